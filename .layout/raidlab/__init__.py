@@ -1,0 +1,1 @@
+../../raidlab/__init__.py

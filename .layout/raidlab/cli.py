@@ -1,0 +1,1 @@
+../../raidlab/cli.py

@@ -1,0 +1,1 @@
+"""What storage components are."""

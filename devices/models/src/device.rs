@@ -1,0 +1,104 @@
+//! Every kind of device behind one static dispatch.
+
+use crate::station::{FixedStation, StationParams};
+use crate::{Fault, Port};
+use raidlab_kernel::{IoId, Nanos, Time};
+use serde::Deserialize;
+
+/// A device model in the plan: its kind and that kind's parameters.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum DeviceParams {
+    /// A service time and nothing else.
+    Station(StationParams),
+    /// Served by the caller's own code (a SimPy process), not by the engine.
+    External {
+        /// Bytes that it holds.
+        capacity_bytes: u64,
+    },
+}
+
+/// A drive in a run.
+#[derive(Debug)]
+pub enum Device {
+    /// A service time and nothing else.
+    Station(FixedStation),
+    /// Served outside: the engine hands its commands out and takes completions in.
+    External {
+        /// Bytes that it holds.
+        capacity_bytes: u64,
+    },
+}
+
+impl Device {
+    /// A device in its initial state; `name` seeds its random streams.
+    ///
+    /// # Errors
+    /// Names every parameter that is out of its range.
+    pub fn new(params: &DeviceParams, seed: u64, name: &str) -> Result<Device, Vec<Fault>> {
+        Ok(match params {
+            DeviceParams::Station(params) => {
+                Device::Station(FixedStation::new(params, seed, name)?)
+            }
+            DeviceParams::External { capacity_bytes } => Device::External {
+                capacity_bytes: *capacity_bytes,
+            },
+        })
+    }
+
+    /// A command arrives now, with its data if it is a write.
+    #[inline]
+    pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {
+        match self {
+            Device::Station(station) => station.submit(port, io),
+            Device::External { .. } => unreachable!("the engine serves external devices itself"),
+        }
+    }
+
+    /// An event that the device asked for with `Port::wake` is due now.
+    #[inline]
+    pub fn event<P: Port>(&mut self, _port: &mut P, token: u32) {
+        match self {
+            Device::Station(_) | Device::External { .. } => {
+                unreachable!("this device asks for no events, yet got {token}")
+            }
+        }
+    }
+
+    /// Bytes that the device holds.
+    pub fn capacity_bytes(&self) -> u64 {
+        match self {
+            Device::Station(station) => station.capacity_bytes(),
+            Device::External { capacity_bytes } => *capacity_bytes,
+        }
+    }
+
+    /// How long the device would take to get to `offset` if it were free now: what a mirror
+    /// weighs when it chooses a copy. Zero for a device whose position does not matter.
+    pub fn positioning(&self, _now: Time, _offset: u64) -> Nanos {
+        match self {
+            Device::Station(_) | Device::External { .. } => Nanos::ZERO,
+        }
+    }
+
+    /// Work done up to `now` and the number of servers that share it, for the utilisation.
+    pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
+        match self {
+            Device::Station(station) => station.busy_until(now),
+            Device::External { .. } => (Nanos::ZERO, 1),
+        }
+    }
+
+    /// What must hold inside the device at the end of a run; a breach is a bug.
+    ///
+    /// # Errors
+    /// Says which invariant does not hold.
+    pub fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Named figures for the report, beyond utilisation: hits, moves, wear.
+    pub fn figures(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+}

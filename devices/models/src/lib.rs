@@ -1,0 +1,18 @@
+//! What storage components are: one mechanism a file.
+//!
+//! A device never sees the engine: it is handed a [`Port`] while it handles a command or one of
+//! its own events, and is dispatched statically through [`Device`].
+
+mod device;
+mod fault;
+mod host;
+mod link;
+mod port;
+mod station;
+
+pub use device::{Device, DeviceParams};
+pub use fault::Fault;
+pub use host::{Host, HostParams};
+pub use link::{Direction, Link, LinkParams};
+pub use port::Port;
+pub use station::{FixedStation, ServiceTime, StationParams};

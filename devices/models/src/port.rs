@@ -1,0 +1,24 @@
+//! The engine as a device sees it.
+
+use raidlab_kernel::{Io, IoId, Nanos, Time};
+
+/// What a device may do while it handles a command or one of its own events.
+///
+/// Devices are generic over it, so calls are static; a test hands them a few lines of its own.
+pub trait Port {
+    /// The time of the event being handled.
+    fn now(&self) -> Time;
+
+    /// The record of a command, to read what it asks and to charge its time.
+    fn io(&mut self, io: IoId) -> &mut Io;
+
+    /// Calls the device's `event` with `token` at `at`, which is now or later.
+    fn wake(&mut self, at: Time, token: u32);
+
+    /// The device is done with a command at `at`, which is now or later.
+    ///
+    /// The record must be charged up to exactly `at`. For a read, the data were ready for the
+    /// link from `at - lead` on, evenly until `at`; the engine moves them over the links. After
+    /// this the device may not touch the record any more.
+    fn done(&mut self, io: IoId, at: Time, lead: Nanos);
+}

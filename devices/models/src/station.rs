@@ -1,0 +1,80 @@
+//! The device that is only a service time: for tests, teaching and closed forms.
+//!
+//! With `servers` equal servers, first come first served, and a fixed or exponential service
+//! time it is the `/M/c` or `/D/c` of queueing theory; with a service time of zero it is the
+//! null device, which takes no time at all.
+
+use crate::{Fault, Port};
+use raidlab_kernel::{IoId, Nanos, Part, Stations, Stream, Time};
+use serde::Deserialize;
+
+/// How service times are drawn.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum ServiceTime {
+    /// Always the mean.
+    Fixed,
+    /// Exponential with the mean.
+    Exponential,
+}
+
+/// A station in the plan.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StationParams {
+    /// Bytes that it holds.
+    pub capacity_bytes: u64,
+    /// Mean service time of a command.
+    pub service_ns: Nanos,
+    /// Distribution of the service time.
+    pub distribution: ServiceTime,
+    /// Servers working in parallel, at least one.
+    pub servers: u32,
+}
+
+/// A first-come station with a service time and nothing else.
+#[derive(Debug)]
+pub struct FixedStation {
+    params: StationParams,
+    servers: Stations,
+    draws: Stream,
+}
+
+impl FixedStation {
+    /// An idle station.
+    ///
+    /// # Errors
+    /// Names every parameter that is out of its range.
+    pub fn new(params: &StationParams, seed: u64, name: &str) -> Result<Self, Vec<Fault>> {
+        if params.servers == 0 {
+            return Err(vec![Fault::new("servers", 0, "1 or more")]);
+        }
+        Ok(FixedStation {
+            servers: Stations::new(params.servers as usize),
+            draws: Stream::new(seed, name, "service time"),
+            params: params.clone(),
+        })
+    }
+
+    /// Takes a command that arrives now.
+    #[inline]
+    pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {
+        let service = match self.params.distribution {
+            ServiceTime::Fixed => self.params.service_ns,
+            ServiceTime::Exponential => self.draws.exponential(self.params.service_ns),
+        };
+        let served = self.servers.serve(port.now(), service);
+        port.io(io).charge_stay(Part::Queue, Part::Service, served);
+        port.done(io, served.end, Nanos::ZERO);
+    }
+
+    /// Bytes that it holds.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.params.capacity_bytes
+    }
+
+    /// Work done up to `now`, and the number of servers that share it.
+    pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
+        (self.servers.busy_until(now), self.servers.count())
+    }
+}

@@ -1,0 +1,1 @@
+"""Simulate the block-storage path, calibrated from what fio measures."""

@@ -1,0 +1,1 @@
+"""Systems, loads and questions."""

@@ -1,0 +1,163 @@
+//! The plan: a whole run as flat, plain data, the form in which Python hands it over.
+//!
+//! Components stand in lists and refer to each other by index. Every quantity is in base
+//! units, named in its key: nanoseconds, bytes, bytes a second. The Python side has checked
+//! what people wrote; what is checked here again is what the engine's own safety needs.
+
+use raidlab_kernel::Nanos;
+use raidlab_models::{DeviceParams, HostParams, LinkParams};
+use serde::Deserialize;
+
+/// A whole run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Every random stream is derived from it.
+    pub seed: u64,
+    /// Simulated time before anything is recorded.
+    pub warm_up_ns: Nanos,
+    /// Simulated time recorded after the warm-up.
+    pub duration_ns: Nanos,
+    /// Ends the recording earlier, after this many recorded I/Os of all workloads together;
+    /// 0 for no limit.
+    #[serde(default)]
+    pub max_ios: u64,
+    /// Length of a step of the timeline in the result; 0 for no timeline.
+    #[serde(default)]
+    pub timeline_step_ns: Nanos,
+    /// The host.
+    pub host: HostParams,
+    /// All links.
+    pub links: Vec<LinkParams>,
+    /// All controllers.
+    pub controllers: Vec<ControllerPlan>,
+    /// Device models; several drives may share one.
+    pub devices: Vec<DeviceParams>,
+    /// All drives.
+    pub drives: Vec<DrivePlan>,
+    /// All arrays.
+    pub arrays: Vec<ArrayPlan>,
+    /// All loads.
+    pub workloads: Vec<WorkloadPlan>,
+}
+
+/// A controller: a queue, cores, firmware time.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControllerPlan {
+    /// For reports.
+    pub name: String,
+    /// Commands in work at once; further ones wait in the driver. 0 for no limit.
+    pub queue_depth: u32,
+    /// Cores working in parallel.
+    pub cores: u32,
+    /// Firmware time on a core for each request of the host.
+    pub request_ns: Nanos,
+    /// Firmware time on a core for each command to a drive.
+    pub command_ns: Nanos,
+}
+
+/// A drive and its way to the host.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DrivePlan {
+    /// For reports and random streams; unique.
+    pub name: String,
+    /// Index into `devices`.
+    pub device: u32,
+    /// Commands that the drive takes at once; further ones wait before it. 0 for no limit.
+    pub queue_depth: u32,
+    /// Links from the drive to the host, the drive's own first; indices into `links`.
+    pub path: Vec<u32>,
+}
+
+/// How an array lays data over its drives.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Drives one after the other in one address space; a single drive is a jbod of one.
+    Jbod,
+    /// Striped.
+    Raid0,
+    /// Every drive holds the same.
+    Raid1,
+    /// Each stripe unit on two neighbouring drives; three drives or more.
+    Raid1e,
+    /// Mirrored pairs, striped.
+    Raid10,
+}
+
+/// An array.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArrayPlan {
+    /// For reports; unique.
+    pub name: String,
+    /// Layout.
+    pub level: Level,
+    /// Contiguous bytes on one drive before the next takes over.
+    pub stripe_unit_bytes: u64,
+    /// Indices into `drives`.
+    pub drives: Vec<u32>,
+    /// Index into `controllers`; none if the drives hang on the host.
+    pub controller: Option<u32>,
+    /// True if the host's CPU does the RAID work.
+    pub software: bool,
+}
+
+/// Order of the offsets.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Uniform over the area.
+    Random,
+    /// Ascending, each thread from its own share of the area, starting again at its end.
+    Sequential,
+}
+
+/// When a load issues its next I/O.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum Arrival {
+    /// As soon as one of `outstanding` completes and `think_ns` has passed.
+    Closed {
+        /// I/Os in flight, all threads together.
+        outstanding: u32,
+        /// Pause between a completion and the next I/O of the same slot.
+        think_ns: Nanos,
+        /// True if the pause is exponential with that mean, false if it is fixed.
+        #[serde(default)]
+        exponential: bool,
+    },
+    /// At random instants (a Poisson stream), whether or not earlier ones have completed.
+    Poisson {
+        /// Mean rate of all threads together.
+        per_s: f64,
+    },
+}
+
+/// A load on one array.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadPlan {
+    /// For reports and random streams; unique.
+    pub name: String,
+    /// Index into `arrays`.
+    pub array: u32,
+    /// Load threads, each with its own CPU time.
+    pub threads: u32,
+    /// Order of the offsets.
+    pub access: Access,
+    /// Share of reads, 0 to 1.
+    pub read_share: f64,
+    /// Bytes of each I/O.
+    pub block_bytes: u64,
+    /// Offsets are multiples of this.
+    pub align_bytes: u64,
+    /// First byte of the area.
+    pub area_start_bytes: u64,
+    /// Bytes of the area.
+    pub area_bytes: u64,
+    /// Arrival of I/Os.
+    pub arrival: Arrival,
+}

@@ -1,0 +1,1 @@
+"""Time itself: knows no device."""

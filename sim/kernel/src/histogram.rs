@@ -1,0 +1,219 @@
+//! Latency histogram in fio's bucket layout, so that measured and simulated distributions
+//! compare bucket by bucket.
+//!
+//! Values below 128 ns have a bucket each; above, every power of two is cut into 64 buckets
+//! (6 bits of mantissa, relative width at most 1/64). 29 groups of 64 make 1856 buckets; the
+//! last one also takes everything beyond it. Source: `stat.h` of fio 3.33, read off its
+//! json+ output.
+
+use crate::Nanos;
+
+const MANTISSA_BITS: u32 = 6;
+const GROUP: usize = 1 << MANTISSA_BITS;
+const BUCKETS: usize = 29 * GROUP;
+
+/// Counts of latencies, with exact minimum, maximum, sum and sum of squares beside them.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    buckets: Box<[u64; BUCKETS]>,
+    count: u64,
+    sum: u128,
+    squares: f64,
+    least: u64,
+    most: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Histogram {
+            buckets: Box::new([0; BUCKETS]),
+            count: 0,
+            sum: 0,
+            squares: 0.0,
+            least: u64::MAX,
+            most: 0,
+        }
+    }
+}
+
+impl Histogram {
+    /// Number of buckets of every histogram: 1856.
+    pub const BUCKETS: usize = BUCKETS;
+
+    /// The bucket that counts `value`.
+    #[inline]
+    pub fn bucket(value: Nanos) -> usize {
+        let msb = 63 - (value.0 | 1).leading_zeros();
+        if msb <= MANTISSA_BITS {
+            return value.0 as usize;
+        }
+        let shift = msb - MANTISSA_BITS;
+        let offset = (value.0 >> shift) as usize & (GROUP - 1);
+        (((shift as usize + 1) << MANTISSA_BITS) + offset).min(BUCKETS - 1)
+    }
+
+    /// The value that stands for a bucket: its middle, as fio prints it.
+    pub fn representative(bucket: usize) -> Nanos {
+        if bucket < 2 * GROUP {
+            return Nanos(bucket as u64);
+        }
+        let shift = (bucket >> MANTISSA_BITS) - 1;
+        let base = 1u64 << (shift as u32 + MANTISSA_BITS);
+        let step = 1u64 << shift;
+        Nanos(base + (bucket % GROUP) as u64 * step + step / 2)
+    }
+
+    /// Counts one latency.
+    #[inline]
+    pub fn record(&mut self, value: Nanos) {
+        self.buckets[Self::bucket(value)] += 1;
+        self.count += 1;
+        self.sum += u128::from(value.0);
+        self.squares += (value.0 as f64) * (value.0 as f64);
+        self.least = self.least.min(value.0);
+        self.most = self.most.max(value.0);
+    }
+
+    /// Adds the counts of `other`.
+    pub fn merge(&mut self, other: &Histogram) {
+        for (mine, theirs) in self.buckets.iter_mut().zip(other.buckets.iter()) {
+            *mine += theirs;
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        self.squares += other.squares;
+        self.least = self.least.min(other.least);
+        self.most = self.most.max(other.most);
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.buckets.fill(0);
+        self.count = 0;
+        self.sum = 0;
+        self.squares = 0.0;
+        self.least = u64::MAX;
+        self.most = 0;
+    }
+
+    /// Number of latencies counted.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Sum of all latencies, in nanoseconds.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// The least latency, if any was counted.
+    pub fn min(&self) -> Option<Nanos> {
+        (self.count > 0).then_some(Nanos(self.least))
+    }
+
+    /// The greatest latency, if any was counted.
+    pub fn max(&self) -> Option<Nanos> {
+        (self.count > 0).then_some(Nanos(self.most))
+    }
+
+    /// Mean in nanoseconds, if any was counted.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// Standard deviation in nanoseconds (of the population), if any was counted.
+    pub fn deviation(&self) -> Option<f64> {
+        let mean = self.mean()?;
+        let variance = self.squares / self.count as f64 - mean * mean;
+        Some(variance.max(0.0).sqrt())
+    }
+
+    /// The value below or at which `percent` of the latencies lie, within a bucket's width.
+    ///
+    /// Never below the least or above the greatest latency counted.
+    pub fn percentile(&self, percent: f64) -> Option<Nanos> {
+        if self.count == 0 {
+            return None;
+        }
+        let wanted = (percent / 100.0 * self.count as f64).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        for (bucket, &count) in self.buckets.iter().enumerate() {
+            seen += count;
+            if seen >= wanted {
+                let value = Self::representative(bucket).0;
+                return Some(Nanos(value.clamp(self.least, self.most)));
+            }
+        }
+        self.max()
+    }
+
+    /// Non-empty buckets as (representative value, count), in ascending order.
+    pub fn bins(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
+        self.buckets
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+            .map(|(bucket, &count)| (Self::representative(bucket), count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn buckets_are_fios() {
+        // fio prints 1004 for a latency of 1 us, 10048 for 10 us and 99840 for 100 us.
+        for (value, printed) in [
+            (127, 127),
+            (1000, 1004),
+            (10_000, 10_048),
+            (100_000, 99_840),
+        ] {
+            let bucket = Histogram::bucket(Nanos(value));
+            assert_eq!(Histogram::representative(bucket), Nanos(printed));
+        }
+        assert_eq!(Histogram::bucket(Nanos(u64::MAX)), 1855);
+    }
+
+    #[test]
+    fn moments_are_exact() {
+        let mut histogram = Histogram::default();
+        for value in [2, 4, 4, 4, 5, 5, 7, 9] {
+            histogram.record(Nanos(value));
+        }
+        assert_eq!(histogram.mean(), Some(5.0));
+        assert_eq!(histogram.deviation(), Some(2.0));
+        assert_eq!(histogram.percentile(50.0), Some(Nanos(4)));
+        assert_eq!(histogram.percentile(100.0), Some(Nanos(9)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_bucket_stands_within_one_part_in_64(value in 0u64..(1 << 34)) {
+            let bucket = Histogram::bucket(Nanos(value));
+            let stands_for = Histogram::representative(bucket).0;
+            prop_assert!(stands_for.abs_diff(value) <= value / 64);
+            prop_assert_eq!(Histogram::bucket(Nanos(stands_for)), bucket);
+        }
+
+        #[test]
+        fn merging_is_counting_together(
+            a in prop::collection::vec(0u64..1_000_000, 0..50),
+            b in prop::collection::vec(0u64..1_000_000, 0..50),
+        ) {
+            let count = |values: &[u64]| {
+                let mut histogram = Histogram::default();
+                values.iter().for_each(|&v| histogram.record(Nanos(v)));
+                histogram
+            };
+            let mut merged = count(&a);
+            merged.merge(&count(&b));
+            let whole = count(&[a, b].concat());
+            prop_assert_eq!(merged.bins().collect::<Vec<_>>(), whole.bins().collect::<Vec<_>>());
+            prop_assert_eq!(merged.sum(), whole.sum());
+            prop_assert_eq!((merged.min(), merged.max()), (whole.min(), whole.max()));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The record of one I/O: what is asked, and where its time went.
+
+use crate::{Nanos, Time};
+use std::ops::{Index, IndexMut};
+
+/// What an I/O asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// Data to the host.
+    #[default]
+    Read,
+    /// Data from the host.
+    Write,
+    /// The range is not needed any more.
+    Trim,
+    /// Everything written so far is on stable media when this completes.
+    Flush,
+}
+
+impl Op {
+    /// True if data moves from the host to the device.
+    pub fn is_write(self) -> bool {
+        self == Op::Write
+    }
+}
+
+macro_rules! parts {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// Where an I/O's time can go.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(usize)]
+        pub enum Part { $($(#[$doc])* $name,)* }
+
+        /// Number of parts.
+        pub const PART_COUNT: usize = [$(Part::$name),*].len();
+
+        impl Part {
+            /// All parts, in the order in which reports list them.
+            pub const ALL: [Part; PART_COUNT] = [$(Part::$name),*];
+
+            /// The name that reports print.
+            pub fn name(self) -> &'static str {
+                match self { $(Part::$name => $text,)* }
+            }
+        }
+    };
+}
+
+parts! {
+    /// Waiting for a host CPU thread.
+    HostWait = "host_wait",
+    /// CPU time on a host thread.
+    Host = "host",
+    /// CPU time of RAID in the host or in the controller: splitting, copying, parity.
+    Raid = "raid",
+    /// Waiting for a place in the controller's queue or for one of its cores.
+    ControllerWait = "controller_wait",
+    /// Firmware time on the controller's cores.
+    Controller = "controller",
+    /// Time in a cache: waiting for room, memory bandwidth.
+    Cache = "cache",
+    /// Waiting for a link that is busy with other transfers.
+    LinkWait = "link_wait",
+    /// Moving over links.
+    Link = "link",
+    /// Waiting at the drive for its turn.
+    Queue = "queue",
+    /// The drive's own command processing.
+    Overhead = "overhead",
+    /// Arm movement, head switches and settling.
+    Seek = "seek",
+    /// Waiting for the sector to come round.
+    Rotation = "rotation",
+    /// Moving between medium and buffer, or over a drive's own bus.
+    Transfer = "transfer",
+    /// NAND array reads.
+    NandRead = "nand_read",
+    /// NAND programming.
+    NandProgram = "nand_program",
+    /// Waiting for garbage collection, erases included.
+    GarbageCollection = "garbage_collection",
+    /// Service of a device that is only a service time.
+    Service = "service",
+}
+
+/// Durations by part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts([Nanos; PART_COUNT]);
+
+impl Parts {
+    /// The sum of all parts.
+    pub fn total(&self) -> Nanos {
+        self.0.iter().fold(Nanos::ZERO, |sum, &part| sum + part)
+    }
+
+    /// Adds every part of `other`.
+    #[inline]
+    pub fn add(&mut self, other: &Parts) {
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine += *theirs;
+        }
+    }
+}
+
+impl Index<Part> for Parts {
+    type Output = Nanos;
+    fn index(&self, part: Part) -> &Nanos {
+        &self.0[part as usize]
+    }
+}
+
+impl IndexMut<Part> for Parts {
+    fn index_mut(&mut self, part: Part) -> &mut Nanos {
+        &mut self.0[part as usize]
+    }
+}
+
+/// An I/O's index in the slab of all I/Os.
+pub type IoId = u32;
+
+/// One I/O on its way: a host's request, or one of the commands it was split into.
+#[derive(Clone, Debug, Default)]
+pub struct Io {
+    /// What is asked.
+    pub op: Op,
+    /// First byte, on the array for a request, on the drive for a command.
+    pub offset: u64,
+    /// Number of bytes; may be 0 for a flush.
+    pub bytes: u64,
+    /// When it was issued.
+    pub issued: Time,
+    /// Up to when its time is accounted for.
+    pub mark: Time,
+    /// Where its time went up to `mark`: the parts add up to `mark - issued`.
+    pub parts: Parts,
+    /// The request that this command serves; `Io::NONE` for a request itself.
+    pub parent: IoId,
+    /// Commands that a request still waits for.
+    pub pending: u32,
+    /// Who issued it: the engine's own numbering of load slots and outside callers.
+    pub owner: u32,
+    /// The drive that serves it.
+    pub drive: u32,
+}
+
+impl Io {
+    /// No I/O.
+    pub const NONE: IoId = u32::MAX;
+
+    /// A request or command issued at `now`, with no time accounted for yet.
+    #[inline]
+    pub fn new(op: Op, offset: u64, bytes: u64, now: Time) -> Io {
+        Io {
+            op,
+            offset,
+            bytes,
+            issued: now,
+            mark: now,
+            parent: Io::NONE,
+            ..Io::default()
+        }
+    }
+
+    /// Accounts the time from `mark` to `until` to `part`; nothing if `until` is not later.
+    #[inline]
+    pub fn charge(&mut self, part: Part, until: Time) {
+        self.parts[part] += until.since(self.mark);
+        self.mark = self.mark.max(until);
+    }
+
+    /// Accounts a stay at a first-come station: waiting, then service.
+    #[inline]
+    pub fn charge_stay(&mut self, wait: Part, service: Part, served: crate::Served) {
+        self.charge(wait, served.start);
+        self.charge(service, served.end);
+    }
+
+    /// Time since it was issued that is accounted for.
+    pub fn latency(&self) -> Nanos {
+        self.mark - self.issued
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn parts_add_up_to_the_latency(
+            charges in prop::collection::vec((0usize..PART_COUNT, 0u64..1000), 0..40),
+        ) {
+            let mut io = Io::new(Op::Read, 0, 4096, Time(500));
+            for (part, until) in charges {
+                io.charge(Part::ALL[part], Time(500 + until));
+                prop_assert_eq!(io.parts.total(), io.latency());
+            }
+        }
+    }
+}

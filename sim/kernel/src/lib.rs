@@ -1,0 +1,23 @@
+//! Time itself: a clock in whole nanoseconds, an ordered calendar of events, named random
+//! streams, first-come stations, latency histograms and the record of one I/O.
+//!
+//! Nothing here knows a storage device. The hot path allocates nothing once the buffers have
+//! reached the size that the plan asks for.
+
+mod calendar;
+mod histogram;
+mod io;
+mod random;
+mod slab;
+mod station;
+mod statistics;
+mod time;
+
+pub use calendar::Calendar;
+pub use histogram::Histogram;
+pub use io::{Io, IoId, Op, PART_COUNT, Part, Parts};
+pub use random::Stream;
+pub use slab::Slab;
+pub use station::{Served, Station, Stations};
+pub use statistics::{BatchMeans, Interval, TimeWeighted, student_t_975};
+pub use time::{Nanos, Time};

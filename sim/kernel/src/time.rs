@@ -1,0 +1,115 @@
+//! Instants and durations in whole nanoseconds: a run is exact, and the same on every machine.
+
+use serde::{Deserialize, Serialize};
+use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+
+/// An instant: whole nanoseconds since the start of the run.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Time(pub u64);
+
+/// A duration in whole nanoseconds.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Nanos(pub u64);
+
+impl Time {
+    /// The start of every run.
+    pub const ZERO: Time = Time(0);
+    /// Later than anything that happens.
+    pub const NEVER: Time = Time(u64::MAX);
+
+    /// The duration from `earlier` to `self`, zero if `earlier` is not earlier.
+    pub fn since(self, earlier: Time) -> Nanos {
+        Nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Nanos {
+    /// No time at all.
+    pub const ZERO: Nanos = Nanos(0);
+
+    /// The duration nearest to `seconds`; negative and not-a-number become zero.
+    pub fn from_seconds(seconds: f64) -> Nanos {
+        Nanos((seconds * 1e9).round() as u64)
+    }
+
+    /// This duration in seconds.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 * 1e-9
+    }
+
+    /// This duration in microseconds.
+    pub fn micros(self) -> f64 {
+        self.0 as f64 * 1e-3
+    }
+
+    /// The shorter of the difference and zero: `self - other`, never below zero.
+    pub fn saturating_sub(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Add<Nanos> for Time {
+    type Output = Time;
+    fn add(self, rhs: Nanos) -> Time {
+        Time(self.0 + rhs.0)
+    }
+}
+
+impl Sub<Time> for Time {
+    type Output = Nanos;
+    fn sub(self, rhs: Time) -> Nanos {
+        debug_assert!(self >= rhs, "{self:?} is before {rhs:?}");
+        Nanos(self.0 - rhs.0)
+    }
+}
+
+impl Add for Nanos {
+    type Output = Nanos;
+    fn add(self, rhs: Nanos) -> Nanos {
+        Nanos(self.0 + rhs.0)
+    }
+}
+
+impl Sub for Nanos {
+    type Output = Nanos;
+    fn sub(self, rhs: Nanos) -> Nanos {
+        Nanos(self.0 - rhs.0)
+    }
+}
+
+impl AddAssign for Nanos {
+    fn add_assign(&mut self, rhs: Nanos) {
+        self.0 += rhs.0;
+    }
+}
+
+impl SubAssign for Nanos {
+    fn sub_assign(&mut self, rhs: Nanos) {
+        self.0 -= rhs.0;
+    }
+}
+
+impl Mul<u64> for Nanos {
+    type Output = Nanos;
+    fn mul(self, rhs: u64) -> Nanos {
+        Nanos(self.0 * rhs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_round_to_the_nearest_nanosecond() {
+        assert_eq!(Nanos::from_seconds(2.9e-3), Nanos(2_900_000));
+        assert_eq!(Nanos::from_seconds(1.4e-9), Nanos(1));
+        assert_eq!(Nanos::from_seconds(-1.0), Nanos::ZERO);
+    }
+}
