@@ -1,0 +1,167 @@
+"""Finds devices: the data sheets of the catalogue, and files of one's own.
+
+A device is called by its name, by an alias, or by the path of its file (anything with a slash
+or ending in `.toml`), which is taken relative to the file that calls it.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.host import HostSpec
+from raidlab.devices.provenance import SOURCES, Source, check_sources, take_sources
+from raidlab.devices.schema import DeviceSpec, check, read_toml
+from raidlab.devices.station import StationSpec
+
+KINDS: Mapping[str, type[DeviceSpec]] = {
+    "station": StationSpec,
+    "host": HostSpec,
+    "controller": ControllerSpec,
+}
+"""The model of each kind of device file."""
+
+SPECS = Path(__file__).parent / "specs"
+_DEEPEST = 8
+
+SpecT = TypeVar("SpecT", bound=DeviceSpec)
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device as its file describes it."""
+
+    spec: DeviceSpec
+    sources: Mapping[str, Source]
+    """Source of every number, by dotted key."""
+    written: Mapping[str, Any]
+    """The file's values as they were written, units and all."""
+    path: Path
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hex digits that change with any value of the file."""
+        text = json.dumps(self.written, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def load_device(path: Path) -> Device:
+    """Reads and checks one device file.
+
+    Raises:
+        SpecError: Everything that is wrong with it.
+    """
+    faults = Faults(str(path))
+    values, stated = _values(path, faults, 0)
+    kind = values.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        faults.add("kind", kind, f"one of {', '.join(KINDS)}", KINDS)
+        raise SpecError(faults.found)
+    spec = check(KINDS[kind], values, faults)
+    sources = check_sources(values, stated, faults)
+    faults.raise_if_any()
+    if spec is None:
+        raise AssertionError("a device that cannot be read has faults")
+    return Device(spec, sources, values, path)
+
+
+def find(name: str, relative_to: Path | None = None) -> Device:
+    """The device called `name`: a name or an alias of the catalogue, or a file's path.
+
+    Args:
+        name: What a person wrote.
+        relative_to: Folder from which a path counts; the working folder if None.
+
+    Raises:
+        SpecError: There is no such device, or its file has faults.
+    """
+    if "/" in name or name.endswith(".toml"):
+        return load_device((relative_to or Path()) / name)
+    path = names().get(name)
+    if path is None:
+        known = names()
+        raise SpecError(
+            [Fault("", name, "a device of the catalogue, or the path of a file", tuple(known))]
+        )
+    return _of_catalogue(path)
+
+
+def catalogue() -> list[Device]:
+    """Every device of the catalogue, by kind and name."""
+    devices = [_of_catalogue(path) for path in set(names().values())]
+    return sorted(devices, key=lambda device: (device.spec.kind, device.spec.name))
+
+
+@cache
+def names() -> Mapping[str, Path]:
+    """Every name and alias of the catalogue with its file."""
+    found: dict[str, Path] = {}
+    for path in sorted(SPECS.rglob("*.toml")):
+        tree = read_toml(path)
+        for name in (tree.get("name"), *tree.get("aliases", [])):
+            if name in found:
+                allowed = f"is also a name of {found[name]}"
+                raise SpecError([Fault("name", name, allowed, (), str(path))])
+            found[str(name)] = path
+    return found
+
+
+@cache
+def _of_catalogue(path: Path) -> Device:
+    return load_device(path)
+
+
+def _values(path: Path, faults: Faults, depth: int) -> tuple[dict[str, Any], dict[str, Source]]:
+    """A file's values over those of the device that it is `like`, with the sources stated."""
+    tree = read_toml(path)
+    values, stated = take_sources(tree, faults)
+    like = values.pop("like", None)
+    if like is None:
+        return values, stated
+    base = _file_of(like, path, faults)
+    if base is None:
+        return values, stated
+    if depth == _DEEPEST:
+        faults.add("like", like, "a device that does not, in the end, refer back to this one")
+        return values, stated
+    inherited, base_stated = _values(base, faults, depth + 1)
+    for own in ("name", "aliases", "title"):
+        inherited.pop(own, None)
+    # What this file says of a table's source must not be hidden by the other's finer statement.
+    kept = {
+        key: source
+        for key, source in base_stated.items()
+        if not any(key == own or key.startswith(own + ".") for own in stated)
+    }
+    return _merged(inherited, values), kept | stated
+
+
+def _file_of(like: Any, path: Path, faults: Faults) -> Path | None:
+    if isinstance(like, str) and ("/" in like or like.endswith(".toml")):
+        return path.parent / like
+    known = names()
+    if isinstance(like, str) and like in known:
+        return known[like]
+    faults.add("like", like, "a device of the catalogue, or the path of a file", known)
+    return None
+
+
+def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    merged = copy.deepcopy(dict(base))
+    for key, value in over.items():
+        if isinstance(value, dict) and isinstance(merged.get(key), dict):
+            merged[key] = _merged(merged[key], value)
+        else:
+            merged[key] = value
+    return merged
+
+
+__all__ = ["KINDS", "SOURCES", "Device", "catalogue", "find", "load_device", "names"]

@@ -1,0 +1,81 @@
+"""RAID controllers and plain adapters: ports, link, cores, firmware time, what they can do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from pydantic import Field
+from raidlab.devices.faults import Fault
+from raidlab.devices.links import Interface, InterfaceName
+from raidlab.devices.schema import DeviceSpec, Table
+from raidlab.devices.units import Duration, Rate, Size
+
+Level = Literal["jbod", "raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50", "raid60"]
+
+
+class Firmware(Table):
+    """Time on a core of the controller (or of the host, for RAID without a controller's chip)."""
+
+    request: Duration
+    """For each request of the host."""
+    command: Duration
+    """For each command to a drive."""
+
+
+class Cache(Table):
+    """The controller's memory."""
+
+    size: Size = Field(gt=0)
+    bandwidth: Rate | None = None
+    """Of the memory itself."""
+    backup: tuple[Literal["none", "bbu", "fbu"], ...] = ("none",)
+    """What can hold or save its content through an outage."""
+
+
+class ControllerSpec(DeviceSpec):
+    """`kind = "controller"`."""
+
+    kind: Literal["controller"]
+    link: InterfaceName
+    """To the host."""
+    ports: int = Field(ge=1, le=256)
+    """Drive ports, of one lane each."""
+    port: InterfaceName
+    """Interface of each port."""
+    drives_max: int = Field(ge=1)
+    """Drives at most, behind expanders where that is more than `ports`."""
+    levels: tuple[Level, ...] = Field(min_length=1)
+    """Levels that it offers; a drive on its own (`jbod`) need not be among them."""
+    cores: int = Field(default=1, ge=1, le=1024)
+    """Cores that work on requests in parallel."""
+    queue_depth: int = Field(default=0, ge=0)
+    """Commands in work at once; further ones wait in the driver. 0 for no limit."""
+    firmware: Firmware
+    raid_in_host: bool = False
+    """True if the host's CPU does the RAID work, as with chipset controllers."""
+    cache: Cache | None = None
+    features: tuple[Literal["fast_path", "cache_tier"], ...] = ()
+
+    def faults(self) -> Iterator[Fault]:
+        """Ports and drives that do not fit together."""
+        if Interface.parse(self.link).family != "pcie":
+            yield Fault("link", self.link, "a PCIe interface, such as pcie-2.0-x8")
+        port = Interface.parse(self.port)
+        if port.family == "pcie" or port.lanes != 1:
+            yield Fault("port", self.port, "SAS or SATA of one lane; `ports` counts them")
+        if self.drives_max > self.ports and port.family == "sata":
+            allowed = f"at most {self.ports}: SATA ports know no expanders"
+            yield Fault("drives_max", self.drives_max, allowed)
+        if self.drives_max < self.ports:
+            yield Fault("drives_max", self.drives_max, f"at least `ports` = {self.ports}")
+
+    def to_plan(self) -> dict[str, Any]:
+        """The controller's entry in the plan."""
+        return {
+            "name": self.name,
+            "queue_depth": self.queue_depth,
+            "cores": self.cores,
+            "request_ns": self.firmware.request,
+            "command_ns": self.firmware.command,
+        }

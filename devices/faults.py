@@ -1,0 +1,146 @@
+"""What is wrong in a file that a person wrote: every fault at once, each with what is allowed.
+
+A fault names the file, the key, the value that stands there and what may stand there; for a
+name that does not exist it adds the nearest one that does.
+"""
+
+from __future__ import annotations
+
+import difflib
+import types
+import typing
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault."""
+
+    key: str
+    """Where, with dots between levels: `array.0.stripe_unit`; empty for the whole file."""
+    value: Any
+    """What stands there; None if nothing does."""
+    allowed: str
+    """What may stand there."""
+    choices: Sequence[str] = ()
+    """Valid names, of which the nearest is suggested."""
+    file: str = ""
+    """The file's path."""
+
+    @property
+    def nearest(self) -> str | None:
+        """The valid name most like the one that was written, if any is like it."""
+        written = self.value if isinstance(self.value, str) else self.key.rpartition(".")[2]
+        folded = {choice.lower(): choice for choice in self.choices}
+        close = difflib.get_close_matches(written.lower(), list(folded), n=1, cutoff=0.55)
+        return folded[close[0]] if close else None
+
+    def __str__(self) -> str:
+        """One line: file, key, value, what is allowed, the nearest name."""
+        where = ": ".join(part for part in (self.file, self.key) if part)
+        value = "" if self.value is None else f" = {_shown(self.value)}"
+        hint = "" if self.nearest is None else f'; did you mean "{self.nearest}"?'
+        return f"{where}{value}: {self.allowed}{hint}"
+
+
+class SpecError(ValueError):
+    """A file cannot be used as it stands; `faults` says everything that is wrong with it."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = list(faults)
+        super().__init__("\n".join(str(fault) for fault in self.faults))
+
+
+@dataclass
+class Faults:
+    """Collects faults on the way, to tell them all at the end."""
+
+    file: str = ""
+    found: list[Fault] = field(default_factory=list)
+
+    def add(self, key: str, value: Any, allowed: str, choices: Iterable[str] = ()) -> None:
+        """Notes a fault at `key`."""
+        self.found.append(Fault(key, value, allowed, tuple(choices), self.file))
+
+    def extend(self, faults: Iterable[Fault], prefix: str = "") -> None:
+        """Notes faults found by others, their keys below `prefix`."""
+        for fault in faults:
+            key = ".".join(part for part in (prefix, fault.key) if part)
+            self.found.append(replace(fault, key=key, file=fault.file or self.file))
+
+    def raise_if_any(self) -> None:
+        """Tells what was found.
+
+        Raises:
+            SpecError: Anything was.
+        """
+        if self.found:
+            raise SpecError(self.found)
+
+
+def _shown(value: Any) -> str:
+    """A value as it stands in TOML, cut where it is long."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = f'"{value}"' if isinstance(value, str) else str(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def faults_of(error: ValidationError, model: type[BaseModel]) -> Iterator[Fault]:
+    """What pydantic found in data for `model`, in our words."""
+    for detail in error.errors(include_url=False):
+        yield _translate(detail, model)
+
+
+def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
+    loc = detail["loc"]
+    # A union's member or validator stands in the location as text that is no key of the file.
+    key = ".".join(str(part) for part in loc if not str(part).startswith(("function-", "tagged-")))
+    context = detail.get("ctx", {})
+    match detail["type"]:
+        case "extra_forbidden":
+            known = sorted(_keys_at(model, loc[:-1]))
+            return Fault(key, None, f"unknown key; known are {', '.join(known)}", known)
+        case "missing":
+            return Fault(key, None, "is required and missing")
+        case "literal_error":
+            choices = [part.strip().strip("'") for part in _literals(str(context["expected"]))]
+            return Fault(key, detail["input"], f"one of {', '.join(choices)}", choices)
+    message = detail["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    if detail["type"] == "string_pattern_mismatch":
+        message = f"text of the form {context['pattern']}"
+    return Fault(key, detail["input"], message)
+
+
+def _literals(expected: str) -> list[str]:
+    return expected.replace(" or ", ", ").split(", ")
+
+
+def _keys_at(model: type[BaseModel], loc: Sequence[int | str]) -> set[str]:
+    """The keys that models of `model` may have at `loc`."""
+    at: list[Any] = [model]
+    for part in loc:
+        if isinstance(part, int):
+            continue
+        at = [
+            inner.model_fields[part].annotation
+            for inner in _models(at)
+            if part in inner.model_fields
+        ]
+    return {name for inner in _models(at) for name in inner.model_fields}
+
+
+def _models(annotations: Iterable[Any]) -> Iterator[type[BaseModel]]:
+    """Every model named in `annotations`, through lists, unions and Annotated."""
+    for annotation in annotations:
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            yield annotation
+        elif get_origin(annotation) in (types.UnionType, typing.Union, list, dict, tuple) or (
+            get_origin(annotation) is typing.Annotated
+        ):
+            yield from _models(get_args(annotation))

@@ -1,0 +1,158 @@
+"""Where each number of a device came from.
+
+In a device file a number states its source in one of two ways: in place,
+
+    settle = { value = "1.1 ms", source = "assumed", note = "as the 2.5-inch sibling" }
+
+or in a table `[sources]`, which names a key or a whole table of keys (the longest match counts,
+`all` matches every number):
+
+    [sources]
+    all = "data-sheet"
+    "seek.settle" = { source = "assumed", note = "as the 2.5-inch sibling" }
+
+See docs/files/device.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
+from raidlab.devices.faults import Faults, faults_of
+from raidlab.devices.units import is_quantity
+
+SOURCES = "sources"
+ALL = "all"
+_INLINE = frozenset({"value", "source", "note", "stderr", "measurement"})
+# Names, not figures, even where they look like one ("2.5 s" may well be a drive's title).
+_NAMES = frozenset({"kind", "name", "aliases", "title", "like"})
+
+
+def _error_quantity(value: str | float) -> str | float:
+    if isinstance(value, str) and not is_quantity(value):
+        raise PydanticCustomError("stderr", 'a number, or a quantity such as "0.1 ms" or "3 %"')
+    return value
+
+
+class Source(BaseModel):
+    """Where a number came from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: Literal["data-sheet", "published", "measured", "fitted", "assumed"]
+    note: str = ""
+    stderr: Annotated[str | float, AfterValidator(_error_quantity)] | None = None
+    """Standard error of a fitted number."""
+    measurement: str = ""
+    """Name of the measurement that it was measured in or fitted to."""
+
+    def __str__(self) -> str:
+        """For people: `fitted ± 3 % (S4610 on AHCI): both directions together`."""
+        error = "" if self.stderr is None else f" ± {self.stderr}"
+        measurement = f" ({self.measurement})" if self.measurement else ""
+        return f"{self.source}{error}{measurement}{': ' if self.note else ''}{self.note}"
+
+
+def take_sources(
+    tree: Mapping[str, Any], faults: Faults
+) -> tuple[dict[str, Any], dict[str, Source]]:
+    """Parts a device file into its plain values and the sources stated for its keys.
+
+    Returns:
+        The values, with `{ value = ..., source = ... }` replaced by the value, and the source of
+        each key or table of keys for which one is stated.
+    """
+    stated: dict[str, Source] = {}
+    table = tree.get(SOURCES, {})
+    if isinstance(table, dict):
+        for key, written in table.items():
+            source = _read_source(f"{SOURCES}.{key}", written, faults)
+            if source is not None:
+                stated[key] = source
+    else:
+        faults.add(SOURCES, table, 'a table of keys and sources: "seek.settle" = "assumed"')
+    values = _unwrap(
+        {key: value for key, value in tree.items() if key != SOURCES}, (), stated, faults
+    )
+    return values, stated
+
+
+def check_sources(
+    values: Mapping[str, Any], stated: Mapping[str, Source], faults: Faults
+) -> dict[str, Source]:
+    """The source of every number in `values`, by its dotted key.
+
+    A number without a source is a fault, and so is a source for something that is no number.
+    Numbers of a list share the key of the list.
+    """
+    found: dict[str, Source] = {}
+    used: set[str] = set()
+    numbers = dict(_numbers(values, ()))
+    for key, value in numbers.items():
+        prefixes = [key.rsplit(".", cut)[0] for cut in range(key.count(".") + 1)]
+        match = next((prefix for prefix in (*prefixes, ALL) if prefix in stated), None)
+        if match is None:
+            faults.add(
+                key,
+                value,
+                f"has no source; write {{ value = ..., source = ... }} or name it in [{SOURCES}]"
+                " (data-sheet, published, measured, fitted, assumed)",
+            )
+        else:
+            used.add(match)
+            found[key] = stated[match]
+    for key in stated:
+        if key not in used and not (key == ALL and numbers):
+            allowed = "names no number of this file, or each has a nearer source"
+            faults.add(f"{SOURCES}.{key}", None, allowed, numbers)
+    return found
+
+
+def _read_source(key: str, written: Any, faults: Faults) -> Source | None:
+    try:
+        source = Source.model_validate({"source": written} if isinstance(written, str) else written)
+    except ValidationError as error:
+        faults.extend(faults_of(error, Source), key)
+        return None
+    if source.source == "fitted" and (source.stderr is None or not source.measurement):
+        faults.add(
+            key, "fitted", "a fitted number states stderr (standard error) and measurement (name)"
+        )
+    return source
+
+
+def _unwrap(value: Any, path: tuple[str, ...], stated: dict[str, Source], faults: Faults) -> Any:
+    if isinstance(value, list):
+        return [_unwrap(item, (*path, str(at)), stated, faults) for at, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    if "value" in value and "source" in value and set(value) <= _INLINE:
+        key = ".".join(path)
+        source = _read_source(
+            key, {name: part for name, part in value.items() if name != "value"}, faults
+        )
+        if source is not None:
+            stated[key] = source
+        return value["value"]
+    return {key: _unwrap(item, (*path, key), stated, faults) for key, item in value.items()}
+
+
+def _numbers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """Every number with its key; a list of plain values counts as one number."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if path or key not in _NAMES:
+                yield from _numbers(item, (*path, key))
+    elif isinstance(value, list):
+        if any(isinstance(item, dict) for item in value):
+            for at, item in enumerate(value):
+                yield from _numbers(item, (*path, str(at)))
+        elif any(True for item in value for _ in _numbers(item, path)):
+            yield ".".join(path), value
+    elif (isinstance(value, int | float) and not isinstance(value, bool)) or (
+        isinstance(value, str) and is_quantity(value)
+    ):
+        yield ".".join(path), value

@@ -1,0 +1,147 @@
+"""What every device file shares, and how any file is read: TOML, checked, all faults at once.
+
+A kind of device is a pydantic model below `DeviceSpec` (or `DriveSpec` for what holds data).
+Its fields are quantities of `units`, its `faults()` are the checks that look at more than one
+field, its `to_plan()` is the flat form that the engine runs.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from raidlab.devices.faults import Fault, Faults, SpecError, faults_of
+from raidlab.devices.links import Interface, InterfaceName
+
+_LARGEST_FILE = 16 * 1024 * 1024
+
+
+class Table(BaseModel):
+    """A table of a file: unknown keys are faults, values keep their types (no "5" for 5)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    def faults(self) -> Iterator[Fault]:
+        """Faults that only several fields together show; keys relative to this table."""
+        yield from ()
+
+
+TableT = TypeVar("TableT", bound=Table)
+
+
+@dataclass(frozen=True)
+class DriveOptions:
+    """What a scenario asks of a drive beyond its data sheet; None leaves the drive's own.
+
+    A drive kind names those that it understands in `DriveSpec.options`; to ask for another is a
+    fault of the scenario.
+    """
+
+    write_cache: bool | None = None
+    """The drive's volatile write cache on or off (a controller's `disk_cache`)."""
+    format: str | None = None
+    """One of the drive's formats, for drives that can be formatted to several capacities."""
+    cooling: str | None = None
+    """A cooling condition of the drive's file."""
+    state: str | None = None
+    """Precondition: `fresh`, `filled`, `steady-state`."""
+
+    def given(self) -> dict[str, Any]:
+        """The options that are asked for."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+class DeviceSpec(Table):
+    """A device file, whatever its kind."""
+
+    kind: str
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$")
+    """Small letters, digits, dots and dashes: the name by which scenarios call it."""
+    aliases: tuple[str, ...] = ()
+    title: str = ""
+    """Maker, model, what a person wants to read in a list."""
+
+
+class DriveSpec(DeviceSpec):
+    """A device that holds data."""
+
+    options: ClassVar[frozenset[str]] = frozenset()
+    """Names of the `DriveOptions` that have an effect on this kind."""
+
+    interface: InterfaceName | Literal["none"] = "none"
+    """The drive's own link; `none` moves data in no time."""
+    queue_depth: int = Field(default=0, ge=0)
+    """Commands that the drive takes at once; 0 for no limit."""
+
+    def link(self) -> Interface | None:
+        """The drive's own link."""
+        return None if self.interface == "none" else Interface.parse(self.interface)
+
+    def option_faults(self, options: DriveOptions) -> Iterator[Fault]:
+        """Options that this drive does not have; keys are the options' names."""
+        for name, value in options.given().items():
+            if name not in self.options:
+                yield Fault(name, value, f"has no effect on {self.name} (kind {self.kind})")
+
+    def capacity_bytes(self, options: DriveOptions) -> int:
+        """Bytes that a host can address under `options`."""
+        raise NotImplementedError
+
+    def to_plan(self, options: DriveOptions) -> dict[str, Any]:
+        """The device's entry in the plan: `DeviceParams` of the native models."""
+        raise NotImplementedError
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tree of a TOML file.
+
+    Raises:
+        SpecError: The file is missing, too large, not UTF-8 or not TOML; says where.
+    """
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise _unreadable(path, "larger than 16 MiB: not a raidlab file")
+        return tomllib.loads(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise _unreadable(path, error.strerror or "cannot be read") from None
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, f"not UTF-8 text at byte {error.start}") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise _unreadable(path, f"not TOML: {error}") from None
+
+
+def _unreadable(path: Path, why: str) -> SpecError:
+    return SpecError([Fault("", None, why, (), str(path))])
+
+
+def check(model: type[TableT], values: Mapping[str, Any], faults: Faults) -> TableT | None:
+    """`values` as a `model`, or None with every reason in `faults`."""
+    try:
+        # Through JSON: pydantic's strict mode then takes what TOML can say and nothing else.
+        checked = model.model_validate_json(json.dumps(values, default=str, skipkeys=True))
+    except ValidationError as error:
+        faults.extend(faults_of(error, model))
+        return None
+    before = len(faults.found)
+    for key, table in _tables(checked, ()):
+        faults.extend(table.faults(), key)
+    return checked if len(faults.found) == before else None
+
+
+def _tables(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Table]]:
+    """`value` and every table in it, with its key."""
+    if isinstance(value, Table):
+        yield ".".join(path), value
+        for name in type(value).model_fields:
+            yield from _tables(getattr(value, name), (*path, name))
+    elif isinstance(value, list | tuple):
+        for at, item in enumerate(value):
+            yield from _tables(item, (*path, str(at)))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _tables(item, (*path, str(key)))

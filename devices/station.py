@@ -1,0 +1,38 @@
+"""The device that is only a service time: `null`, and stations for teaching and closed forms."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+from raidlab.devices.schema import DriveOptions, DriveSpec
+from raidlab.devices.units import Duration, Size
+
+
+class StationSpec(DriveSpec):
+    """`kind = "station"`: equal servers, first come first served, one service time.
+
+    With a service time of zero it is the null device, which takes no time at all.
+    """
+
+    kind: Literal["station"]
+    capacity: Size = Field(gt=0)
+    service: Duration
+    """Mean service time of a command, whatever its size."""
+    distribution: Literal["fixed", "exponential"] = "fixed"
+    servers: int = Field(default=1, ge=1, le=1_000_000)
+    """Commands served at once."""
+
+    def capacity_bytes(self, options: DriveOptions) -> int:
+        """Bytes that a host can address."""
+        return self.capacity
+
+    def to_plan(self, options: DriveOptions) -> dict[str, Any]:
+        """`StationParams` of the native models."""
+        return {
+            "kind": "station",
+            "capacity_bytes": self.capacity,
+            "service_ns": self.service,
+            "distribution": self.distribution,
+            "servers": self.servers,
+        }
