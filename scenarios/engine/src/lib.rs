@@ -1,3 +1,27 @@
 //! Builds a system from a plan, generates its load, runs it and accounts for every nanosecond.
+//!
+//! - [`run`] takes a plan to its result;
+//! - [`Simulation`] lets an outside caller (SimPy, fio, a trace) drive the same system;
+//! - [`replay`] puts a trace on it.
 
+mod build;
+mod checks;
+mod drive;
+mod layout;
+mod load;
+mod measure;
 pub mod plan;
+mod replay;
+pub mod report;
+mod run;
+mod simulation;
+mod system;
+
+pub use layout::{Layout, Segment};
+pub use plan::Plan;
+pub use raidlab_kernel as kernel;
+pub use raidlab_models::Fault;
+pub use replay::{Pacing, TraceRequest, replay};
+pub use run::{RunError, run};
+pub use simulation::Simulation;
+pub use system::{Outside, System};

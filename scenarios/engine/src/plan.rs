@@ -22,6 +22,10 @@ pub struct Plan {
     /// 0 for no limit.
     #[serde(default)]
     pub max_ios: u64,
+    /// Ends the recording earlier, once the 95 % interval of every workload's rate is at most
+    /// this share of the rate to either side; 0 for never.
+    #[serde(default)]
+    pub precision: f64,
     /// Length of a step of the timeline in the result; 0 for no timeline.
     #[serde(default)]
     pub timeline_step_ns: Nanos,

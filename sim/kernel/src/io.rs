@@ -139,8 +139,19 @@ pub struct Io {
     pub pending: u32,
     /// Who issued it: the engine's own numbering of load slots and outside callers.
     pub owner: u32,
-    /// The drive that serves it.
+    /// The array that a request is for.
+    pub array: u32,
+    /// The drive that serves it as a command.
     pub drive: u32,
+    /// How many links of its path its data have reached.
+    pub leg: u32,
+    /// When the last of its data came or comes in at that link; before the first link of a
+    /// read, when the first of them came.
+    pub data_end: Time,
+    /// When it left the host's CPU.
+    pub entered: Time,
+    /// Bytes that the commands of a request have moved so far.
+    pub moved: u64,
 }
 
 impl Io {

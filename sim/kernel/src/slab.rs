@@ -33,8 +33,19 @@ impl<T: Default + Clone> Slab<T> {
     /// Gives the record under `index` back.
     #[inline]
     pub fn release(&mut self, index: u32) {
-        debug_assert!(!self.free.contains(&index), "record {index} released twice");
         self.free.push(index);
+    }
+
+    /// Every record in use, in the order of their indices.
+    pub fn live(&self) -> impl Iterator<Item = &T> {
+        let mut free = vec![false; self.records.len()];
+        for &index in &self.free {
+            free[index as usize] = true;
+        }
+        self.records
+            .iter()
+            .zip(free)
+            .filter_map(|(record, free)| (!free).then_some(record))
     }
 
     /// Number of records in use.

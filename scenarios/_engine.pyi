@@ -1,0 +1,57 @@
+"""The native engine. Plans and results are JSON; see `scenarios/engine/src/plan.rs`."""
+
+from collections.abc import Callable
+
+class PlanError(ValueError):
+    """A plan has faults: `args[0]` is a list of (key, value, what is allowed)."""
+
+    args: tuple[list[tuple[str, str, str]]]
+
+def version() -> str:
+    """Give the version of the engine."""
+
+def run(plan: str, should_stop: Callable[[], bool] | None = None) -> str:
+    """Run a plan; raises `PlanError`, or `KeyboardInterrupt` if asked to stop."""
+
+def replay(
+    plan: str,
+    array: int,
+    ops: bytes,
+    offsets: bytes,
+    sizes: bytes,
+    times: bytes,
+    timestamps: bool,
+    should_stop: Callable[[], bool] | None = None,
+) -> bytes:
+    """Give the response time in ns of each request; columns are little-endian u64."""
+
+class Simulation:
+    """A system whose clock a caller drives; all times in nanoseconds."""
+
+    def __init__(self, plan: str) -> None: ...
+    @property
+    def now(self) -> int:
+        """The clock."""
+
+    def peek(self) -> int | None:
+        """When something is due next."""
+
+    def array(self, name: str) -> int | None:
+        """Give the index of an array by its name."""
+
+    def capacity(self, array: int) -> int:
+        """Bytes that an array offers."""
+
+    def submit(self, array: int, op: int, offset: int, size: int, mark: int) -> int:
+        """Submit an I/O now (op: 0 read, 1 write, 2 trim, 3 flush)."""
+
+    def advance(
+        self, limit: int
+    ) -> tuple[int, int | None, int, int, int, int, int, int] | None:
+        """Go on until something comes back or the clock reaches `limit`.
+
+        Gives (I/O, drive or None, op, offset, bytes, mark, at, issued).
+        """
+
+    def served(self, io: int) -> None:
+        """Tell that a device of the caller's own has served a command, now."""

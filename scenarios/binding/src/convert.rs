@@ -1,0 +1,123 @@
+//! Plans, traces and errors between Python's forms and the engine's.
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+use raidlab_engine::kernel::{Nanos, Op};
+use raidlab_engine::{Fault, Plan, RunError, TraceRequest};
+use std::time::{Duration, Instant};
+
+create_exception!(
+    _engine,
+    PlanError,
+    PyValueError,
+    "A plan has faults: `args[0]` is a list of (key, value, what is allowed)."
+);
+
+/// A plan from its JSON.
+pub fn plan(json: &str) -> PyResult<Plan> {
+    serde_json::from_str(json).map_err(|e| run_error(form(e)))
+}
+
+/// The error for a document that is not in the plan's form.
+pub fn form(error: serde_json::Error) -> RunError {
+    RunError::Form(error.to_string())
+}
+
+/// The Python exception for the plan's faults.
+pub fn plan_error(faults: Vec<Fault>) -> PyErr {
+    let faults: Vec<(String, String, String)> = faults
+        .into_iter()
+        .map(|fault| (fault.key, fault.value, fault.allowed))
+        .collect();
+    PlanError::new_err((faults,))
+}
+
+/// The Python exception for a run that gave no result.
+pub fn run_error(error: RunError) -> PyErr {
+    match error {
+        RunError::Plan(faults) => plan_error(faults),
+        RunError::Form(why) => plan_error(vec![Fault::new("plan", "", why)]),
+        RunError::Stopped => PyKeyboardInterrupt::new_err(()),
+    }
+}
+
+/// Whether to keep on, asked of Python no more than ten times a second.
+///
+/// An exception raised by `should_stop`, or by a signal's handler, stops the run.
+pub fn keep_on(should_stop: Option<Py<PyAny>>) -> impl FnMut() -> bool + Send {
+    let mut asked = Instant::now();
+    move || {
+        if asked.elapsed() < Duration::from_millis(100) {
+            return true;
+        }
+        asked = Instant::now();
+        Python::attach(|py| {
+            if py.check_signals().is_err() {
+                return false;
+            }
+            let Some(should_stop) = &should_stop else {
+                return true;
+            };
+            let answer = should_stop.call0(py).and_then(|stop| stop.is_truthy(py));
+            matches!(answer, Ok(false))
+        })
+    }
+}
+
+/// What an operation's code or name asks for.
+pub fn op(code: u8) -> PyResult<Op> {
+    match code {
+        0 => Ok(Op::Read),
+        1 => Ok(Op::Write),
+        2 => Ok(Op::Trim),
+        3 => Ok(Op::Flush),
+        _ => Err(PyValueError::new_err(format!(
+            "operation {code}; allowed: 0 read, 1 write, 2 trim, 3 flush"
+        ))),
+    }
+}
+
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    bytes.chunks_exact(8).map(|chunk| {
+        chunk
+            .iter()
+            .rev()
+            .fold(0, |sum, &byte| sum << 8 | u64::from(byte))
+    })
+}
+
+/// The requests of a trace from its columns.
+pub fn requests(
+    ops: &[u8],
+    offsets: &[u8],
+    sizes: &[u8],
+    times: &[u8],
+) -> PyResult<Vec<TraceRequest>> {
+    let wanted = 8 * ops.len();
+    if [offsets, sizes, times]
+        .iter()
+        .any(|column| column.len() != wanted)
+    {
+        return Err(PyValueError::new_err(format!(
+            "columns of {}, {} and {} bytes; {} requests need {wanted} each",
+            offsets.len(),
+            sizes.len(),
+            times.len(),
+            ops.len()
+        )));
+    }
+    numbers(offsets)
+        .zip(numbers(sizes))
+        .zip(numbers(times))
+        .zip(ops)
+        .map(|(((offset, bytes), time), &code)| {
+            Ok(TraceRequest {
+                op: op(code)?,
+                offset,
+                bytes,
+                time: Nanos(time),
+            })
+        })
+        .collect()
+}

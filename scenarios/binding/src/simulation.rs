@@ -1,0 +1,78 @@
+//! A system that a Python clock drives: SimPy's.
+
+use crate::convert;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use raidlab_engine::kernel::Time;
+
+/// A system and its clock, for an outside caller.
+#[pyclass]
+pub struct Simulation(raidlab_engine::Simulation);
+
+/// What comes back: (I/O, drive or None, op, offset, bytes, mark, at ns, issued ns).
+type Back = (u32, Option<u32>, u8, u64, u64, u32, u64, u64);
+
+#[pymethods]
+impl Simulation {
+    /// The system of a plan (JSON) at time zero.
+    #[new]
+    fn new(plan: &str) -> PyResult<Self> {
+        let plan = convert::plan(plan)?;
+        raidlab_engine::Simulation::new(&plan)
+            .map(Simulation)
+            .map_err(convert::plan_error)
+    }
+
+    /// The clock in nanoseconds.
+    #[getter]
+    fn now(&self) -> u64 {
+        self.0.now().0
+    }
+
+    /// When something is due next, in nanoseconds; None if nothing is.
+    fn peek(&self) -> Option<u64> {
+        let next = [self.0.next_time(), self.0.pending_outside()];
+        next.into_iter().flatten().min().map(|time| time.0)
+    }
+
+    /// The index of an array by its name, or None.
+    fn array(&self, name: &str) -> Option<u32> {
+        self.0.array(name)
+    }
+
+    /// Bytes that an array offers.
+    fn capacity(&self, array: u32) -> PyResult<u64> {
+        let capacity = self.0.capacity(array);
+        capacity.ok_or_else(|| PyValueError::new_err(format!("no array {array}")))
+    }
+
+    /// Submits an I/O now; `mark` comes back with its completion.
+    fn submit(&mut self, array: u32, op: u8, offset: u64, size: u64, mark: u32) -> PyResult<u32> {
+        let op = convert::op(op)?;
+        self.0
+            .submit(array, op, offset, size, mark)
+            .map_err(PyValueError::new_err)
+    }
+
+    /// Goes on until something comes back, or until the clock reaches `limit` nanoseconds.
+    ///
+    /// The interpreter lock is released meanwhile.
+    fn advance(&mut self, py: Python<'_>, limit: u64) -> Option<Back> {
+        let back = py.detach(|| self.0.advance(Time(limit)))?;
+        Some((
+            back.io,
+            back.drive,
+            back.op as u8,
+            back.offset,
+            back.bytes,
+            back.owner,
+            back.at.0,
+            back.issued.0,
+        ))
+    }
+
+    /// A device of the caller's own has served a command, now.
+    fn served(&mut self, io: u32) -> PyResult<()> {
+        self.0.served(io).map_err(PyValueError::new_err)
+    }
+}

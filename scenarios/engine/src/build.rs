@@ -1,0 +1,334 @@
+//! A system from a plan: checked whole, every fault named at once.
+
+use crate::drive::Drive;
+use crate::layout::Layout;
+use crate::load::Load;
+use crate::measure::Meter;
+use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
+use crate::system::{Array, Controller, Event, Slot, System, Tally, Workload};
+use raidlab_kernel::{Calendar, Nanos, Slab, Stations, Stream, Time, TimeWeighted};
+use raidlab_models::{Device, Fault, Host, Link};
+use std::collections::VecDeque;
+
+/// I/Os that outside callers may have under way before the slab grows.
+const OUTSIDE_IOS: usize = 64;
+
+/// Faults collected under the dotted key at which they stand.
+struct Faults(Vec<Fault>);
+
+impl Faults {
+    fn add(&mut self, key: String, value: impl std::fmt::Display, allowed: impl Into<String>) {
+        self.0.push(Fault::new(key, value, allowed));
+    }
+
+    fn under(&mut self, key: &str, faults: Vec<Fault>) {
+        let nested = faults.into_iter().map(|fault| Fault {
+            key: format!("{key}.{}", fault.key),
+            ..fault
+        });
+        self.0.extend(nested);
+    }
+
+    fn index(&mut self, key: String, index: u32, count: usize) -> bool {
+        let fits = (index as usize) < count;
+        if !fits {
+            self.add(key, index, format!("an index below {count}"));
+        }
+        fits
+    }
+}
+
+impl System {
+    /// The system that a plan describes, at time zero, its workloads about to start.
+    ///
+    /// # Errors
+    /// Every fault of the plan: dotted key, value, what is allowed.
+    pub fn new(plan: &Plan) -> Result<System, Vec<Fault>> {
+        let mut faults = Faults(Vec::new());
+        let links = build_links(plan, &mut faults);
+        check_references(plan, &mut faults);
+        if !faults.0.is_empty() {
+            return Err(faults.0);
+        }
+        let drives = build_drives(plan, &mut faults);
+        if drives.len() < plan.drives.len() {
+            return Err(faults.0);
+        }
+        let arrays = build_arrays(plan, &drives, &mut faults);
+        if arrays.len() == plan.arrays.len() {
+            check_workloads(plan, &arrays, &mut faults);
+        }
+        if !faults.0.is_empty() {
+            return Err(faults.0);
+        }
+        let (workloads, slots) = build_workloads(plan);
+        let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
+        let requests = slots.len() + OUTSIDE_IOS;
+        let widest = arrays.iter().map(|array| array.drives.len()).max();
+        let ios = requests * (1 + widest.unwrap_or(1) * 2);
+        let mut system = System {
+            calendar: Calendar::with_capacity(ios + 8 * drives.len()),
+            ios: Slab::with_capacity(ios),
+            host: Host::new(&plan.host, threads as usize + 1),
+            links,
+            link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
+            controllers: plan
+                .controllers
+                .iter()
+                .map(|controller| build_controller(controller, requests))
+                .collect(),
+            drives,
+            arrays,
+            workloads,
+            slots,
+            outside: VecDeque::with_capacity(OUTSIDE_IOS),
+            outside_thread: threads,
+            inside: TimeWeighted::default(),
+            tally: Tally::default(),
+            recorded: 0,
+            segments: Vec::with_capacity(256),
+        };
+        for drive in &mut system.drives {
+            drive.waiting.reserve(ios);
+        }
+        system.start(plan);
+        Ok(system)
+    }
+
+    fn start(&mut self, plan: &Plan) {
+        for (index, workload) in plan.workloads.iter().enumerate() {
+            match workload.arrival {
+                Arrival::Poisson { per_s } => {
+                    let mean = Nanos::from_seconds(1.0 / per_s);
+                    let first = self.workloads[index].pauses.exponential(mean);
+                    let event = Event::Arrival(index as u32);
+                    self.calendar.push(Time::ZERO + first, event);
+                }
+                Arrival::Closed { .. } => {
+                    for slot in 0..self.slots.len() {
+                        if self.slots[slot].workload == index as u32 {
+                            self.calendar.push(Time::ZERO, Event::Issue(slot as u32));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn build_links(plan: &Plan, faults: &mut Faults) -> Vec<Link> {
+    let mut links = Vec::new();
+    for (index, link) in plan.links.iter().enumerate() {
+        match Link::new(link) {
+            Ok(link) => links.push(link),
+            Err(found) => faults.under(&format!("links.{index}"), found),
+        }
+    }
+    links
+}
+
+fn check_references(plan: &Plan, faults: &mut Faults) {
+    for (i, drive) in plan.drives.iter().enumerate() {
+        faults.index(
+            format!("drives.{i}.device"),
+            drive.device,
+            plan.devices.len(),
+        );
+        for &link in &drive.path {
+            faults.index(format!("drives.{i}.path"), link, plan.links.len());
+        }
+    }
+    let mut owner = vec![None; plan.drives.len()];
+    for (i, array) in plan.arrays.iter().enumerate() {
+        for &drive in &array.drives {
+            let key = format!("arrays.{i}.drives");
+            if faults.index(key.clone(), drive, plan.drives.len()) {
+                if owner[drive as usize].is_some() {
+                    faults.add(key, drive, "a drive that no array holds yet");
+                }
+                owner[drive as usize] = Some(i);
+            }
+        }
+        if let Some(controller) = array.controller {
+            let key = format!("arrays.{i}.controller");
+            faults.index(key, controller, plan.controllers.len());
+        }
+    }
+    for (i, workload) in plan.workloads.iter().enumerate() {
+        let key = format!("workloads.{i}.array");
+        faults.index(key, workload.array, plan.arrays.len());
+    }
+}
+
+fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
+    let mut drives = Vec::new();
+    for drive in &plan.drives {
+        let DrivePlan {
+            name, device, path, ..
+        } = drive;
+        match Device::new(&plan.devices[*device as usize], plan.seed, name) {
+            Ok(device) => drives.push(Drive {
+                name: name.clone(),
+                device,
+                path: path.clone(),
+                queue_depth: drive.queue_depth,
+                in_flight: 0,
+                waiting: VecDeque::new(),
+                load: TimeWeighted::default(),
+                position: 0,
+            }),
+            Err(found) => faults.under(&format!("devices.{device}"), found),
+        }
+    }
+    drives
+}
+
+fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array> {
+    let mut arrays = Vec::new();
+    for (index, array) in plan.arrays.iter().enumerate() {
+        let ArrayPlan {
+            name,
+            level,
+            stripe_unit_bytes,
+            ..
+        } = array;
+        let capacities: Vec<u64> = array
+            .drives
+            .iter()
+            .map(|&drive| drives[drive as usize].device.capacity_bytes())
+            .collect();
+        match Layout::new(*level, *stripe_unit_bytes, &capacities) {
+            Ok(layout) => arrays.push(Array {
+                name: name.clone(),
+                layout,
+                drives: array.drives.clone(),
+                controller: array.controller,
+                software: array.software,
+            }),
+            Err(why) => faults.add(format!("arrays.{index}"), name, why),
+        }
+    }
+    arrays
+}
+
+fn check_workloads(plan: &Plan, arrays: &[Array], faults: &mut Faults) {
+    for (index, workload) in plan.workloads.iter().enumerate() {
+        let mut check = |fits: bool, key: &str, value: String, allowed: String| {
+            if !fits {
+                faults.add(format!("workloads.{index}.{key}"), value, allowed);
+            }
+        };
+        let capacity = arrays[workload.array as usize].layout.capacity();
+        let WorkloadPlan {
+            threads,
+            read_share,
+            block_bytes,
+            align_bytes,
+            area_start_bytes,
+            area_bytes,
+            ..
+        } = *workload;
+        check(
+            threads > 0,
+            "threads",
+            threads.to_string(),
+            "1 or more".into(),
+        );
+        check(
+            (0.0..=1.0).contains(&read_share),
+            "read_share",
+            read_share.to_string(),
+            "0 to 1".into(),
+        );
+        check(
+            block_bytes > 0,
+            "block_bytes",
+            block_bytes.to_string(),
+            "1 or more".into(),
+        );
+        check(
+            align_bytes > 0,
+            "align_bytes",
+            align_bytes.to_string(),
+            "1 or more".into(),
+        );
+        check(
+            area_start_bytes % align_bytes.max(1) == 0,
+            "area_start_bytes",
+            area_start_bytes.to_string(),
+            format!("a multiple of {align_bytes}"),
+        );
+        check(
+            area_bytes >= block_bytes.saturating_mul(u64::from(threads)),
+            "area_bytes",
+            area_bytes.to_string(),
+            format!("at least a block of {block_bytes} for each thread"),
+        );
+        check(
+            area_start_bytes.saturating_add(area_bytes) <= capacity,
+            "area_bytes",
+            area_bytes.to_string(),
+            format!("at most {capacity} from the start of the array"),
+        );
+        match workload.arrival {
+            Arrival::Closed { outstanding, .. } => check(
+                outstanding > 0 && outstanding <= 1 << 20,
+                "arrival.outstanding",
+                outstanding.to_string(),
+                "1 to 1048576".into(),
+            ),
+            Arrival::Poisson { per_s } => check(
+                per_s > 0.0 && per_s <= 1e8,
+                "arrival.per_s",
+                per_s.to_string(),
+                "above 0, at most 1e8".into(),
+            ),
+        }
+    }
+}
+
+fn build_controller(plan: &ControllerPlan, requests: usize) -> Controller {
+    Controller {
+        name: plan.name.clone(),
+        queue_depth: plan.queue_depth,
+        request: plan.request_ns,
+        command: plan.command_ns,
+        cores: Stations::new(plan.cores as usize),
+        in_work: 0,
+        waiting: VecDeque::with_capacity(requests),
+        load: TimeWeighted::default(),
+    }
+}
+
+fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
+    let steps = (plan.warm_up_ns + plan.duration_ns)
+        .0
+        .checked_div(plan.timeline_step_ns.0);
+    let steps = steps.map_or(0, |steps| steps as usize + 1);
+    let (mut workloads, mut slots) = (Vec::new(), Vec::new());
+    let mut first_thread = 0;
+    for (index, workload) in plan.workloads.iter().enumerate() {
+        let places = match workload.arrival {
+            Arrival::Closed { outstanding, .. } => outstanding,
+            Arrival::Poisson { .. } => workload.threads,
+        };
+        slots.extend((0..places).map(|place| Slot {
+            workload: index as u32,
+            thread: first_thread + place % workload.threads,
+        }));
+        let from = Time::ZERO + plan.warm_up_ns;
+        workloads.push(Workload {
+            name: workload.name.clone(),
+            array: workload.array,
+            meter: Meter::new(from, plan.timeline_step_ns, steps),
+            load: Load::new(workload, plan.seed),
+            arrival: workload.arrival,
+            threads: workload.threads,
+            first_thread,
+            next_thread: 0,
+            pauses: Stream::new(plan.seed, &workload.name, "pause"),
+        });
+        first_thread += workload.threads;
+    }
+    (workloads, slots)
+}

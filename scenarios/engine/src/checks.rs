@@ -1,0 +1,70 @@
+//! What must hold at the end of every run. A breach is a bug of the simulator, and is reported
+//! as one.
+
+use crate::run::stations;
+use crate::system::System;
+use raidlab_kernel::{Io, Time};
+
+/// Every breach found, in words; empty if all is well.
+pub fn check(system: &System, until: Time) -> Vec<String> {
+    let mut breaches = Vec::new();
+    let mut must = |holds: bool, what: String| {
+        if !holds {
+            breaches.push(what);
+        }
+    };
+    let tally = &system.tally;
+    must(
+        tally.wrong_bytes == 0,
+        format!(
+            "{} requests moved wrong numbers of bytes",
+            tally.wrong_bytes
+        ),
+    );
+    must(
+        tally.parts == tally.latency,
+        format!(
+            "accounted parts add up to {} ns, latencies to {} ns",
+            tally.parts, tally.latency
+        ),
+    );
+    let under_way: Vec<&Io> = system.requests_under_way().collect();
+    must(
+        tally.issued == tally.completed + under_way.len() as u64,
+        format!(
+            "{} requests issued, {} completed, {} under way",
+            tally.issued,
+            tally.completed,
+            under_way.len()
+        ),
+    );
+    // Little's law, exactly: the integral of the number inside is the sum of the stays.
+    let stays: u128 = under_way
+        .iter()
+        .map(|io| u128::from(until.since(io.entered).0))
+        .sum();
+    let inside = system.inside.area(until);
+    must(
+        inside == tally.stay + stays,
+        format!(
+            "Little's law: integral of I/Os inside {inside} ns, sum of stays {} ns",
+            tally.stay + stays
+        ),
+    );
+    for station in stations(system, until) {
+        let most = u128::from(until.0) * station.servers as u128;
+        must(
+            u128::from(station.busy.0) <= most,
+            format!(
+                "{} {} was busy for {} ns of {most}",
+                station.kind, station.name, station.busy.0
+            ),
+        );
+    }
+    for drive in &system.drives {
+        if let Err(what) = drive.device.check() {
+            must(false, format!("drive {}: {what}", drive.name));
+        }
+    }
+    breaches
+}

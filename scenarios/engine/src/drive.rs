@@ -1,0 +1,80 @@
+//! A drive in its slot: its device, the commands that wait before it, its way to the host.
+
+use raidlab_kernel::{Calendar, Io, IoId, Nanos, Slab, Time, TimeWeighted};
+use raidlab_models::{Device, Port};
+use std::collections::VecDeque;
+
+use crate::system::Event;
+
+/// A drive and what the engine keeps of it.
+#[derive(Debug)]
+pub struct Drive {
+    /// For reports.
+    pub name: String,
+    /// The model.
+    pub device: Device,
+    /// Indices of the links from the drive to the host.
+    pub path: Vec<u32>,
+    /// Commands that the device takes at once.
+    pub queue_depth: u32,
+    /// Commands at the device.
+    pub in_flight: u32,
+    /// Commands that wait for a place at the device.
+    pub waiting: VecDeque<IoId>,
+    /// Commands here, waiting or at the device.
+    pub load: TimeWeighted,
+    /// Where the last command that went to the device ended.
+    pub position: u64,
+}
+
+impl Drive {
+    /// What a mirror weighs before it sends a read here: how many commands stand before it,
+    /// and then how far the medium has to move.
+    pub fn cost(&self, now: Time, offset: u64) -> (u64, Nanos, u64) {
+        (
+            self.load.level(),
+            self.device.positioning(now, offset),
+            self.position.abs_diff(offset),
+        )
+    }
+}
+
+/// The engine as the device of one drive sees it.
+pub struct DrivePort<'a> {
+    /// Index of the drive.
+    pub drive: u32,
+    /// The calendar of the run.
+    pub calendar: &'a mut Calendar<Event>,
+    /// All I/Os.
+    pub ios: &'a mut Slab<Io>,
+}
+
+impl Port for DrivePort<'_> {
+    #[inline]
+    fn now(&self) -> Time {
+        self.calendar.now()
+    }
+
+    #[inline]
+    fn io(&mut self, io: IoId) -> &mut Io {
+        &mut self.ios[io]
+    }
+
+    #[inline]
+    fn wake(&mut self, at: Time, token: u32) {
+        let drive = self.drive;
+        self.calendar.push(at, Event::Device { drive, token });
+    }
+
+    #[inline]
+    fn done(&mut self, io: IoId, at: Time, lead: Nanos) {
+        let record = &mut self.ios[io];
+        debug_assert_eq!(
+            record.mark, at,
+            "charged up to {:?}, done at {at:?}",
+            record.mark
+        );
+        record.data_end = Time(at.0.saturating_sub(lead.0));
+        self.calendar.push(at, Event::Done(io));
+    }
+}

@@ -1,0 +1,124 @@
+//! What is recorded of each workload: rates, latency distributions, where the time went.
+
+use raidlab_kernel::{BatchMeans, Histogram, Io, Nanos, Op, Part, Time};
+
+/// Sums of parts over many I/Os, in nanoseconds.
+pub type PartSums = [u128; raidlab_kernel::PART_COUNT];
+
+/// One step of the timeline.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Step {
+    /// I/Os completed in it.
+    pub ios: u64,
+    /// Sum of their latencies.
+    pub latency: u64,
+}
+
+/// The record of one workload from the end of the warm-up on.
+#[derive(Debug)]
+pub struct Meter {
+    /// Latencies of reads.
+    pub reads: Histogram,
+    /// Latencies of writes, trims and flushes.
+    pub writes: Histogram,
+    /// Bytes read and written.
+    pub bytes: [u64; 2],
+    /// Where the time went, all I/Os together.
+    pub parts: PartSums,
+    /// Time between completions, for the interval of the rate.
+    pub gaps: BatchMeans,
+    /// Latencies, for the interval of their mean.
+    pub latencies: BatchMeans,
+    /// The timeline, one step after the other from time zero.
+    pub timeline: Vec<Step>,
+    step: Nanos,
+    from: Time,
+    last: Time,
+}
+
+impl Meter {
+    /// An empty record that begins at `from`; `steps` of length `step` for the timeline.
+    pub fn new(from: Time, step: Nanos, steps: usize) -> Meter {
+        Meter {
+            reads: Histogram::default(),
+            writes: Histogram::default(),
+            bytes: [0; 2],
+            parts: [0; raidlab_kernel::PART_COUNT],
+            gaps: BatchMeans::new(),
+            latencies: BatchMeans::new(),
+            timeline: vec![Step::default(); steps],
+            step,
+            from,
+            last: from,
+        }
+    }
+
+    /// Counts an I/O whose record is charged up to its completion; true if it was recorded,
+    /// false if it completed during the warm-up.
+    #[inline]
+    pub fn record(&mut self, io: &Io) -> bool {
+        let latency = io.latency();
+        if let Some(step) = io.mark.0.checked_div(self.step.0) {
+            if let Some(step) = self.timeline.get_mut(step as usize) {
+                step.ios += 1;
+                step.latency += latency.0;
+            }
+        }
+        if io.mark < self.from {
+            return false;
+        }
+        if io.op == Op::Read {
+            self.reads.record(latency);
+            self.bytes[0] += io.bytes;
+        } else {
+            self.writes.record(latency);
+            self.bytes[1] += io.bytes;
+        }
+        for part in Part::ALL {
+            self.parts[part as usize] += u128::from(io.parts[part].0);
+        }
+        self.gaps.record(io.mark.since(self.last).0 as f64);
+        self.last = self.last.max(io.mark);
+        self.latencies.record(latency.0 as f64);
+        true
+    }
+
+    /// Length of a step of the timeline.
+    pub fn step(&self) -> Nanos {
+        self.step
+    }
+
+    /// When recording began.
+    pub fn from(&self) -> Time {
+        self.from
+    }
+
+    /// Half of the rate's 95 % interval as a share of the rate.
+    pub fn relative_error(&self) -> f64 {
+        let gap = self.gaps.interval();
+        if gap.mean > 0.0 {
+            (gap.high - gap.low) / 2.0 / gap.mean
+        } else {
+            f64::INFINITY
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_warm_up_is_on_the_timeline_but_not_in_the_record() {
+        let mut meter = Meter::new(Time(100), Nanos(50), 4);
+        for (issued, completed) in [(0, 60), (0, 120), (100, 130)] {
+            let mut io = Io::new(Op::Read, 0, 512, Time(issued));
+            io.charge(Part::Service, Time(completed));
+            meter.record(&io);
+        }
+        assert_eq!(meter.reads.count(), 2);
+        assert_eq!(meter.parts[Part::Service as usize], 150);
+        let ios: Vec<u64> = meter.timeline.iter().map(|step| step.ios).collect();
+        assert_eq!(ios, [0, 1, 2, 0]);
+    }
+}

@@ -1,0 +1,240 @@
+//! The result of a run as plain data, in the shapes that the Python side passes on.
+
+use crate::measure::{Meter, PartSums};
+use crate::system::{System, Workload};
+use raidlab_kernel::{Histogram, Interval, Nanos, Part, Time};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Latency statistics in microseconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Latency {
+    min: f64,
+    mean: f64,
+    stddev: f64,
+    p50: f64,
+    p90: f64,
+    p95: f64,
+    p99: f64,
+    p99_9: f64,
+    p99_99: f64,
+    max: f64,
+}
+
+impl Latency {
+    fn of(histogram: &Histogram) -> Option<Latency> {
+        let at = |percent| histogram.percentile(percent).map(Nanos::micros);
+        Some(Latency {
+            min: histogram.min()?.micros(),
+            mean: histogram.mean()? / 1e3,
+            stddev: histogram.deviation()? / 1e3,
+            p50: at(50.0)?,
+            p90: at(90.0)?,
+            p95: at(95.0)?,
+            p99: at(99.0)?,
+            p99_9: at(99.9)?,
+            p99_99: at(99.99)?,
+            max: histogram.max()?.micros(),
+        })
+    }
+}
+
+/// Reads or writes of a workload.
+#[derive(Clone, Debug, Serialize)]
+pub struct Side {
+    ios: u64,
+    bytes: u64,
+    iops: f64,
+    mib_per_s: f64,
+    latency_us: Option<Latency>,
+    /// Non-empty histogram buckets: nanoseconds that stand for the bucket, count.
+    bins: Vec<(u64, u64)>,
+}
+
+impl Side {
+    fn new(histogram: &Histogram, bytes: u64, seconds: f64) -> Side {
+        let rate = |n: u64| {
+            if seconds > 0.0 {
+                n as f64 / seconds
+            } else {
+                0.0
+            }
+        };
+        Side {
+            ios: histogram.count(),
+            bytes,
+            iops: rate(histogram.count()),
+            mib_per_s: rate(bytes) / f64::from(1 << 20),
+            latency_us: Latency::of(histogram),
+            bins: histogram.bins().map(|(at, count)| (at.0, count)).collect(),
+        }
+    }
+}
+
+/// The timeline of a workload.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Timeline {
+    t_s: Vec<f64>,
+    iops: Vec<f64>,
+    latency_us: Vec<Option<f64>>,
+}
+
+/// One workload's result.
+#[derive(Clone, Debug, Serialize)]
+pub struct WorkloadResult {
+    /// The workload.
+    pub name: String,
+    /// The array that it loaded.
+    pub target: String,
+    /// I/Os recorded.
+    pub ios: u64,
+    /// I/Os a second.
+    pub iops: f64,
+    /// 95 % interval of the rate, by batch means.
+    pub iops_ci95: [f64; 2],
+    /// MiB (2^20) a second.
+    pub mib_per_s: f64,
+    /// MB (10^6) a second.
+    pub mb_per_s: f64,
+    /// Latencies of all I/Os.
+    pub latency_us: Option<Latency>,
+    /// 95 % interval of the mean latency, by batch means.
+    pub latency_ci95_us: [f64; 2],
+    /// Reads.
+    pub read: Side,
+    /// Writes.
+    pub write: Side,
+    /// Mean time of an I/O by part; the parts add up to the mean latency.
+    pub breakdown_us: BTreeMap<&'static str, f64>,
+    /// Rate and latency over time.
+    pub timeline: Timeline,
+}
+
+impl WorkloadResult {
+    fn new(system: &System, workload: &Workload, until: Time) -> WorkloadResult {
+        let meter = &workload.meter;
+        let seconds = until.since(meter.from()).seconds();
+        let mut all = meter.reads.clone();
+        all.merge(&meter.writes);
+        let rate = |n: f64| if seconds > 0.0 { n / seconds } else { 0.0 };
+        let bytes = (meter.bytes[0] + meter.bytes[1]) as f64;
+        let latency = meter.latencies.interval();
+        WorkloadResult {
+            name: workload.name.clone(),
+            target: system.arrays[workload.array as usize].name.clone(),
+            ios: all.count(),
+            iops: rate(all.count() as f64),
+            iops_ci95: rate_interval(meter, rate(all.count() as f64)),
+            mib_per_s: rate(bytes) / f64::from(1 << 20),
+            mb_per_s: rate(bytes) / 1e6,
+            latency_us: Latency::of(&all),
+            latency_ci95_us: [latency.low / 1e3, latency.high / 1e3],
+            read: Side::new(&meter.reads, meter.bytes[0], seconds),
+            write: Side::new(&meter.writes, meter.bytes[1], seconds),
+            breakdown_us: breakdown(&meter.parts, all.count()),
+            timeline: timeline(meter, until),
+        }
+    }
+}
+
+/// The interval of the gap between completions, turned over and laid around the rate.
+fn rate_interval(meter: &Meter, rate: f64) -> [f64; 2] {
+    let Interval { low, mean, high } = meter.gaps.interval();
+    if mean <= 0.0 {
+        return [rate, rate];
+    }
+    let low_gap = low.max(mean / 10.0);
+    [rate * mean / high, rate * mean / low_gap]
+}
+
+fn breakdown(parts: &PartSums, ios: u64) -> BTreeMap<&'static str, f64> {
+    let mean = |sum: u128| {
+        if ios > 0 {
+            sum as f64 / ios as f64 / 1e3
+        } else {
+            0.0
+        }
+    };
+    Part::ALL
+        .into_iter()
+        .filter(|&part| parts[part as usize] > 0)
+        .map(|part| (part.name(), mean(parts[part as usize])))
+        .collect()
+}
+
+fn timeline(meter: &Meter, until: Time) -> Timeline {
+    let mut line = Timeline::default();
+    let step = meter.step();
+    for (index, taken) in meter.timeline.iter().enumerate() {
+        let from = step * index as u64;
+        if from.0 >= until.0 {
+            break;
+        }
+        let length = step.min(Nanos(until.0 - from.0));
+        line.t_s.push((from + length).seconds());
+        line.iops.push(taken.ios as f64 / length.seconds());
+        let mean = (taken.ios > 0).then(|| taken.latency as f64 / taken.ios as f64 / 1e3);
+        line.latency_us.push(mean);
+    }
+    line
+}
+
+/// One component's share of the result.
+#[derive(Clone, Debug, Serialize)]
+pub struct Component {
+    /// The component.
+    pub name: String,
+    /// host, controller, link or drive.
+    pub kind: &'static str,
+    /// Share of the recorded time that it worked.
+    pub utilization: f64,
+    /// Mean number of I/Os there, waiting or in work, where it has a queue.
+    pub queue_mean: Option<f64>,
+    /// The model's own figures.
+    #[serde(serialize_with = "as_map")]
+    pub figures: Vec<(&'static str, f64)>,
+}
+
+fn as_map<S: serde::Serializer>(
+    figures: &[(&'static str, f64)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(figures.iter().copied())
+}
+
+/// A run's result.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunResult {
+    /// Simulated seconds recorded.
+    pub duration_s: f64,
+    /// Events handled, for the curious and the benchmarks.
+    pub events: u64,
+    /// Each workload's result.
+    pub workloads: Vec<WorkloadResult>,
+    /// Each component's work.
+    pub components: Vec<Component>,
+    /// Breaches of what must hold: bugs.
+    pub breaches: Vec<String>,
+}
+
+impl RunResult {
+    pub(crate) fn new(
+        system: &System,
+        until: Time,
+        components: Vec<Component>,
+        breaches: Vec<String>,
+    ) -> RunResult {
+        let from = system.workloads.first().map(|w| w.meter.from());
+        RunResult {
+            duration_s: until.since(from.unwrap_or(Time::ZERO)).seconds(),
+            events: system.calendar.scheduled() - system.calendar.len() as u64,
+            workloads: system
+                .workloads
+                .iter()
+                .map(|workload| WorkloadResult::new(system, workload, until))
+                .collect(),
+            components,
+            breaches,
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! One run from a plan to a result, with the self-checks at its end.
+
+use crate::checks;
+use crate::plan::Plan;
+use crate::report::{Component, RunResult};
+use crate::system::System;
+use raidlab_kernel::{Nanos, Time};
+use raidlab_models::Fault;
+
+/// Why a run gave no result.
+#[derive(Debug)]
+pub enum RunError {
+    /// The plan has faults.
+    Plan(Vec<Fault>),
+    /// The plan is not in the plan's form.
+    Form(String),
+    /// The caller asked to stop.
+    Stopped,
+}
+
+/// Events between two questions to the caller whether to stop.
+const EVENTS_BETWEEN_QUESTIONS: u32 = 1 << 16;
+/// Recorded I/Os before the precision of the rate is looked at.
+const LEAST_FOR_PRECISION: u64 = 4096;
+
+/// Runs a plan; `keep_on` is asked now and then, and ends the run by answering false.
+///
+/// # Errors
+/// The plan's faults, or that the caller asked to stop.
+pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, RunError> {
+    let mut system = System::new(plan).map_err(RunError::Plan)?;
+    let warm = Time::ZERO + plan.warm_up_ns;
+    let end = warm + plan.duration_ns;
+    let drove = drive(&mut system, warm, &mut keep_on, |_| false);
+    let before = Snapshot::take(&mut system, warm);
+    let mut look_at = LEAST_FOR_PRECISION;
+    let finished = drove
+        && drive(&mut system, end, &mut keep_on, |system| {
+            if plan.max_ios > 0 && system.recorded >= plan.max_ios {
+                return true;
+            }
+            if plan.precision > 0.0 && system.recorded >= look_at {
+                look_at = system.recorded + system.recorded / 4;
+                let error = |w: &crate::system::Workload| w.meter.relative_error();
+                return system.workloads.iter().all(|w| error(w) <= plan.precision);
+            }
+            false
+        });
+    if !finished {
+        return Err(RunError::Stopped);
+    }
+    let stopped_early = system.calendar.next_time().is_some_and(|next| next <= end);
+    let until = if stopped_early { system.now() } else { end };
+    let components = before.components(&system, until);
+    Ok(RunResult::new(
+        &system,
+        until,
+        components,
+        checks::check(&system, until),
+    ))
+}
+
+/// Handles events up to `limit` or until `done`; false if the caller asked to stop.
+fn drive(
+    system: &mut System,
+    limit: Time,
+    keep_on: &mut impl FnMut() -> bool,
+    mut done: impl FnMut(&System) -> bool,
+) -> bool {
+    let mut recorded = system.recorded;
+    loop {
+        for _ in 0..EVENTS_BETWEEN_QUESTIONS {
+            if !system.step(limit) {
+                return true;
+            }
+            if system.recorded != recorded {
+                recorded = system.recorded;
+                if done(system) {
+                    return true;
+                }
+            }
+        }
+        if !keep_on() {
+            return false;
+        }
+    }
+}
+
+/// Work done by every component up to the end of the warm-up.
+struct Snapshot {
+    at: Time,
+    busy: Vec<Nanos>,
+}
+
+impl Snapshot {
+    fn take(system: &mut System, at: Time) -> Snapshot {
+        let busy = stations(system, at).into_iter().map(|station| station.busy);
+        let busy = busy.collect();
+        for drive in &mut system.drives {
+            drive.load.restart(at);
+        }
+        for controller in &mut system.controllers {
+            controller.load.restart(at);
+        }
+        Snapshot { at, busy }
+    }
+
+    /// Utilisation and queue of every component since the snapshot.
+    fn components(&self, system: &System, until: Time) -> Vec<Component> {
+        let span = until.since(self.at);
+        stations(system, until)
+            .into_iter()
+            .zip(&self.busy)
+            .map(|(station, &before)| {
+                let busy = station.busy.saturating_sub(before).0 as f64;
+                let available = span.0 as f64 * station.servers as f64;
+                Component {
+                    name: station.name,
+                    kind: station.kind,
+                    utilization: if available > 0.0 {
+                        busy / available
+                    } else {
+                        0.0
+                    },
+                    queue_mean: station.load.map(|load| load.mean(until, span)),
+                    figures: station.figures,
+                }
+            })
+            .collect()
+    }
+}
+
+/// One component's work, in the order of the report.
+pub(crate) struct StationReport<'a> {
+    pub(crate) name: String,
+    pub(crate) kind: &'static str,
+    pub(crate) busy: Nanos,
+    pub(crate) servers: usize,
+    load: Option<&'a raidlab_kernel::TimeWeighted>,
+    figures: Vec<(&'static str, f64)>,
+}
+
+pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
+    let mut all = Vec::new();
+    for (thread, busy) in system.host.busy_until(at).enumerate() {
+        if thread as u32 != system.outside_thread {
+            all.push(StationReport {
+                name: format!("host thread {thread}"),
+                kind: "host",
+                busy,
+                servers: 1,
+                load: None,
+                figures: Vec::new(),
+            });
+        }
+    }
+    for controller in &system.controllers {
+        all.push(StationReport {
+            name: controller.name.clone(),
+            kind: "controller",
+            busy: controller.cores.busy_until(at),
+            servers: controller.cores.count(),
+            load: Some(&controller.load),
+            figures: Vec::new(),
+        });
+    }
+    for (link, name) in system.links.iter().zip(&system.link_names) {
+        all.push(StationReport {
+            name: name.clone(),
+            kind: "link",
+            busy: link.busy_until(at),
+            servers: 1,
+            load: None,
+            figures: Vec::new(),
+        });
+    }
+    for drive in &system.drives {
+        let (busy, servers) = drive.device.busy_until(at);
+        all.push(StationReport {
+            name: drive.name.clone(),
+            kind: "drive",
+            busy,
+            servers,
+            load: Some(&drive.load),
+            figures: drive.device.figures(),
+        });
+    }
+    all
+}

@@ -1,0 +1,140 @@
+//! A system driven from outside: by SimPy processes, by fio, by a trace.
+//!
+//! The caller submits I/Os at the present and lets the system go on until something comes back
+//! to it: an I/O of its own is complete, or a command wants service by a device of its own.
+
+use crate::load::Request;
+use crate::plan::Plan;
+use crate::system::{OUTSIDE, Outside, System};
+use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_models::Fault;
+
+/// A system and the caller's side of it.
+pub struct Simulation {
+    system: System,
+    /// When this caller's clock stands; never behind the system's.
+    now: Time,
+    /// Commands that devices of the caller's own are serving.
+    handed_out: Vec<IoId>,
+}
+
+impl Simulation {
+    /// The system of a plan at time zero.
+    ///
+    /// # Errors
+    /// Every fault of the plan.
+    pub fn new(plan: &Plan) -> Result<Simulation, Vec<Fault>> {
+        Ok(Simulation {
+            system: System::new(plan)?,
+            now: Time::ZERO,
+            handed_out: Vec::with_capacity(64),
+        })
+    }
+
+    /// The caller's clock.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The system, to look at.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// Bytes that an array offers.
+    pub fn capacity(&self, array: u32) -> Option<u64> {
+        let array = self.system.arrays.get(array as usize)?;
+        Some(array.layout.capacity())
+    }
+
+    /// The index of an array by its name.
+    pub fn array(&self, name: &str) -> Option<u32> {
+        let position = self.system.arrays.iter().position(|a| a.name == name)?;
+        Some(position as u32)
+    }
+
+    /// When the system's next event is due.
+    pub fn next_time(&self) -> Option<Time> {
+        self.system.calendar.next_time()
+    }
+
+    /// Submits an I/O now; `mark` (below 2^31) comes back with its completion.
+    ///
+    /// # Errors
+    /// Says what is wrong with the array, the range or the mark.
+    pub fn submit(
+        &mut self,
+        array: u32,
+        op: Op,
+        offset: u64,
+        bytes: u64,
+        mark: u32,
+    ) -> Result<IoId, String> {
+        let capacity = self
+            .capacity(array)
+            .ok_or_else(|| format!("array {array}; there are {}", self.system.arrays.len()))?;
+        if op != Op::Flush && bytes == 0 {
+            return Err("0 bytes; at least 1 is needed".into());
+        }
+        if offset.checked_add(bytes).is_none_or(|end| end > capacity) {
+            return Err(format!(
+                "bytes {offset} to {}; the array holds {capacity}",
+                offset.saturating_add(bytes)
+            ));
+        }
+        if mark & OUTSIDE != 0 {
+            return Err(format!("mark {mark}; at most {} is possible", OUTSIDE - 1));
+        }
+        let thread = self.system.outside_thread;
+        let request = Request { op, offset, bytes };
+        self.system.calendar.advance_to(self.now);
+        Ok(self
+            .system
+            .enter(request, array, thread, OUTSIDE | mark, self.now))
+    }
+
+    /// Goes on until something comes back or the clock reaches `limit`, whichever is first.
+    ///
+    /// Something is an I/O that the caller submitted and that is complete, at the time it gives
+    /// (which may lie a little ahead while the host's CPU works on it), or a command for a
+    /// device of the caller's own.
+    pub fn advance(&mut self, limit: Time) -> Option<Outside> {
+        loop {
+            let ready = self.system.outside.front().map(|outside| outside.at);
+            let next = self.system.calendar.next_time().unwrap_or(Time::NEVER);
+            if let Some(at) = ready.filter(|&at| at <= limit && at <= next) {
+                self.now = self.now.max(at);
+                let back = self.system.outside.pop_front();
+                let command = back.filter(|back| back.drive.is_some());
+                self.handed_out.extend(command.map(|command| command.io));
+                return back;
+            }
+            if next > limit {
+                self.now = self.now.max(limit);
+                return None;
+            }
+            self.system.step(limit);
+            self.now = self.now.max(self.system.now());
+        }
+    }
+
+    /// When the next completion or command can be taken, if one waits.
+    pub fn pending_outside(&self) -> Option<Time> {
+        self.system.outside.front().map(|outside| outside.at)
+    }
+
+    /// A device of the caller's own has served a command, now.
+    ///
+    /// # Errors
+    /// Says that this command was not handed out, or was served before.
+    pub fn served(&mut self, io: IoId) -> Result<(), String> {
+        let position = self.handed_out.iter().position(|&out| out == io);
+        let position = position.ok_or_else(|| format!("command {io} is not being served"))?;
+        self.handed_out.swap_remove(position);
+        self.system.calendar.advance_to(self.now);
+        self.system.ios[io].charge(Part::Service, self.now);
+        self.system.ios[io].data_end = self.now;
+        self.system.device_done(io, self.now);
+        Ok(())
+    }
+}

@@ -1,0 +1,38 @@
+//! Plans for tests: a system of stations, described in a few words.
+
+use raidlab_engine::Plan;
+use serde_json::{Value, json};
+
+/// A plan with free host, no controller and `drives` stations in one array.
+pub fn stations(drives: u32, service_ns: u64, distribution: &str, servers: u32) -> Value {
+    let drive =
+        |n: u32| json!({"name": format!("drive {n}"), "device": 0, "queue_depth": 0, "path": []});
+    json!({
+        "seed": 1,
+        "warm_up_ns": 0,
+        "duration_ns": 1_000_000_000_u64,
+        "host": {"submit_ns": 0, "complete_ns": 0, "raid_command_ns": 0},
+        "links": [],
+        "controllers": [],
+        "devices": [{"kind": "station", "capacity_bytes": 1_u64 << 30, "service_ns": service_ns,
+                     "distribution": distribution, "servers": servers}],
+        "drives": (0..drives).map(drive).collect::<Vec<_>>(),
+        "arrays": [{"name": "data", "level": if drives == 1 { "jbod" } else { "raid0" },
+                    "stripe_unit_bytes": 4096, "drives": (0..drives).collect::<Vec<_>>(),
+                    "controller": null, "software": false}],
+        "workloads": [closed("load", 1)],
+    })
+}
+
+/// A closed loop of random 4 KiB reads over 1 GiB.
+pub fn closed(name: &str, outstanding: u32) -> Value {
+    json!({"name": name, "array": 0, "threads": 1, "access": "random", "read_share": 1.0,
+           "block_bytes": 4096, "align_bytes": 4096, "area_start_bytes": 0,
+           "area_bytes": 1_u64 << 30,
+           "arrival": {"kind": "closed", "outstanding": outstanding, "think_ns": 0}})
+}
+
+/// The plan in the engine's form.
+pub fn plan(value: &Value) -> Plan {
+    serde_json::from_value(value.clone()).expect("a plan in the engine's form")
+}

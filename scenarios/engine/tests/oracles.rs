@@ -1,0 +1,178 @@
+//! The engine against queueing theory.
+
+mod common;
+
+use common::{plan, stations};
+use raidlab_engine::report::RunResult;
+use raidlab_engine::run;
+use serde_json::{Value, json};
+
+fn result(value: &Value) -> RunResult {
+    let result = run(&plan(value), || true).expect("a run");
+    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
+    result
+}
+
+fn open(value: &mut Value, per_s: f64, seconds: u64) {
+    value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": per_s});
+    value["duration_ns"] = json!(seconds * 1_000_000_000);
+    value["warm_up_ns"] = json!(seconds * 100_000_000);
+}
+
+/// The engine's own 95 % interval over independent replications holds the truth.
+fn latency_interval_us(value: &Value, replications: u64) -> [f64; 2] {
+    let means: Vec<f64> = (0..replications)
+        .map(|seed| {
+            let mut value = value.clone();
+            value["seed"] = json!(seed + 1);
+            let json = serde_json::to_value(result(&value)).unwrap();
+            json["workloads"][0]["latency_us"]["mean"].as_f64().unwrap()
+        })
+        .collect();
+    let interval = raidlab_engine::kernel::Interval::of(&means);
+    [interval.low, interval.high]
+}
+
+fn assert_holds(interval: [f64; 2], truth: f64, tightness: f64) {
+    assert!(
+        interval[0] <= truth && truth <= interval[1],
+        "{truth} is outside {interval:?}"
+    );
+    assert!(
+        interval[1] - interval[0] < tightness * truth,
+        "{interval:?} is too wide to say anything"
+    );
+}
+
+/// M/M/1: mean stay = s / (1 - rho); 100 us at 8000 a second stay 500 us.
+#[test]
+fn one_exponential_server_with_poisson_arrivals() {
+    let mut value = stations(1, 100_000, "exponential", 1);
+    open(&mut value, 8000.0, 20);
+    assert_holds(latency_interval_us(&value, 10), 500.0, 0.05);
+}
+
+/// M/D/1 (Pollaczek and Khinchine): mean stay = s + s rho / (2 (1 - rho)); 100 us at 8000 a
+/// second stay 300 us.
+#[test]
+fn one_deterministic_server_with_poisson_arrivals() {
+    let mut value = stations(1, 100_000, "fixed", 1);
+    open(&mut value, 8000.0, 20);
+    assert_holds(latency_interval_us(&value, 10), 300.0, 0.05);
+}
+
+/// M/M/4 (Erlang's C): 4 servers of 100 us at 32,000 a second: a = 3.2, C = 0.596433, mean
+/// stay = s + C s / (4 - a) = 174.554 us.
+#[test]
+fn four_exponential_servers_with_poisson_arrivals() {
+    let a: f64 = 3.2;
+    let terms: Vec<f64> = vec![1.0, a, a * a / 2.0, a.powi(3) / 6.0];
+    let last = a.powi(4) / 24.0 * 4.0 / (4.0 - a);
+    let wait = last / (terms.iter().sum::<f64>() + last);
+    let truth = 100.0 + wait * 100.0 / (4.0 - a);
+    assert!((truth - 174.554).abs() < 0.01, "{truth}");
+    let mut value = stations(1, 100_000, "exponential", 4);
+    open(&mut value, 32_000.0, 10);
+    assert_holds(latency_interval_us(&value, 10), truth, 0.05);
+}
+
+/// Exact mean-value analysis (Reiser and Lavenberg, 1980) of a closed network: a delay (think
+/// time) and single-server stations, all visits equally likely.
+fn mva(outstanding: u32, think: f64, service: f64, drives: u32) -> f64 {
+    let (mut queue, mut rate) = (0.0, 0.0);
+    for n in 1..=outstanding {
+        let stay = service * (1.0 + queue);
+        rate = f64::from(n) / (think + stay);
+        queue = rate / f64::from(drives) * stay;
+    }
+    rate
+}
+
+/// A closed network of eight exponential drives and exponential think time meets MVA.
+#[test]
+fn a_closed_network_meets_mean_value_analysis() {
+    for outstanding in [1, 4, 16] {
+        let mut value = stations(8, 100_000, "exponential", 1);
+        value["duration_ns"] = json!(20_000_000_000_u64);
+        value["workloads"][0]["arrival"] = json!({"kind": "closed", "outstanding": outstanding,
+            "think_ns": 50_000, "exponential": true});
+        let rates: Vec<f64> = (1..=10)
+            .map(|seed| {
+                value["seed"] = json!(seed);
+                result(&value).workloads[0].iops
+            })
+            .collect();
+        let interval = raidlab_engine::kernel::Interval::of(&rates);
+        let truth = mva(outstanding, 50e-6, 100e-6, 8);
+        assert_holds([interval.low, interval.high], truth, 0.02);
+    }
+}
+
+/// The interval that a single run gives, by batch means, holds the truth in about 95 of 100
+/// runs.
+#[test]
+fn a_runs_own_interval_covers_the_truth() {
+    let mut value = stations(1, 100_000, "exponential", 1);
+    open(&mut value, 5000.0, 10);
+    let held = (0..100)
+        .filter(|seed| {
+            value["seed"] = json!(seed + 1000);
+            let [low, high] = result(&value).workloads[0].latency_ci95_us;
+            (low..=high).contains(&200.0)
+        })
+        .count();
+    // Binomial with p = 0.95 and n = 100: fewer than 88 has a probability below 0.2 %.
+    assert!(held >= 88, "{held} of 100");
+}
+
+/// A deterministic mirrored pair: a write takes as long as one drive, reads use both.
+#[test]
+fn a_mirrored_pair_reads_twice_as_fast_as_it_writes() {
+    let mut value = stations(2, 100_000, "fixed", 1);
+    value["arrays"][0]["level"] = json!("raid1");
+    value["workloads"][0]["arrival"]["outstanding"] = json!(2);
+    assert_eq!(result(&value).workloads[0].iops, 20_000.0);
+    value["workloads"][0]["read_share"] = json!(0.0);
+    assert_eq!(result(&value).workloads[0].iops, 10_000.0);
+}
+
+/// A 1 us link of 4096 bytes limits fast drives behind it to 4096 bytes a 4.096 us.
+#[test]
+fn a_shared_link_limits_the_drives_behind_it() {
+    let mut value = stations(4, 1000, "fixed", 1);
+    value["links"] = json!([{"name": "x", "bytes_per_s": 1_000_000_000, "full_duplex": true,
+                             "frame_bytes": 0}]);
+    for drive in 0..4 {
+        value["drives"][drive]["path"] = json!([0]);
+    }
+    value["workloads"][0]["arrival"]["outstanding"] = json!(64);
+    let result = result(&value);
+    let expected = 1e9 / 4096.0;
+    assert!((result.workloads[0].iops / expected - 1.0).abs() < 1e-3);
+    let link = result.components.iter().find(|c| c.kind == "link").unwrap();
+    assert!((link.utilization - 1.0).abs() < 1e-3);
+}
+
+/// A controller's queue depth limits how many drives work at once.
+#[test]
+fn a_controllers_queue_depth_limits_the_drives_behind_it() {
+    let mut value = stations(1, 100_000, "fixed", 64);
+    value["controllers"] = json!([{"name": "c", "queue_depth": 8, "cores": 1, "request_ns": 0,
+                                   "command_ns": 0}]);
+    value["arrays"][0]["controller"] = json!(0);
+    value["workloads"][0]["arrival"]["outstanding"] = json!(64);
+    assert_eq!(result(&value).workloads[0].iops, 80_000.0);
+}
+
+/// The host's CPU time per I/O limits one thread; two threads do twice as much.
+#[test]
+fn a_load_thread_is_limited_by_its_cpu_time() {
+    for (threads, expected) in [(1, 200_000.0), (2, 400_000.0)] {
+        let mut value = stations(1, 1000, "fixed", 64);
+        value["host"] = json!({"submit_ns": 3000, "complete_ns": 2000, "raid_command_ns": 0});
+        value["workloads"][0]["threads"] = json!(threads);
+        value["workloads"][0]["arrival"]["outstanding"] = json!(32);
+        let iops = result(&value).workloads[0].iops;
+        assert!((iops / expected - 1.0_f64).abs() < 1e-3, "{iops}");
+    }
+}
