@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import Field
+
 from raidlab.devices.faults import Fault
 from raidlab.devices.links import Interface, InterfaceName
 from raidlab.devices.schema import DeviceSpec, Table

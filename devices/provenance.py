@@ -21,6 +21,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError
+
 from raidlab.devices.faults import Faults, faults_of
 from raidlab.devices.units import is_quantity
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
 from raidlab.devices.faults import Fault, Faults, SpecError, faults_of
 from raidlab.devices.links import Interface, InterfaceName
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from pydantic import Field
+
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.units import Duration, Size
 

@@ -45,9 +45,7 @@ class Simulation:
     def submit(self, array: int, op: int, offset: int, size: int, mark: int) -> int:
         """Submit an I/O now (op: 0 read, 1 write, 2 trim, 3 flush)."""
 
-    def advance(
-        self, limit: int
-    ) -> tuple[int, int | None, int, int, int, int, int, int] | None:
+    def advance(self, limit: int) -> tuple[int, int | None, int, int, int, int, int, int] | None:
         """Go on until something comes back or the clock reaches `limit`.
 
         Gives (I/O, drive or None, op, offset, bytes, mark, at, issued).

@@ -1,0 +1,160 @@
+"""A storage system inside a SimPy environment.
+
+Processes yield on `read`, `write`, `trim` and `flush`; a drive written in SimPy can stand in the
+system among native ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from itertools import count
+from typing import Any, NamedTuple, Protocol
+
+import simpy
+
+from raidlab.scenarios import _engine
+from raidlab.sim.environment import Back, Environment, to_nanoseconds
+
+__all__ = ["Command", "Completion", "LiveSystem", "OutsideDrive"]
+
+_OPS = ("read", "write", "trim", "flush")
+
+
+class Command(NamedTuple):
+    """A command that a drive written in SimPy has to serve."""
+
+    op: str
+    """read, write, trim or flush."""
+    offset: int
+    """First byte on the drive."""
+    size: int
+    """Number of bytes."""
+
+
+class Completion(NamedTuple):
+    """What a process gets when its I/O is complete."""
+
+    op: str
+    """read, write, trim or flush."""
+    offset: int
+    """First byte on the array."""
+    size: int
+    """Number of bytes."""
+    latency: float
+    """Seconds from issue to completion."""
+
+
+class OutsideDrive(Protocol):
+    """A drive written in SimPy."""
+
+    def serve(self, env: Environment, command: Command) -> Generator[simpy.Event, Any, Any]:
+        """Serve a command: a SimPy process that ends when the command is done."""
+
+
+class LiveSystem:
+    """A system placed in an environment.
+
+    `plan` is the engine's plan (JSON), whose workloads, if any, run as background load;
+    `drives` maps names of the plan's drives of kind `external` to the objects that serve them.
+
+    Raises `raidlab.scenarios._engine.PlanError` with every fault of the plan, and `ValueError`
+    for an I/O outside the array.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        plan: str,
+        drives: Mapping[int, OutsideDrive] | None = None,
+    ) -> None:
+        self.env = env
+        self._engine = _engine.Simulation(plan)
+        self._start = to_nanoseconds(env.now)
+        self._drives = dict(drives or {})
+        self._waiting: dict[int, simpy.Event] = {}
+        self._being_served = 0
+        self._marks = count()
+        env.attach(_Shifted(self._engine, self._start), self._on_back, self._is_awaited)
+
+    def capacity(self, target: int | str = 0) -> int:
+        """Bytes that an array offers."""
+        return self._engine.capacity(self._array(target))
+
+    def read(self, offset: int, size: int, target: int | str = 0) -> simpy.Event:
+        """Read `size` bytes at `offset`; the event's value is a `Completion`."""
+        return self._submit(0, offset, size, target)
+
+    def write(self, offset: int, size: int, target: int | str = 0) -> simpy.Event:
+        """Write `size` bytes at `offset`; the event's value is a `Completion`."""
+        return self._submit(1, offset, size, target)
+
+    def trim(self, offset: int, size: int, target: int | str = 0) -> simpy.Event:
+        """Tell that `size` bytes at `offset` are not needed any more."""
+        return self._submit(2, offset, size, target)
+
+    def flush(self, target: int | str = 0) -> simpy.Event:
+        """Bring everything written so far to stable media."""
+        return self._submit(3, 0, 0, target)
+
+    def _array(self, target: int | str) -> int:
+        if isinstance(target, int):
+            return target
+        index = self._engine.array(target)
+        if index is None:
+            raise ValueError(f"no array named {target!r} in this system")
+        return index
+
+    def _submit(self, op: int, offset: int, size: int, target: int | str) -> simpy.Event:
+        array = self._array(target)
+        now = to_nanoseconds(self.env.now) - self._start
+        while (back := self._engine.advance(now)) is not None:
+            self._on_back(Back(*back))
+        mark = next(self._marks) % (1 << 31)
+        event = self.env.event()
+        self._engine.submit(array, op, offset, size, mark)
+        self._waiting[mark] = event
+        return event
+
+    def _is_awaited(self) -> bool:
+        return bool(self._waiting) or self._being_served > 0
+
+    def _on_back(self, back: Back) -> None:
+        if back.drive is not None:
+            self._being_served += 1
+            self.env.process(self._serve(back, back.drive))
+            return
+        latency = (back.at - back.issued) / 1e9
+        completion = Completion(_OPS[back.op], back.offset, back.size, latency)
+        self._waiting.pop(back.mark).succeed(completion)
+
+    def _serve(self, back: Back, drive: int) -> Generator[simpy.Event, Any, None]:
+        command = Command(_OPS[back.op], back.offset, back.size)
+        yield from self._drives[drive].serve(self.env, command)
+        now = to_nanoseconds(self.env.now) - self._start
+        while (other := self._engine.advance(now)) is not None:
+            self._on_back(Back(*other))
+        self._being_served -= 1
+        self._engine.served(back.io)
+
+
+class _Shifted:
+    """An engine that was started when the environment's clock stood at `start` ns."""
+
+    def __init__(self, engine: _engine.Simulation, start: int) -> None:
+        self._engine = engine
+        self._start = start
+
+    @property
+    def now(self) -> int:
+        return self._engine.now + self._start
+
+    def peek(self) -> int | None:
+        at = self._engine.peek()
+        return None if at is None else at + self._start
+
+    def advance(self, limit: int) -> tuple[int, int | None, int, int, int, int, int, int] | None:
+        back = self._engine.advance(limit - self._start)
+        if back is None:
+            return None
+        io, drive, op, offset, size, mark, at, issued = back
+        return (io, drive, op, offset, size, mark, at + self._start, issued + self._start)

@@ -1,0 +1,137 @@
+"""SimPy's clock and the native one as one.
+
+`Environment` is a `simpy.Environment` whose time is in seconds. Native systems that are attached
+to it keep their own calendars in whole nanoseconds; each step handles whichever event is due
+next, native ones first among equals. While no SimPy event is due, a native system runs at
+full speed, with the interpreter lock released.
+
+A SimPy time counts as the nearest nanosecond. A double holds whole nanoseconds exactly up to
+2**53 ns, which is 104 days of simulated time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import simpy
+from simpy.core import EmptySchedule, Infinity
+
+__all__ = ["Back", "Environment", "NativeEngine", "to_nanoseconds"]
+
+#: Native time that is run between two looks at Ctrl-C, in nanoseconds.
+SLICE = 1_000_000_000
+
+
+class Back(NamedTuple):
+    """What a native engine hands back to SimPy."""
+
+    io: int
+    """The engine's number of the I/O."""
+    drive: int | None
+    """The drive whose outside model must serve it; None if it is complete."""
+    op: int
+    """0 read, 1 write, 2 trim, 3 flush."""
+    offset: int
+    """First byte."""
+    size: int
+    """Number of bytes."""
+    mark: int
+    """The caller's own number of an I/O that it submitted."""
+    at: int
+    """When it happened, ns."""
+    issued: int
+    """When the I/O was issued, ns."""
+
+
+class NativeEngine(Protocol):
+    """What the environment needs of a native engine; all times in nanoseconds."""
+
+    @property
+    def now(self) -> int:
+        """The engine's clock."""
+
+    def peek(self) -> int | None:
+        """When something is due next."""
+
+    def advance(self, limit: int) -> tuple[int, int | None, int, int, int, int, int, int] | None:
+        """Go on until something comes back or the clock reaches `limit`."""
+
+
+class Attachment(NamedTuple):
+    """An attached engine and what its owner wants to know and tell."""
+
+    engine: NativeEngine
+    on_back: Callable[[Back], None]
+    awaited: Callable[[], bool]
+
+
+def to_nanoseconds(seconds: float) -> int:
+    """Give the whole nanosecond nearest to a SimPy time."""
+    return round(seconds * 1e9)
+
+
+class Environment(simpy.Environment):
+    """A SimPy environment, in seconds, that also advances native systems.
+
+    Without native systems it behaves exactly as `simpy.Environment` does.
+    """
+
+    def __init__(self, initial_time: float = 0) -> None:
+        super().__init__(initial_time)
+        self._attached: list[Attachment] = []
+
+    def attach(
+        self,
+        engine: NativeEngine,
+        on_back: Callable[[Back], None],
+        awaited: Callable[[], bool],
+    ) -> None:
+        """Let this environment's clock drive `engine`.
+
+        `on_back` is called with whatever the engine hands back, with the clock at that time.
+        `awaited` tells whether a process still waits for the engine: background load alone
+        does not keep a simulation going, as an idle process does not keep SimPy's.
+        """
+        self._attached.append(Attachment(engine, on_back, awaited))
+
+    def _native_due(self) -> tuple[int, Attachment] | None:
+        due = None
+        for attached in self._attached:
+            at = attached.engine.peek()
+            if at is not None and (due is None or at < due[0]):
+                due = (at, attached)
+        return due
+
+    def peek(self) -> float:
+        """Give the time of the next event, SimPy's or native, in seconds."""
+        due = self._native_due()
+        native = Infinity if due is None else due[0] / 1e9
+        return float(min(super().peek(), native))
+
+    def step(self) -> None:
+        """Handle the next SimPy event, or let a native system go on until then.
+
+        Raises `simpy.core.EmptySchedule` if no SimPy event is due and no process waits for a
+        native system.
+        """
+        simpy_at = super().peek()
+        due = self._native_due()
+        if due is None or (simpy_at != Infinity and due[0] > to_nanoseconds(simpy_at)):
+            super().step()
+            return
+        if simpy_at == Infinity and not any(a.awaited() for a in self._attached):
+            raise EmptySchedule
+        at, attached = due
+        limit = at + SLICE
+        if simpy_at != Infinity:
+            limit = min(limit, to_nanoseconds(simpy_at))
+        for other in self._attached:
+            if other is not attached and (next_at := other.engine.peek()) is not None:
+                limit = min(limit, next_at)
+        back = attached.engine.advance(limit)
+        if back is None:
+            return
+        handed = Back(*back)
+        self._now = max(self._now, min(handed.at / 1e9, simpy_at))
+        attached.on_back(handed)
