@@ -8,6 +8,7 @@ mod fault;
 mod host;
 mod link;
 mod port;
+mod ssd;
 mod station;
 
 pub use device::{Device, DeviceParams};

@@ -1,0 +1,171 @@
+//! Where writes go: free blocks, open blocks and the blocks' books.
+//!
+//! Every die has its own free blocks and write frontiers, one for the host and one for what
+//! garbage collection moves; a policy may let both use the same one.
+
+use super::mapping::NONE;
+use std::collections::VecDeque;
+
+/// Marks a block that cannot be a victim: free, or a frontier.
+const NOT_CLOSED: u32 = 1 << 31;
+
+/// Whose data a frontier takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Data from the host.
+    Host,
+    /// Data that garbage collection moves.
+    Collection,
+}
+
+/// An open block and its next free slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frontier {
+    pub(super) block: u32,
+    pub(super) next: u32,
+}
+
+impl Frontier {
+    pub(super) const CLOSED: Frontier = Frontier {
+        block: NONE,
+        next: 0,
+    };
+}
+
+/// The block that a die is emptying.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Victim {
+    pub(super) block: u32,
+    /// Next page set to look at.
+    pub(super) next_set: u32,
+    /// Units that the host may write until the block must be empty: as many as it frees.
+    pub(super) budget: u32,
+    /// Units that the host has written since the block was chosen.
+    pub(super) written: u32,
+}
+
+/// A die's own books.
+#[derive(Debug)]
+pub(super) struct Die {
+    pub(super) free: VecDeque<u32>,
+    pub(super) frontiers: [Frontier; 2],
+    pub(super) victim: Option<Victim>,
+    /// Valid units on the die.
+    pub(super) valid: u32,
+}
+
+/// The blocks' books: one entry a block, in one array for each question that is asked of all.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    /// Valid units, marked while the block cannot be a victim.
+    valid: Vec<u32>,
+    /// Order in which blocks were closed.
+    closed: Vec<u32>,
+    erases: Vec<u32>,
+    closings: u32,
+}
+
+impl Blocks {
+    /// `count` free blocks.
+    pub(super) fn new(count: usize) -> Blocks {
+        Blocks {
+            valid: vec![NOT_CLOSED; count],
+            closed: vec![0; count],
+            erases: vec![0; count],
+            closings: 0,
+        }
+    }
+
+    pub(super) fn count(&self) -> u32 {
+        self.valid.len() as u32
+    }
+
+    /// Valid units of a block.
+    #[inline]
+    pub(super) fn valid(&self, block: u32) -> u32 {
+        self.valid[block as usize] & !NOT_CLOSED
+    }
+
+    #[inline]
+    pub(super) fn add_valid(&mut self, block: u32) {
+        self.valid[block as usize] += 1;
+    }
+
+    #[inline]
+    pub(super) fn drop_valid(&mut self, block: u32) {
+        debug_assert!(self.valid(block) > 0, "block {block} has nothing to lose");
+        self.valid[block as usize] -= 1;
+    }
+
+    /// The block takes no more data: from now on it may be a victim.
+    pub(super) fn close(&mut self, block: u32) {
+        self.valid[block as usize] &= !NOT_CLOSED;
+        self.closed[block as usize] = self.closings;
+        self.closings += 1;
+    }
+
+    /// The block is being emptied: it cannot be chosen again.
+    pub(super) fn take(&mut self, block: u32) {
+        self.valid[block as usize] |= NOT_CLOSED;
+    }
+
+    /// The block is erased and free.
+    pub(super) fn erase(&mut self, block: u32) {
+        debug_assert_eq!(self.valid(block), 0, "block {block} erased with data in it");
+        self.valid[block as usize] = NOT_CLOSED;
+        self.erases[block as usize] += 1;
+    }
+
+    #[inline]
+    pub(super) fn is_closed(&self, block: u32) -> bool {
+        self.valid[block as usize] & NOT_CLOSED == 0
+    }
+
+    /// Valid counts of a range of blocks, larger than any real count where not closed.
+    pub(super) fn candidates(&self, first: u32, count: u32) -> &[u32] {
+        &self.valid[first as usize..(first + count) as usize]
+    }
+
+    /// How many blocks were closed since this one was.
+    pub(super) fn age(&self, block: u32) -> u32 {
+        self.closings - self.closed[block as usize]
+    }
+
+    pub(super) fn erases(&self, block: u32) -> u32 {
+        self.erases[block as usize]
+    }
+
+    /// Erases of all blocks.
+    pub(super) fn total_erases(&self) -> u64 {
+        self.erases.iter().map(|&n| u64::from(n)).sum()
+    }
+
+    /// Puts a block into a state that a history has left: closed, with this much in it.
+    pub(super) fn restore(&mut self, block: u32, valid: u32, closed: u32, erases: u32) {
+        self.valid[block as usize] = valid;
+        self.closed[block as usize] = closed;
+        self.erases[block as usize] = erases;
+        self.closings = self.closings.max(closed + 1);
+    }
+
+    /// Number of closings so far.
+    pub(super) fn closings(&self) -> u32 {
+        self.closings
+    }
+
+    /// When the block was closed, in the order of closings.
+    pub(super) fn closed_at(&self, block: u32) -> u32 {
+        self.closed[block as usize]
+    }
+}
+
+impl Die {
+    /// Takes a free block: the least worn if `level_wear`, else the one that is free longest.
+    pub(super) fn take_free(&mut self, blocks: &Blocks, level_wear: bool) -> Option<u32> {
+        if !level_wear {
+            return self.free.pop_front();
+        }
+        let least = (0..self.free.len()).min_by_key(|&i| blocks.erases(self.free[i]))?;
+        self.free.remove(least)
+    }
+}

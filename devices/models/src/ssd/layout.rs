@@ -1,0 +1,144 @@
+//! What a drive holds when a run starts, in a form that does not grow with the drive.
+//!
+//! A drive's dies are alike, and under any load that is spread over them so is what the load
+//! leaves on each. So one die, or an equal part of one (a *tile*), is simulated through the
+//! drive's history, and every tile of the drive starts as that one ended. Consecutive chunks of
+//! the address space go to consecutive tiles, so an area of the drive is the same share of
+//! every tile, and neighbours in a chunk stay neighbours.
+
+use super::allocation::Frontier;
+use super::divider::Divider;
+use super::mapping::NONE;
+
+/// Where everything lies at the start.
+#[derive(Debug)]
+pub(super) enum Layout {
+    /// Nothing was ever written.
+    Empty,
+    /// Every tile as the simulated one.
+    Tiled(Box<Tiles>),
+}
+
+/// The simulated tile, and how tiles make up the drive.
+#[derive(Debug)]
+pub(super) struct Tiles {
+    /// Units of the drive.
+    pub(super) units: u32,
+    /// Dies of the drive; tile t belongs to die t % dies.
+    pub(super) dies: u32,
+    /// All blocks of a die.
+    pub(super) blocks_per_die: u32,
+    /// Blocks of a tile that are in use; they stand one tile after the other in a die.
+    pub(super) blocks: u32,
+    /// Units of a block.
+    pub(super) units_per_block: Divider,
+    /// Consecutive units that stay together in a tile.
+    pub(super) chunk: Divider,
+    /// Tiles in the drive: a multiple of the dies.
+    pub(super) tiles: Divider,
+    /// Unit of a tile to slot of a tile.
+    pub(super) forward: Vec<u32>,
+    /// Slot of a tile to unit of a tile.
+    pub(super) reverse: Vec<u32>,
+    /// True if the unit of a tile is its slot: filled in order and not touched since.
+    pub(super) in_order: bool,
+}
+
+impl Layout {
+    #[inline]
+    pub(super) fn slot(&self, unit: u32) -> u32 {
+        match self {
+            Layout::Empty => NONE,
+            Layout::Tiled(tiles) => tiles.slot(unit),
+        }
+    }
+
+    #[inline]
+    pub(super) fn unit(&self, slot: u32) -> u32 {
+        match self {
+            Layout::Empty => NONE,
+            Layout::Tiled(tiles) => tiles.unit(slot),
+        }
+    }
+}
+
+impl Tiles {
+    #[inline]
+    fn slot(&self, unit: u32) -> u32 {
+        let (chunk, within) = self.chunk.split(unit);
+        let (row, tile) = self.tiles.split(chunk);
+        let local = row * self.chunk.get() + within;
+        let slot = if self.in_order {
+            local
+        } else {
+            self.forward[local as usize]
+        };
+        if slot == NONE {
+            return NONE;
+        }
+        slot + self.first_block(tile) * self.units_per_block.get()
+    }
+
+    /// The first block of `tile` in the drive's numbering.
+    #[inline]
+    pub(super) fn first_block(&self, tile: u32) -> u32 {
+        let (layer, die) = (tile / self.dies, tile % self.dies);
+        die * self.blocks_per_die + layer * self.blocks
+    }
+
+    fn unit(&self, slot: u32) -> u32 {
+        let (block, offset) = self.units_per_block.split(slot);
+        let (die, block) = (block / self.blocks_per_die, block % self.blocks_per_die);
+        let (layer, block) = (block / self.blocks, block % self.blocks);
+        let tile = layer * self.dies + die;
+        if tile >= self.tiles.get() {
+            return NONE;
+        }
+        let local = self.reverse[(block * self.units_per_block.get() + offset) as usize];
+        if local == NONE {
+            return NONE;
+        }
+        self.drive_unit(tile, local).unwrap_or(NONE)
+    }
+
+    /// The drive's unit that is unit `local` of `tile`; none beyond the end of the drive,
+    /// which cuts the last chunks off.
+    pub(super) fn drive_unit(&self, tile: u32, local: u32) -> Option<u32> {
+        let (row, within) = self.chunk.split(local);
+        let chunk = u64::from(row) * u64::from(self.tiles.get()) + u64::from(tile);
+        let unit = chunk * u64::from(self.chunk.get()) + u64::from(within);
+        (unit < u64::from(self.units)).then_some(unit as u32)
+    }
+
+    /// For each block in use of `tile`: its valid units that lie beyond the drive's end.
+    pub(super) fn beyond_end(&self, tile: u32) -> Vec<u32> {
+        let mut beyond = vec![0; self.blocks as usize];
+        let last_row = self.forward.len() - self.chunk.get() as usize;
+        for local in last_row..self.forward.len() {
+            let slot = self.forward[local];
+            if slot != NONE && self.drive_unit(tile, local as u32).is_none() {
+                beyond[self.units_per_block.quotient(slot) as usize] += 1;
+            }
+        }
+        beyond
+    }
+}
+
+/// What a block in use holds when a history ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TileBlock {
+    pub(super) valid: u32,
+    /// Order of closing.
+    pub(super) closed: u32,
+    pub(super) erases: u32,
+}
+
+/// A tile at the end of its history, free blocks left out.
+#[derive(Debug)]
+pub(super) struct TileEnd {
+    pub(super) forward: Vec<u32>,
+    pub(super) reverse: Vec<u32>,
+    pub(super) blocks: Vec<TileBlock>,
+    /// The open blocks, by index into `blocks`.
+    pub(super) frontiers: [Frontier; 2],
+}

@@ -1,0 +1,113 @@
+//! The page map: where each mapping unit lies, and which unit each slot holds.
+//!
+//! A slot is the place of one mapping unit in NAND; slots are numbered block by block. Both
+//! directions are tables of 32 bits an entry, which an operating system provides page by page as
+//! they are touched. What a history before the run has left behind is not written into the
+//! tables: it is the [`Layout`] of one small area, repeated over the drive, and a table's entry
+//! only says what changed since. So a drive of terabytes starts in the time of a small one.
+
+use super::layout::Layout;
+
+/// No slot, or no unit.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// An entry of the forward table that says: as the layout has it.
+const AS_LAID_OUT: u32 = 0;
+/// An entry that says: nowhere.
+const UNMAPPED: u32 = 1;
+/// Added to a slot to make an entry.
+const BIAS: u32 = 2;
+
+/// Units that share a mark of having been touched.
+const SHARED_MARK_SHIFT: u32 = 12;
+
+/// Both directions of the map.
+#[derive(Debug)]
+pub(super) struct Mapping {
+    forward: Vec<u32>,
+    /// False where no unit of a stretch has changed: spares a look into the large table.
+    changed: Vec<bool>,
+    reverse: Vec<u32>,
+    /// True for a block whose slots are in `reverse`; the others are as laid out.
+    rewritten: Vec<bool>,
+    layout: Layout,
+}
+
+impl Mapping {
+    /// Units and blocks as `layout` leaves them.
+    pub(super) fn new(units: u32, blocks: u32, units_per_block: u32, layout: Layout) -> Mapping {
+        Mapping {
+            forward: vec![AS_LAID_OUT; units as usize],
+            changed: vec![false; (units >> SHARED_MARK_SHIFT) as usize + 1],
+            reverse: vec![0; blocks as usize * units_per_block as usize],
+            rewritten: vec![false; blocks as usize],
+            layout,
+        }
+    }
+
+    /// Number of units.
+    pub(super) fn units(&self) -> u32 {
+        self.forward.len() as u32
+    }
+
+    /// The slot of `unit`, [`NONE`] if it holds nothing.
+    #[inline]
+    pub(super) fn slot(&self, unit: u32) -> u32 {
+        if !self.changed[(unit >> SHARED_MARK_SHIFT) as usize] {
+            return self.layout.slot(unit);
+        }
+        match self.forward[unit as usize] {
+            AS_LAID_OUT => self.layout.slot(unit),
+            UNMAPPED => NONE,
+            entry => entry - BIAS,
+        }
+    }
+
+    /// The unit that was written to `slot` of `block`, [`NONE`] if the layout left it empty.
+    ///
+    /// The slot is valid only if [`Mapping::slot`] of that unit is this slot.
+    #[inline]
+    pub(super) fn unit(&self, block: u32, slot: u32) -> u32 {
+        if self.rewritten[block as usize] {
+            self.reverse[slot as usize]
+        } else {
+            self.layout.unit(slot)
+        }
+    }
+
+    /// Puts `unit` into `slot`.
+    #[inline]
+    pub(super) fn set(&mut self, unit: u32, slot: u32) {
+        self.forward[unit as usize] = slot + BIAS;
+        self.changed[(unit >> SHARED_MARK_SHIFT) as usize] = true;
+        self.reverse[slot as usize] = unit;
+    }
+
+    /// `unit` holds nothing from now on.
+    #[inline]
+    pub(super) fn clear(&mut self, unit: u32) {
+        self.forward[unit as usize] = UNMAPPED;
+        self.changed[(unit >> SHARED_MARK_SHIFT) as usize] = true;
+    }
+
+    /// Writes what the layout has in `slot` of `block` into the table.
+    pub(super) fn copy_from_layout(&mut self, block: u32, slot: u32) {
+        let unit = self.unit(block, slot);
+        self.reverse[slot as usize] = unit;
+    }
+
+    /// The slots of `block` are in the table from now on, whatever the layout says.
+    #[inline]
+    pub(super) fn rewrite(&mut self, block: u32) {
+        self.rewritten[block as usize] = true;
+    }
+
+    /// Both tables as they stand, without any layout: (unit to slot, slot to unit).
+    pub(super) fn tables(&self, units_per_block: u32) -> (Vec<u32>, Vec<u32>) {
+        let forward = (0..self.units()).map(|unit| self.slot(unit)).collect();
+        let reverse = (0..self.reverse.len() as u32)
+            .map(|slot| self.unit(slot / units_per_block, slot))
+            .collect();
+        (forward, reverse)
+    }
+}

@@ -1,0 +1,358 @@
+//! What a drive has been through before the run.
+//!
+//! The history is simulated on one tile of the drive (see `layout`) with the same share of
+//! spare space, the same pages per block and the same policy, and every tile starts as that one
+//! ended. Write amplification depends on those and not on the number of blocks, so a drive of
+//! terabytes is brought to steady state in the time of about a million mapping units.
+
+use super::collection::CollectionParams;
+use super::divider::Divider;
+use super::layout::Tiles;
+use super::mapping::NONE;
+use super::translation::{Shape, Translation, Untimed};
+use raidlab_kernel::Stream;
+use serde::{Deserialize, Serialize};
+
+/// Order of a past load's offsets.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum PastAccess {
+    /// Ascending, from the start of the area, starting again at its end.
+    Sequential,
+    /// Uniform over the area.
+    Random,
+}
+
+/// Writes that a drive has seen before the run.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct PastLoad {
+    /// Order of the offsets.
+    pub access: PastAccess,
+    /// First byte of the area.
+    pub start_bytes: u64,
+    /// Bytes of the area.
+    pub area_bytes: u64,
+    /// Bytes of each write.
+    pub block_bytes: u64,
+    /// Bytes written altogether; 0 to go on until write amplification has settled.
+    pub written_bytes: u64,
+}
+
+/// Units in a tile below which a larger one does not take noticeable time.
+const TILE_UNITS: u32 = 1 << 20;
+/// Blocks that a tile has at least, so that victims are chosen from many.
+const TILE_BLOCKS: u32 = 256;
+/// Write amplification has settled when two successive rounds differ by less than this share.
+const SETTLED: f64 = 0.004;
+/// Rounds after which a load that does not settle is taken as it is.
+const MOST_ROUNDS: u32 = 24;
+
+/// How a drive is divided into tiles.
+#[derive(Clone, Copy, Debug)]
+struct Tiling {
+    /// Tiles of a die.
+    layers: u32,
+    /// Tiles of the drive.
+    count: u32,
+    shape: Shape,
+}
+
+impl Tiling {
+    fn new(shape: Shape, params: &CollectionParams, tile_units: u32) -> Tiling {
+        let by_units = shape.units / shape.dies / tile_units;
+        let layers = by_units.min(shape.blocks_per_die / TILE_BLOCKS).max(1);
+        let count = layers * shape.dies;
+        // A tile keeps as many free blocks as a die does; what is left is divided.
+        let reserve = params.start_free_blocks.max(1);
+        let blocks = (shape.blocks_per_die - reserve) / layers + reserve;
+        let chunks = shape.units.div_ceil(shape.units_per_set);
+        Tiling {
+            layers,
+            count,
+            shape: Shape {
+                units: chunks.div_ceil(count) * shape.units_per_set,
+                dies: 1,
+                blocks_per_die: blocks,
+                ..shape
+            },
+        }
+    }
+}
+
+/// The drive after `history`. `tile_units` bounds the size of the simulated tile, 0 for the
+/// usual one.
+pub(super) fn prepare(
+    shape: Shape,
+    params: CollectionParams,
+    history: &[PastLoad],
+    unit_bytes: u64,
+    tile_units: u32,
+    (seed, name): (u64, &str),
+) -> Translation {
+    let draws = Stream::new(seed, name, "victims");
+    if history.is_empty() {
+        return Translation::new(shape, params, super::layout::Layout::Empty, draws);
+    }
+    let bound = if tile_units == 0 {
+        TILE_UNITS
+    } else {
+        tile_units
+    };
+    let tiling = Tiling::new(shape, &params, bound);
+    let tile_draws = Stream::new(seed, name, "victims of the past");
+    let mut tile = Translation::new(
+        tiling.shape,
+        params,
+        super::layout::Layout::Empty,
+        tile_draws,
+    );
+    let mut load_draws = Stream::new(seed, name, "past load");
+    for load in history {
+        undergo(&mut tile, load, tiling, unit_bytes, &mut load_draws);
+    }
+    // All tiles of a die together have as many free blocks as the die keeps.
+    tile.collect_to(params.start_free_blocks.max(1), &mut Untimed);
+    let mut end = tile.into_tile();
+    let forward = std::mem::take(&mut end.forward);
+    let tiles = Tiles {
+        units: shape.units,
+        dies: shape.dies,
+        blocks_per_die: shape.blocks_per_die,
+        blocks: end.blocks.len() as u32,
+        units_per_block: Divider::new(shape.units_per_block()),
+        chunk: Divider::new(shape.units_per_set),
+        tiles: Divider::new(tiling.count),
+        in_order: forward
+            .iter()
+            .enumerate()
+            .all(|(unit, &slot)| slot == unit as u32 && slot != NONE),
+        forward,
+        reverse: std::mem::take(&mut end.reverse),
+    };
+    debug_assert!(tiles.blocks * tiling.layers <= shape.blocks_per_die);
+    Translation::from_tiles(shape, params, tiles, &end, draws)
+}
+
+/// Lets the tile see its share of a load.
+fn undergo(
+    tile: &mut Translation,
+    load: &PastLoad,
+    tiling: Tiling,
+    unit_bytes: u64,
+    draws: &mut Stream,
+) {
+    let share = u64::from(tiling.count) * unit_bytes;
+    let per_set = u64::from(tiling.shape.units_per_set);
+    let units = u64::from(tiling.shape.units);
+    // The area in whole rows of chunks; even the smallest area has one.
+    let first = (load.start_bytes / share / per_set * per_set).min(units - per_set);
+    let end = (load.start_bytes + load.area_bytes)
+        .div_ceil(share)
+        .next_multiple_of(per_set)
+        .clamp(first + per_set, units);
+    let block = (load.block_bytes / unit_bytes).clamp(1, per_set);
+    let area = Area {
+        first,
+        units: end - first,
+        block,
+    };
+    let mut position = 0;
+    let mut round = |tile: &mut Translation, writes: u64| match load.access {
+        PastAccess::Sequential => {
+            for _ in 0..writes {
+                tile.write((area.first + position) as u32, &mut Untimed);
+                position = (position + 1) % area.units;
+            }
+        }
+        PastAccess::Random => area.write_randomly(tile, writes, draws),
+    };
+    if load.written_bytes > 0 {
+        round(tile, (load.written_bytes / share).max(1));
+        return;
+    }
+    settle(tile, area.units, &mut round);
+}
+
+/// Repeats rounds of the area's size until write amplification no longer changes.
+fn settle(tile: &mut Translation, units: u64, round: &mut impl FnMut(&mut Translation, u64)) {
+    // As long as there are free blocks nothing is collected, and nothing can settle.
+    let space = u64::from(tile.shape().units_per_die());
+    let mut written = 0;
+    while tile.counts().erases == 0 && written < 2 * space {
+        round(tile, units);
+        written += units;
+    }
+    let mut before = 0.0;
+    let mut settled = 0;
+    for _ in 0..MOST_ROUNDS {
+        tile.reset_counts();
+        round(tile, units);
+        let now = tile.counts().write_amplification();
+        settled = if (now - before).abs() < SETTLED * now {
+            settled + 1
+        } else {
+            0
+        };
+        if settled == 2 {
+            break;
+        }
+        before = now;
+    }
+    // A block left half full would be lost space in every tile but a die's first.
+    while !tile.at_block_boundary() {
+        round(tile, 1);
+    }
+}
+
+/// A load's area in a tile.
+#[derive(Clone, Copy)]
+struct Area {
+    first: u64,
+    units: u64,
+    /// Units written together: a larger write is spread over several tiles.
+    block: u64,
+}
+
+impl Area {
+    fn write_randomly(self, tile: &mut Translation, writes: u64, draws: &mut Stream) {
+        let blocks = (self.units / self.block).max(1);
+        for _ in 0..writes.div_ceil(self.block) {
+            let start = self.first + draws.below(blocks) * self.block;
+            for unit in start..start + self.block {
+                tile.write(unit as u32, &mut Untimed);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNIT: u64 = 4096;
+
+    fn shape(blocks_per_die: u32, rho: f64) -> Shape {
+        let shape = Shape {
+            units: 0,
+            dies: 4,
+            blocks_per_die,
+            sets_per_block: 16,
+            units_per_set: 4,
+        };
+        Shape {
+            units: (f64::from(4 * shape.units_per_die()) * rho) as u32 - 3,
+            ..shape
+        }
+    }
+
+    fn fill(shape: Shape) -> PastLoad {
+        PastLoad {
+            access: PastAccess::Sequential,
+            start_bytes: 0,
+            area_bytes: u64::from(shape.units) * UNIT,
+            block_bytes: 128 << 10,
+            written_bytes: u64::from(shape.units) * UNIT,
+        }
+    }
+
+    fn amplification(drive: &mut Translation, units: u64, rounds: f64) -> f64 {
+        let mut draws = Stream::new(5, "test", "load");
+        drive.reset_counts();
+        for _ in 0..(rounds * units as f64) as u64 {
+            drive.write(draws.below(units) as u32, &mut Untimed);
+        }
+        drive.check().unwrap();
+        drive.counts().write_amplification()
+    }
+
+    /// The whole drive written unit by unit, against a quarter of a die repeated 16 times.
+    #[test]
+    fn a_repeated_tile_starts_in_the_steady_state_of_the_full_drive() {
+        let shape = shape(2048, 0.88);
+        let params = CollectionParams::default();
+        let draws = Stream::new(3, "full", "victims");
+        let mut full = Translation::new(shape, params, super::super::layout::Layout::Empty, draws);
+        for unit in 0..shape.units {
+            full.write(unit, &mut Untimed);
+        }
+        let units = u64::from(shape.units);
+        amplification(&mut full, units, 4.0);
+        let settle = PastLoad {
+            access: PastAccess::Random,
+            block_bytes: UNIT,
+            written_bytes: 0,
+            ..fill(shape)
+        };
+        let history = [fill(shape), settle];
+        let tile_units = shape.units / 16;
+        let mut scaled = prepare(shape, params, &history, UNIT, tile_units, (1, "scaled"));
+        scaled.check().unwrap();
+        // From the first write on, and after the drive has been written once more.
+        for (rounds, what) in [(0.3, "first writes"), (1.0, "a round later")] {
+            let expected = amplification(&mut full, units, rounds);
+            let got = amplification(&mut scaled, units, rounds);
+            assert!(
+                (got / expected - 1.0).abs() <= 0.01,
+                "{what}: {got:.4}, full drive {expected:.4}"
+            );
+        }
+    }
+
+    /// A drive filled once whose first tenth is then rewritten: neither pattern's steady state.
+    #[test]
+    fn a_small_area_rewritten_on_a_full_drive_agrees_with_the_full_drive() {
+        let shape = shape(1024, 0.9);
+        let params = CollectionParams {
+            policy: super::super::collection::Policy::FirstInFirstOut,
+            ..CollectionParams::default()
+        };
+        let units = u64::from(shape.units);
+        let area = units / 10;
+        let draws = Stream::new(3, "full", "victims");
+        let mut full = Translation::new(shape, params, super::super::layout::Layout::Empty, draws);
+        for unit in 0..shape.units {
+            full.write(unit, &mut Untimed);
+        }
+        amplification(&mut full, area, 6.0);
+        let rewrite = PastLoad {
+            access: PastAccess::Random,
+            block_bytes: UNIT,
+            area_bytes: area * UNIT,
+            written_bytes: 6 * area * UNIT,
+            ..fill(shape)
+        };
+        let history = [fill(shape), rewrite];
+        let tile_units = shape.units / 8;
+        let mut scaled = prepare(shape, params, &history, UNIT, tile_units, (1, "scaled"));
+        let expected = amplification(&mut full, area, 4.0);
+        let got = amplification(&mut scaled, area, 4.0);
+        assert!(expected > 1.5, "collection must have work: {expected}");
+        assert!(
+            (got / expected - 1.0).abs() <= 0.02,
+            "{got:.4}, full drive {expected:.4}"
+        );
+    }
+
+    #[test]
+    fn a_filled_drive_holds_every_unit_once_and_in_order() {
+        let shape = shape(64, 0.8);
+        let drive = prepare(
+            shape,
+            CollectionParams::default(),
+            &[fill(shape)],
+            UNIT,
+            0,
+            (1, "filled"),
+        );
+        drive.check().unwrap();
+        let mut slots: Vec<u32> = (0..shape.units).map(|unit| drive.map.slot(unit)).collect();
+        assert!(slots[..4].windows(2).all(|pair| pair[1] == pair[0] + 1));
+        // The next chunk lies on the next die.
+        assert_eq!(drive.locate(slots[4]).0, 1);
+        slots.sort_unstable();
+        slots.dedup();
+        assert_eq!(slots.len(), shape.units as usize);
+        assert_ne!(slots.last(), Some(&NONE));
+    }
+}

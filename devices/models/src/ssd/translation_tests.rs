@@ -1,0 +1,212 @@
+//! The translation layer against closed forms and published tables of write amplification.
+
+use super::super::collection::Policy;
+use super::*;
+use proptest::prelude::*;
+
+/// One die of one-unit page sets: the system that the closed forms describe.
+fn drive(rho: f64, blocks: u32, pages: u32, params: CollectionParams) -> Translation {
+    let shape = Shape {
+        // The blocks that never hold data are not part of the physical space that rho means.
+        units: (rho * f64::from((blocks - WORKING_BLOCKS) * pages)).round() as u32,
+        dies: 1,
+        blocks_per_die: blocks,
+        sets_per_block: pages,
+        units_per_set: 1,
+    };
+    let draws = Stream::new(1, "test", "victims");
+    let mut drive = Translation::new(shape, params, Layout::Empty, draws);
+    for unit in 0..shape.units {
+        drive.write(unit, &mut Untimed);
+    }
+    drive
+}
+
+fn write_randomly(drive: &mut Translation, writes: u64, draws: &mut Stream) {
+    let units = u64::from(drive.shape.units);
+    for _ in 0..writes {
+        drive.write(draws.below(units) as u32, &mut Untimed);
+    }
+}
+
+/// Write amplification under uniform random writes, once it has settled.
+fn steady(rho: f64, blocks: u32, pages: u32, policy: Policy, candidates: u32) -> f64 {
+    let params = CollectionParams {
+        policy,
+        candidates,
+        ..CollectionParams::default()
+    };
+    let mut drive = drive(rho, blocks, pages, params);
+    let mut draws = Stream::new(1, "test", "load");
+    let units = u64::from(drive.shape.units);
+    write_randomly(&mut drive, 3 * units, &mut draws);
+    drive.reset_counts();
+    write_randomly(&mut drive, 2 * units, &mut draws);
+    drive.check().unwrap();
+    drive.counts().write_amplification()
+}
+
+/// First in first out: u = exp(-(1 - u) / rho), by bisection.
+fn fifo_theory(rho: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0 - 1e-9);
+    for _ in 0..200 {
+        let u = 0.5 * (low + high);
+        if u < libm::exp(-(1.0 - u) / rho) {
+            low = u;
+        } else {
+            high = u;
+        }
+    }
+    1.0 / (1.0 - low)
+}
+
+fn assert_within(got: f64, expected: f64, share: f64, what: &str) {
+    assert!(
+        (got / expected - 1.0).abs() <= share,
+        "{what}: {got:.4}, expected {expected:.4}"
+    );
+}
+
+#[test]
+fn first_in_first_out_meets_its_closed_form() {
+    for rho in [0.7, 0.8, 0.9, 0.95] {
+        let got = steady(rho, 8192, 32, Policy::FirstInFirstOut, 1);
+        assert_within(got, fifo_theory(rho), 0.01, &format!("rho {rho}"));
+    }
+}
+
+#[test]
+fn random_victims_meet_their_closed_form() {
+    for rho in [0.7, 0.8, 0.9, 0.95] {
+        let got = steady(rho, 8192, 32, Policy::Random, 1);
+        assert_within(got, 1.0 / (1.0 - rho), 0.01, &format!("rho {rho}"));
+    }
+}
+
+#[test]
+fn greedy_meets_the_table() {
+    let table = [
+        (0.769, 2.30),
+        (0.8, 2.60),
+        (0.85, 3.36),
+        (0.9, 4.84),
+        (0.95, 8.91),
+    ];
+    for (rho, expected) in table {
+        let got = steady(rho, 4096, 64, Policy::Greedy, 1);
+        assert_within(got, expected, 0.01, &format!("rho {rho}"));
+    }
+    for (pages, expected) in [(16, 3.98), (32, 4.51), (128, 5.01), (256, 5.12)] {
+        let got = steady(0.9, 4096, pages, Policy::Greedy, 1);
+        assert_within(got, expected, 0.01, &format!("{pages} pages"));
+    }
+}
+
+#[test]
+fn best_of_several_meets_the_table() {
+    for (d, expected) in [(2, 6.86), (5, 5.35), (10, 5.01)] {
+        let got = steady(0.9, 4096, 64, Policy::BestOf, d);
+        assert_within(got, expected, 0.01, &format!("best of {d}"));
+    }
+}
+
+#[test]
+fn sequential_writes_and_trimmed_space_cost_no_move() {
+    let mut drive = drive(0.9, 256, 64, CollectionParams::default());
+    for _ in 0..5 {
+        for unit in 0..drive.shape.units {
+            drive.write(unit, &mut Untimed);
+        }
+    }
+    assert_eq!(drive.counts().moved, 0);
+    // Random writes of which half the drive was trimmed away before each round.
+    let half = drive.shape.units / 2;
+    for _ in 0..5 {
+        drive.trim(0, drive.shape.units);
+        for unit in (0..half).rev() {
+            drive.write(unit, &mut Untimed);
+        }
+    }
+    assert_eq!(drive.counts().write_amplification(), 1.0);
+    drive.check().unwrap();
+}
+
+#[test]
+fn apart_frontiers_never_cost_more_under_a_hot_spot() {
+    // 90 % of the writes go to 10 % of the units.
+    let mut wa = [0.0; 2];
+    for (index, separate_frontiers) in [false, true].into_iter().enumerate() {
+        let params = CollectionParams {
+            separate_frontiers,
+            ..CollectionParams::default()
+        };
+        let mut drive = drive(0.85, 2048, 64, params);
+        let mut draws = Stream::new(1, "test", "hot spot");
+        let units = u64::from(drive.shape.units);
+        for round in 0..2 {
+            drive.reset_counts();
+            for _ in 0..(4 - 2 * round) * units {
+                let range = if draws.chance(0.9) { units / 10 } else { units };
+                drive.write(draws.below(range) as u32, &mut Untimed);
+            }
+        }
+        drive.check().unwrap();
+        wa[index] = drive.counts().write_amplification();
+    }
+    assert!(wa[1] <= wa[0], "mixed {:.3}, apart {:.3}", wa[0], wa[1]);
+}
+
+#[test]
+fn wear_levelling_keeps_cold_blocks_from_lagging() {
+    let mut gaps = [0; 2];
+    for (index, wear_gap) in [0, 8].into_iter().enumerate() {
+        let params = CollectionParams {
+            wear_gap,
+            level_wear: true,
+            ..CollectionParams::default()
+        };
+        let mut drive = drive(0.85, 256, 32, params);
+        let mut draws = Stream::new(1, "test", "hot spot");
+        let hot = u64::from(drive.shape.units) / 4;
+        for _ in 0..40 * hot {
+            drive.write(draws.below(hot) as u32, &mut Untimed);
+        }
+        let (most, least) = drive.wear();
+        gaps[index] = most - least;
+    }
+    assert!(gaps[1] <= 10 && gaps[1] < gaps[0], "{gaps:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// Any mix of writes, pads and trims on a drive of several dies keeps the books.
+    #[test]
+    fn books_agree_after_any_history(
+        seed: u64,
+        dies in 1u32..4,
+        per_set in 1u32..5,
+        separate_frontiers: bool,
+        policy in prop::sample::select(vec![
+            Policy::Greedy, Policy::FirstInFirstOut, Policy::Random, Policy::BestOf,
+            Policy::CostBenefit,
+        ]),
+    ) {
+        let shape = Shape {
+            units: dies * (20 - WORKING_BLOCKS - 2) * 8 * per_set,
+            dies, blocks_per_die: 20, sets_per_block: 8, units_per_set: per_set,
+        };
+        let params = CollectionParams { policy, separate_frontiers, ..CollectionParams::default() };
+        let draws = Stream::new(seed, "test", "victims");
+        let mut drive = Translation::new(shape, params, Layout::Empty, draws);
+        let mut draws = Stream::new(seed, "test", "load");
+        for _ in 0..5000 {
+            let unit = draws.below(u64::from(shape.units)) as u32;
+            match draws.below(20) {
+                0 => drive.trim(unit, (shape.units - unit).min(7)),
+                1 => drive.pad(&mut Untimed),
+                _ => { drive.write(unit, &mut Untimed); }
+            }
+        }
+        prop_assert_eq!(drive.check(), Ok(()));
+    }
+}
