@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -36,6 +36,8 @@ class Cache(Table):
 
 class ControllerSpec(DeviceSpec):
     """`kind = "controller"`."""
+
+    role: ClassVar[str] = "controller"
 
     kind: Literal["controller"]
     link: InterfaceName

@@ -93,8 +93,13 @@ def _shown(value: Any) -> str:
 
 def faults_of(error: ValidationError, model: type[BaseModel]) -> Iterator[Fault]:
     """What pydantic found in data for `model`, in our words."""
-    for detail in error.errors(include_url=False):
-        yield _translate(detail, model)
+    details = error.errors(include_url=False)
+    for detail in details:
+        # A list whose items are at fault also counts as short of items.
+        depth = len(detail["loc"])
+        within = [other for other in details if other["loc"][:depth] == detail["loc"]]
+        if detail["type"] != "too_short" or len(within) == 1:
+            yield _translate(detail, model)
 
 
 def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
@@ -112,7 +117,9 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
             choices = [part.strip().strip("'") for part in _literals(str(context["expected"]))]
             return Fault(key, detail["input"], f"one of {', '.join(choices)}", choices)
     message = detail["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    if detail["type"] == "string_pattern_mismatch":
+    if detail["type"] == "too_short":
+        message = f"at least {context['min_length']} entries"
+    elif detail["type"] == "string_pattern_mismatch":
         message = f"text of the form {context['pattern']}"
     return Fault(key, detail["input"], message)
 

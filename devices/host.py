@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,8 @@ from raidlab.devices.units import Duration, Frequency
 
 class HostSpec(DeviceSpec):
     """`kind = "host"`: times of one load thread at the host's own clock."""
+
+    role: ClassVar[str] = "host"
 
     kind: Literal["host"]
     clock: Frequency = Field(gt=0)

@@ -7,6 +7,8 @@ field, its `to_plan()` is the flat form that the engine runs.
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -60,6 +62,9 @@ class DriveOptions:
 class DeviceSpec(Table):
     """A device file, whatever its kind."""
 
+    role: ClassVar[str] = "device"
+    """What it is in a system, for messages."""
+
     kind: str
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$")
     """Small letters, digits, dots and dashes: the name by which scenarios call it."""
@@ -70,6 +75,8 @@ class DeviceSpec(Table):
 
 class DriveSpec(DeviceSpec):
     """A device that holds data."""
+
+    role: ClassVar[str] = "drive"
 
     options: ClassVar[frozenset[str]] = frozenset()
     """Names of the `DriveOptions` that have an effect on this kind."""
@@ -121,17 +128,51 @@ def _unreadable(path: Path, why: str) -> SpecError:
 
 
 def check(model: type[TableT], values: Mapping[str, Any], faults: Faults) -> TableT | None:
-    """`values` as a `model`, or None with every reason in `faults`."""
+    """`values` as a `model`, with everything that is wrong with it in `faults`.
+
+    Keys at fault are left out, as far as the rest can stand without them, so that further checks
+    can be made and told in the same go.
+
+    Returns:
+        None if too little of it can be read.
+    """
+    faulty: set[str] = set()
+    checked = None
     try:
-        # Through JSON: pydantic's strict mode then takes what TOML can say and nothing else.
-        checked = model.model_validate_json(json.dumps(values, default=str, skipkeys=True))
+        checked = _parse(model, values)
     except ValidationError as error:
-        faults.extend(faults_of(error, model))
-        return None
-    before = len(faults.found)
+        found = list(faults_of(error, model))
+        faults.extend(found)
+        faulty = {fault.key.rpartition(".")[0] for fault in found}
+        remaining = copy.deepcopy(dict(values))
+        for fault in found:
+            _remove(remaining, fault.key.split("."))
+        with contextlib.suppress(ValidationError):
+            checked = _parse(model, remaining)
     for key, table in _tables(checked, ()):
-        faults.extend(table.faults(), key)
-    return checked if len(faults.found) == before else None
+        # A table that misses its faulty keys would seem to contradict itself.
+        if key not in faulty:
+            faults.extend(table.faults(), key)
+    return checked
+
+
+def _parse(model: type[TableT], values: Mapping[str, Any]) -> TableT:
+    # Through JSON: pydantic's strict mode then takes what TOML can say and nothing else.
+    return model.model_validate_json(json.dumps(values, default=str, skipkeys=True))
+
+
+def _remove(tree: Any, path: list[str]) -> None:
+    """Takes the key at `path` away, or the nearest one above it that is not in a list."""
+    for at in range(len(path) - 1, -1, -1):
+        parent = tree
+        for part in path[:at]:
+            if isinstance(parent, dict):
+                parent = parent.get(part)
+            elif isinstance(parent, list) and part.isdigit() and int(part) < len(parent):
+                parent = parent[int(part)]
+        if isinstance(parent, dict):
+            parent.pop(path[at], None)
+            return
 
 
 def _tables(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Table]]:

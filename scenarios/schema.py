@@ -1,0 +1,219 @@
+"""The scenario file as people write it: its tables, their keys, their defaults.
+
+What several tables together show (drives against ports, area against array) is checked in
+`system`. The format is described in docs/files/scenario.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+from raidlab.devices.controller import Level
+from raidlab.devices.faults import Fault
+from raidlab.devices.schema import Table
+from raidlab.devices.units import Duration, Frequency, IoRate, Share, Size
+from raidlab.scenarios.loads import OUTSTANDING, PROFILES, RW, Load, Profile, Rw
+
+ArrayLevel = Level | Literal["independent"]
+
+
+class HostTable(Table):
+    """`[host]`."""
+
+    model: str = "generic"
+    threads: int = Field(default=1, ge=1, le=1024)
+    """Load threads of each workload that does not say otherwise."""
+    clock: Frequency | None = None
+    """Clock of the CPU if it differs from the model's."""
+
+
+class ControllerTable(Table):
+    """`[controller]`."""
+
+    model: str
+    write: Literal["write-through", "write-back", "always-write-back"] | None = None
+    read_ahead: Literal["none", "adaptive", "always"] | None = None
+    io_cache: Literal["direct", "cached"] | None = None
+    disk_cache: bool | None = None
+    """The drives' own write caches on or off; None leaves each drive's own default."""
+    fast_path: bool = False
+    backup: Literal["none", "bbu", "fbu"] | None = None
+
+
+class DrivesTable(Table):
+    """One entry of `drives`: so many of a model."""
+
+    model: str
+    count: int = Field(default=1, ge=1, le=4096)
+    format: str | None = None
+    """One of the drive's formats."""
+    write_cache: bool | None = None
+    """The drive's own write cache on or off; None leaves it to `disk_cache` and the drive."""
+    cooling: str | None = None
+
+
+class CacheTierTable(Table):
+    """`cache_tier`: fast drives as a cache of the array."""
+
+    drives: tuple[DrivesTable, ...] = Field(min_length=1)
+    level: Literal["raid0", "raid1", "raid1e"] = "raid0"
+    write: Literal["write-through", "write-back"] = "write-through"
+
+
+class ArrayTable(Table):
+    """`[[array]]`."""
+
+    name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
+    level: ArrayLevel = "jbod"
+    drives: tuple[DrivesTable, ...] = Field(min_length=1)
+    stripe_unit: Size = 64 * 1024
+    hot_spares: int = Field(default=0, ge=0, le=64)
+    software_raid: Literal["none", "os"] = "none"
+    cache_tier: CacheTierTable | None = None
+
+    def faults(self) -> Iterator[Fault]:
+        """A stripe unit that no drive can hold."""
+        if self.stripe_unit == 0 or self.stripe_unit % 512:
+            allowed = 'a multiple of 512 B, at least 512 B, such as "64 KiB"'
+            yield Fault("stripe_unit", f"{self.stripe_unit} B", allowed)
+
+    @property
+    def count(self) -> int:
+        """Number of its drives."""
+        return sum(entry.count for entry in self.drives)
+
+
+def _outstanding(value: Any) -> Any:
+    allowed = '1 to 1048576, a list of such numbers, or "max" (1, 3, 8, 16 ... 512)'
+    steps = list(OUTSTANDING) if value == "max" else value if isinstance(value, list) else [value]
+    whole = all(isinstance(step, int) and not isinstance(step, bool) for step in steps)
+    if not steps or not whole or not all(1 <= step <= 1 << 20 for step in steps):
+        raise PydanticCustomError("outstanding", "{allowed}", {"allowed": allowed})
+    return tuple(steps)
+
+
+def _area(value: Any) -> Any:
+    return None if value == "whole" else value
+
+
+class WorkloadTable(Table):
+    """`[[workload]]`."""
+
+    name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
+    target: str = ""
+    """Name of the array; may be left out where there is only one."""
+    profile: Profile | None = None
+    rw: Rw | None = None
+    """fio's word: read, write, rw, randread, randwrite, randrw."""
+    read_share: Share | None = None
+    """Share of reads of `rw` and `randrw`."""
+    block_size: Size | None = None
+    align: Size = 512
+    """Offsets are multiples of this."""
+    area_start: Size = 0
+    area: Annotated[Size | None, BeforeValidator(_area)] = None
+    """Size of the part that is loaded; `whole` (default) is the whole array."""
+    threads: int | None = Field(default=None, ge=1, le=1024)
+    outstanding: Annotated[tuple[int, ...] | None, BeforeValidator(_outstanding)] = None
+    """I/Os in flight: one number, a list (one run each), or `max`."""
+    per: Literal["system", "drive"] = "system"
+    """`drive`: outstanding counts per drive of the array."""
+    think_time: Duration = 0
+    """Pause between a completion and the next I/O of the same place in the queue."""
+    think: Literal["fixed", "exponential"] = "fixed"
+    rate: IoRate | None = None
+    """An open load instead: I/Os at random instants, whether or not others have completed."""
+    distribution: Literal["uniform", "zipf", "pareto", "normal", "zoned"] = "uniform"
+    compressible: Share | None = None
+    hot_spot: Size | None = None
+    fio: str | None = None
+    trace: str | None = None
+
+    def faults(self) -> Iterator[Fault]:
+        """Ways of saying the load that contradict each other."""
+        if self.fio is None and self.trace is None:
+            yield from self._load_faults()
+        if self.align == 0:
+            yield Fault("align", "0 B", "at least 1 B; usual are 512 B and 4096 B")
+        elif self.area_start % self.align:
+            allowed = f"a multiple of align = {self.align} B"
+            yield Fault("area_start", f"{self.area_start} B", allowed)
+        if self.rate is not None:
+            if self.rate == 0 or self.rate > 1e8:
+                yield Fault("rate", f"{self.rate} IO/s", "above 0, at most 10^8 IO/s")
+            for key in ("outstanding", "think_time"):
+                if getattr(self, key):
+                    yield Fault(key, None, "has no effect beside `rate`: leave one of them out")
+
+    def _load_faults(self) -> Iterator[Fault]:
+        if self.profile is not None:
+            for key in ("rw", "read_share", "block_size"):
+                if getattr(self, key) is not None:
+                    yield Fault(key, None, "is settled by `profile`: leave one of them out")
+            return
+        if self.rw is None:
+            yield Fault("rw", None, "a load: `profile`, or `rw` and `block_size`")
+        elif self.read_share is not None and RW[self.rw][1] is not None:
+            yield Fault("read_share", self.read_share, f'has no effect with rw = "{self.rw}"')
+        if self.block_size is None:
+            yield Fault("block_size", None, 'is required beside `rw`, such as "4 KiB"')
+        elif not 1 <= self.block_size <= 1 << 30:
+            yield Fault("block_size", f"{self.block_size} B", "1 B to 1 GiB")
+
+    def load(self) -> Load:
+        """Order, share of reads and block size, of a table without faults."""
+        if self.profile is not None:
+            return PROFILES[self.profile]
+        if self.rw is None or self.block_size is None:
+            raise AssertionError("a workload without a load has faults")
+        access, share = RW[self.rw]
+        if share is None:
+            share = 0.5 if self.read_share is None else self.read_share
+        return Load(access, share, self.block_size)
+
+
+class RunTable(Table):
+    """`[run]`."""
+
+    warm_up: Duration = 2_000_000_000
+    duration: Duration = Field(default=10_000_000_000, gt=0)
+    max_ios: int = Field(default=0, ge=0)
+    """Ends a run earlier, after this many recorded I/Os of all workloads; 0 for no limit."""
+    precondition: Literal["fresh", "filled", "steady-state"] = "fresh"
+    replications: int = Field(default=1, ge=1, le=1000)
+    seed: int = Field(default=1, ge=0, le=2**63 - 1)
+    timeline_step: Duration | None = None
+    """Step of the rate and latency over time; a fiftieth of the run if left out."""
+
+    def faults(self) -> Iterator[Fault]:
+        """Runs longer than the clock can count."""
+        for key in ("warm_up", "duration"):
+            if getattr(self, key) > 10 * 365 * 86400 * 10**9:
+                yield Fault(key, f"{getattr(self, key)} ns", "at most ten years")
+        step = self.timeline_step
+        if step is not None and step * 100_000 < self.warm_up + self.duration:
+            yield Fault("timeline_step", f"{step} ns", "at least a hundred-thousandth of the run")
+
+
+class EventTable(Table):
+    """`[[event]]`: something happens at a given time."""
+
+    at: Duration
+    action: str
+    array: str = ""
+    drive: int = Field(default=0, ge=0)
+
+
+class ScenarioTable(Table):
+    """A whole scenario file."""
+
+    title: str = Field(default="", max_length=300)
+    host: HostTable = HostTable()
+    controller: ControllerTable | None = None
+    array: tuple[ArrayTable, ...] = Field(min_length=1, max_length=256)
+    workload: tuple[WorkloadTable, ...] = Field(min_length=1, max_length=256)
+    run: RunTable = RunTable()
+    event: tuple[EventTable, ...] = ()

@@ -1,0 +1,69 @@
+"""What can be written in a scenario but is not modelled yet: told by name, never ignored.
+
+The one place that says what the engine lacks; a mechanism that arrives takes its line away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.faults import Fault
+from raidlab.scenarios.schema import ArrayTable, ControllerTable, ScenarioTable, WorkloadTable
+
+MODELLED_LEVELS = ("jbod", "independent", "raid0", "raid1", "raid1e", "raid10")
+"""Levels whose layout the engine has."""
+
+NOT_YET = "not modelled yet"
+
+
+def not_yet(scenario: ScenarioTable) -> Iterator[Fault]:
+    """Faults for everything that the scenario asks of models that do not exist yet."""
+    if scenario.controller is not None:
+        yield from _controller(scenario.controller)
+    for at, array in enumerate(scenario.array):
+        yield from _array(f"array.{at}", array)
+    for at, workload in enumerate(scenario.workload):
+        yield from _workload(f"workload.{at}", workload)
+    for at, event in enumerate(scenario.event):
+        yield Fault(f"event.{at}", event.action, f"events are {NOT_YET}")
+
+
+def _controller(table: ControllerTable) -> Iterator[Fault]:
+    if table.write not in (None, "write-through"):
+        yield Fault("controller.write", table.write, f'{NOT_YET}; "write-through" is')
+    if table.read_ahead not in (None, "none"):
+        yield Fault("controller.read_ahead", table.read_ahead, f'{NOT_YET}; "none" is')
+    if table.io_cache not in (None, "direct"):
+        yield Fault("controller.io_cache", table.io_cache, f'{NOT_YET}; "direct" is')
+    if table.fast_path:
+        yield Fault("controller.fast_path", True, f"{NOT_YET}; false is")
+    if table.backup not in (None, "none"):
+        yield Fault("controller.backup", table.backup, f'{NOT_YET}; "none" is')
+
+
+def _array(key: str, table: ArrayTable) -> Iterator[Fault]:
+    if table.level not in MODELLED_LEVELS:
+        allowed = f"{NOT_YET}; modelled are {', '.join(MODELLED_LEVELS)}"
+        yield Fault(f"{key}.level", table.level, allowed)
+    if table.hot_spares:
+        yield Fault(f"{key}.hot_spares", table.hot_spares, f"{NOT_YET}; 0 is")
+    if table.cache_tier is not None:
+        yield Fault(f"{key}.cache_tier", None, NOT_YET)
+
+
+def _workload(key: str, table: WorkloadTable) -> Iterator[Fault]:
+    for name in ("fio", "trace", "compressible", "hot_spot"):
+        if getattr(table, name) is not None:
+            yield Fault(f"{key}.{name}", getattr(table, name), NOT_YET)
+    if table.distribution != "uniform":
+        yield Fault(f"{key}.distribution", table.distribution, f'{NOT_YET}; "uniform" is')
+
+
+def controller_warnings(spec: ControllerSpec, table: ControllerTable) -> Iterator[str]:
+    """What a controller has that this run does not use."""
+    if spec.cache is not None and table.write is None and table.read_ahead is None:
+        yield (
+            f"controller {spec.name}: its cache is {NOT_YET}; the run is write-through without"
+            " read-ahead"
+        )

@@ -1,0 +1,299 @@
+"""From a scenario file to the engine's plan: devices found, everything checked, nothing run."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from raidlab.devices.catalogue import Device
+from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.faults import Faults, SpecError
+from raidlab.devices.host import HostSpec
+from raidlab.devices.schema import check, read_toml
+from raidlab.devices.units import format_size
+from raidlab.scenarios.parts import Parts
+from raidlab.scenarios.schema import ScenarioTable, WorkloadTable
+from raidlab.scenarios.support import controller_warnings, not_yet
+from raidlab.scenarios.topology import Topology, connect
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A workload of the scenario, and the engine's workloads that it became."""
+
+    name: str
+    target: str
+    outstanding: tuple[int, ...]
+    """For each point; 0 for an open load."""
+    parts: tuple[int, ...]
+    """Indices of the engine's workloads: several where drives are loaded independently."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario that can be run: checked, with all its devices."""
+
+    title: str
+    seed: int
+    replications: int
+    points: int
+    """Number of runs of one replication: the length of the lists of `outstanding`."""
+    workloads: tuple[Loaded, ...]
+    devices: tuple[Device, ...]
+    """Every device in it, once."""
+    warnings: tuple[str, ...]
+    base: Mapping[str, Any]
+    """The plan of the first point of the first replication."""
+    written: Mapping[str, Any]
+    """The scenario as it was written."""
+    path: str = ""
+
+    def plan(self, point: int, replication: int, seed: int | None = None) -> dict[str, Any]:
+        """The engine's plan of one run.
+
+        Args:
+            point: Which of `points`, from 0.
+            replication: Which replication, from 0; each has its own random numbers.
+            seed: Replaces the scenario's own.
+        """
+        plan = copy.deepcopy(dict(self.base))
+        plan["seed"] = _replicated(self.seed if seed is None else seed, replication)
+        for workload in self.workloads:
+            for part in workload.parts:
+                arrival = plan["workloads"][part]["arrival"]
+                if arrival["kind"] == "closed":
+                    arrival["outstanding"] = workload.outstanding[point]
+        return plan
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hex digits that change with anything that changes the result but the seed."""
+        return fingerprint({**self.base, "seed": 0})
+
+
+def fingerprint(plan: Mapping[str, Any]) -> str:
+    """Twelve hex digits of a plan."""
+    return hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _replicated(seed: int, replication: int) -> int:
+    if replication == 0:
+        return seed
+    digest = hashlib.sha256(f"{seed} replication {replication}".encode()).digest()
+    return int.from_bytes(digest[:8], "little") >> 1
+
+
+def load_scenario(path: str | Path) -> Scenario:
+    """Reads a scenario file and everything it names.
+
+    Raises:
+        SpecError: Everything that is wrong with it.
+    """
+    path = Path(path)
+    return build_scenario(read_toml(path), path)
+
+
+def build_scenario(tree: Mapping[str, Any], path: Path | None = None) -> Scenario:
+    """A scenario from the tree of its file.
+
+    Args:
+        tree: What a scenario file holds.
+        path: The file, for messages and for device files named relative to it.
+
+    Raises:
+        SpecError: Everything that is wrong with it.
+    """
+    faults = Faults("" if path is None else str(path))
+    table = check(ScenarioTable, tree, faults)
+    if table is None:
+        raise SpecError(faults.found)
+    faults.extend(not_yet(table))
+    parts = Parts(faults, None if path is None else path.parent)
+    host = parts.find("host.model", table.host.model, HostSpec)
+    controller = _controller(table, parts)
+    for at, array in enumerate(table.array):
+        name = array.name or f"array-{at}"
+        parts.add_array(f"array.{at}", name, array, (controller, table.controller))
+    workloads = _workloads(table, parts)
+    topology = None
+    if host is not None and (controller is not None or table.controller is None):
+        topology = connect(host, controller, parts.drives, faults)
+    faults.raise_if_any()
+    if host is None or topology is None:
+        raise AssertionError("a scenario whose devices are not found has faults")
+    plan = _plan(table, parts, topology) | {
+        "host": host.to_plan(table.host.clock),
+        "controllers": [] if controller is None else [controller.to_plan()],
+        "workloads": [plan for _, plans in workloads for plan in plans],
+    }
+    return Scenario(
+        title=table.title or ("scenario" if path is None else path.stem),
+        seed=table.run.seed,
+        replications=table.run.replications,
+        points=max(len(loaded.outstanding) for loaded, _ in workloads),
+        workloads=tuple(loaded for loaded, _ in workloads),
+        devices=tuple(parts.devices.values()),
+        warnings=tuple(parts.warnings),
+        base=plan,
+        written=dict(tree),
+        path="" if path is None else str(path),
+    )
+
+
+def _controller(table: ScenarioTable, parts: Parts) -> ControllerSpec | None:
+    settings = table.controller
+    if settings is None:
+        return None
+    spec = parts.find("controller.model", settings.model, ControllerSpec)
+    if spec is None:
+        return None
+    parts.warnings += controller_warnings(spec, settings)
+    if spec.cache is None:
+        for key in ("write", "read_ahead", "io_cache"):
+            if getattr(settings, key) not in (None, "write-through", "none", "direct"):
+                allowed = f"left out: {spec.name} has no cache"
+                parts.faults.add(f"controller.{key}", getattr(settings, key), allowed)
+    if settings.fast_path and "fast_path" not in spec.features:
+        parts.faults.add("controller.fast_path", True, f"false: {spec.name} has no FastPath")
+    backups = ("none",) if spec.cache is None else spec.cache.backup
+    if settings.backup is not None and settings.backup not in backups:
+        allowed = f"what {spec.name} has: {', '.join(backups)}"
+        parts.faults.add("controller.backup", settings.backup, allowed, backups)
+    return spec
+
+
+def _plan(table: ScenarioTable, parts: Parts, topology: Topology) -> dict[str, Any]:
+    """Everything of the plan but the host, the controllers and the workloads."""
+    run = table.run
+    step = run.timeline_step or max(1, (run.warm_up + run.duration) // 50)
+    drives = zip(parts.drives, parts.model_of_drive, topology.paths, strict=True)
+    return {
+        "seed": run.seed,
+        "warm_up_ns": run.warm_up,
+        "duration_ns": run.duration,
+        "max_ios": run.max_ios,
+        "timeline_step_ns": step,
+        "links": topology.links,
+        "devices": parts.models,
+        "drives": [
+            {
+                "name": drive.name,
+                "device": model,
+                "queue_depth": drive.spec.queue_depth,
+                "path": path,
+            }
+            for drive, model, path in drives
+        ],
+        "arrays": parts.arrays,
+    }
+
+
+def _workloads(table: ScenarioTable, parts: Parts) -> list[tuple[Loaded, list[dict[str, Any]]]]:
+    """Every workload of the scenario with its entries in the plan."""
+    loaded: list[tuple[Loaded, list[dict[str, Any]]]] = []
+    names: set[str] = set()
+    index = 0
+    for at, workload in enumerate(table.workload):
+        key, name = f"workload.{at}", workload.name or f"workload-{at}"
+        if name in names:
+            parts.faults.add(f"{key}.name", name, "a name that no other workload has")
+        names.add(name)
+        target = _target(key, workload, parts)
+        if target is None or any(True for _ in workload.faults()):
+            continue
+        arrays, usable = parts.offered[target]
+        area = _area(key, workload, usable, table.host.threads, parts.faults)
+        if area is None:
+            continue
+        count = next(
+            array.count
+            for position, array in enumerate(table.array)
+            if (array.name or f"array-{position}") == target
+        )
+        factor = count if workload.per == "drive" and len(arrays) == 1 else 1
+        outstanding = tuple(step * factor for step in workload.outstanding or (1,))
+        if workload.rate is not None:
+            outstanding = (0,)
+        plans = [
+            _workload_plan(workload, f"{name}.{part}" if len(arrays) > 1 else name, array, area)
+            | {"threads": workload.threads or table.host.threads}
+            for part, array in enumerate(arrays)
+        ]
+        parts_of = tuple(range(index, index + len(plans)))
+        index += len(plans)
+        loaded.append((Loaded(name, target, outstanding, parts_of), plans))
+    return _in_step(loaded, parts.faults)
+
+
+def _in_step(
+    loaded: list[tuple[Loaded, list[dict[str, Any]]]], faults: Faults
+) -> list[tuple[Loaded, list[dict[str, Any]]]]:
+    """Several lists of outstanding I/Os go in step; a single number stands for all of them."""
+    points = max((len(each.outstanding) for each, _ in loaded), default=1)
+    in_step = []
+    for at, (each, plans) in enumerate(loaded):
+        if len(each.outstanding) not in (1, points):
+            allowed = f"one number or, as in another workload, a list of {points}"
+            faults.add(f"workload.{at}.outstanding", list(each.outstanding), allowed)
+        repeated = each.outstanding * points if len(each.outstanding) == 1 else each.outstanding
+        in_step.append((replace(each, outstanding=repeated), plans))
+    return in_step
+
+
+def _target(key: str, workload: WorkloadTable, parts: Parts) -> str | None:
+    known = list(parts.offered)
+    if not workload.target and len(known) == 1:
+        return known[0]
+    if workload.target not in parts.offered:
+        allowed = f"the name of an array: {', '.join(known)}"
+        parts.faults.add(f"{key}.target", workload.target or None, allowed, known)
+        return None
+    return workload.target
+
+
+def _area(
+    key: str, workload: WorkloadTable, usable: int | None, threads: int, faults: Faults
+) -> int | None:
+    """Bytes of the area; None, and a fault, if it does not fit."""
+    if usable is None or workload.fio is not None or workload.trace is not None:
+        return None
+    area = usable - workload.area_start if workload.area is None else workload.area
+    if workload.area_start + max(area, 0) > usable or area <= 0:
+        allowed = f"at most {usable} B ({format_size(usable)}) from the start of the array"
+        written = f"{workload.area_start} B + {area} B" if workload.area_start else f"{area} B"
+        faults.add(f"{key}.area", written, allowed)
+        return None
+    block = workload.load().block_bytes
+    least = block * (workload.threads or threads)
+    if area < least:
+        faults.add(f"{key}.area", f"{area} B", f"at least a block of {block} B for each thread")
+        return None
+    return area
+
+
+def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) -> dict[str, Any]:
+    load = workload.load()
+    arrival: dict[str, Any] = {
+        "kind": "closed",
+        "outstanding": 1,
+        "think_ns": workload.think_time,
+        "exponential": workload.think == "exponential",
+    }
+    if workload.rate is not None:
+        arrival = {"kind": "poisson", "per_s": workload.rate}
+    return {
+        "name": name,
+        "array": array,
+        "access": load.access,
+        "read_share": load.read_share,
+        "block_bytes": load.block_bytes,
+        "align_bytes": workload.align,
+        "area_start_bytes": workload.area_start,
+        "area_bytes": area,
+        "arrival": arrival,
+    }
