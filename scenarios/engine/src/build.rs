@@ -6,7 +6,7 @@ use crate::load::Load;
 use crate::measure::Meter;
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
 use crate::system::{Array, Controller, Event, Slot, System, Tally, Workload};
-use raidlab_kernel::{Calendar, Nanos, Slab, Stations, Stream, Time, TimeWeighted};
+use raidlab_kernel::{Calendar, Nanos, Op, Queue, Slab, Stations, Stream, Time, TimeWeighted};
 use raidlab_models::{Device, Fault, Host, Link};
 use std::collections::VecDeque;
 
@@ -64,19 +64,14 @@ impl System {
         let (workloads, slots) = build_workloads(plan);
         let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
         let requests = slots.len() + OUTSIDE_IOS;
-        let widest = arrays.iter().map(|array| array.drives.len()).max();
-        let ios = requests * (1 + widest.unwrap_or(1) * 2);
+        let ios = requests + commands_at_most(plan, &arrays);
         let mut system = System {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
             ios: Slab::with_capacity(ios),
             host: Host::new(&plan.host, threads as usize + 1),
             links,
             link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
-            controllers: plan
-                .controllers
-                .iter()
-                .map(|controller| build_controller(controller, requests))
-                .collect(),
+            controllers: plan.controllers.iter().map(build_controller).collect(),
             drives,
             arrays,
             workloads,
@@ -88,9 +83,6 @@ impl System {
             recorded: 0,
             segments: Vec::with_capacity(256),
         };
-        for drive in &mut system.drives {
-            drive.waiting.reserve(ios);
-        }
         system.start(plan);
         Ok(system)
     }
@@ -114,6 +106,25 @@ impl System {
             }
         }
     }
+}
+
+/// Commands under way when every slot's request is split into as many as it can be.
+fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
+    let of_workload = |workload: &WorkloadPlan| {
+        let array = &arrays[workload.array as usize];
+        let unaligned = plan.arrays[workload.array as usize].stripe_unit_bytes - 1;
+        let commands = array
+            .layout
+            .fan_out(Op::Write, unaligned, workload.block_bytes);
+        let places = match workload.arrival {
+            Arrival::Closed { outstanding, .. } => outstanding,
+            Arrival::Poisson { .. } => workload.threads,
+        };
+        commands as usize * places as usize
+    };
+    let widest = arrays.iter().map(|array| array.drives.len()).max();
+    let loads: usize = plan.workloads.iter().map(of_workload).sum();
+    loads + OUTSIDE_IOS * widest.unwrap_or(1)
 }
 
 fn build_links(plan: &Plan, faults: &mut Faults) -> Vec<Link> {
@@ -173,7 +184,7 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
                 path: path.clone(),
                 queue_depth: drive.queue_depth,
                 in_flight: 0,
-                waiting: VecDeque::new(),
+                waiting: Queue::default(),
                 load: TimeWeighted::default(),
                 position: 0,
             }),
@@ -287,7 +298,7 @@ fn check_workloads(plan: &Plan, arrays: &[Array], faults: &mut Faults) {
     }
 }
 
-fn build_controller(plan: &ControllerPlan, requests: usize) -> Controller {
+fn build_controller(plan: &ControllerPlan) -> Controller {
     Controller {
         name: plan.name.clone(),
         queue_depth: plan.queue_depth,
@@ -295,7 +306,7 @@ fn build_controller(plan: &ControllerPlan, requests: usize) -> Controller {
         command: plan.command_ns,
         cores: Stations::new(plan.cores as usize),
         in_work: 0,
-        waiting: VecDeque::with_capacity(requests),
+        waiting: Queue::default(),
         load: TimeWeighted::default(),
     }
 }

@@ -22,10 +22,11 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
         ),
     );
     must(
-        tally.parts == tally.latency,
+        tally.parts.total() == tally.latency,
         format!(
             "accounted parts add up to {} ns, latencies to {} ns",
-            tally.parts, tally.latency
+            tally.parts.total().0,
+            tally.latency.0
         ),
     );
     let under_way: Vec<&Io> = system.requests_under_way().collect();
@@ -45,10 +46,10 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
         .sum();
     let inside = system.inside.area(until);
     must(
-        inside == tally.stay + stays,
+        inside == u128::from(tally.stay.0) + stays,
         format!(
             "Little's law: integral of I/Os inside {inside} ns, sum of stays {} ns",
-            tally.stay + stays
+            u128::from(tally.stay.0) + stays
         ),
     );
     for station in stations(system, until) {

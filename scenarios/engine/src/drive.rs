@@ -1,8 +1,7 @@
 //! A drive in its slot: its device, the commands that wait before it, its way to the host.
 
-use raidlab_kernel::{Calendar, Io, IoId, Nanos, Slab, Time, TimeWeighted};
+use raidlab_kernel::{Calendar, Io, IoId, Nanos, Queue, Slab, Time, TimeWeighted};
 use raidlab_models::{Device, Port};
-use std::collections::VecDeque;
 
 use crate::system::Event;
 
@@ -20,7 +19,7 @@ pub struct Drive {
     /// Commands at the device.
     pub in_flight: u32,
     /// Commands that wait for a place at the device.
-    pub waiting: VecDeque<IoId>,
+    pub waiting: Queue,
     /// Commands here, waiting or at the device.
     pub load: TimeWeighted,
     /// Where the last command that went to the device ended.

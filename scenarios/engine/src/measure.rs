@@ -1,9 +1,6 @@
 //! What is recorded of each workload: rates, latency distributions, where the time went.
 
-use raidlab_kernel::{BatchMeans, Histogram, Io, Nanos, Op, Part, Time};
-
-/// Sums of parts over many I/Os, in nanoseconds.
-pub type PartSums = [u128; raidlab_kernel::PART_COUNT];
+use raidlab_kernel::{BatchMeans, Histogram, Io, Nanos, Op, Parts, Time};
 
 /// One step of the timeline.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,7 +21,7 @@ pub struct Meter {
     /// Bytes read and written.
     pub bytes: [u64; 2],
     /// Where the time went, all I/Os together.
-    pub parts: PartSums,
+    pub parts: Parts,
     /// Time between completions, for the interval of the rate.
     pub gaps: BatchMeans,
     /// Latencies, for the interval of their mean.
@@ -43,7 +40,7 @@ impl Meter {
             reads: Histogram::default(),
             writes: Histogram::default(),
             bytes: [0; 2],
-            parts: [0; raidlab_kernel::PART_COUNT],
+            parts: Parts::default(),
             gaps: BatchMeans::new(),
             latencies: BatchMeans::new(),
             timeline: vec![Step::default(); steps],
@@ -74,9 +71,7 @@ impl Meter {
             self.writes.record(latency);
             self.bytes[1] += io.bytes;
         }
-        for part in Part::ALL {
-            self.parts[part as usize] += u128::from(io.parts[part].0);
-        }
+        self.parts.add(&io.parts);
         self.gaps.record(io.mark.since(self.last).0 as f64);
         self.last = self.last.max(io.mark);
         self.latencies.record(latency.0 as f64);
@@ -107,6 +102,7 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use raidlab_kernel::Part;
 
     #[test]
     fn the_warm_up_is_on_the_timeline_but_not_in_the_record() {
@@ -117,7 +113,7 @@ mod tests {
             meter.record(&io);
         }
         assert_eq!(meter.reads.count(), 2);
-        assert_eq!(meter.parts[Part::Service as usize], 150);
+        assert_eq!(meter.parts[Part::Service], Nanos(150));
         let ios: Vec<u64> = meter.timeline.iter().map(|step| step.ios).collect();
         assert_eq!(ios, [0, 1, 2, 0]);
     }

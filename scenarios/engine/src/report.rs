@@ -1,8 +1,8 @@
 //! The result of a run as plain data, in the shapes that the Python side passes on.
 
-use crate::measure::{Meter, PartSums};
+use crate::measure::Meter;
 use crate::system::{System, Workload};
-use raidlab_kernel::{Histogram, Interval, Nanos, Part, Time};
+use raidlab_kernel::{Histogram, Interval, Nanos, Part, Parts, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -147,18 +147,18 @@ fn rate_interval(meter: &Meter, rate: f64) -> [f64; 2] {
     [rate * mean / high, rate * mean / low_gap]
 }
 
-fn breakdown(parts: &PartSums, ios: u64) -> BTreeMap<&'static str, f64> {
-    let mean = |sum: u128| {
+fn breakdown(parts: &Parts, ios: u64) -> BTreeMap<&'static str, f64> {
+    let mean = |sum: Nanos| {
         if ios > 0 {
-            sum as f64 / ios as f64 / 1e3
+            sum.0 as f64 / ios as f64 / 1e3
         } else {
             0.0
         }
     };
     Part::ALL
         .into_iter()
-        .filter(|&part| parts[part as usize] > 0)
-        .map(|part| (part.name(), mean(parts[part as usize])))
+        .filter(|&part| parts[part] > Nanos::ZERO)
+        .map(|part| (part.name(), mean(parts[part])))
         .collect()
 }
 

@@ -17,7 +17,7 @@ use crate::load::{Load, Request};
 use crate::measure::Meter;
 use crate::plan::Arrival;
 use raidlab_kernel::{
-    Calendar, Io, IoId, Nanos, Op, Part, Slab, Stations, Stream, Time, TimeWeighted,
+    Calendar, Io, IoId, Nanos, Op, Part, Parts, Queue, Slab, Stations, Stream, Time, TimeWeighted,
 };
 use raidlab_models::{Device, Direction, Host, Link};
 use std::collections::VecDeque;
@@ -60,7 +60,7 @@ pub struct Controller {
     pub(crate) command: Nanos,
     pub(crate) cores: Stations,
     pub(crate) in_work: u32,
-    pub(crate) waiting: VecDeque<IoId>,
+    pub(crate) waiting: Queue,
     pub(crate) load: TimeWeighted,
 }
 
@@ -132,11 +132,11 @@ pub struct Tally {
     /// Requests whose commands moved more or fewer bytes than the layout says.
     pub wrong_bytes: u64,
     /// Sum of all accounted parts of completed requests.
-    pub parts: u128,
+    pub parts: Parts,
     /// Sum of the latencies of completed requests.
-    pub latency: u128,
+    pub latency: Nanos,
     /// Sum over completed requests of the time between host and host, for Little's law.
-    pub stay: u128,
+    pub stay: Nanos,
 }
 
 /// The owner of I/Os that an outside caller submits: the caller's marks follow.
@@ -280,7 +280,7 @@ impl System {
         let controller = &mut self.controllers[index as usize];
         controller.load.change(now, 1);
         if controller.queue_depth > 0 && controller.in_work >= controller.queue_depth {
-            controller.waiting.push_back(id);
+            controller.waiting.push(&mut self.ios, id);
         } else {
             self.take_up(index, id, now);
         }
@@ -397,7 +397,7 @@ impl System {
         let slot = &mut self.drives[drive as usize];
         slot.load.change(now, 1);
         if slot.queue_depth > 0 && slot.in_flight >= slot.queue_depth {
-            slot.waiting.push_back(id);
+            slot.waiting.push(&mut self.ios, id);
         } else {
             self.descend(id, now);
         }
@@ -518,7 +518,7 @@ impl System {
         let slot = &mut self.drives[drive as usize];
         slot.in_flight -= 1;
         slot.load.change(now, -1);
-        if let Some(next) = slot.waiting.pop_front() {
+        if let Some(next) = slot.waiting.pop(&self.ios) {
             self.descend(next, now);
         }
         if parent == Io::NONE {
@@ -543,12 +543,12 @@ impl System {
         let array = &self.arrays[io.array as usize];
         let expected = array.layout.bytes_moved(io.op, io.bytes);
         self.tally.wrong_bytes += u64::from(io.moved != expected);
-        self.tally.stay += u128::from((now - io.entered).0);
+        self.tally.stay += now - io.entered;
         if let Some(index) = array.controller {
             let controller = &mut self.controllers[index as usize];
             controller.in_work -= 1;
             controller.load.change(now, -1);
-            if let Some(next) = controller.waiting.pop_front() {
+            if let Some(next) = controller.waiting.pop(&self.ios) {
                 self.take_up(index, next, now);
             }
         }
@@ -562,8 +562,8 @@ impl System {
         let io = &mut self.ios[id];
         io.charge_stay(Part::HostWait, Part::Host, served);
         self.tally.completed += 1;
-        self.tally.parts += u128::from(io.parts.total().0);
-        self.tally.latency += u128::from(io.latency().0);
+        self.tally.parts.add(&io.parts);
+        self.tally.latency += io.latency();
         if owner & OUTSIDE != 0 {
             self.hand_back(id, owner & !OUTSIDE);
         } else {

@@ -7,14 +7,14 @@ use crate::Time;
 
 #[derive(Clone, Copy)]
 struct Entry<E> {
-    at: Time,
-    sequence: u64,
+    /// Time in the upper half, sequence number in the lower: one comparison orders both.
+    key: u128,
     event: E,
 }
 
 impl<E> Entry<E> {
-    fn before(&self, other: &Entry<E>) -> bool {
-        (self.at, self.sequence) < (other.at, other.sequence)
+    fn at(&self) -> Time {
+        Time((self.key >> 64) as u64)
     }
 }
 
@@ -59,7 +59,7 @@ impl<E: Copy> Calendar<E> {
 
     /// When the next event is due.
     pub fn next_time(&self) -> Option<Time> {
-        self.heap.first().map(|entry| entry.at)
+        self.heap.first().map(Entry::at)
     }
 
     /// Moves the clock to `time` although no event is due there.
@@ -76,23 +76,12 @@ impl<E: Copy> Calendar<E> {
     #[inline]
     pub fn push(&mut self, at: Time, event: E) {
         debug_assert!(at >= self.now, "{at:?} lies before {:?}", self.now);
-        let entry = Entry {
-            at,
-            sequence: self.sequence,
-            event,
-        };
+        let key = u128::from(at.0) << 64 | u128::from(self.sequence);
         self.sequence += 1;
-        let mut hole = self.heap.len();
+        let hole = self.heap.len();
+        let entry = Entry { key, event };
         self.heap.push(entry);
-        while hole > 0 {
-            let parent = (hole - 1) / ARITY;
-            if !entry.before(&self.heap[parent]) {
-                break;
-            }
-            self.heap[hole] = self.heap[parent];
-            hole = parent;
-        }
-        self.heap[hole] = entry;
+        rise(&mut self.heap, hole, entry);
     }
 
     /// Takes the earliest event and moves the clock to it.
@@ -100,39 +89,61 @@ impl<E: Copy> Calendar<E> {
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let last = self.heap.pop()?;
         let Some(&first) = self.heap.first() else {
-            self.now = last.at;
-            return Some((last.at, last.event));
+            self.now = last.at();
+            return Some((self.now, last.event));
         };
-        self.sink(last);
-        self.now = first.at;
-        Some((first.at, first.event))
+        // The last entry nearly always belongs at the bottom again: sink the hole all the way
+        // without comparing against it, then let it rise.
+        let bottom = sink(&mut self.heap);
+        rise(&mut self.heap, bottom, last);
+        self.now = first.at();
+        Some((self.now, first.event))
     }
+}
 
-    /// Puts `entry` in place of the root and restores the order.
-    #[inline]
-    fn sink(&mut self, entry: Entry<E>) {
-        let heap = &mut self.heap[..];
-        let mut hole = 0;
-        loop {
-            let first = hole * ARITY + 1;
-            if first >= heap.len() {
-                break;
-            }
-            let end = (first + ARITY).min(heap.len());
+/// Moves earlier children up from the root's hole to a leaf; gives the leaf.
+#[inline]
+fn sink<E: Copy>(heap: &mut [Entry<E>]) -> usize {
+    let mut hole = 0;
+    loop {
+        let first = hole * ARITY + 1;
+        let least = if let Some(children) = heap.get(first..first + ARITY) {
+            let left = usize::from(children[1].key < children[0].key);
+            let right = 2 + usize::from(children[3].key < children[2].key);
+            first
+                + if children[right].key < children[left].key {
+                    right
+                } else {
+                    left
+                }
+        } else if first < heap.len() {
             let mut least = first;
-            for child in first + 1..end {
-                if heap[child].before(&heap[least]) {
+            for child in first + 1..heap.len() {
+                if heap[child].key < heap[least].key {
                     least = child;
                 }
             }
-            if !heap[least].before(&entry) {
-                break;
-            }
-            heap[hole] = heap[least];
-            hole = least;
-        }
-        heap[hole] = entry;
+            least
+        } else {
+            return hole;
+        };
+        heap[hole] = heap[least];
+        hole = least;
     }
+}
+
+/// Puts `entry` where it belongs on the way from `hole` to the root.
+#[inline]
+fn rise<E: Copy>(heap: &mut [Entry<E>], mut hole: usize, entry: Entry<E>) {
+    while hole > 0 {
+        let parent = (hole - 1) / ARITY;
+        if heap[parent].key < entry.key {
+            break;
+        }
+        heap[hole] = heap[parent];
+        hole = parent;
+    }
+    heap[hole] = entry;
 }
 
 #[cfg(test)]

@@ -135,6 +135,8 @@ pub struct Io {
     pub parts: Parts,
     /// The request that this command serves; `Io::NONE` for a request itself.
     pub parent: IoId,
+    /// The one behind it in the queue where it waits.
+    pub next: IoId,
     /// Commands that a request still waits for.
     pub pending: u32,
     /// Who issued it: the engine's own numbering of load slots and outside callers.

@@ -7,6 +7,7 @@
 mod calendar;
 mod histogram;
 mod io;
+mod queue;
 mod random;
 mod slab;
 mod station;
@@ -16,6 +17,7 @@ mod time;
 pub use calendar::Calendar;
 pub use histogram::Histogram;
 pub use io::{Io, IoId, Op, PART_COUNT, Part, Parts};
+pub use queue::Queue;
 pub use random::Stream;
 pub use slab::Slab;
 pub use station::{Served, Station, Stations};
