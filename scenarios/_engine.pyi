@@ -13,6 +13,9 @@ def version() -> str:
 def run(plan: str, should_stop: Callable[[], bool] | None = None) -> str:
     """Run a plan; raises `PlanError`, or `KeyboardInterrupt` if asked to stop."""
 
+def capacities(plan: str) -> str:
+    """Give the bytes that each drive of a plan holds, as a JSON list."""
+
 def replay(
     plan: str,
     array: int,

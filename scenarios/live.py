@@ -6,13 +6,17 @@ system among native ones.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator, Mapping
 from itertools import count
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import simpy
 
+from raidlab.devices.faults import Faults
 from raidlab.scenarios import _engine
+from raidlab.scenarios.system import Scenario, load_scenario
 from raidlab.sim.environment import Back, Environment, to_nanoseconds
 
 __all__ = ["Command", "Completion", "LiveSystem", "OutsideDrive"]
@@ -54,23 +58,28 @@ class OutsideDrive(Protocol):
 class LiveSystem:
     """A system placed in an environment.
 
-    `plan` is the engine's plan (JSON), whose workloads, if any, run as background load;
-    `drives` maps names of the plan's drives of kind `external` to the objects that serve them.
+    Args:
+        env: The environment whose clock drives the system, from its present time on.
+        system: A scenario, the path of one, or a plan of the engine (JSON). Its workloads, if
+            it has any, run as background load.
+        drives: Drives written in SimPy, by the name of the native drive that each replaces, for
+            example `data/generic-7200rpm.1`: second drive of the array `data`.
 
-    Raises `raidlab.scenarios._engine.PlanError` with every fault of the plan, and `ValueError`
-    for an I/O outside the array.
+    Raises:
+        SpecError: Everything that is wrong with the scenario, or a drive name that is not in it.
+        PlanError: Everything that is wrong with a plan.
     """
 
     def __init__(
         self,
         env: Environment,
-        plan: str,
-        drives: Mapping[int, OutsideDrive] | None = None,
+        system: Scenario | str | Path,
+        drives: Mapping[str, OutsideDrive] | None = None,
     ) -> None:
         self.env = env
-        self._engine = _engine.Simulation(plan)
+        plan, self._drives = _with_outside_drives(_plan(system), drives or {})
+        self._engine = _engine.Simulation(json.dumps(plan))
         self._start = to_nanoseconds(env.now)
-        self._drives = dict(drives or {})
         self._waiting: dict[int, simpy.Event] = {}
         self._being_served = 0
         self._marks = count()
@@ -135,6 +144,35 @@ class LiveSystem:
             self._on_back(Back(*other))
         self._being_served -= 1
         self._engine.served(back.io)
+
+
+def _plan(system: Scenario | str | Path) -> dict[str, Any]:
+    if isinstance(system, str) and system.lstrip().startswith("{"):
+        plan: dict[str, Any] = json.loads(system)
+        return plan
+    scenario = system if isinstance(system, Scenario) else load_scenario(system)
+    return scenario.plan(0, 0)
+
+
+def _with_outside_drives(
+    plan: dict[str, Any], drives: Mapping[str, OutsideDrive]
+) -> tuple[dict[str, Any], dict[int, OutsideDrive]]:
+    """The plan with drives replaced by outside ones of the same size, and those by index."""
+    names = [drive["name"] for drive in plan["drives"]]
+    faults = Faults("")
+    served = {}
+    # The sizes of the drives that are replaced, from the models that they had.
+    sizes = json.loads(_engine.capacities(json.dumps(plan))) if drives else []
+    for name, drive in drives.items():
+        if name not in names:
+            faults.add("drives", name, f"a drive of the system: {', '.join(names)}", names)
+            continue
+        index = names.index(name)
+        served[index] = drive
+        plan["drives"][index]["device"] = len(plan["devices"])
+        plan["devices"].append({"kind": "external", "capacity_bytes": sizes[index]})
+    faults.raise_if_any()
+    return plan, served
 
 
 class _Shifted:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
+
 from raidlab.devices.controller import Level
 from raidlab.devices.faults import Fault
 from raidlab.devices.schema import Table
@@ -214,6 +215,7 @@ class ScenarioTable(Table):
     host: HostTable = HostTable()
     controller: ControllerTable | None = None
     array: tuple[ArrayTable, ...] = Field(min_length=1, max_length=256)
-    workload: tuple[WorkloadTable, ...] = Field(min_length=1, max_length=256)
+    workload: tuple[WorkloadTable, ...] = Field(default=(), max_length=256)
+    """May be empty where SimPy processes make the load."""
     run: RunTable = RunTable()
     event: tuple[EventTable, ...] = ()

@@ -135,7 +135,7 @@ def build_scenario(tree: Mapping[str, Any], path: Path | None = None) -> Scenari
         title=table.title or ("scenario" if path is None else path.stem),
         seed=table.run.seed,
         replications=table.run.replications,
-        points=max(len(loaded.outstanding) for loaded, _ in workloads),
+        points=max((len(loaded.outstanding) for loaded, _ in workloads), default=1),
         workloads=tuple(loaded for loaded, _ in workloads),
         devices=tuple(parts.devices.values()),
         warnings=tuple(parts.warnings),

@@ -9,10 +9,9 @@ def station_plan(
     level: str = "jbod",
     service_ns: int = 100_000,
     unit: int = 65536,
-    external: tuple[int, ...] = (),
     workloads: list[dict[str, Any]] | None = None,
 ) -> str:
-    """An array of fixed-time stations; drives in `external` are served outside."""
+    """An array of fixed-time stations of 1 GiB."""
     capacity = 1 << 30
     station = {
         "kind": "station",
@@ -29,9 +28,9 @@ def station_plan(
             "host": {"submit_ns": 0, "complete_ns": 0, "raid_command_ns": 0},
             "links": [],
             "controllers": [],
-            "devices": [station, {"kind": "external", "capacity_bytes": capacity}],
+            "devices": [station],
             "drives": [
-                {"name": f"drive {n}", "device": int(n in external), "queue_depth": 0, "path": []}
+                {"name": f"drive {n}", "device": 0, "queue_depth": 0, "path": []}
                 for n in range(drives)
             ],
             "arrays": [

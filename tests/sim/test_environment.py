@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import simpy
 
+from raidlab.devices.faults import SpecError
 from raidlab.scenarios.live import Command, LiveSystem
 from raidlab.sim.environment import Environment
 from tests.reference.models import FirstComeDisk, MirroredPair, Raid0
@@ -159,8 +160,7 @@ class SlowDrive:
 def test_a_drive_of_ones_own_stands_in_a_mirror() -> None:
     env = Environment()
     slow = SlowDrive(env)
-    plan = station_plan(2, "raid1", external=(1,))
-    system = LiveSystem(env, plan, {1: slow})
+    system = LiveSystem(env, station_plan(2, "raid1"), {"drive 1": slow})
 
     def process() -> Any:
         write = yield system.write(8192, 4096)
@@ -180,3 +180,8 @@ def test_an_io_outside_the_array_is_refused() -> None:
         system.read(1 << 30, 512)
     with pytest.raises(ValueError, match="no array named 'dat'"):
         system.read(0, 512, target="dat")
+
+
+def test_a_misspelt_drive_is_named_with_the_nearest_one() -> None:
+    with pytest.raises(SpecError, match="drive 1"):
+        LiveSystem(Environment(), station_plan(2, "raid1"), {"drive1": SlowDrive(Environment())})

@@ -39,6 +39,14 @@ mod _engine {
         serde_json::to_string(&result).map_err(|e| run_error(convert::form(e)))
     }
 
+    /// The bytes that each drive of a plan holds, as a JSON list.
+    #[pyfunction]
+    fn capacities(plan: &str) -> PyResult<String> {
+        let plan = convert::plan(plan)?;
+        let sizes = raidlab_engine::capacities(&plan).map_err(convert::plan_error)?;
+        serde_json::to_string(&sizes).map_err(|e| run_error(convert::form(e)))
+    }
+
     /// The response time in nanoseconds of every request of a trace, as little-endian u64.
     ///
     /// `ops` holds a byte a request (0 read, 1 write, 2 trim, 3 flush); `offsets`, `sizes` (bytes)

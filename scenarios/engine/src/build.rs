@@ -108,6 +108,23 @@ impl System {
     }
 }
 
+/// The bytes that each drive of a plan holds.
+///
+/// # Errors
+/// Every fault of the plan's devices.
+pub fn capacities(plan: &Plan) -> Result<Vec<u64>, Vec<Fault>> {
+    let mut faults = Faults(Vec::new());
+    check_references(plan, &mut faults);
+    if !faults.0.is_empty() {
+        return Err(faults.0);
+    }
+    let drives = build_drives(plan, &mut faults);
+    if !faults.0.is_empty() {
+        return Err(faults.0);
+    }
+    Ok(drives.iter().map(|d| d.device.capacity_bytes()).collect())
+}
+
 /// Commands under way when every slot's request is split into as many as it can be.
 fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
     let of_workload = |workload: &WorkloadPlan| {

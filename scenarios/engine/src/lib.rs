@@ -5,6 +5,7 @@
 //! - [`replay`] puts a trace on it.
 
 mod build;
+
 mod checks;
 mod drive;
 mod layout;
@@ -17,6 +18,7 @@ mod run;
 mod simulation;
 mod system;
 
+pub use build::capacities;
 pub use layout::{Layout, Segment};
 pub use plan::Plan;
 pub use raidlab_kernel as kernel;
