@@ -1,5 +1,6 @@
 //! Every kind of device behind one static dispatch.
 
+use crate::hdd::{Hdd, HddParams};
 use crate::station::{FixedStation, StationParams};
 use crate::{Fault, Port};
 use raidlab_kernel::{IoId, Nanos, Time};
@@ -11,6 +12,8 @@ use serde::Deserialize;
 pub enum DeviceParams {
     /// A service time and nothing else.
     Station(StationParams),
+    /// A hard disk.
+    Hdd(Box<HddParams>),
     /// Served by the caller's own code (a SimPy process), not by the engine.
     External {
         /// Bytes that it holds.
@@ -23,6 +26,8 @@ pub enum DeviceParams {
 pub enum Device {
     /// A service time and nothing else.
     Station(FixedStation),
+    /// A hard disk.
+    Hdd(Hdd),
     /// Served outside: the engine hands its commands out and takes completions in.
     External {
         /// Bytes that it holds.
@@ -40,6 +45,7 @@ impl Device {
             DeviceParams::Station(params) => {
                 Device::Station(FixedStation::new(params, seed, name)?)
             }
+            DeviceParams::Hdd(params) => Device::Hdd(Hdd::new(params, seed, name)?),
             DeviceParams::External { capacity_bytes } => Device::External {
                 capacity_bytes: *capacity_bytes,
             },
@@ -51,14 +57,16 @@ impl Device {
     pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {
         match self {
             Device::Station(station) => station.submit(port, io),
+            Device::Hdd(hdd) => hdd.submit(port, io),
             Device::External { .. } => unreachable!("the engine serves external devices itself"),
         }
     }
 
     /// An event that the device asked for with `Port::wake` is due now.
     #[inline]
-    pub fn event<P: Port>(&mut self, _port: &mut P, token: u32) {
+    pub fn event<P: Port>(&mut self, port: &mut P, token: u32) {
         match self {
+            Device::Hdd(hdd) => hdd.event(port, token),
             Device::Station(_) | Device::External { .. } => {
                 unreachable!("this device asks for no events, yet got {token}")
             }
@@ -69,14 +77,16 @@ impl Device {
     pub fn capacity_bytes(&self) -> u64 {
         match self {
             Device::Station(station) => station.capacity_bytes(),
+            Device::Hdd(hdd) => hdd.capacity_bytes(),
             Device::External { capacity_bytes } => *capacity_bytes,
         }
     }
 
     /// How long the device would take to get to `offset` if it were free now: what a mirror
     /// weighs when it chooses a copy. Zero for a device whose position does not matter.
-    pub fn positioning(&self, _now: Time, _offset: u64) -> Nanos {
+    pub fn positioning(&self, now: Time, offset: u64) -> Nanos {
         match self {
+            Device::Hdd(hdd) => hdd.positioning(now, offset),
             Device::Station(_) | Device::External { .. } => Nanos::ZERO,
         }
     }
@@ -85,6 +95,7 @@ impl Device {
     pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
         match self {
             Device::Station(station) => station.busy_until(now),
+            Device::Hdd(hdd) => hdd.busy_until(now),
             Device::External { .. } => (Nanos::ZERO, 1),
         }
     }
@@ -94,11 +105,17 @@ impl Device {
     /// # Errors
     /// Says which invariant does not hold.
     pub fn check(&self) -> Result<(), String> {
-        Ok(())
+        match self {
+            Device::Hdd(hdd) => hdd.check(),
+            Device::Station(_) | Device::External { .. } => Ok(()),
+        }
     }
 
     /// Named figures for the report, beyond utilisation: hits, moves, wear.
     pub fn figures(&self) -> Vec<(&'static str, f64)> {
-        Vec::new()
+        match self {
+            Device::Hdd(hdd) => hdd.figures(),
+            Device::Station(_) | Device::External { .. } => Vec::new(),
+        }
     }
 }

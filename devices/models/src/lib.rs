@@ -5,6 +5,7 @@
 
 mod device;
 mod fault;
+pub mod hdd;
 mod host;
 mod link;
 mod port;

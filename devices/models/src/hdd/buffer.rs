@@ -1,0 +1,165 @@
+//! The buffer for reads: segments, each a run of sectors, the least recently used one replaced.
+
+use super::geometry::Place;
+use super::model::Model;
+use super::params::{BufferParams, ReadAhead};
+
+/// A run of sectors in the buffer, from `start` to before `end`; empty if they are equal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Segment {
+    /// First sector.
+    pub start: u64,
+    /// One beyond the last sector.
+    pub end: u64,
+    /// When it was used last, in uses of the buffer.
+    pub used: u64,
+    /// The last use was a write.
+    pub written: bool,
+}
+
+impl Segment {
+    /// True if it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// True if it holds any sector from `lbn` to before `end`.
+    pub fn overlaps(&self, lbn: u64, end: u64) -> bool {
+        self.start < end && lbn < self.end
+    }
+
+    /// It now reaches to `end`, and keeps what fits.
+    pub fn grow(&mut self, end: u64, size: u32) {
+        self.end = self.end.max(end);
+        self.start = self.start.max(self.end.saturating_sub(u64::from(size)));
+    }
+}
+
+/// All segments.
+#[derive(Debug)]
+pub struct Buffer {
+    /// The segments; with a segment of their own writes use the first.
+    pub segments: Box<[Segment]>,
+    uses: u64,
+    size: u32,
+}
+
+impl Buffer {
+    /// An empty buffer.
+    pub fn new(params: &BufferParams) -> Buffer {
+        Buffer {
+            segments: vec![Segment::default(); params.segments as usize].into(),
+            uses: 0,
+            size: params.segment_sectors,
+        }
+    }
+
+    /// Sectors that a segment holds.
+    pub fn segment_sectors(&self) -> u32 {
+        self.size
+    }
+
+    /// Marks a segment as used last, by a write if `written`.
+    pub fn touch(&mut self, index: usize, written: bool) {
+        self.uses += 1;
+        self.segments[index].used = self.uses;
+        self.segments[index].written = written;
+    }
+
+    /// True if the segment was the last one used.
+    pub fn is_last_used(&self, index: usize) -> bool {
+        self.uses > 0 && self.segments[index].used == self.uses
+    }
+
+    /// A segment that holds all sectors from `lbn` to before `end`.
+    #[inline]
+    pub fn whole(&self, lbn: u64, end: u64) -> Option<usize> {
+        self.segments
+            .iter()
+            .position(|segment| segment.start <= lbn && end <= segment.end)
+    }
+
+    /// The segment used least recently, those that hold nothing first; `skip` left out.
+    #[inline]
+    pub fn oldest(&self, skip: Option<usize>) -> usize {
+        let (mut best, mut least) = (usize::MAX, u64::MAX);
+        for (index, segment) in self.segments.iter().enumerate() {
+            let age = if segment.is_empty() { 0 } else { segment.used };
+            if age < least && Some(index) != skip {
+                (best, least) = (index, age);
+            }
+        }
+        if best == usize::MAX { 0 } else { best }
+    }
+
+    /// Resets a segment to a run of sectors, of which it keeps the last that fit.
+    pub fn reset(&mut self, index: usize, lbn: u64, end: u64) {
+        let segment = &mut self.segments[index];
+        (segment.start, segment.end) = (lbn, lbn);
+        segment.grow(end, self.size);
+    }
+
+    /// Empties every segment that holds any sector from `lbn` to before `end`, save `skip`.
+    #[inline]
+    pub fn forget(&mut self, lbn: u64, end: u64, skip: Option<usize>) {
+        for (index, segment) in self.segments.iter_mut().enumerate() {
+            if segment.overlaps(lbn, end) && Some(index) != skip {
+                segment.end = segment.start;
+            }
+        }
+    }
+}
+
+/// How far the head reads on after a request that ends before `end`, into a segment that
+/// starts at `start`.
+pub fn read_ahead_limit(model: &Model, start: u64, end: u64) -> u64 {
+    let limit = match model.buffer.read_ahead {
+        ReadAhead::None => end,
+        ReadAhead::Fixed { sectors } => end + u64::from(sectors),
+        ReadAhead::TrackEnd { sectors } => track_end(model, end - 1).min(end + u64::from(sectors)),
+        ReadAhead::NextTrack => {
+            if end >= model.sectors {
+                return model.sectors;
+            }
+            let place = model.geometry.place(end);
+            let first = track_start(model, &place);
+            let more = if start < first {
+                u64::from(model.geometry.sectors_per_track(place.zone))
+            } else {
+                0
+            };
+            track_end(model, end) + more
+        }
+    };
+    limit.min(model.sectors).max(end)
+}
+
+/// One beyond the last logical sector on the track of `lbn`.
+fn track_end(model: &Model, lbn: u64) -> u64 {
+    let mut place = model.geometry.place(lbn);
+    loop {
+        let next = place.lbn + u64::from(place.run);
+        if next >= model.geometry.sectors() {
+            return next;
+        }
+        let beyond = model.geometry.place(next);
+        if !beyond.same_track(&place) {
+            return next;
+        }
+        place = beyond;
+    }
+}
+
+/// The first logical sector on the track of `place`, or one before it.
+fn track_start(model: &Model, place: &Place) -> u64 {
+    // Slips push logical sectors on, so the track begins no earlier than this.
+    let mut lbn = place.lbn.saturating_sub(u64::from(place.sector));
+    while lbn < place.lbn {
+        let first = model.geometry.place(lbn);
+        if first.same_track(place) {
+            return lbn;
+        }
+        lbn += u64::from(first.run);
+    }
+    lbn
+}

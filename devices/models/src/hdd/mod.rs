@@ -1,0 +1,134 @@
+//! A hard disk, by mechanism: geometry, seek curve, rotation, buffer, write cache, scheduling,
+//! interface. See docs/models/hard-disk.md for the equations and their sources.
+
+#[allow(dead_code)]
+mod buffer;
+mod geometry;
+mod link_front;
+#[allow(dead_code)]
+mod mechanics;
+mod model;
+mod params;
+mod rotation;
+mod scheduler;
+#[allow(dead_code)]
+mod seek;
+mod slips;
+mod write_cache;
+
+pub use params::{
+    AfterParams, BufferParams, CurveParams, ExtraDisconnectParams, GeometryParams, HddParams,
+    HeadOrder, InterfaceParams, LinkFrontParams, ReadAhead, SchedulerParams, ScsiBusParams,
+    SeekParams, Sparing, WriteCacheParams, ZoneParams,
+};
+
+use crate::{Fault, Port};
+use link_front::LinkFront;
+use model::Model;
+use params::SECTOR_BYTES;
+use raidlab_kernel::{IoId, Nanos, Stream, Time};
+use std::sync::Arc;
+
+/// A hard disk in a run.
+#[derive(Debug)]
+pub struct Hdd {
+    model: Arc<Model>,
+    front: Front,
+}
+
+/// What stands between the commands and the arm.
+#[derive(Debug)]
+enum Front {
+    Link(Box<LinkFront>),
+}
+
+impl Hdd {
+    /// A drive in its initial state: arm over cylinder 0, buffer empty, platter at a random
+    /// angle unless the entry fixes it.
+    ///
+    /// # Errors
+    /// Names every parameter that is out of its range.
+    pub fn new(params: &HddParams, seed: u64, name: &str) -> Result<Hdd, Vec<Fault>> {
+        let model = params.model()?;
+        let phase = match model.initial_turn {
+            Some(turn) => (turn * 18_446_744_073_709_551_616.0) as u64,
+            None => Stream::new(seed, name, "spindle").bits(),
+        };
+        let front = match &model.interface {
+            InterfaceParams::Link(link) => {
+                Front::Link(Box::new(LinkFront::new(&model, link, phase)))
+            }
+            InterfaceParams::ScsiBus(_) => {
+                return Err(vec![Fault::new("interface.kind", "scsi_bus", "link")]);
+            }
+        };
+        Ok(Hdd { model, front })
+    }
+
+    /// A command arrives now, with its data if it is a write.
+    #[inline]
+    pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {
+        match &mut self.front {
+            Front::Link(front) => front.submit(&self.model, port, io),
+        }
+    }
+
+    /// An event that the drive asked for is due now.
+    #[inline]
+    pub fn event<P: Port>(&mut self, port: &mut P, token: u32) {
+        match &mut self.front {
+            Front::Link(front) => front.event(&self.model, port, token),
+        }
+    }
+
+    /// Bytes that the drive offers.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.model.sectors * SECTOR_BYTES
+    }
+
+    /// How long the arm would take to get to `offset`, once it is done with what it does.
+    pub fn positioning(&self, now: Time, offset: u64) -> Nanos {
+        let lbn = (offset / SECTOR_BYTES).min(self.model.sectors - 1);
+        match &self.front {
+            Front::Link(front) => front.positioning(&self.model, now, lbn),
+        }
+    }
+
+    /// Time that the arm worked up to `now`; there is one.
+    pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
+        match &self.front {
+            Front::Link(front) => (front.busy_until(now), 1),
+        }
+    }
+
+    /// What must hold inside the drive at the end of a run.
+    ///
+    /// # Errors
+    /// Says which invariant does not hold.
+    pub fn check(&self) -> Result<(), String> {
+        match &self.front {
+            Front::Link(front) => front.check(),
+        }
+    }
+
+    /// Named figures for the report.
+    pub fn figures(&self) -> Vec<(&'static str, f64)> {
+        let counts = match &self.front {
+            Front::Link(front) => front.counts,
+        };
+        let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+        vec![
+            ("read_hit_ratio", share(counts.read_hits, counts.reads)),
+            (
+                "write_hit_ratio",
+                share(counts.cached_writes, counts.writes),
+            ),
+            ("destaged_runs", counts.destaged as f64),
+            ("mean_seek_us", share(counts.seek.0, counts.accesses) / 1e3),
+            (
+                "mean_rotation_us",
+                share(counts.rotation.0, counts.accesses) / 1e3,
+            ),
+        ]
+    }
+}

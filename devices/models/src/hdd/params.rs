@@ -1,0 +1,597 @@
+//! A hard disk in the plan: plain numbers in base units, checked whole before anything is built.
+
+use super::geometry::Geometry;
+use super::model::Model;
+use super::seek;
+use crate::Fault;
+use raidlab_kernel::Nanos;
+use serde::Deserialize;
+use std::sync::{Arc, OnceLock};
+
+/// Bytes of a sector on the medium.
+pub const SECTOR_BYTES: u64 = 512;
+
+/// A hard disk in the plan.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HddParams {
+    /// Bytes that it offers; 0 for all that its geometry holds.
+    #[serde(default)]
+    pub capacity_bytes: u64,
+    /// Turns a minute.
+    pub rpm: f64,
+    /// Part of a turn that has passed the head at time zero; random if absent, because the
+    /// spindles of a system are not synchronised.
+    #[serde(default)]
+    pub initial_turn: Option<f64>,
+    /// Where sectors lie.
+    pub geometry: GeometryParams,
+    /// How long the arm takes.
+    pub seek: SeekParams,
+    /// The buffer for reads.
+    pub buffer: BufferParams,
+    /// The cache for writes; without it a write completes on the medium.
+    #[serde(default)]
+    pub write_cache: Option<WriteCacheParams>,
+    /// Order of the commands in its queue.
+    pub scheduler: SchedulerParams,
+    /// What lies between the buffer and the wire.
+    pub interface: InterfaceParams,
+    /// Tables that all drives of this entry share, built with the first.
+    #[serde(skip)]
+    pub(super) built: OnceLock<Arc<Model>>,
+}
+
+/// How heads follow each other from cylinder to cylinder.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum HeadOrder {
+    /// Head 0 first in every cylinder.
+    #[default]
+    Cylinder,
+    /// Ascending and descending in turn, so that a change of cylinder keeps the head.
+    Serpentine,
+}
+
+/// Where spare sectors lie and how sectors move past bad ones.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Sparing {
+    /// Spare tracks at the end of a zone, bad tracks slipped: slips and spares count tracks.
+    Track,
+    /// Spare sectors at the end of every track.
+    TrackEnd,
+    /// No spares; bad sectors are slipped, counted cylinder by cylinder.
+    SlipOnly,
+    /// Spare sectors at the end of every range of cylinders, bad ones slipped inside it.
+    Range,
+    /// Spare sectors at the end of the zone, bad ones slipped inside it.
+    #[default]
+    Zone,
+}
+
+/// Where sectors lie.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GeometryParams {
+    /// Data surfaces, a head each.
+    pub heads: u32,
+    /// Order of the heads.
+    #[serde(default)]
+    pub head_order: HeadOrder,
+    /// Spare sectors.
+    #[serde(default)]
+    pub sparing: Sparing,
+    /// Cylinders of a range, for `sparing = "range"` only.
+    #[serde(default)]
+    pub range_cylinders: u32,
+    /// Zones from the first logical sector on.
+    pub zones: Vec<ZoneParams>,
+}
+
+/// Cylinders with equally many sectors on each track.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ZoneParams {
+    /// First cylinder.
+    pub first_cylinder: u32,
+    /// Last cylinder, which belongs to the zone.
+    pub last_cylinder: u32,
+    /// Sectors on each track.
+    pub sectors_per_track: u32,
+    /// Angle of the zone's first sector, in sectors.
+    #[serde(default)]
+    pub offset_sectors: u32,
+    /// Unused sectors before the zone's first logical one.
+    #[serde(default)]
+    pub empty_sectors: u64,
+    /// Sectors that the next track of a cylinder is turned by.
+    #[serde(default)]
+    pub track_skew_sectors: u32,
+    /// Sectors that the next cylinder is turned by.
+    #[serde(default)]
+    pub cylinder_skew_sectors: u32,
+    /// Spare sectors of each track, range or zone; spare tracks of the zone for `track`.
+    #[serde(default)]
+    pub spares: u64,
+    /// Slipped sectors (tracks for `track`), ascending, from the zone's first one on.
+    #[serde(default)]
+    pub slips: Vec<u64>,
+    /// Remapped sectors, (bad, replacement), from the zone's first one on.
+    #[serde(default)]
+    pub defects: Vec<(u64, u64)>,
+}
+
+/// Seek time as a function of distance.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "form", rename_all = "snake_case", deny_unknown_fields)]
+pub enum CurveParams {
+    /// Measured points, (cylinders, time); straight lines between and beyond them.
+    Table {
+        /// Ascending distances from 1 on.
+        points: Vec<(u32, Nanos)>,
+    },
+    /// Single distances from a list, a root below a limit and a line beyond it.
+    RootAndLine {
+        /// Distances 1, 2, 3 ...
+        first_ns: Vec<Nanos>,
+        /// First distance on the line.
+        line_from: u32,
+        /// Constant of the root, ns.
+        root_constant_ns: f64,
+        /// Factor of the root of the distance, ns.
+        root_factor_ns: f64,
+        /// Constant of the line, ns.
+        line_constant_ns: f64,
+        /// Slope of the line, ns a cylinder.
+        line_slope_ns: f64,
+    },
+    /// A root plus a line through the three figures of data sheets.
+    ThreeFigures {
+        /// To the next cylinder.
+        single_ns: Nanos,
+        /// Mean over pairs of random cylinders.
+        average_ns: Nanos,
+        /// From the first to the last cylinder.
+        full_ns: Nanos,
+    },
+}
+
+/// How long the arm takes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeekParams {
+    /// Seeks before reads.
+    pub read: CurveParams,
+    /// Seeks before writes; those before reads plus the settle time if absent.
+    #[serde(default)]
+    pub write: Option<CurveParams>,
+    /// Added to every movement before a write; may be negative.
+    #[serde(default)]
+    pub write_settle_ns: i64,
+    /// To another head of the same cylinder, before a read.
+    pub head_switch_ns: Nanos,
+}
+
+/// How far the head reads on after a read.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(tag = "policy", rename_all = "snake_case", deny_unknown_fields)]
+pub enum ReadAhead {
+    /// Not at all.
+    None,
+    /// To the end of the track, but no further than this many sectors.
+    TrackEnd {
+        /// Most sectors beyond the request.
+        sectors: u32,
+    },
+    /// This many sectors beyond the request.
+    Fixed {
+        /// Sectors beyond the request.
+        sectors: u32,
+    },
+    /// To the end of the track of the next sector, and one track more if the segment began
+    /// before that track.
+    NextTrack,
+}
+
+/// The buffer for reads.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferParams {
+    /// Segments, each holding one run of sectors.
+    pub segments: u32,
+    /// Sectors that a segment holds.
+    pub segment_sectors: u32,
+    /// How far the head reads on.
+    pub read_ahead: ReadAhead,
+    /// A hit on a segment that is not being filled starts reading on at its end.
+    #[serde(default)]
+    pub read_ahead_on_idle_hit: bool,
+    /// Reading ahead stops in the middle of a sector when the arm is needed.
+    #[serde(default)]
+    pub stop_in_sector: bool,
+    /// The first segment takes all writes and no reads.
+    #[serde(default)]
+    pub own_write_segment: bool,
+    /// What was written can be read from the buffer.
+    #[serde(default = "yes")]
+    pub read_hits_on_written: bool,
+    /// A read takes sectors from the wanted track in the order in which they pass.
+    #[serde(default)]
+    pub read_on_arrival: bool,
+    /// A write likewise.
+    #[serde(default)]
+    pub write_on_arrival: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The cache for writes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WriteCacheParams {
+    /// Sectors that it holds.
+    pub sectors: u64,
+    /// Separate runs of sectors that it can keep track of.
+    pub extents: u32,
+    /// Longest run that neighbouring writes grow into, in sectors.
+    pub extent_sectors: u32,
+    /// Share of either limit beyond which writing out competes with commands.
+    pub flush_above: f64,
+    /// Without commands for this long it writes out what it has.
+    pub flush_after_idle_ns: Nanos,
+}
+
+/// Order of the commands in the queue.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(tag = "policy", rename_all = "snake_case", deny_unknown_fields)]
+pub enum SchedulerParams {
+    /// As they came.
+    FirstCome,
+    /// Ascending, then from the lowest again.
+    CLook,
+    /// The one that is reached first.
+    ShortestAccess {
+        /// Part of its age that is taken off a command's access time.
+        ageing: f64,
+    },
+}
+
+/// What lies between the buffer and the wire.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum InterfaceParams {
+    /// The engine's link carries the data.
+    Link(LinkFrontParams),
+    /// A parallel SCSI bus, whose phases are part of the drive.
+    ScsiBus(Box<ScsiBusParams>),
+}
+
+/// Firmware in front of the engine's link.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkFrontParams {
+    /// Firmware time of a read.
+    pub read_overhead_ns: Nanos,
+    /// Firmware time of a write.
+    pub write_overhead_ns: Nanos,
+    /// Room in the queue.
+    pub queue_depth: u32,
+}
+
+/// A value that depends on what the drive did last.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AfterParams {
+    /// After a read.
+    pub after_read_ns: Nanos,
+    /// After a write.
+    pub after_write_ns: Nanos,
+}
+
+/// When a write leaves the bus although it is not on the medium yet.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExtraDisconnectParams {
+    /// Command phase.
+    pub command_ns: Nanos,
+    /// Leaving the bus before the data.
+    pub disconnect_ns: Nanos,
+    /// Staying off it.
+    pub between_ns: Nanos,
+    /// Leaving it after the data.
+    pub second_disconnect_ns: Nanos,
+    /// From the command phase to the start of the seek.
+    pub seek_delta_ns: Nanos,
+}
+
+/// A parallel SCSI bus.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScsiBusParams {
+    /// Room in the queue.
+    pub queue_depth: u32,
+    /// A sector on the bus, reading.
+    pub read_sector_ns: Nanos,
+    /// A sector on the bus, writing.
+    pub write_sector_ns: Nanos,
+    /// Before the data of a read hit.
+    pub read_hit: AfterParams,
+    /// Before the arm starts for a read.
+    pub read_miss: AfterParams,
+    /// Before the data and before the arm starts for a write.
+    pub write: AfterParams,
+    /// At the end of a read.
+    #[serde(default)]
+    pub read_completion_ns: Nanos,
+    /// At the end of a write.
+    #[serde(default)]
+    pub write_completion_ns: Nanos,
+    /// Before each data phase.
+    #[serde(default)]
+    pub data_preparation_ns: Nanos,
+    /// Coming back to the bus.
+    #[serde(default)]
+    pub first_reselect_ns: Nanos,
+    /// Coming back to it for the status of a write with an extra disconnect.
+    #[serde(default)]
+    pub other_reselect_ns: Nanos,
+    /// Leaving the bus after a read's command.
+    #[serde(default)]
+    pub read_disconnect: AfterParams,
+    /// Leaving the bus after a write's data.
+    #[serde(default)]
+    pub write_disconnect_ns: Nanos,
+    /// A write that follows another write leaves the bus once more.
+    #[serde(default)]
+    pub extra_disconnect: Option<ExtraDisconnectParams>,
+    /// Least time of an arm movement before a write.
+    #[serde(default)]
+    pub minimum_seek_ns: Nanos,
+    /// Share of a read that must be buffered before the drive comes back to the bus.
+    #[serde(default)]
+    pub read_water_mark: f64,
+    /// A read keeps the bus while it waits for the medium.
+    #[serde(default)]
+    pub hold_bus: bool,
+    /// The drive never leaves the bus.
+    #[serde(default)]
+    pub never_disconnect: bool,
+    /// A write completes once its data are in the buffer.
+    #[serde(default)]
+    pub fast_write: bool,
+}
+
+/// Collects faults: key, value, what is allowed.
+pub(super) struct Check(pub Vec<Fault>);
+
+impl Check {
+    /// A fault unless `good`.
+    pub fn that(&mut self, good: bool, key: &str, value: impl std::fmt::Display, allowed: &str) {
+        if !good {
+            self.0.push(Fault::new(key, value, allowed));
+        }
+    }
+
+    /// A fault unless the time is at most a minute.
+    pub fn time(&mut self, key: &str, value: Nanos) {
+        self.that(
+            value.0 <= 60_000_000_000,
+            key,
+            value.0,
+            "at most a minute (60000000000)",
+        );
+    }
+}
+
+impl HddParams {
+    /// The tables of this entry, built with the first drive and shared by all.
+    ///
+    /// # Errors
+    /// Names every parameter that is out of its range.
+    pub(super) fn model(&self) -> Result<Arc<Model>, Vec<Fault>> {
+        if let Some(model) = self.built.get() {
+            return Ok(Arc::clone(model));
+        }
+        let model = Arc::new(self.build()?);
+        Ok(Arc::clone(self.built.get_or_init(|| model)))
+    }
+
+    fn build(&self) -> Result<Model, Vec<Fault>> {
+        let mut check = Check(Vec::new());
+        check.that(
+            (100.0..=100_000.0).contains(&self.rpm),
+            "rpm",
+            self.rpm,
+            "100 to 100000",
+        );
+        if let Some(turn) = self.initial_turn {
+            check.that(
+                (0.0..1.0).contains(&turn),
+                "initial_turn",
+                turn,
+                "0 to below 1",
+            );
+        }
+        self.buffer.check(&mut check);
+        if let Some(cache) = &self.write_cache {
+            cache.check(&mut check);
+        }
+        self.check_interface(&mut check);
+        if let SchedulerParams::ShortestAccess { ageing } = self.scheduler {
+            check.that(
+                (0.0..=1.0).contains(&ageing),
+                "scheduler.ageing",
+                ageing,
+                "0 to 1",
+            );
+        }
+        let geometry = Geometry::new(&self.geometry, &mut check);
+        let cylinders = geometry.as_ref().map_or(1, Geometry::cylinders);
+        let seek = seek::Seek::new(&self.seek, cylinders, &mut check);
+        if let Some(geometry) = &geometry {
+            let holds = geometry.sectors() * SECTOR_BYTES;
+            check.that(
+                self.capacity_bytes <= holds && self.capacity_bytes % SECTOR_BYTES == 0,
+                "capacity_bytes",
+                self.capacity_bytes,
+                &format!("a multiple of {SECTOR_BYTES}, at most {holds}: what the geometry holds"),
+            );
+        }
+        match (geometry, seek) {
+            (Some(geometry), Some(seek)) if check.0.is_empty() => {
+                Ok(Model::new(self, geometry, seek))
+            }
+            _ => Err(check.0),
+        }
+    }
+
+    fn check_interface(&self, check: &mut Check) {
+        match &self.interface {
+            InterfaceParams::Link(link) => {
+                check.time("interface.read_overhead_ns", link.read_overhead_ns);
+                check.time("interface.write_overhead_ns", link.write_overhead_ns);
+                check_queue_depth(check, link.queue_depth);
+                check.that(
+                    !self.buffer.own_write_segment,
+                    "buffer.own_write_segment",
+                    true,
+                    "false: a drive behind a link keeps its writes in write_cache",
+                );
+            }
+            InterfaceParams::ScsiBus(bus) => {
+                check_queue_depth(check, bus.queue_depth);
+                bus.check(check);
+                check.that(
+                    self.write_cache.is_none(),
+                    "write_cache",
+                    "(given)",
+                    "none: a drive on a SCSI bus keeps writes in its segments (interface.fast_write)",
+                );
+            }
+        }
+    }
+}
+
+fn check_queue_depth(check: &mut Check, depth: u32) {
+    check.that(
+        (1..=4096).contains(&depth),
+        "interface.queue_depth",
+        depth,
+        "1 to 4096",
+    );
+}
+
+impl BufferParams {
+    fn check(&self, check: &mut Check) {
+        check.that(
+            (1..=4096).contains(&self.segments),
+            "buffer.segments",
+            self.segments,
+            "1 to 4096",
+        );
+        check.that(
+            (1..=1 << 24).contains(&self.segment_sectors),
+            "buffer.segment_sectors",
+            self.segment_sectors,
+            "1 to 16777216",
+        );
+        check.that(
+            !self.own_write_segment || self.segments >= 2,
+            "buffer.segments",
+            self.segments,
+            "2 or more, because the first takes writes only",
+        );
+        if let ReadAhead::Fixed { sectors } | ReadAhead::TrackEnd { sectors } = self.read_ahead {
+            check.that(
+                sectors <= self.segment_sectors,
+                "buffer.read_ahead.sectors",
+                sectors,
+                "at most segment_sectors",
+            );
+        }
+    }
+}
+
+impl WriteCacheParams {
+    fn check(&self, check: &mut Check) {
+        check.that(
+            (1..=1 << 32).contains(&self.sectors),
+            "write_cache.sectors",
+            self.sectors,
+            "1 to 4294967296",
+        );
+        check.that(
+            (1..=32_768).contains(&self.extents),
+            "write_cache.extents",
+            self.extents,
+            "1 to 32768",
+        );
+        check.that(
+            (1..=1 << 20).contains(&self.extent_sectors),
+            "write_cache.extent_sectors",
+            self.extent_sectors,
+            "1 to 1048576",
+        );
+        check.that(
+            (0.0..=1.0).contains(&self.flush_above),
+            "write_cache.flush_above",
+            self.flush_above,
+            "0 to 1",
+        );
+        check.time("write_cache.flush_after_idle_ns", self.flush_after_idle_ns);
+    }
+}
+
+impl ScsiBusParams {
+    fn check(&self, check: &mut Check) {
+        let mut times = vec![
+            ("read_sector_ns", self.read_sector_ns),
+            ("write_sector_ns", self.write_sector_ns),
+            ("read_hit.after_read_ns", self.read_hit.after_read_ns),
+            ("read_hit.after_write_ns", self.read_hit.after_write_ns),
+            ("read_miss.after_read_ns", self.read_miss.after_read_ns),
+            ("read_miss.after_write_ns", self.read_miss.after_write_ns),
+            ("write.after_read_ns", self.write.after_read_ns),
+            ("write.after_write_ns", self.write.after_write_ns),
+            ("read_completion_ns", self.read_completion_ns),
+            ("write_completion_ns", self.write_completion_ns),
+            ("data_preparation_ns", self.data_preparation_ns),
+            ("first_reselect_ns", self.first_reselect_ns),
+            ("other_reselect_ns", self.other_reselect_ns),
+            (
+                "read_disconnect.after_read_ns",
+                self.read_disconnect.after_read_ns,
+            ),
+            (
+                "read_disconnect.after_write_ns",
+                self.read_disconnect.after_write_ns,
+            ),
+            ("write_disconnect_ns", self.write_disconnect_ns),
+            ("minimum_seek_ns", self.minimum_seek_ns),
+        ];
+        if let Some(extra) = &self.extra_disconnect {
+            times.extend([
+                ("extra_disconnect.command_ns", extra.command_ns),
+                ("extra_disconnect.disconnect_ns", extra.disconnect_ns),
+                ("extra_disconnect.between_ns", extra.between_ns),
+                (
+                    "extra_disconnect.second_disconnect_ns",
+                    extra.second_disconnect_ns,
+                ),
+                ("extra_disconnect.seek_delta_ns", extra.seek_delta_ns),
+            ]);
+        }
+        for (key, time) in times {
+            check.time(&format!("interface.{key}"), time);
+        }
+        check.that(
+            (0.0..=1.0).contains(&self.read_water_mark),
+            "interface.read_water_mark",
+            self.read_water_mark,
+            "0 to 1",
+        );
+    }
+}

@@ -1,0 +1,162 @@
+//! The commands that wait at the drive, and which of them goes next.
+//!
+//! What the choice needs of a command (cylinder, head, angle) is found once, when it arrives;
+//! the choice itself is a look-up and two multiplications a command. Shortest access time first
+//! starves nobody: `ageing` times its age is taken off a command's access time, and since the
+//! present is the same for all, it is enough to add `ageing` times the arrival.
+
+use super::geometry::Place;
+use super::mechanics::{Access, Arm};
+use super::model::Model;
+use super::params::SchedulerParams;
+use raidlab_kernel::{IoId, Nanos, Time};
+
+/// What the choice looks at.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    target: (u32, u32, u32),
+    write: bool,
+    handicap: u64,
+}
+
+/// A command that waits for the arm.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// Its record.
+    pub io: IoId,
+    /// Its first sector.
+    pub place: Place,
+    /// Sectors.
+    pub sectors: u32,
+    /// Written to the medium.
+    pub write: bool,
+    /// The firmware is done with it.
+    pub ready: Time,
+    number: u64,
+}
+
+/// The commands that wait for the arm.
+#[derive(Debug)]
+pub struct Queue {
+    candidates: Vec<Candidate>,
+    waiting: Vec<Waiting>,
+    arrivals: u64,
+    /// Ageing, times 2^16.
+    ageing: u64,
+}
+
+impl Queue {
+    /// An empty queue with room for `depth` commands.
+    pub fn new(depth: u32, scheduler: SchedulerParams) -> Queue {
+        let ageing = match scheduler {
+            SchedulerParams::ShortestAccess { ageing } => ageing,
+            _ => 0.0,
+        };
+        Queue {
+            candidates: Vec::with_capacity(depth as usize),
+            waiting: Vec::with_capacity(depth as usize),
+            arrivals: 0,
+            ageing: (ageing * 65_536.0).round() as u64,
+        }
+    }
+
+    /// True if nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Commands that wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// `ageing` times a time: what a command that arrives then has to make up for.
+    #[inline]
+    fn handicap(&self, at: Time) -> u64 {
+        ((u128::from(at.0) * u128::from(self.ageing)) >> 16) as u64
+    }
+
+    /// A command joins.
+    #[inline]
+    pub fn push(&mut self, io: IoId, place: Place, sectors: u32, write: bool, ready: Time) {
+        self.candidates.push(Candidate {
+            target: (place.cylinder, place.head, place.angle),
+            write,
+            handicap: self.handicap(ready),
+        });
+        self.waiting.push(Waiting {
+            io,
+            place,
+            sectors,
+            write,
+            ready,
+            number: self.arrivals,
+        });
+        self.arrivals += 1;
+    }
+
+    /// The command to serve next by an arm that stands after sector `at` and is free from
+    /// `now` on, and how it compares with one that has just arrived and whose access takes the
+    /// returned time.
+    #[inline]
+    pub fn choose(&self, model: &Model, arm: &Arm, at: u64, now: Time) -> Option<(usize, i64)> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        match model.scheduler {
+            SchedulerParams::ShortestAccess { .. } => Some(self.shortest(model, arm, now)),
+            SchedulerParams::FirstCome => self.least(model, arm, now, |waiting| waiting.number),
+            SchedulerParams::CLook => self.least(model, arm, now, |waiting| {
+                // Those behind the arm come after all those before it.
+                waiting.place.lbn.wrapping_sub(at)
+            }),
+        }
+    }
+
+    #[inline]
+    fn shortest(&self, model: &Model, arm: &Arm, now: Time) -> (usize, i64) {
+        let (mut best, mut least) = (0, u64::MAX);
+        for (index, candidate) in self.candidates.iter().enumerate() {
+            let access = arm.access_to(model, candidate.target, now, candidate.write);
+            let score = access.total().0 + candidate.handicap;
+            if score < least {
+                (best, least) = (index, score);
+            }
+        }
+        (best, least as i64 - self.handicap(now) as i64)
+    }
+
+    fn least(
+        &self,
+        model: &Model,
+        arm: &Arm,
+        now: Time,
+        key: impl Fn(&Waiting) -> u64,
+    ) -> Option<(usize, i64)> {
+        let (best, _) = self
+            .waiting
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, waiting)| key(waiting))?;
+        let candidate = &self.candidates[best];
+        let access: Access = arm.access_to(model, candidate.target, now, candidate.write);
+        let total: Nanos = access.total();
+        Some((best, total.0 as i64))
+    }
+
+    /// A read that begins in or right after the sectors from `start` to before `end`.
+    #[inline]
+    pub fn follower(&self, start: u64, end: u64) -> Option<usize> {
+        self.waiting.iter().position(|waiting| {
+            let lbn = waiting.place.lbn;
+            !waiting.write && start <= lbn && lbn <= end
+        })
+    }
+
+    /// Takes a command out.
+    #[inline]
+    pub fn take(&mut self, index: usize) -> Waiting {
+        self.candidates.swap_remove(index);
+        self.waiting.swap_remove(index)
+    }
+}

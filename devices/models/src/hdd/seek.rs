@@ -1,0 +1,317 @@
+//! Seek time by distance, from a measured table, a root and a line, or three figures.
+//!
+//! Every form becomes a table with a time for each distance, so that the run only looks up.
+//! The three figures of a data sheet determine `single + b sqrt(d-1) + c (d-1)` (Lee and Katz
+//! 1993): `full` fixes it at the longest distance, `average` fixes its mean over pairs of
+//! uniform random cylinders, of which `2 (N-d) / N^2` lie `d` apart.
+
+use super::params::{Check, CurveParams, SeekParams};
+use raidlab_kernel::Nanos;
+
+/// How long the arm takes.
+#[derive(Debug)]
+pub struct Seek {
+    /// Time for each distance, before a read; 0 for distance 0.
+    read: Vec<u32>,
+    /// Likewise before a write, its settle time not included; empty if the same.
+    write: Vec<u32>,
+    head_switch: u32,
+    write_settle: i64,
+}
+
+/// Longest time that a table can hold: four seconds.
+const LONGEST_NS: f64 = 4e9;
+
+impl Seek {
+    pub(super) fn new(params: &SeekParams, cylinders: u32, check: &mut Check) -> Option<Seek> {
+        let faults = check.0.len();
+        check.that(
+            params.head_switch_ns.0 <= 1_000_000_000,
+            "seek.head_switch_ns",
+            params.head_switch_ns.0,
+            "at most a second (1000000000)",
+        );
+        check.that(
+            params.write_settle_ns.unsigned_abs() <= 1_000_000_000,
+            "seek.write_settle_ns",
+            params.write_settle_ns,
+            "at most a second either way",
+        );
+        let read = tabulate(&params.read, cylinders, "seek.read", check);
+        let write = match &params.write {
+            Some(curve) => tabulate(curve, cylinders, "seek.write", check),
+            None => Vec::new(),
+        };
+        (check.0.len() == faults).then_some(Seek {
+            read,
+            write,
+            head_switch: params.head_switch_ns.0 as u32,
+            write_settle: params.write_settle_ns,
+        })
+    }
+
+    /// Time to move `distance` cylinders, to another head if `head_changes`.
+    ///
+    /// The head switch runs beside the arm; the write settle follows any movement at all.
+    #[inline]
+    pub fn time(&self, distance: u32, head_changes: bool, write: bool) -> Nanos {
+        let table = if write && !self.write.is_empty() {
+            &self.write
+        } else {
+            &self.read
+        };
+        let arm = table[distance as usize];
+        let switch = if head_changes { self.head_switch } else { 0 };
+        let time = arm.max(switch);
+        if write && time != 0 {
+            return Nanos(u64::from(time).saturating_add_signed(self.write_settle));
+        }
+        Nanos(u64::from(time))
+    }
+
+    /// Mean over uniform random pairs of cylinders, in nanoseconds: the seek integral.
+    pub fn average(&self, write: bool) -> f64 {
+        let n = self.read.len() as f64;
+        let weighted = |(d, _): (usize, &u32)| {
+            let pairs = if d == 0 { n } else { 2.0 * (n - d as f64) };
+            pairs * self.time(d as u32, false, write).0 as f64
+        };
+        self.read.iter().enumerate().map(weighted).sum::<f64>() / (n * n)
+    }
+}
+
+/// The time for each distance from 0 to the number of cylinders less one.
+fn tabulate(curve: &CurveParams, cylinders: u32, key: &str, check: &mut Check) -> Vec<u32> {
+    let faults = check.0.len();
+    let at = form(curve, cylinders, key, check);
+    if check.0.len() > faults {
+        return Vec::new();
+    }
+    let mut table = Vec::with_capacity(cylinders as usize);
+    table.push(0);
+    for distance in 1..cylinders {
+        let time = at(distance);
+        if !(0.0..=LONGEST_NS).contains(&time) {
+            check.that(
+                false,
+                key,
+                format!("{time} ns over {distance} cylinders"),
+                "0 to 4 s over every distance that the drive has",
+            );
+            return Vec::new();
+        }
+        table.push(time.round() as u32);
+    }
+    table
+}
+
+type Curve<'a> = Box<dyn Fn(u32) -> f64 + 'a>;
+
+fn form<'a>(curve: &'a CurveParams, cylinders: u32, key: &str, check: &mut Check) -> Curve<'a> {
+    match curve {
+        CurveParams::Table { points } => {
+            let ascending = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
+            check.that(
+                !points.is_empty() && points[0].0 > 0 && ascending,
+                &format!("{key}.points"),
+                format!("{} points", points.len()),
+                "one or more, with ascending distances from 1 on",
+            );
+            Box::new(move |distance| interpolate(points, distance))
+        }
+        CurveParams::RootAndLine {
+            first_ns,
+            line_from,
+            root_constant_ns,
+            root_factor_ns,
+            line_constant_ns,
+            line_slope_ns,
+        } => Box::new(move |distance| {
+            let d = f64::from(distance);
+            if let Some(time) = first_ns.get(distance as usize - 1) {
+                time.0 as f64
+            } else if distance < *line_from {
+                root_constant_ns + root_factor_ns * d.sqrt()
+            } else {
+                line_constant_ns + line_slope_ns * d
+            }
+        }),
+        CurveParams::ThreeFigures {
+            single_ns,
+            average_ns,
+            full_ns,
+        } => {
+            let single = single_ns.0 as f64;
+            let fit = three_figures(
+                single,
+                average_ns.0 as f64,
+                full_ns.0 as f64,
+                f64::from(cylinders),
+            );
+            let rises = |(root, line): (f64, f64)| {
+                let end = f64::from(cylinders.max(3) - 2);
+                let slope = |d: f64| root / (2.0 * d.sqrt()) + line;
+                slope(1.0) >= 0.0 && slope(end) >= -1e-9
+            };
+            check.that(
+                fit.is_some_and(rises),
+                &format!("{key}.average_ns"),
+                average_ns.0,
+                "an average that a rising curve can have between single_ns and full_ns",
+            );
+            let (root, line) = fit.unwrap_or_default();
+            Box::new(move |distance| {
+                let d = f64::from(distance - 1);
+                single + root * d.sqrt() + line * d
+            })
+        }
+    }
+}
+
+/// Straight lines between points, from (0, 0) on; the last two continue beyond.
+fn interpolate(points: &[(u32, Nanos)], distance: u32) -> f64 {
+    let next = points.partition_point(|point| point.0 < distance);
+    let point = |index: usize| (f64::from(points[index].0), points[index].1.0 as f64);
+    let ((x0, y0), (x1, y1)) = match next {
+        0 => ((0.0, 0.0), point(0)),
+        n if n < points.len() => (point(n - 1), point(n)),
+        n if n >= 2 => (point(n - 2), point(n - 1)),
+        n => ((0.0, 0.0), point(n - 1)),
+    };
+    y0 + (y1 - y0) * (f64::from(distance) - x0) / (x1 - x0)
+}
+
+/// Factors (root, line) of the curve through the three figures over `n` cylinders.
+fn three_figures(single: f64, average: f64, full: f64, n: f64) -> Option<(f64, f64)> {
+    if n < 3.0 {
+        return Some((0.0, 0.0));
+    }
+    // Means over pairs of different random cylinders. The root of a sum of many terms is close
+    // to its integral; exact sums cost little here, once a model.
+    let (mut root, mut line, mut pairs) = (0.0, 0.0, 0.0);
+    for d in 1..n as u64 {
+        let weight = n - d as f64;
+        let beyond = (d - 1) as f64;
+        root += weight * beyond.sqrt();
+        line += weight * beyond;
+        pairs += weight;
+    }
+    let (root, line) = (root / pairs, line / pairs);
+    let reach = n - 2.0;
+    let determinant = root * reach - line * reach.sqrt();
+    if determinant.abs() < 1e-12 {
+        return None;
+    }
+    let (a, f) = (average - single, full - single);
+    Some((
+        (a * reach - line * f) / determinant,
+        (root * f - a * reach.sqrt()) / determinant,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seek(read: CurveParams, cylinders: u32, settle: i64) -> Seek {
+        let params = SeekParams {
+            read,
+            write: None,
+            write_settle_ns: settle,
+            head_switch_ns: Nanos(800_000),
+        };
+        let mut check = Check(Vec::new());
+        let seek = Seek::new(&params, cylinders, &mut check);
+        seek.unwrap_or_else(|| panic!("{:?}", check.0))
+    }
+
+    #[test]
+    fn a_table_is_joined_by_lines_and_continued() {
+        let points = vec![
+            (1, Nanos(1_000_000)),
+            (3, Nanos(2_000_000)),
+            (5, Nanos(2_200_000)),
+        ];
+        let seek = seek(CurveParams::Table { points }, 10, 0);
+        for (distance, expected) in [
+            (0, 0),
+            (1, 1_000_000),
+            (2, 1_500_000),
+            (4, 2_100_000),
+            (9, 2_600_000),
+        ] {
+            assert_eq!(
+                seek.time(distance, false, false),
+                Nanos(expected),
+                "{distance}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_head_switch_runs_beside_the_arm_and_the_settle_follows() {
+        let points = vec![(1, Nanos(500_000)), (2, Nanos(900_000))];
+        let seek = seek(CurveParams::Table { points }, 3, 300_000);
+        assert_eq!(seek.time(1, true, false), Nanos(800_000));
+        assert_eq!(seek.time(2, true, false), Nanos(900_000));
+        assert_eq!(seek.time(2, true, true), Nanos(1_200_000));
+        // Nothing moves: nothing to settle.
+        assert_eq!(seek.time(0, false, true), Nanos::ZERO);
+        assert_eq!(seek.time(0, true, true), Nanos(1_100_000));
+    }
+
+    #[test]
+    fn root_and_line_of_the_hp_c2247a() {
+        let seek = seek(
+            CurveParams::RootAndLine {
+                first_ns: vec![Nanos(2_890_000), Nanos(3_680_000)],
+                line_from: 300,
+                root_constant_ns: 3.81e6,
+                root_factor_ns: 0.33e6,
+                line_constant_ns: 7.75e6,
+                line_slope_ns: 0.0059e6,
+            },
+            2051,
+            650_000,
+        );
+        assert_eq!(seek.time(2, false, false), Nanos(3_680_000));
+        assert_eq!(seek.time(100, false, false), Nanos(7_110_000));
+        assert_eq!(seek.time(454, false, false), Nanos(10_428_600));
+        assert_eq!(seek.time(454, false, true), Nanos(11_078_600));
+    }
+
+    #[test]
+    fn three_figures_come_back_out() {
+        let curve = CurveParams::ThreeFigures {
+            single_ns: Nanos(230_000),
+            average_ns: Nanos(7_500_000),
+            full_ns: Nanos(17_060_000),
+        };
+        let n = 20_000;
+        let seek = seek(curve, n, 0);
+        assert_eq!(seek.time(1, false, false), Nanos(230_000));
+        assert_eq!(seek.time(n - 1, false, false), Nanos(17_060_000));
+        // Pairs of equal cylinders count in `average`, not on data sheets.
+        let n = f64::from(n);
+        let different = seek.average(false) * n / (n - 1.0);
+        assert!((different - 7_500_000.0).abs() < 10.0, "{different}");
+    }
+
+    #[test]
+    fn an_average_that_no_rising_curve_has_is_refused() {
+        let params = SeekParams {
+            read: CurveParams::ThreeFigures {
+                single_ns: Nanos(1_000_000),
+                average_ns: Nanos(9_000_000),
+                full_ns: Nanos(8_000_000),
+            },
+            write: None,
+            write_settle_ns: 0,
+            head_switch_ns: Nanos(2_000_000_000),
+        };
+        let mut check = Check(Vec::new());
+        assert!(Seek::new(&params, 1000, &mut check).is_none());
+        let keys: Vec<&str> = check.0.iter().map(|fault| fault.key.as_str()).collect();
+        assert_eq!(keys, ["seek.head_switch_ns", "seek.read.average_ns"]);
+    }
+}

@@ -1,0 +1,306 @@
+//! A drive behind a link, against what can be computed by hand.
+
+mod common;
+
+use common::{Rig, params};
+use raidlab_kernel::{Nanos, Op, Part, Time};
+use raidlab_models::{Device, DeviceParams};
+use serde_json::{Value, json};
+
+/// 100 ns-friendly: 6000 rpm (10 ms a turn), 100 sectors a track (0.1 ms each), 2 heads,
+/// 1000 cylinders, 1 ms plus 1 us a cylinder, head switch 0.5 ms, tracks skewed by 10 sectors.
+fn plain() -> Value {
+    json!({
+        "kind": "hdd",
+        "rpm": 6000,
+        "initial_turn": 0.0,
+        "geometry": {"heads": 2, "zones": [{
+            "first_cylinder": 0, "last_cylinder": 999, "sectors_per_track": 100,
+            "track_skew_sectors": 10, "cylinder_skew_sectors": 10,
+        }]},
+        "seek": {
+            "read": {"form": "table", "points": [[1, 1_001_000], [1000, 2_000_000]]},
+            "write_settle_ns": 300_000,
+            "head_switch_ns": 500_000,
+        },
+        "buffer": {"segments": 4, "segment_sectors": 1000, "read_ahead": {"policy": "none"}},
+        "scheduler": {"policy": "first_come"},
+        "interface": {
+            "kind": "link", "read_overhead_ns": 100_000, "write_overhead_ns": 150_000,
+            "queue_depth": 32,
+        },
+    })
+}
+
+fn changed(changes: &[(&str, Value)]) -> DeviceParams {
+    let mut drive = plain();
+    for (pointer, value) in changes {
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        drive.pointer_mut(parent).unwrap()[key] = value.clone();
+    }
+    params(&drive.to_string())
+}
+
+const SECTOR: u64 = 512;
+
+fn parts(io: &raidlab_kernel::Io) -> [u64; 4] {
+    [Part::Overhead, Part::Seek, Part::Rotation, Part::Transfer].map(|part| io.parts[part].0)
+}
+
+#[test]
+fn a_read_costs_overhead_seek_rotation_and_transfer() {
+    let mut rig = Rig::new(&changed(&[]));
+    // Cylinder 100, head 0, sector 40. The 10 sectors of skew for each of 100 head switches and
+    // 100 cylinders turn it by 2000 sectors, whole turns: angle 0.4. The arm arrives at
+    // 0.1 + 1.1 = 1.2 ms, angle 0.12; 0.28 of a turn more.
+    let io = rig.serve(Op::Read, (100 * 200 + 40) * SECTOR, 4 * SECTOR);
+    assert_eq!(parts(&io), [100_000, 1_100_000, 2_800_000, 400_000]);
+    assert_eq!(io.latency(), Nanos(4_400_000));
+}
+
+#[test]
+fn a_write_settles_too() {
+    let mut rig = Rig::new(&changed(&[]));
+    let io = rig.serve(Op::Write, (100 * 200 + 40) * SECTOR, 4 * SECTOR);
+    assert_eq!(parts(&io), [150_000, 1_400_000, 2_450_000, 400_000]);
+}
+
+#[test]
+fn a_transfer_crosses_tracks_in_the_skew() {
+    let mut rig = Rig::new(&changed(&[]));
+    // 150 sectors from sector 0: a track of 10 ms; the head switch takes half of the 1 ms that
+    // ten sectors of skew leave; 50 sectors more.
+    let io = rig.serve(Op::Read, 0, 150 * SECTOR);
+    assert_eq!(parts(&io), [100_000, 0, 9_900_000, 16_000_000]);
+}
+
+#[test]
+fn reading_on_arrival_needs_a_turn_at_most() {
+    let mut rig = Rig::new(&changed(&[("/buffer/read_on_arrival", json!(true))]));
+    // The whole track, reached after 0.1 ms of overhead at the start of its sector 1: no wait,
+    // one turn.
+    let io = rig.serve(Op::Read, 0, 100 * SECTOR);
+    assert_eq!(parts(&io), [100_000, 0, 0, 10_000_000]);
+}
+
+#[test]
+fn random_single_sectors_take_the_seek_integral_and_half_a_turn() {
+    let points = json!([
+        [1, 800_000],
+        [50, 2_000_000],
+        [300, 4_000_000],
+        [1000, 8_000_000]
+    ]);
+    let mut rig = Rig::new(&changed(&[("/seek/read/points", points)]));
+    let sectors = rig.device.capacity_bytes() / SECTOR;
+    let (mean, _) = rig.closed_loop(1, 400_000, |draws| {
+        (Op::Read, draws.below(sectors) * SECTOR, SECTOR)
+    });
+    // Integral of the curve over pairs of cylinders, by the trapezoids between its points.
+    let curve = |d: f64| match d {
+        d if d <= 0.0 => 0.0,
+        d if d <= 1.0 => 0.8,
+        d if d <= 50.0 => 0.8 + 1.2 * (d - 1.0) / 49.0,
+        d if d <= 300.0 => 2.0 + 2.0 * (d - 50.0) / 250.0,
+        d => 4.0 + 4.0 * (d - 300.0) / 700.0,
+    };
+    let n = 1000.0;
+    let weight = |d: f64| 2.0 * (n - d) / (n * n);
+    let seek: f64 = (1..1000)
+        .map(|d| weight(f64::from(d)) * curve(f64::from(d)))
+        .sum();
+    // The rare head switch without a cylinder change: half of one in a thousand.
+    let expected = 0.1 + seek + 0.0005 * 0.5 + 5.0 + 0.1;
+    let error = mean / 1e6 / expected - 1.0;
+    assert!(
+        error.abs() < 0.005,
+        "{} ms, expected {expected}",
+        mean / 1e6
+    );
+}
+
+#[test]
+fn reading_ahead_makes_a_synchronous_stream_as_fast_as_the_medium() {
+    let ahead = json!({"policy": "fixed", "sectors": 500});
+    // 2 ms of skew at a change of cylinder, which takes 1.001 ms.
+    let mut rig = Rig::new(&changed(&[
+        ("/buffer/read_ahead", ahead),
+        ("/geometry/zones/0/cylinder_skew_sectors", json!(20)),
+    ]));
+    let mut next = 0;
+    let (_, rate) = rig.closed_loop(1, 10_000, |_| {
+        next += 8;
+        (Op::Read, (next - 8) * SECTOR, 8 * SECTOR)
+    });
+    // Two tracks of 100 sectors pass in two turns and the skews of 1 and 2 ms.
+    let medium = 200.0 / 0.023 / 8.0;
+    assert!(
+        (rate / medium - 1.0).abs() < 0.01,
+        "{rate} against {medium}"
+    );
+}
+
+#[test]
+fn a_read_of_what_was_read_ahead_costs_its_overhead() {
+    let ahead = json!({"policy": "fixed", "sectors": 50});
+    let mut rig = Rig::new(&changed(&[("/buffer/read_ahead", ahead)]));
+    rig.serve(Op::Read, 0, 8 * SECTOR);
+    let later = rig.now() + Nanos(20_000_000);
+    rig.pause(later);
+    assert_eq!(
+        rig.serve(Op::Read, 8 * SECTOR, 50 * SECTOR).latency(),
+        Nanos(100_000)
+    );
+    // What lies beyond was not read.
+    assert!(rig.serve(Op::Read, 58 * SECTOR, SECTOR).latency() > Nanos(100_000));
+}
+
+fn cached(extents: u32, flush_above: f64) -> (&'static str, Value) {
+    let cache = json!({
+        "sectors": 10_000, "extents": extents, "extent_sectors": 100,
+        "flush_above": flush_above, "flush_after_idle_ns": 5_000_000,
+    });
+    ("/write_cache", cache)
+}
+
+#[test]
+fn a_cached_write_completes_at_once_and_is_written_out_when_idle() {
+    let mut rig = Rig::new(&changed(&[cached(8, 0.9)]));
+    let io = rig.serve(Op::Write, 4000 * SECTOR, 8 * SECTOR);
+    assert_eq!(io.latency(), Nanos(150_000));
+    // It can be read at once, from the cache.
+    assert_eq!(
+        rig.serve(Op::Read, 4002 * SECTOR, SECTOR).latency(),
+        Nanos(100_000)
+    );
+    rig.pause(Time(50_000_000));
+    let figures = rig.device.figures();
+    assert!(figures.contains(&("destaged_runs", 1.0)), "{figures:?}");
+    // Seek 1.02 + settle 0.3 + rotation + 0.8, once.
+    let (busy, _) = rig.device.busy_until(rig.now());
+    assert!((2_120_000..12_120_000).contains(&busy.0), "{busy:?}");
+}
+
+#[test]
+fn a_flush_waits_for_the_medium() {
+    let mut rig = Rig::new(&changed(&[cached(8, 0.9)]));
+    for cylinder in [10, 500, 900] {
+        rig.serve(Op::Write, cylinder * 200 * SECTOR, 8 * SECTOR);
+    }
+    let io = rig.serve(Op::Flush, 0, 0);
+    // Three movements with their settling and transfers at the least.
+    assert!(io.latency() > Nanos(3 * 2_100_000), "{:?}", io.latency());
+    assert!(rig.device.figures().contains(&("destaged_runs", 3.0)));
+    assert_eq!(rig.serve(Op::Flush, 0, 0).latency(), Nanos(150_000));
+}
+
+#[test]
+fn without_a_cache_a_synchronous_write_stream_loses_a_turn_each_time() {
+    let mut rig = Rig::new(&changed(&[]));
+    let mut next = 0;
+    let (mean, _) = rig.closed_loop(1, 1000, |_| {
+        next += 1;
+        (Op::Write, (next - 1) * SECTOR, SECTOR)
+    });
+    // The next sector begins to pass as the one before completes; the overhead lets it go by:
+    // 10.1 ms. The 1 ms of skew at a head switch is just enough for overhead, switch and
+    // settling (0.95 ms): 1.1 ms. At a change of cylinder it is not: 11.1 ms.
+    let expected = (991.0 * 10.1 + 5.0 * 1.1 + 4.0 * 11.1) / 1000.0 * 1e6;
+    assert!((mean - expected).abs() < 10.0, "{mean} against {expected}");
+}
+
+#[test]
+fn a_full_cache_slows_writes_to_the_mediums_pace() {
+    let mut rig = Rig::new(&changed(&[cached(16, 0.5)]));
+    let (_, rate) = rig.closed_loop(32, 20_000, |draws| {
+        (Op::Write, draws.below(20_000) * 10 * SECTOR, SECTOR)
+    });
+    let figures = rig.device.figures();
+    let destaged = figures
+        .iter()
+        .find(|figure| figure.0 == "destaged_runs")
+        .unwrap()
+        .1;
+    assert!(destaged > 15_000.0, "{figures:?}");
+    // Ascending runs around the platter: between a tenth of a turn and a turn each.
+    assert!((100.0..1000.0).contains(&rate), "{rate}");
+    rig.device.check().unwrap();
+}
+
+#[test]
+fn shortest_access_beats_ascending_beats_first_come() {
+    let rate = |policy: Value| {
+        let points = json!([[1, 1_000_000], [1000, 15_000_000]]);
+        let mut rig = Rig::new(&changed(&[
+            ("/seek/read/points", points),
+            ("/scheduler", policy),
+        ]));
+        rig.closed_loop(16, 20_000, |draws| {
+            (Op::Read, draws.below(200_000) * SECTOR, SECTOR)
+        })
+        .1
+    };
+    let shortest = rate(json!({"policy": "shortest_access", "ageing": 0.01}));
+    let ascending = rate(json!({"policy": "c_look"}));
+    let first = rate(json!({"policy": "first_come"}));
+    assert!(shortest > 1.5 * first, "{shortest} {first}");
+    assert!(ascending > 1.2 * first, "{ascending} {first}");
+    assert!(shortest > ascending);
+}
+
+#[test]
+fn ageing_bounds_the_longest_wait() {
+    let worst = |ageing: f64| {
+        let policy = json!({"policy": "shortest_access", "ageing": ageing});
+        let mut rig = Rig::new(&changed(&[("/scheduler", policy)]));
+        let mut draws = raidlab_kernel::Stream::new(3, "test", "offsets");
+        let mut worst = Nanos::ZERO;
+        let mut submit =
+            |rig: &mut Rig| rig.submit(Op::Read, draws.below(200_000) * SECTOR, SECTOR);
+        (0..32).for_each(|_| {
+            submit(&mut rig);
+        });
+        for _ in 0..20_000 {
+            let io = rig.next().unwrap();
+            worst = worst.max(io.latency());
+            submit(&mut rig);
+        }
+        worst
+    };
+    let (greedy, aged) = (worst(0.0), worst(0.05));
+    assert!(aged.0 * 2 < greedy.0, "{aged:?} {greedy:?}");
+}
+
+#[test]
+fn all_faults_are_told_at_once() {
+    let bad = changed(&[
+        ("/rpm", json!(0)),
+        ("/initial_turn", json!(1.5)),
+        ("/buffer/segments", json!(0)),
+        (
+            "/scheduler",
+            json!({"policy": "shortest_access", "ageing": -1.0}),
+        ),
+        ("/interface/queue_depth", json!(0)),
+        ("/geometry/heads", json!(0)),
+        ("/seek/head_switch_ns", json!(2_000_000_000)),
+    ]);
+    let faults = Device::new(&bad, 1, "drive").unwrap_err();
+    let keys: Vec<&str> = faults.iter().map(|fault| fault.key.as_str()).collect();
+    assert_eq!(
+        keys,
+        [
+            "rpm",
+            "initial_turn",
+            "buffer.segments",
+            "interface.queue_depth",
+            "scheduler.ageing",
+            "geometry.heads",
+            "seek.head_switch_ns",
+        ]
+    );
+    let big = changed(&[("/capacity_bytes", json!(200_001 * SECTOR))]);
+    let faults = Device::new(&big, 1, "drive").unwrap_err();
+    assert_eq!(faults[0].key, "capacity_bytes");
+    assert!(faults[0].allowed.contains("102400000"), "{}", faults[0]);
+}
