@@ -1,5 +1,45 @@
-"""The command line."""
+"""The command line: see `raidlab --help`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from raidlab.commands.devices import devices
+from raidlab.commands.run import run
+from raidlab.commands.validate import validate
+from raidlab.scenarios import _engine
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Simulate the block-storage path, calibrated from what fio measures.",
+)
+app.command()(run)
+app.command()(validate)
+app.command()(devices)
+
+importing = typer.Typer(no_args_is_help=True, help="Make a device or a measurement of other files.")
+app.add_typer(importing, name="import")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(_engine.version())
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Options before the command."""
 
 
 def main() -> None:
     """Run the command line."""
+    app()

@@ -5,7 +5,7 @@ The one place that says what the engine lacks; a mechanism that arrives takes it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault
@@ -13,6 +13,15 @@ from raidlab.scenarios.schema import ArrayTable, ControllerTable, ScenarioTable,
 
 MODELLED_LEVELS = ("jbod", "independent", "raid0", "raid1", "raid1e", "raid10")
 """Levels whose layout the engine has."""
+
+MODELLED_SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
+    "write": ("write-through",),
+    "read_ahead": ("none",),
+    "io_cache": ("direct",),
+    "backup": ("none",),
+    "fast_path": (False,),
+}
+"""Settings of a controller that have their effect."""
 
 NOT_YET = "not modelled yet"
 
@@ -30,16 +39,11 @@ def not_yet(scenario: ScenarioTable) -> Iterator[Fault]:
 
 
 def _controller(table: ControllerTable) -> Iterator[Fault]:
-    if table.write not in (None, "write-through"):
-        yield Fault("controller.write", table.write, f'{NOT_YET}; "write-through" is')
-    if table.read_ahead not in (None, "none"):
-        yield Fault("controller.read_ahead", table.read_ahead, f'{NOT_YET}; "none" is')
-    if table.io_cache not in (None, "direct"):
-        yield Fault("controller.io_cache", table.io_cache, f'{NOT_YET}; "direct" is')
-    if table.fast_path:
-        yield Fault("controller.fast_path", True, f"{NOT_YET}; false is")
-    if table.backup not in (None, "none"):
-        yield Fault("controller.backup", table.backup, f'{NOT_YET}; "none" is')
+    for key, modelled in MODELLED_SETTINGS.items():
+        value = getattr(table, key)
+        if value is not None and value not in modelled:
+            allowed = f"{NOT_YET}; modelled is {', '.join(str(each).lower() for each in modelled)}"
+            yield Fault(f"controller.{key}", value, allowed)
 
 
 def _array(key: str, table: ArrayTable) -> Iterator[Fault]:

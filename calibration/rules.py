@@ -1,0 +1,204 @@
+"""From the columns of a published row to a scenario, by rules that hold for every row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from raidlab.calibration.published import Configuration, Shared, shared
+from raidlab.devices.catalogue import find
+from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios.loads import PROFILES, parse_fio_words
+from raidlab.scenarios.support import MODELLED_SETTINGS, NOT_YET
+
+_BOOL = {"true": True, "false": False}
+
+_SETTLING = {"hdd": ("60 s", "60 s")}
+"""Warm-up and recording by kind of drive: long enough to fill a disk's write cache."""
+_SETTLING_DEFAULT = ("1 s", "2 s")
+_RECORDED = 40_000
+"""I/Os after which a run ends: the rate of random loads is then known to about 0.5 %."""
+
+
+def scenario_tree(configuration: Configuration) -> dict[str, Any]:
+    """The scenario of a configuration, as its file would hold it.
+
+    Settings that its report's rows share count where the row says nothing, and only as far as
+    the controller has a cache and the model follows it.
+
+    Raises:
+        ValueError: A column says what no scenario can be made of, or what is not modelled yet.
+    """
+    report = shared().get(configuration.source, shared()["default"])
+    settings = _settings(configuration, report)
+    for key in ("tool", "state"):
+        if key in settings:
+            raise ValueError(f"settings {key}={settings[key]}: {NOT_YET}")
+    tree: dict[str, Any] = {
+        "host": _host(report, settings),
+        "array": [_array(configuration, report, settings)],
+        "workload": _workloads(configuration, report, settings),
+        "run": _run(configuration.drive),
+    }
+    controller = _controller(configuration, settings)
+    if controller is not None:
+        tree["controller"] = controller
+    return tree
+
+
+def _settings(configuration: Configuration, report: Shared) -> dict[str, str]:
+    """The row's settings, over those that all rows of its report share."""
+    common = dict(part.split("=", 1) for part in report.settings.split(";") if part)
+    cached = _has_cache(configuration.controller)
+    for key in ("read_ahead", "write"):
+        if not cached or common.get(key) not in MODELLED_SETTINGS[key]:
+            common.pop(key, None)
+    own = dict(configuration.settings)
+    if configuration.controller and not cached:
+        # A controller without a cache reads nothing ahead and holds no writes back.
+        own.pop("read_ahead", None)
+        own.pop("write", None)
+    return common | own
+
+
+def _has_cache(controller: str) -> bool:
+    if not controller:
+        return False
+    try:
+        spec = find(controller).spec
+    except SpecError:
+        return False
+    return isinstance(spec, ControllerSpec) and spec.cache is not None
+
+
+def _host(report: Shared, settings: Mapping[str, str]) -> dict[str, Any]:
+    host: dict[str, Any] = {"model": report.host}
+    if "cpu_ghz" in settings:
+        host["clock"] = f"{settings['cpu_ghz']} GHz"
+    return host
+
+
+def _controller(configuration: Configuration, settings: Mapping[str, str]) -> dict[str, Any] | None:
+    if not configuration.controller:
+        return None
+    table: dict[str, Any] = {"model": configuration.controller}
+    for key in ("read_ahead", "write"):
+        if key in settings:
+            table[key] = settings[key]
+    if "fast_path" in settings:
+        table["fast_path"] = _bool(settings, "fast_path")
+    return table
+
+
+def _array(
+    configuration: Configuration, report: Shared, settings: Mapping[str, str]
+) -> dict[str, Any]:
+    drives: dict[str, Any] = {"model": configuration.drive, "count": configuration.count}
+    if configuration.format:
+        drives["format"] = configuration.format
+    if "cooling" in settings:
+        drives["cooling"] = settings["cooling"]
+    if "disk_cache" in settings and _has_write_cache(configuration.drive):
+        drives["write_cache"] = _bool(settings, "disk_cache")
+    array: dict[str, Any] = {
+        "name": "data",
+        "level": "jbod" if configuration.level == "single" else configuration.level,
+        "drives": [drives],
+        "stripe_unit": report.stripe_unit,
+    }
+    if configuration.raid_by == "os" and configuration.level not in ("single", "independent"):
+        array["software_raid"] = "os"
+    if settings.get("cache_tier"):
+        array["cache_tier"] = _cache_tier(settings["cache_tier"])
+    return array
+
+
+def _has_write_cache(drive: str) -> bool:
+    try:
+        spec = find(drive).spec
+    except SpecError:
+        return False
+    return "write_cache" in getattr(spec, "options", ())
+
+
+def _cache_tier(text: str) -> dict[str, Any]:
+    """A tier from `raid1 x2 sas-6g-ssd write-back`."""
+    words = text.split()
+    if len(words) != 4 or not words[1].startswith("x") or not words[1][1:].isdecimal():
+        raise ValueError(f'settings cache_tier={text}: a form such as "raid1 x2 MODEL write-back"')
+    level, count, model, write = words
+    return {
+        "level": level,
+        "drives": [{"model": model, "count": int(count[1:])}],
+        "write": write,
+    }
+
+
+def _workloads(
+    configuration: Configuration, report: Shared, settings: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """One workload, or one for each process with a partition of its own."""
+    outstanding: int | str = configuration.outstanding
+    if outstanding != "max":
+        outstanding = int(outstanding)
+    area = settings.get("area", report.area(configuration.count))
+    workload: dict[str, Any] = {
+        "target": "data",
+        **_load(configuration.load),
+        "align": report.align,
+        "area": area,
+        "outstanding": outstanding,
+        "per": configuration.per,
+    }
+    for key in ("hot_spot",):
+        if settings.get(key):
+            workload[key] = settings[key]
+    if "compressible" in settings:
+        workload["compressible"] = f"{settings['compressible']} %"
+    if "threads" in settings:
+        workload["threads"] = _whole(settings, "threads")
+    processes = _whole(settings, "processes") if "processes" in settings else 1
+    if processes == 1:
+        return [workload]
+    if settings.get("areas") != "separate" or area == "whole":
+        return [workload | {"threads": processes}]
+    size, unit = area.split()
+    return [
+        workload | {"name": f"process-{at}", "area_start": f"{float(size) * at:g} {unit}"}
+        for at in range(processes)
+    ]
+
+
+def _load(text: str) -> dict[str, Any]:
+    if text in PROFILES:
+        return {"profile": text}
+    load = parse_fio_words(text)
+    table: dict[str, Any] = {"block_size": f"{load.block_bytes} B"}
+    words = {0.0: "write", 1.0: "read"}
+    prefix = "rand" if load.access == "random" else ""
+    table["rw"] = prefix + words.get(load.read_share, "rw")
+    if load.read_share not in words:
+        table["read_share"] = load.read_share
+    return table
+
+
+def _run(drive: str) -> dict[str, Any]:
+    try:
+        kind = find(drive).spec.kind
+    except SpecError:
+        kind = ""
+    warm_up, duration = _SETTLING.get(kind, _SETTLING_DEFAULT)
+    return {"warm_up": warm_up, "duration": duration, "max_ios": _RECORDED}
+
+
+def _bool(settings: Mapping[str, str], key: str) -> bool:
+    if settings[key] not in _BOOL:
+        raise ValueError(f"settings {key}={settings[key]}: true or false")
+    return _BOOL[settings[key]]
+
+
+def _whole(settings: Mapping[str, str], key: str) -> int:
+    if not settings[key].isdecimal():
+        raise ValueError(f"settings {key}={settings[key]}: a whole number")
+    return int(settings[key])

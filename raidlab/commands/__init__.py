@@ -1,0 +1,1 @@
+"""The commands, one file each; they read arguments, call the floors below and print."""

@@ -1,0 +1,80 @@
+"""`raidlab devices`: the catalogue."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from raidlab.commands.common import Json, command, table
+from raidlab.devices.catalogue import Device, catalogue, find
+
+
+@command
+def devices(
+    name: Annotated[
+        str | None, typer.Argument(help="A device's name, an alias, or the path of its file.")
+    ] = None,
+    json: Json = False,
+    kind: Annotated[str | None, typer.Option("--kind", help="List this kind only.")] = None,
+) -> None:
+    """List the catalogue, or show one device with the source of every number."""
+    if name is not None:
+        device = find(name, Path())
+        if json:
+            print(json_module.dumps(_document(device), indent=2, default=str))
+        else:
+            _show(device)
+        return
+    listed = [device for device in catalogue() if kind is None or device.spec.kind == kind]
+    if json:
+        print(json_module.dumps({"devices": [_line(device) for device in listed]}, indent=2))
+        return
+    lines = [_line(device) for device in listed]
+    table([line | {"aliases": ", ".join(line["aliases"])} for line in lines])
+
+
+def _line(device: Device) -> dict[str, Any]:
+    spec = device.spec
+    return {
+        "kind": spec.kind,
+        "name": spec.name,
+        "aliases": list(spec.aliases),
+        "title": spec.title,
+    }
+
+
+def _document(device: Device) -> dict[str, Any]:
+    return _line(device) | {
+        "file": str(device.path),
+        "fingerprint": device.fingerprint,
+        "parameters": device.written,
+        "sources": {key: source.model_dump() for key, source in device.sources.items()},
+    }
+
+
+def _show(device: Device) -> None:
+    spec = device.spec
+    title = f"{spec.name} ({spec.kind}): {spec.title}\n{device.path}"
+    rows = [
+        {"parameter": key, "value": value, "source": str(device.sources.get(key, ""))}
+        for key, value in _leaves(device.written)
+        if key not in ("kind", "name", "title", "aliases")
+    ]
+    table(rows, title)
+
+
+def _leaves(tree: Any, path: str = "") -> list[tuple[str, str]]:
+    """Every value with its dotted key; a list of plain values in one piece."""
+    if isinstance(tree, dict):
+        return [
+            leaf
+            for key, value in tree.items()
+            for leaf in _leaves(value, f"{path}.{key}" if path else key)
+        ]
+    if isinstance(tree, list) and any(isinstance(item, dict) for item in tree):
+        return [leaf for at, item in enumerate(tree) for leaf in _leaves(item, f"{path}.{at}")]
+    text = json_module.dumps(tree) if isinstance(tree, list | bool) else str(tree)
+    return [(path, text if len(text) <= 120 else f"{text[:117]}...")]

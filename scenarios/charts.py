@@ -1,0 +1,187 @@
+"""Pictures of results: rates, latencies, where the time went, what was busy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from raidlab.scenarios.result import Row
+
+COLOURS = ("#1f5fa8", "#d9792b", "#3a8f57", "#b23a48", "#7a5ea8", "#8a6d3b", "#4b9db5", "#6b6b6b")
+"""Of workloads and drives, told apart also in grey."""
+
+_PART_COLOURS = {
+    "host": "#1f5fa8", "host_wait": "#9dbfe3", "raid": "#5b7f2b",
+    "controller": "#7a5ea8", "controller_wait": "#cbbde3", "cache": "#c79a00",
+    "link": "#4b9db5", "link_wait": "#b5dbe6", "queue": "#c9c9c9", "overhead": "#6b6b6b",
+    "seek": "#b23a48", "rotation": "#e08a92", "transfer": "#d9792b",
+    "nand_read": "#3a8f57", "nand_program": "#8cc9a1", "garbage_collection": "#8a6d3b",
+    "service": "#3a8f57",
+}  # fmt: skip
+_LATENCIES = (
+    ("mean", "solid"), ("p50", "dot"), ("p95", "dashdot"), ("p99", "dash"), ("p99_9", "longdash"),
+)  # fmt: skip
+
+
+def curves(summary: Sequence[Row], title: str) -> go.Figure:
+    """Rate over outstanding I/Os beside mean and 99th percentile of the latency."""
+    from plotly.subplots import make_subplots
+
+    figure = make_subplots(
+        rows=2, cols=1, shared_xaxes=True, subplot_titles=("Rate", "Latency"), vertical_spacing=0.1
+    )
+    for source, row in ((rate(summary, "iops"), 1), (latency(summary, ("mean", "p99")), 2)):
+        for trace in source.data:
+            trace.showlegend = row == 1
+            figure.add_trace(trace, row=row, col=1)
+    figure.update_yaxes(title_text="IO/s", rangemode="tozero", row=1, col=1)
+    figure.update_yaxes(title_text="latency, ms", type="log", row=2, col=1)
+    _outstanding_axis(figure, summary, row=2)
+    return _dressed(figure, title, 720)
+
+
+def rate(summary: Sequence[Row], quantity: str) -> go.Figure:
+    """IO/s (`iops`) or MiB/s (`mib_per_s`) over outstanding I/Os, with the 95 % interval."""
+    figure = go.Figure()
+    for name, rows, colour in _by_workload(summary):
+        scale = [row[quantity] / row["iops"] if row["iops"] else 0.0 for row in rows]
+        half = [(row["iops_ci95"][1] - row["iops_ci95"][0]) / 2 for row in rows]
+        figure.add_trace(
+            go.Scatter(
+                x=_places(rows),
+                y=[row[quantity] for row in rows],
+                error_y={
+                    "type": "data",
+                    "array": [h * s for h, s in zip(half, scale, strict=True)],
+                },
+                name=name,
+                legendgroup=name,
+                mode="lines+markers",
+                line={"color": colour},
+                marker={"size": 7},
+            )
+        )
+    unit = {"iops": "IO/s", "mib_per_s": "MiB/s (2^20 bytes)"}[quantity]
+    figure.update_yaxes(title_text=unit, rangemode="tozero")
+    _outstanding_axis(figure, summary)
+    return _dressed(figure, "")
+
+
+def latency(summary: Sequence[Row], shown: Sequence[str] | None = None) -> go.Figure:
+    """Latency over outstanding I/Os: mean and percentiles, on a logarithmic scale."""
+    figure = go.Figure()
+    for name, rows, colour in _by_workload(summary):
+        known = [row for row in rows if row["latency_us"]]
+        for key, dash in _LATENCIES:
+            if shown is not None and key not in shown:
+                continue
+            label = key.replace("p", "", 1).replace("_", ".") + " %" if key != "mean" else "mean"
+            figure.add_trace(
+                go.Scatter(
+                    x=_places(known),
+                    y=[row["latency_us"][key] / 1e3 for row in known],
+                    name=f"{name}, {label}",
+                    legendgroup=name,
+                    mode="lines+markers",
+                    line={"color": colour, "dash": dash},
+                    marker={"size": 5},
+                )
+            )
+    figure.update_yaxes(title_text="latency, ms (logarithmic)", type="log")
+    _outstanding_axis(figure, summary)
+    return _dressed(figure, "")
+
+
+def breakdown(summary: Sequence[Row], workload: str) -> go.Figure:
+    """Where the mean latency went, by part, one bar for each number of outstanding I/Os."""
+    rows = [row for row in summary if row["workload"] == workload]
+    parts = [part for part in _PART_COLOURS if any(row["breakdown_us"].get(part) for row in rows)]
+    parts += sorted({part for row in rows for part in row["breakdown_us"]} - set(_PART_COLOURS))
+    figure = go.Figure()
+    for part in parts:
+        figure.add_trace(
+            go.Bar(
+                x=[str(place) for place in _places(rows)],
+                y=[row["breakdown_us"].get(part, 0.0) / 1e3 for row in rows],
+                name=part.replace("_", " "),
+                marker_color=_PART_COLOURS.get(part, "#333333"),
+            )
+        )
+    figure.update_layout(barmode="stack")
+    figure.update_xaxes(title_text="outstanding I/Os", type="category")
+    figure.update_yaxes(title_text="mean time of an I/O, ms")
+    return _dressed(figure, "")
+
+
+def timeline(row: Row) -> go.Figure:
+    """Rate over simulated time of one run."""
+    line = row["timeline"]
+    figure = go.Figure(
+        go.Scatter(x=line["t_s"], y=line["iops"], mode="lines", line={"color": COLOURS[0]})
+    )
+    figure.update_xaxes(title_text="simulated time, s (warm-up included)")
+    figure.update_yaxes(title_text="IO/s", rangemode="tozero")
+    return _dressed(figure, "", 280)
+
+
+def utilization(summary: Sequence[Row], most: int = 12) -> go.Figure:
+    """How busy the busiest components were, at each number of outstanding I/Os."""
+    rows = [row for row in summary if row["workload"] == summary[0]["workload"]]
+    peak: dict[str, float] = {}
+    for row in rows:
+        for component in row["components"]:
+            name = component["name"]
+            peak[name] = max(peak.get(name, 0.0), component["utilization"])
+    names = sorted(peak, key=lambda name: -peak[name])[:most]
+    shares = [{each["name"]: each["utilization"] for each in row["components"]} for row in rows]
+    values = [[100 * share.get(name, 0.0) for share in shares] for name in names]
+    figure = go.Figure(
+        go.Heatmap(
+            x=[str(place) for place in _places(rows)],
+            y=names,
+            z=values,
+            zmin=0,
+            zmax=100,
+            text=[[f"{value:.0f}" for value in line] for line in values],
+            texttemplate="%{text}",
+            colorscale=[[0, "#f4f7fb"], [0.5, "#9dbfe3"], [0.8, "#d9792b"], [1, "#b23a48"]],
+            colorbar={"title": "busy, %"},
+        )
+    )
+    figure.update_xaxes(title_text="outstanding I/Os", type="category")
+    figure.update_yaxes(autorange="reversed", automargin=True)
+    return _dressed(figure, "", 160 + 26 * len(names))
+
+
+def _by_workload(summary: Sequence[Row]) -> list[tuple[str, list[Row], str]]:
+    groups: dict[str, list[Row]] = {}
+    for row in summary:
+        groups.setdefault(row["workload"], []).append(row)
+    return [
+        (name, rows, COLOURS[at % len(COLOURS)]) for at, (name, rows) in enumerate(groups.items())
+    ]
+
+
+def _places(rows: Sequence[Row]) -> list[int]:
+    """Outstanding I/Os; for open loads, which have none, the position."""
+    return [row["outstanding"] or row["point"] + 1 for row in rows]
+
+
+def _outstanding_axis(figure: go.Figure, summary: Sequence[Row], row: int | None = None) -> None:
+    places = sorted(set(_places(summary)))
+    where: dict[str, Any] = {} if row is None else {"row": row, "col": 1}
+    figure.update_xaxes(type="log", tickvals=places, ticktext=[str(place) for place in places])
+    figure.update_xaxes(title_text="outstanding I/Os (logarithmic)", **where)
+
+
+def _dressed(figure: go.Figure, title: str, height: int = 380) -> go.Figure:
+    return figure.update_layout(
+        title=title or None,
+        template="plotly_white",
+        height=height,
+        margin={"l": 70, "r": 20, "t": 60 if title else 20, "b": 50},
+        font={"family": "system-ui, sans-serif", "size": 13},
+        hovermode="closest",
+    )

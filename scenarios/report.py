@@ -1,0 +1,104 @@
+"""The page of a run: one HTML file that needs nothing else, not even a network."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+import plotly.graph_objects as go
+
+from raidlab.scenarios import charts
+from raidlab.scenarios.result import Result
+
+
+def html_report(result: Result) -> str:
+    """The page of `result`: curves, where the time went, what was busy, where it came from."""
+    summary = result.summary()
+    workloads = list(dict.fromkeys(row["workload"] for row in summary))
+    last = result.results[-1] if result.results else None
+    sections: list[dict[str, Any]] = []
+    if summary:
+        sections = [
+            _section(
+                "I/Os a second",
+                "Each marker is one number of outstanding I/Os; bars are 95 % intervals.",
+                charts.rate(summary, "iops"),
+            ),
+            _section("Throughput", "1 MiB is 2^20 bytes.", charts.rate(summary, "mib_per_s")),
+            _section(
+                "Latency",
+                "From the call in the host to its completion: mean and percentiles.",
+                charts.latency(summary),
+            ),
+            *(
+                _section(
+                    f"Where the time of an I/O went: {workload}",
+                    "Mean time by part; the parts of a bar add up to the mean latency.",
+                    charts.breakdown(summary, workload),
+                )
+                for workload in workloads
+            ),
+            _section(
+                "What was busy",
+                "Share of the recorded time that each component worked; the busiest come first.",
+                charts.utilization(summary),
+            ),
+        ]
+    if last is not None and last["timeline"]["t_s"]:
+        sections.append(
+            _section(
+                f"Over time: {last['workload']}, {last['outstanding'] or 'open load'} outstanding",
+                "A rate that is still drifting means that the warm-up was too short.",
+                charts.timeline(last),
+            )
+        )
+    return page(
+        "run.html.j2",
+        title=result.title,
+        result=result,
+        summary=summary,
+        sections=sections,
+        written=json.dumps(result.written, indent=2, default=str),
+    )
+
+
+def page(template: str, **values: Any) -> str:
+    """A page from one of the templates, with the drawing code in it."""
+    from plotly.offline import get_plotlyjs
+
+    folder = files("raidlab.scenarios").joinpath("templates")
+    names = ("base.html.j2", "run.html.j2", "validation.html.j2")
+    environment = jinja2.Environment(
+        loader=jinja2.DictLoader(
+            {name: folder.joinpath(name).read_text("utf-8") for name in names}
+        ),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = number
+    return environment.get_template(template).render(plotly_js=get_plotlyjs(), **values)
+
+
+def number(value: float | None) -> str:
+    """A number for people: four figures, thousands set apart."""
+    if value is None:
+        return "–"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def _section(title: str, text: str, figure: go.Figure) -> dict[str, Any]:
+    return {"title": title, "text": text, "chart": chart(figure)}
+
+
+def chart(figure: go.Figure) -> str:
+    """A figure as a piece of a page that has the drawing code already."""
+    html: str = figure.to_html(
+        full_html=False, include_plotlyjs=False, config={"displaylogo": False, "responsive": True}
+    )
+    return html

@@ -1,0 +1,172 @@
+"""Runs a scenario: every point, every replication, on as many threads as there are cores."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.scenarios import _engine
+from raidlab.scenarios.result import Result, Row, make_row
+from raidlab.scenarios.store import Store
+from raidlab.scenarios.system import Scenario, load_scenario
+
+Progress = Callable[[int, int], None]
+"""Called with the number of finished runs and of all runs."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user stopped a simulation; `result` holds the rows that were finished."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__()
+        self.result = result
+
+
+def simulate(
+    scenario: Scenario | str | Path,
+    *,
+    workers: int | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
+) -> Result:
+    """Simulates a scenario.
+
+    Args:
+        scenario: A loaded scenario, or the path of its file.
+        workers: Threads; the number of cores if None. The result does not depend on it.
+        seed: Replaces the scenario's own seed.
+        progress: Told after every finished run.
+        store: Keeps finished runs of a simulation that is interrupted, and finds them again.
+
+    Raises:
+        SpecError: The scenario cannot be run as it stands.
+        Interrupted: Ctrl-C; carries the rows that were finished.
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = load_scenario(scenario)
+    runs = [
+        (point, replication)
+        for point in range(scenario.points)
+        for replication in range(scenario.replications)
+    ]
+    plans = [json.dumps(scenario.plan(*run, seed)) for run in runs]
+    finished: dict[int, str] = {}
+    try:
+        run_plans(plans, finished, workers=workers, progress=progress, store=store)
+    except KeyboardInterrupt:
+        raise Interrupted(_result(scenario, runs, finished, seed)) from None
+    except _engine.PlanError as error:
+        raise SpecError(plan_faults(error, scenario.path)) from None
+    if store is not None:
+        store.forget(store.key(plan) for plan in plans)
+    return _result(scenario, runs, finished, seed)
+
+
+def plan_faults(error: _engine.PlanError, path: str) -> list[Fault]:
+    """What the engine found wrong with a plan."""
+    return [Fault(key, value, allowed, (), path) for key, value, allowed in error.args[0]]
+
+
+def run_plans(
+    plans: Sequence[str],
+    finished: dict[int, str],
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
+) -> None:
+    """Runs the engine on every plan and puts its results into `finished`, by position.
+
+    When it is interrupted, `finished` holds what was done.
+
+    Raises:
+        PlanError: A plan has faults.
+    """
+    stop = threading.Event()
+    if store is not None:
+        for at, plan in enumerate(plans):
+            known = store.get(store.key(plan))
+            if known is not None:
+                finished[at] = known
+    if progress is not None:
+        progress(len(finished), len(plans))
+    with ThreadPoolExecutor(max(1, min(workers or os.cpu_count() or 1, len(plans)))) as pool:
+        waiting: dict[Future[str], int] = {
+            pool.submit(_engine.run, plan, stop.is_set): at
+            for at, plan in enumerate(plans)
+            if at not in finished
+        }
+        try:
+            while waiting:
+                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    at = waiting.pop(future)
+                    finished[at] = future.result()
+                    if store is not None:
+                        store.put(store.key(plans[at]), finished[at])
+                    if progress is not None:
+                        progress(len(finished), len(plans))
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def rows_of(
+    scenario: Scenario, point: int, replication: int, outcome: Mapping[str, Any]
+) -> list[Row]:
+    """The rows of one run: one for each workload of the scenario."""
+    return [
+        make_row(
+            outcome,
+            workload.parts,
+            name=workload.name,
+            target=workload.target,
+            point=point,
+            outstanding=workload.outstanding[point],
+            replication=replication,
+        )
+        for workload in scenario.workloads
+    ]
+
+
+def _result(
+    scenario: Scenario,
+    runs: Sequence[tuple[int, int]],
+    finished: Mapping[int, str],
+    seed: int | None,
+) -> Result:
+    rows: list[Row] = []
+    breaches: list[str] = []
+    for at, (point, replication) in enumerate(runs):
+        if at in finished:
+            outcome = json.loads(finished[at])
+            where = f"point {point}, replication {replication}"
+            breaches += [f"{where}: {breach}" for breach in outcome["breaches"]]
+            rows += rows_of(scenario, point, replication, outcome)
+    return Result(
+        title=scenario.title,
+        seed=scenario.seed if seed is None else seed,
+        version=_engine.version(),
+        results=tuple(rows),
+        warnings=scenario.warnings,
+        breaches=tuple(breaches),
+        devices=tuple(
+            {
+                "name": device.spec.name,
+                "kind": device.spec.kind,
+                "fingerprint": device.fingerprint,
+            }
+            for device in scenario.devices
+        ),
+        fingerprint=scenario.fingerprint,
+        interrupted=len(finished) < len(runs),
+        written=scenario.written,
+    )
