@@ -1,6 +1,7 @@
 //! Every kind of device behind one static dispatch.
 
 use crate::hdd::{Hdd, HddParams};
+use crate::ssd::{Ssd, SsdParams};
 use crate::station::{FixedStation, StationParams};
 use crate::{Fault, Port};
 use raidlab_kernel::{IoId, Nanos, Time};
@@ -14,6 +15,8 @@ pub enum DeviceParams {
     Station(StationParams),
     /// A hard disk.
     Hdd(Box<HddParams>),
+    /// A solid-state drive.
+    Ssd(Box<SsdParams>),
     /// Served by the caller's own code (a SimPy process), not by the engine.
     External {
         /// Bytes that it holds.
@@ -28,6 +31,8 @@ pub enum Device {
     Station(FixedStation),
     /// A hard disk.
     Hdd(Hdd),
+    /// A solid-state drive.
+    Ssd(Box<Ssd>),
     /// Served outside: the engine hands its commands out and takes completions in.
     External {
         /// Bytes that it holds.
@@ -46,6 +51,7 @@ impl Device {
                 Device::Station(FixedStation::new(params, seed, name)?)
             }
             DeviceParams::Hdd(params) => Device::Hdd(Hdd::new(params, seed, name)?),
+            DeviceParams::Ssd(params) => Device::Ssd(Box::new(Ssd::new(params, seed, name)?)),
             DeviceParams::External { capacity_bytes } => Device::External {
                 capacity_bytes: *capacity_bytes,
             },
@@ -58,6 +64,7 @@ impl Device {
         match self {
             Device::Station(station) => station.submit(port, io),
             Device::Hdd(hdd) => hdd.submit(port, io),
+            Device::Ssd(ssd) => ssd.submit(port, io),
             Device::External { .. } => unreachable!("the engine serves external devices itself"),
         }
     }
@@ -67,6 +74,7 @@ impl Device {
     pub fn event<P: Port>(&mut self, port: &mut P, token: u32) {
         match self {
             Device::Hdd(hdd) => hdd.event(port, token),
+            Device::Ssd(ssd) => ssd.event(port, token),
             Device::Station(_) | Device::External { .. } => {
                 unreachable!("this device asks for no events, yet got {token}")
             }
@@ -78,6 +86,7 @@ impl Device {
         match self {
             Device::Station(station) => station.capacity_bytes(),
             Device::Hdd(hdd) => hdd.capacity_bytes(),
+            Device::Ssd(ssd) => ssd.capacity_bytes(),
             Device::External { capacity_bytes } => *capacity_bytes,
         }
     }
@@ -87,7 +96,7 @@ impl Device {
     pub fn positioning(&self, now: Time, offset: u64) -> Nanos {
         match self {
             Device::Hdd(hdd) => hdd.positioning(now, offset),
-            Device::Station(_) | Device::External { .. } => Nanos::ZERO,
+            Device::Station(_) | Device::Ssd(_) | Device::External { .. } => Nanos::ZERO,
         }
     }
 
@@ -96,6 +105,7 @@ impl Device {
         match self {
             Device::Station(station) => station.busy_until(now),
             Device::Hdd(hdd) => hdd.busy_until(now),
+            Device::Ssd(ssd) => ssd.busy_until(now),
             Device::External { .. } => (Nanos::ZERO, 1),
         }
     }
@@ -107,6 +117,7 @@ impl Device {
     pub fn check(&self) -> Result<(), String> {
         match self {
             Device::Hdd(hdd) => hdd.check(),
+            Device::Ssd(ssd) => ssd.check(),
             Device::Station(_) | Device::External { .. } => Ok(()),
         }
     }
@@ -115,6 +126,7 @@ impl Device {
     pub fn figures(&self) -> Vec<(&'static str, f64)> {
         match self {
             Device::Hdd(hdd) => hdd.figures(),
+            Device::Ssd(ssd) => ssd.figures(),
             Device::Station(_) | Device::External { .. } => Vec::new(),
         }
     }

@@ -17,4 +17,8 @@ pub use fault::Fault;
 pub use host::{Host, HostParams};
 pub use link::{Direction, Link, LinkParams};
 pub use port::Port;
+pub use ssd::{
+    BufferParams, CollectionParams, CompressionParams, FirmwareParams, HeatParams, NandParams,
+    PastAccess, PastLoad, Policy, PrefetchParams, Ssd, SsdParams, ThrottleStep,
+};
 pub use station::{FixedStation, ServiceTime, StationParams};

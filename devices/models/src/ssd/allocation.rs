@@ -135,11 +135,6 @@ impl Blocks {
         self.erases[block as usize]
     }
 
-    /// Erases of all blocks.
-    pub(super) fn total_erases(&self) -> u64 {
-        self.erases.iter().map(|&n| u64::from(n)).sum()
-    }
-
     /// Puts a block into a state that a history has left: closed, with this much in it.
     pub(super) fn restore(&mut self, block: u32, valid: u32, closed: u32, erases: u32) {
         self.valid[block as usize] = valid;

@@ -91,9 +91,9 @@ pub(super) fn victim(
     units_per_block: u32,
     draws: &mut Stream,
 ) -> Option<u32> {
-    if params.wear_gap > 0
-        && let Some(block) = least_worn(blocks, first, count, params.wear_gap)
-    {
+    let gap = params.wear_gap;
+    let lagging = (gap > 0).then(|| least_worn(blocks, first, count, gap));
+    if let Some(block) = lagging.flatten() {
         return Some(block);
     }
     let closed = (first..first + count).filter(|&block| blocks.is_closed(block));

@@ -1,12 +1,250 @@
 //! Solid-state drives: NAND, translation, garbage collection, buffers, firmware, heat.
-
-// The device that gives these operations their time stands on them.
-#![allow(dead_code)]
+//!
+//! A read goes firmware, die, channel; a write firmware, buffer, and later channel and die.
+//! Firmware, channels and the reads of a die are first-come stations by arithmetic; what is
+//! programmed, moved and erased takes one event an operation, because reads overtake it.
 
 mod allocation;
+mod buffer;
+mod channel;
 mod collection;
+mod compression;
 mod divider;
+mod firmware;
+mod heat;
 mod layout;
 mod mapping;
+mod nand;
+mod params;
+mod prefetch;
+mod reads;
 mod state;
 mod translation;
+mod writes;
+
+pub use collection::{CollectionParams, Policy};
+pub use compression::CompressionParams;
+pub use firmware::FirmwareParams;
+pub use heat::{HeatParams, ThrottleStep};
+pub use nand::NandParams;
+pub use params::{BufferParams, SsdParams};
+pub use prefetch::PrefetchParams;
+pub use state::{PastAccess, PastLoad};
+
+use crate::{Fault, Port};
+use buffer::Buffer;
+use firmware::Firmware;
+use heat::Heat;
+use nand::Nand;
+use prefetch::Prefetch;
+use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
+use std::collections::VecDeque;
+use translation::Translation;
+use writes::Programs;
+
+/// A solid-state drive in a run.
+#[derive(Debug)]
+pub struct Ssd {
+    params: SsdParams,
+    unit_shift: Option<u32>,
+    translation: Translation,
+    nand: Nand,
+    firmware: Firmware,
+    buffer: Buffer,
+    programs: Programs,
+    prefetch: Option<Prefetch>,
+    heat: Option<Heat>,
+    /// Byte after the last read.
+    next_byte: u64,
+    /// When the last command so far is done.
+    last_done: Time,
+    host_bytes: u64,
+    read_bytes: u64,
+}
+
+impl Ssd {
+    /// A drive in the state that its history has left.
+    ///
+    /// # Errors
+    /// Names every parameter that is out of its range.
+    pub fn new(params: &SsdParams, seed: u64, name: &str) -> Result<Ssd, Vec<Fault>> {
+        let shape = params.shape()?;
+        let translation = state::prepare(
+            shape,
+            params.collection,
+            &params.history,
+            u64::from(params.unit_bytes),
+            0,
+            (seed, name),
+        );
+        let mut buffer_units = (params.buffer.bytes / u64::from(params.unit_bytes)) as u32;
+        if !params.collection.separate_frontiers {
+            // Every die's open page set may hold host data until moved data fill it.
+            buffer_units = buffer_units.max((shape.dies + 2) * shape.units_per_set);
+        }
+        let sets_in_buffer = buffer_units.div_ceil(shape.units_per_set);
+        // Beside its share of the buffer a die has the moves that a host's page set causes.
+        let jobs = 16 + 2 * sets_in_buffer.div_ceil(shape.dies) as usize;
+        let unit = params.unit_bytes;
+        Ok(Ssd {
+            unit_shift: unit.is_power_of_two().then(|| unit.trailing_zeros()),
+            nand: Nand::new(&params.nand, params.stored_unit_bytes(), jobs),
+            firmware: Firmware::new(&params.firmware),
+            buffer: Buffer::new(buffer_units),
+            programs: Programs {
+                units_held: vec![0; shape.dies as usize],
+                pending: vec![VecDeque::with_capacity(jobs); shape.dies as usize],
+                since_parity: 0,
+                parity_stripe: params.parity_stripe,
+                issued: 0,
+                partial_reads: 0,
+            },
+            prefetch: params
+                .prefetch
+                .as_ref()
+                .map(|prefetch| Prefetch::new(prefetch, unit)),
+            heat: params.heat.as_ref().map(Heat::new),
+            next_byte: u64::MAX,
+            last_done: Time::ZERO,
+            host_bytes: 0,
+            read_bytes: 0,
+            translation,
+            params: params.clone(),
+        })
+    }
+
+    /// Takes a command that arrives now, with its data if it is a write.
+    #[inline]
+    pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {
+        if let Some(heat) = &mut self.heat {
+            if let Some(stretch) = heat.update(port.now(), &self.nand.operations) {
+                self.nand.throttle(stretch);
+            }
+        }
+        match port.io(io).op {
+            Op::Read => self.read(port, io),
+            Op::Write => self.write(port, io),
+            Op::Trim => self.trim(port, io),
+            Op::Flush => self.flush(port, io),
+        }
+    }
+
+    /// The event of a die.
+    #[inline]
+    pub fn event<P: Port>(&mut self, port: &mut P, die: u32) {
+        self.die_event(port, die);
+    }
+
+    /// Bytes that the host can address.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.params.capacity_bytes
+    }
+
+    /// Array time of all dies up to `now`, and the number of dies.
+    pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
+        (self.nand.busy_until(now), self.nand.dies())
+    }
+
+    /// What must hold inside the drive at the end of a run; a breach is a bug.
+    ///
+    /// # Errors
+    /// Says which books do not agree.
+    pub fn check(&self) -> Result<(), String> {
+        self.translation.check()?;
+        let counts = self.translation.counts();
+        let written = counts.host + counts.moved + counts.padded;
+        let per_set = u64::from(self.translation.shape().units_per_set);
+        let open = self.translation.units_in_open_sets();
+        if self.programs.issued * per_set + open != written + self.translation.units_open_at_start()
+        {
+            return Err(format!(
+                "{} page sets were programmed for {written} units, {open} of them still open",
+                self.programs.issued
+            ));
+        }
+        Ok(())
+    }
+
+    /// Figures for the report.
+    pub fn figures(&self) -> Vec<(&'static str, f64)> {
+        let counts = self.translation.counts();
+        let set_bytes = u64::from(self.params.nand.planes * self.params.nand.page_bytes);
+        let nand_bytes = self.programs.issued * set_bytes;
+        let mut figures = vec![
+            ("host_write_bytes", self.host_bytes as f64),
+            ("host_read_bytes", self.read_bytes as f64),
+            ("nand_write_bytes", nand_bytes as f64),
+            ("moved_units", counts.moved as f64),
+            ("erases", counts.erases as f64),
+            ("write_amplification", counts.write_amplification()),
+            ("partial_unit_reads", self.programs.partial_reads as f64),
+        ];
+        let (most, least) = self.translation.wear();
+        figures.push(("erases_of_most_worn_block", f64::from(most)));
+        figures.push(("erases_of_least_worn_block", f64::from(least)));
+        if self.host_bytes > 0 {
+            let ratio = nand_bytes as f64 / self.host_bytes as f64;
+            figures.push(("nand_bytes_per_host_byte", ratio));
+        }
+        if let Some(heat) = &self.heat {
+            let (celsius, highest, throttled, joules) = heat.figures();
+            figures.push(("temperature_c", celsius));
+            figures.push(("temperature_c_max", highest));
+            figures.push(("throttled_s", throttled));
+            figures.push(("energy_j", joules));
+        }
+        figures
+    }
+
+    /// The units of a byte range: (first, count).
+    #[inline]
+    fn units(&self, offset: u64, bytes: u64) -> (u32, u32) {
+        let unit = u64::from(self.params.unit_bytes);
+        let (first, last) = match self.unit_shift {
+            Some(shift) => (offset >> shift, (offset + bytes.max(1) - 1) >> shift),
+            None => (offset / unit, (offset + bytes.max(1) - 1) / unit),
+        };
+        let mut count = last - first + 1;
+        if self.params.sector_mapping {
+            // A range costs its own bytes: where it starts makes no difference.
+            count = count.min(bytes.div_ceil(unit)).max(1);
+        }
+        (first as u32, count as u32)
+    }
+
+    fn trim<P: Port>(&mut self, port: &mut P, io: IoId) {
+        let now = port.now();
+        let served = self.firmware.process(Op::Trim, 1, now);
+        let record = port.io(io);
+        record.charge_stay(Part::Queue, Part::Overhead, served);
+        let unit = u64::from(self.params.unit_bytes);
+        let end = (record.offset + record.bytes).min(self.params.capacity_bytes) / unit;
+        let first = record.offset.div_ceil(unit);
+        if first < end {
+            self.translation.trim(first as u32, (end - first) as u32);
+        }
+        self.finish(port, io, served.end, Nanos::ZERO);
+    }
+
+    fn flush<P: Port>(&mut self, port: &mut P, io: IoId) {
+        let now = port.now();
+        let served = self.firmware.process(Op::Flush, 1, now);
+        port.io(io).charge_stay(Part::Queue, Part::Overhead, served);
+        if !self.params.buffer.protected {
+            self.pad(port);
+            if self.buffer.wait_until_durable(io) {
+                return;
+            }
+        }
+        self.finish(port, io, served.end, Nanos::ZERO);
+    }
+
+    #[inline]
+    fn finish<P: Port>(&mut self, port: &mut P, io: IoId, at: Time, lead: Nanos) {
+        self.last_done = self.last_done.max(at);
+        port.done(io, at, lead);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use raidlab_kernel::Stream;
 
 /// Takes the NAND operations that the translation layer causes, in order.
 pub(super) trait Work {
-    /// A page set is full and is programmed; `set` is its number in its block.
+    /// A page set is full and is programmed; sets are numbered over the whole drive.
     fn program(&mut self, die: u32, origin: Origin, set: u32);
     /// `units` of a page set are read to be moved.
     fn collect_read(&mut self, die: u32, set: u32, units: u32);
@@ -84,16 +84,18 @@ pub(super) struct Translation {
     pub(super) map: Mapping,
     blocks: Blocks,
     dies: Vec<Die>,
-    /// Divides slots into blocks, blocks into dies, and slots of a block into page sets.
+    /// Divide slots into blocks, blocks into dies, slots into page sets, sets into blocks.
     block_of: Divider,
     die_of: Divider,
     set_of: Divider,
+    sets_of: Divider,
     /// The die whose page set the host is filling.
     current: u32,
     /// Units that a die may hold so that collection can always free a block.
     die_limit: u32,
     draws: Stream,
     counts: Counts,
+    open_at_start: u64,
     /// Units on the move, kept so that collection allocates nothing.
     moving: Vec<u32>,
 }
@@ -129,10 +131,12 @@ impl Translation {
             block_of: Divider::new(per_block),
             die_of: Divider::new(shape.blocks_per_die),
             set_of: Divider::new(shape.units_per_set),
+            sets_of: Divider::new(shape.sets_per_block),
             current: 0,
             die_limit: shape.units_per_die() - WORKING_BLOCKS * per_block,
             draws,
             counts: Counts::default(),
+            open_at_start: 0,
             moving: Vec::with_capacity(shape.units_per_set as usize),
         }
     }
@@ -170,6 +174,7 @@ impl Translation {
                 }
             }
         }
+        drive.open_at_start = drive.units_in_open_sets();
         drive
     }
 
@@ -201,6 +206,19 @@ impl Translation {
         }
     }
 
+    /// Units in page sets that are open: placed, and not programmed yet.
+    pub(super) fn units_in_open_sets(&self) -> u64 {
+        let frontiers = self.dies.iter().flat_map(|die| &die.frontiers);
+        let open = frontiers.filter(|frontier| frontier.block != NONE);
+        open.map(|frontier| u64::from(self.set_of.split(frontier.next).1))
+            .sum()
+    }
+
+    /// Units that a history left in open page sets.
+    pub(super) fn units_open_at_start(&self) -> u64 {
+        self.open_at_start
+    }
+
     /// True if the next unit of the host opens a block on the die in turn.
     pub(super) fn at_block_boundary(&self) -> bool {
         let frontier = self.dies[self.current as usize].frontiers[Origin::Host as usize];
@@ -220,15 +238,33 @@ impl Translation {
         self.counts = Counts::default();
     }
 
-    /// (die, page set in its block) of a slot.
+    /// The page set of a slot, sets numbered over the whole drive.
     #[inline]
-    pub(super) fn locate(&self, slot: u32) -> (u32, u32, u32) {
-        let (block, offset) = self.block_of.split(slot);
-        (
-            self.die_of.quotient(block),
-            block,
-            self.set_of.quotient(offset),
-        )
+    pub(super) fn set(&self, slot: u32) -> u32 {
+        self.set_of.quotient(slot)
+    }
+
+    /// (die of a page set, number of the set in its block)
+    #[inline]
+    pub(super) fn locate(&self, set: u32) -> (u32, u32) {
+        let (block, within) = self.sets_of.split(set);
+        (self.die_of.quotient(block), within)
+    }
+
+    /// The die whose page set the host is filling.
+    #[inline]
+    pub(super) fn current_die(&self) -> u32 {
+        self.current
+    }
+
+    /// The page set that the host is filling; none if the next write opens a block or set.
+    #[inline]
+    pub(super) fn open_set(&self, die: u32) -> u32 {
+        let frontier = self.dies[die as usize].frontiers[Origin::Host as usize];
+        if frontier.block == NONE || self.set_of.split(frontier.next).1 == 0 {
+            return NONE;
+        }
+        self.set(frontier.block * self.block_of.get() + frontier.next)
     }
 
     /// Units that still fit into the page set that the host is filling.
@@ -273,6 +309,12 @@ impl Translation {
         }
     }
 
+    /// The page set before a frontier.
+    fn last_set(&self, die: u32, origin: Origin) -> u32 {
+        let Frontier { block, next } = self.dies[die as usize].frontiers[self.stream(origin)];
+        self.set(block * self.block_of.get() + next - 1)
+    }
+
     fn set_is_full(&self, die: u32, origin: Origin) -> bool {
         let next = self.dies[die as usize].frontiers[self.stream(origin)].next;
         self.set_of.split(next).1 == 0
@@ -291,8 +333,7 @@ impl Translation {
     /// The host's page set is full: program it, let collection keep pace, go to the next die.
     fn finish_set<W: Work>(&mut self, work: &mut W) {
         let die = self.current;
-        let next = self.dies[die as usize].frontiers[Origin::Host as usize].next;
-        work.program(die, Origin::Host, self.set_of.quotient(next) - 1);
+        work.program(die, Origin::Host, self.last_set(die, Origin::Host));
         self.pace(die, self.shape.units_per_set, work);
         self.current = self.next_die();
     }
@@ -464,14 +505,13 @@ impl Translation {
                 }
             }
             if !moving.is_empty() {
-                work.collect_read(die, victim.next_set, moving.len() as u32);
+                work.collect_read(die, self.set(first), moving.len() as u32);
             }
             for &unit in &moving {
                 self.place(die, Origin::Collection, unit, work);
                 if self.set_is_full(die, Origin::Collection) {
-                    let stream = self.stream(Origin::Collection);
-                    let next = self.dies[die as usize].frontiers[stream].next;
-                    work.program(die, Origin::Collection, self.set_of.quotient(next) - 1);
+                    let set = self.last_set(die, Origin::Collection);
+                    work.program(die, Origin::Collection, set);
                 }
             }
             self.counts.moved += moving.len() as u64;

@@ -1,0 +1,161 @@
+//! Reads: firmware, then one operation for each page set that holds a part of the data.
+
+use super::Ssd;
+use super::mapping::NONE;
+use super::nand::ReadTimes;
+use crate::Port;
+use raidlab_kernel::{IoId, Op, Part, Time};
+
+/// When the data of a read are there, and what the last of them met.
+#[derive(Clone, Copy)]
+struct Gathered {
+    first: Time,
+    last: Time,
+    critical: Option<ReadTimes>,
+}
+
+impl Ssd {
+    pub(super) fn read<P: Port>(&mut self, port: &mut P, id: IoId) {
+        let now = port.now();
+        let (offset, bytes) = {
+            let io = port.io(id);
+            (io.offset, io.bytes)
+        };
+        let (first, count) = self.units(offset, bytes);
+        self.read_bytes += bytes;
+        let served = self.firmware.process(Op::Read, count, now);
+        let ready = served.end + self.firmware.latency(Op::Read);
+        let alone = self.last_done <= now && !self.buffer.makes_wait();
+        let of_the_stream = alone && offset == self.next_byte;
+        self.next_byte = offset + bytes;
+        let gathered = if self.prefetch.is_some() {
+            self.read_with_prefetch(first, count, ready, of_the_stream)
+        } else {
+            self.gather(first, count, ready)
+        };
+        let io = port.io(id);
+        io.charge(Part::Queue, served.start);
+        io.charge(Part::Overhead, ready);
+        if let Some(times) = gathered.critical {
+            io.charge(Part::Queue, times.reads_before);
+            let wait = if times.behind_collection {
+                Part::GarbageCollection
+            } else {
+                Part::NandProgram
+            };
+            io.charge(wait, times.start);
+            io.charge(Part::NandRead, times.sensed);
+            io.charge(Part::Queue, times.transfer_start);
+            io.charge(Part::Transfer, times.end);
+        }
+        io.charge(Part::Cache, gathered.last);
+        let lead = gathered.last.since(gathered.first.max(ready));
+        self.finish(port, id, gathered.last, lead);
+    }
+
+    /// Reads units from NAND, or from the write buffer what has not got there yet.
+    #[inline]
+    fn gather(&mut self, first: u32, count: u32, at: Time) -> Gathered {
+        let mut gathered = Gathered {
+            first: Time::NEVER,
+            last: at,
+            critical: None,
+        };
+        let end = (first + count).min(self.translation.map.units());
+        let mut unit = first;
+        while unit < end {
+            let slot = self.translation.map.slot(unit);
+            unit += 1;
+            if slot == NONE {
+                gathered.first = gathered.first.min(at);
+                continue;
+            }
+            let set = self.translation.set(slot);
+            let mut together = 1;
+            while unit < end && together < self.translation.shape().units_per_set {
+                let next = self.translation.map.slot(unit);
+                if next == NONE || self.translation.set(next) != set {
+                    break;
+                }
+                together += 1;
+                unit += 1;
+            }
+            let (die, within) = self.translation.locate(set);
+            if self.is_buffered(die, set) {
+                gathered.first = gathered.first.min(at);
+                continue;
+            }
+            let times = self.nand.read(die, within, together, at);
+            gathered.first = gathered.first.min(times.end);
+            if times.end > gathered.last {
+                gathered.last = times.end;
+                gathered.critical = Some(times);
+            }
+        }
+        gathered.first = gathered.first.min(gathered.last);
+        gathered
+    }
+
+    fn read_with_prefetch(
+        &mut self,
+        first: u32,
+        count: u32,
+        at: Time,
+        of_the_stream: bool,
+    ) -> Gathered {
+        let Some(mut prefetch) = self.prefetch.take() else {
+            return self.gather(first, count, at);
+        };
+        let next = self.next_byte / u64::from(self.params.unit_bytes);
+        prefetch.observe(next, of_the_stream);
+        // What has been read ahead waits in the buffer, or is on its way there.
+        let mut unit = u64::from(first);
+        let end = unit + u64::from(count);
+        let mut there = at;
+        let mut earliest = Time::NEVER;
+        while unit < end {
+            let Some(time) = prefetch.ready(unit) else {
+                break;
+            };
+            there = there.max(time);
+            earliest = earliest.min(time.max(at));
+            unit += 1;
+        }
+        let mut gathered = Gathered {
+            first: earliest.min(there),
+            last: there,
+            critical: None,
+        };
+        if unit < end {
+            let rest = self.gather(unit as u32, (end - unit) as u32, at);
+            gathered = Gathered {
+                first: gathered.first.min(rest.first),
+                last: there.max(rest.last),
+                critical: rest.critical.filter(|_| rest.last >= there),
+            };
+        }
+        let units = u64::from(self.translation.map.units());
+        if let Some((mut from, to)) = prefetch.wanted(units) {
+            let per_set = u64::from(self.translation.shape().units_per_set);
+            while from < to {
+                let count = (per_set - from % per_set).min(to - from);
+                let read = self.gather(from as u32, count as u32, at);
+                for unit in from..from + count {
+                    prefetch.fetched(unit, read.last);
+                }
+                from += count;
+            }
+        }
+        self.prefetch = Some(prefetch);
+        gathered
+    }
+
+    /// True if the page set is on its way to NAND: its data are in the buffer.
+    #[inline]
+    pub(super) fn is_buffered(&self, die: u32, set: u32) -> bool {
+        if self.buffer.used() == 0 {
+            return false;
+        }
+        self.programs.pending[die as usize].contains(&set) || self.translation.open_set(die) == set
+    }
+}

@@ -1,0 +1,304 @@
+//! The timed drive, by hand-computed examples and by its books under any load.
+
+use super::*;
+use proptest::prelude::*;
+use raidlab_kernel::{Calendar, Io, Stream};
+
+/// An engine of a few lines: a calendar and a list of records.
+struct Bench {
+    calendar: Calendar<u32>,
+    ios: Vec<Io>,
+    done: Vec<(IoId, Time)>,
+}
+
+impl Port for Bench {
+    fn now(&self) -> Time {
+        self.calendar.now()
+    }
+    fn io(&mut self, io: IoId) -> &mut Io {
+        &mut self.ios[io as usize]
+    }
+    fn wake(&mut self, at: Time, token: u32) {
+        self.calendar.push(at, token);
+    }
+    fn done(&mut self, io: IoId, at: Time, _lead: Nanos) {
+        let record = &self.ios[io as usize];
+        assert!(at >= self.calendar.now());
+        assert_eq!(record.mark, at, "charged up to its end");
+        assert_eq!(record.parts.total(), record.latency());
+        self.done.push((io, at));
+    }
+}
+
+impl Bench {
+    fn new() -> Bench {
+        Bench {
+            calendar: Calendar::with_capacity(64),
+            ios: Vec::new(),
+            done: Vec::new(),
+        }
+    }
+
+    /// Submits a command at `at`, after all that happens before.
+    fn submit(&mut self, ssd: &mut Ssd, op: Op, offset: u64, bytes: u64, at: u64) -> IoId {
+        self.run(ssd, Time(at));
+        self.calendar.advance_to(Time(at));
+        self.ios.push(Io::new(op, offset, bytes, Time(at)));
+        let id = self.ios.len() as u32 - 1;
+        ssd.submit(self, id);
+        id
+    }
+
+    fn run(&mut self, ssd: &mut Ssd, until: Time) {
+        while self.calendar.next_time().is_some_and(|next| next <= until) {
+            let (_, token) = self.calendar.pop().unwrap();
+            ssd.event(self, token);
+        }
+    }
+
+    fn end(&self, id: IoId) -> u64 {
+        self.done.iter().find(|done| done.0 == id).unwrap().1.0
+    }
+}
+
+/// Two channels of one die of two planes; 50 us reads, 500 us programs, 1 us a KiB of transfer.
+fn params() -> SsdParams {
+    SsdParams {
+        capacity_bytes: 64 << 20,
+        unit_bytes: 4096,
+        sector_mapping: false,
+        nand: NandParams {
+            channels: 2,
+            dies_per_channel: 1,
+            planes: 2,
+            blocks_per_plane: 64,
+            pages_per_block: 64,
+            page_bytes: 8192,
+            read_ns: vec![Nanos(50_000)],
+            program_ns: vec![Nanos(500_000)],
+            erase_ns: Nanos(2_000_000),
+            channel_bytes_per_s: 1_024_000_000,
+            command_ns: Nanos(0),
+            cache_read: false,
+            cache_program: false,
+            suspend_ns: None,
+            reads_first: 4,
+            rated_cycles: 3000,
+        },
+        parity_stripe: 0,
+        reserved_blocks_per_plane: 0,
+        collection: CollectionParams::default(),
+        buffer: BufferParams {
+            bytes: 64 << 10,
+            protected: false,
+            write_through: false,
+        },
+        firmware: FirmwareParams {
+            cores: 1,
+            read_ns: Nanos(2_000),
+            write_ns: Nanos(3_000),
+            unit_ns: Nanos(0),
+            read_latency_ns: Nanos(1_000),
+            write_latency_ns: Nanos(0),
+            other_ns: Nanos(1_000),
+        },
+        prefetch: None,
+        compression: None,
+        compressible: 0.0,
+        heat: None,
+        history: vec![PastLoad {
+            access: PastAccess::Sequential,
+            start_bytes: 0,
+            area_bytes: 32 << 20,
+            block_bytes: 65536,
+            written_bytes: 32 << 20,
+        }],
+    }
+}
+
+fn drive(params: &SsdParams) -> Ssd {
+    Ssd::new(params, 1, "drive").unwrap()
+}
+
+#[test]
+fn a_read_is_firmware_then_die_then_channel() {
+    let mut ssd = drive(&params());
+    let mut bench = Bench::new();
+    // 2 us core + 1 us latency + 50 us array + 4 us for 4 KiB.
+    let one = bench.submit(&mut ssd, Op::Read, 0, 4096, 0);
+    assert_eq!(bench.end(one), 57_000);
+    // A page set is read at once, 16 KiB take 16 us; 32 KiB lie on two dies and channels.
+    let set = bench.submit(&mut ssd, Op::Read, 0, 16384, 100_000);
+    assert_eq!(bench.end(set), 169_000);
+    let two = bench.submit(&mut ssd, Op::Read, 0, 32768, 200_000);
+    assert_eq!(bench.end(two), 269_000);
+    // What was never written needs no medium.
+    let empty = bench.submit(&mut ssd, Op::Read, 40 << 20, 4096, 300_000);
+    assert_eq!(bench.end(empty), 303_000);
+}
+
+#[test]
+fn the_second_read_of_a_die_waits_for_the_first() {
+    let mut ssd = drive(&params());
+    let mut bench = Bench::new();
+    bench.submit(&mut ssd, Op::Read, 0, 4096, 0);
+    let second = bench.submit(&mut ssd, Op::Read, 4096, 4096, 0);
+    // Its die is free at 57 us; then 50 + 4.
+    assert_eq!(bench.end(second), 111_000);
+    // Core time of the first (2 us), then 57 - 5 us until the die is free.
+    assert_eq!(bench.ios[1].parts[Part::Queue], Nanos(2_000 + 52_000));
+}
+
+#[test]
+fn a_write_is_complete_when_the_buffer_has_it_and_a_flush_when_nand_has() {
+    let mut ssd = drive(&params());
+    let mut bench = Bench::new();
+    let write = bench.submit(&mut ssd, Op::Write, 0, 4096, 0);
+    assert_eq!(bench.end(write), 3_000);
+    // The open page set is padded and programmed: 16 us transfer, 500 us.
+    let flush = bench.submit(&mut ssd, Op::Flush, 0, 0, 10_000);
+    bench.run(&mut ssd, Time(10_000_000));
+    assert_eq!(bench.end(flush), 526_000);
+    // Power protection makes a flush free.
+    let mut protected = params();
+    protected.buffer.protected = true;
+    let mut ssd = drive(&protected);
+    let mut bench = Bench::new();
+    bench.submit(&mut ssd, Op::Write, 0, 4096, 0);
+    let flush = bench.submit(&mut ssd, Op::Flush, 0, 0, 10_000);
+    assert_eq!(bench.end(flush), 11_000);
+}
+
+#[test]
+fn a_read_of_buffered_data_needs_no_die() {
+    let mut ssd = drive(&params());
+    let mut bench = Bench::new();
+    bench.submit(&mut ssd, Op::Write, 8192, 4096, 0);
+    let read = bench.submit(&mut ssd, Op::Read, 8192, 4096, 100_000);
+    assert_eq!(bench.end(read), 103_000);
+}
+
+#[test]
+fn a_read_waits_for_a_program_unless_the_die_can_suspend_it() {
+    for (suspend, expected) in [(None, 516_000 + 54_000), (Some(Nanos(10_000)), 167_000)] {
+        let mut params = params();
+        params.nand.suspend_ns = suspend;
+        let mut ssd = drive(&params);
+        let mut bench = Bench::new();
+        // Fills a page set of the first die: programmed from 0 to 516 us.
+        bench.submit(&mut ssd, Op::Write, 1 << 20, 16384, 0);
+        let read = bench.submit(&mut ssd, Op::Read, 0, 4096, 100_000);
+        assert_eq!(bench.end(read), expected);
+    }
+}
+
+#[test]
+fn a_stream_at_queue_depth_one_is_read_ahead_and_at_two_it_is_not() {
+    let mut params = params();
+    params.prefetch = Some(PrefetchParams {
+        window_bytes: 256 << 10,
+        after_commands: 2,
+    });
+    let mut ssd = drive(&params);
+    let mut bench = Bench::new();
+    let latency = |ssd: &mut Ssd, bench: &mut Bench, index: u64| {
+        let at = index * 500_000;
+        let id = bench.submit(ssd, Op::Read, index * 16384, 16384, at);
+        bench.end(id) - at
+    };
+    let times: Vec<u64> = (0..6).map(|i| latency(&mut ssd, &mut bench, i)).collect();
+    assert_eq!(times, [69_000, 69_000, 69_000, 3_000, 3_000, 3_000]);
+    let mut ssd = drive(&params);
+    let mut bench = Bench::new();
+    for index in 0..40 {
+        // The next is under way before this one is complete.
+        let id = bench.submit(&mut ssd, Op::Read, index * 16384, 16384, index * 40_000);
+        assert!(bench.end(id) - index * 40_000 >= 69_000);
+    }
+}
+
+#[test]
+fn a_full_buffer_makes_writes_wait_for_programs() {
+    let mut ssd = drive(&params());
+    let mut bench = Bench::new();
+    // 64 KiB fit. Both dies program two page sets each, one after the other.
+    let ids: Vec<IoId> = (0..6)
+        .map(|i| bench.submit(&mut ssd, Op::Write, (1 << 20) + i * 16384, 16384, 0))
+        .collect();
+    bench.run(&mut ssd, Time(10_000_000));
+    assert_eq!(bench.end(ids[3]), 12_000);
+    assert_eq!(bench.end(ids[4]), 516_000);
+    assert_eq!(bench.end(ids[5]), 516_000);
+    assert!(bench.ios[4].parts[Part::NandProgram] > Nanos(500_000));
+}
+
+#[test]
+fn faults_name_what_is_wrong() {
+    let key = |params: &SsdParams| Ssd::new(params, 1, "x").unwrap_err()[0].key.clone();
+    let mut bad = params();
+    bad.capacity_bytes = 128 << 20;
+    assert_eq!(key(&bad), "capacity_bytes");
+    let mut bad = params();
+    bad.compressible = 1.2;
+    assert_eq!(key(&bad), "compressible");
+    let mut bad = params();
+    bad.reserved_blocks_per_plane = 64;
+    assert_eq!(key(&bad), "reserved_blocks_per_plane");
+    let mut bad = params();
+    bad.history[0].area_bytes = 1 << 40;
+    assert_eq!(key(&bad), "history.0.area_bytes");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// Whatever is asked, every command completes once, its parts add up, and the books agree
+    /// while garbage collection runs.
+    #[test]
+    fn every_command_completes_once_and_the_books_agree(
+        seed: u64,
+        write_share in 0.2f64..1.0,
+        suspend: bool,
+        cache in any::<(bool, bool)>(),
+        protected: bool,
+        write_through in prop::bool::weighted(0.2),
+        parity in prop::sample::select(vec![0, 2]),
+        background in 0u32..8,
+        separate_frontiers: bool,
+        compressible in prop::sample::select(vec![0.0, 0.6]),
+    ) {
+        let mut params = params();
+        params.capacity_bytes = if parity == 0 { 52 << 20 } else { 22 << 20 };
+        params.history[0].area_bytes = params.capacity_bytes;
+        params.history[0].written_bytes = params.capacity_bytes;
+        params.nand.suspend_ns = suspend.then_some(Nanos(5_000));
+        params.nand.cache_read = cache.0;
+        params.nand.cache_program = cache.1;
+        params.buffer.protected = protected;
+        params.buffer.write_through = write_through;
+        params.parity_stripe = parity;
+        params.collection.background_free_blocks = background;
+        params.collection.separate_frontiers = separate_frontiers;
+        params.compression = Some(CompressionParams { gain: 1.0, least_share: 0.1 });
+        params.compressible = compressible;
+        let mut ssd = drive(&params);
+        let mut bench = Bench::new();
+        let mut draws = Stream::new(seed, "test", "load");
+        let mut at = 0;
+        for _ in 0..6000 {
+            at += draws.below(40_000);
+            let bytes = 512 * (1 + draws.below(48));
+            let offset = 512 * draws.below((params.capacity_bytes - bytes) / 512);
+            let op = if draws.chance(write_share) { Op::Write } else { Op::Read };
+            let op = match draws.below(50) { 0 => Op::Trim, 1 => Op::Flush, _ => op };
+            bench.submit(&mut ssd, op, offset, bytes, at);
+        }
+        bench.run(&mut ssd, Time::NEVER);
+        // Only writes that still wait for a page set to fill may be missing.
+        let mut completed: Vec<IoId> = bench.done.iter().map(|done| done.0).collect();
+        completed.sort_unstable();
+        completed.dedup();
+        prop_assert_eq!(completed.len(), bench.done.len());
+        prop_assert_eq!(completed.len(), bench.ios.len());
+        prop_assert_eq!(ssd.check(), Ok(()));
+    }
+}

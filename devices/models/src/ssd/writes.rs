@@ -1,0 +1,273 @@
+//! Writes: firmware, the buffer, and what leaves it for NAND.
+
+use super::Ssd;
+use super::allocation::Origin;
+use super::buffer::{Buffer, WaitingWrite};
+use super::mapping::NONE;
+use super::nand::{Job, Nand};
+use super::translation::{Translation, Work};
+use crate::Port;
+use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
+use std::collections::VecDeque;
+
+/// Programs on their way.
+#[derive(Debug)]
+pub(super) struct Programs {
+    /// Host units that each die's open page set holds.
+    pub(super) units_held: Vec<u32>,
+    /// Each die's page sets with host data that are not in NAND yet.
+    pub(super) pending: Vec<VecDeque<u32>>,
+    /// Page sets since the last parity.
+    pub(super) since_parity: u32,
+    /// One page set in this many is parity; 0 for none.
+    pub(super) parity_stripe: u32,
+    /// Page sets of data programmed.
+    pub(super) issued: u64,
+    /// Units read because a write covered a part of them.
+    pub(super) partial_reads: u64,
+}
+
+/// Turns what the translation layer decides into jobs of the dies.
+struct Jobs<'a, P> {
+    port: &'a mut P,
+    nand: &'a mut Nand,
+    buffer: &'a mut Buffer,
+    programs: &'a mut Programs,
+    sets_per_block: u32,
+    dies: u32,
+}
+
+impl<P: Port> Jobs<'_, P> {
+    #[inline]
+    fn add(&mut self, die: u32, job: Job) {
+        let now = self.port.now();
+        if let Some(at) = self.nand.add(die, job, now) {
+            self.port.wake(at, die);
+        }
+    }
+}
+
+impl<P: Port> Work for Jobs<'_, P> {
+    fn program(&mut self, die: u32, origin: Origin, set: u32) {
+        let index = die as usize;
+        let host = origin == Origin::Host;
+        let host_units = if host {
+            std::mem::take(&mut self.programs.units_held[index])
+        } else {
+            0
+        };
+        let sequence = self.buffer.program_issued();
+        if host_units > 0 {
+            self.programs.pending[index].push_back(set);
+        }
+        self.programs.issued += 1;
+        self.add(
+            die,
+            Job::Program {
+                set: set % self.sets_per_block,
+                host_units,
+                host,
+                sequence,
+            },
+        );
+        self.programs.since_parity += 1;
+        if self.programs.parity_stripe > 0
+            && self.programs.since_parity == self.programs.parity_stripe - 1
+        {
+            self.programs.since_parity = 0;
+            let set = set % self.sets_per_block;
+            self.add((die + 1) % self.dies, Job::Parity { set });
+        }
+    }
+
+    fn collect_read(&mut self, die: u32, set: u32, units: u32) {
+        let set = set % self.sets_per_block;
+        self.add(die, Job::CollectRead { set, units });
+    }
+
+    fn erase(&mut self, die: u32) {
+        self.add(die, Job::Erase);
+    }
+}
+
+impl Ssd {
+    pub(super) fn write<P: Port>(&mut self, port: &mut P, id: IoId) {
+        let now = port.now();
+        let (offset, bytes) = {
+            let io = port.io(id);
+            (io.offset, io.bytes)
+        };
+        let (_, units) = self.units(offset, bytes);
+        self.host_bytes += bytes;
+        let served = self.firmware.process(Op::Write, units, now);
+        let processed = served.end + self.firmware.latency(Op::Write);
+        let io = port.io(id);
+        io.charge(Part::Queue, served.start);
+        io.charge(Part::Overhead, processed);
+        if self.buffer.waiting.is_empty() && self.buffer.has_room(units) {
+            self.take(port, id, processed);
+        } else {
+            self.buffer.waiting.push_back(WaitingWrite {
+                io: id,
+                units,
+                processed,
+                before: self.nand.work,
+            });
+        }
+    }
+
+    /// The buffer takes a write's data.
+    fn take<P: Port>(&mut self, port: &mut P, id: IoId, processed: Time) {
+        let now = port.now();
+        let (offset, bytes) = {
+            let io = port.io(id);
+            (io.offset, io.bytes)
+        };
+        let (first, count) = self.units(offset, bytes);
+        let end = (first + count).min(self.translation.map.units());
+        if !self.params.sector_mapping {
+            self.read_partial_units(offset, bytes, now);
+        }
+        let mut jobs = Jobs {
+            port,
+            nand: &mut self.nand,
+            buffer: &mut self.buffer,
+            programs: &mut self.programs,
+            sets_per_block: self.params.nand.pages_per_block,
+            dies: self.translation.shape().dies,
+        };
+        for unit in first..end {
+            if overwritten_in_buffer(&self.translation, jobs.buffer, jobs.programs, unit) {
+                continue;
+            }
+            let die = self.translation.current_die();
+            jobs.programs.units_held[die as usize] += 1;
+            jobs.buffer.take(1);
+            self.translation.write(unit, &mut jobs);
+        }
+        if self.params.buffer.write_through {
+            self.pad(port);
+            if self.buffer.wait_until_durable(id) {
+                return;
+            }
+        }
+        self.finish(port, id, processed.max(now), Nanos::ZERO);
+    }
+
+    /// Reads the rest of the units that a write covers only in part. The die works for it; the
+    /// write itself does not wait, as its data are in the buffer.
+    fn read_partial_units(&mut self, offset: u64, bytes: u64, now: Time) {
+        let unit = u64::from(self.params.unit_bytes);
+        let end = offset + bytes;
+        let head = (offset % unit != 0).then_some(offset / unit);
+        let tail = (end % unit != 0).then_some(end / unit);
+        let tail = tail.filter(|&unit| Some(unit) != head);
+        for unit in head.into_iter().chain(tail) {
+            if unit >= u64::from(self.translation.map.units()) {
+                continue;
+            }
+            let slot = self.translation.map.slot(unit as u32);
+            if slot == NONE {
+                continue;
+            }
+            let set = self.translation.set(slot);
+            let (die, within) = self.translation.locate(set);
+            if !self.is_buffered(die, set) {
+                self.nand.read(die, within, 1, now);
+                self.programs.partial_reads += 1;
+            }
+        }
+    }
+
+    /// Programs the open page set as it is.
+    pub(super) fn pad<P: Port>(&mut self, port: &mut P) {
+        let mut jobs = Jobs {
+            port,
+            nand: &mut self.nand,
+            buffer: &mut self.buffer,
+            programs: &mut self.programs,
+            sets_per_block: self.params.nand.pages_per_block,
+            dies: self.translation.shape().dies,
+        };
+        self.translation.pad(&mut jobs);
+    }
+
+    /// A die has ended a job, or may begin one.
+    pub(super) fn die_event<P: Port>(&mut self, port: &mut P, die: u32) {
+        let now = port.now();
+        let (ended, next) = self.nand.turn(die, now);
+        if let Some(at) = next {
+            port.wake(at, die);
+        }
+        if let Some(Job::Program {
+            host_units,
+            sequence,
+            ..
+        }) = ended
+        {
+            self.buffer.program_ended(sequence);
+            if host_units > 0 {
+                self.programs.pending[die as usize].pop_front();
+                self.buffer.release(host_units);
+                self.take_waiting(port, now);
+            }
+            while let Some(io) = self.buffer.next_durable() {
+                port.io(io).charge(Part::NandProgram, now);
+                let at = port.io(io).mark;
+                self.finish(port, io, at, Nanos::ZERO);
+            }
+        }
+        if next.is_none() && self.params.collection.background_free_blocks > 0 {
+            let mut jobs = Jobs {
+                port,
+                nand: &mut self.nand,
+                buffer: &mut self.buffer,
+                programs: &mut self.programs,
+                sets_per_block: self.params.nand.pages_per_block,
+                dies: self.translation.shape().dies,
+            };
+            self.translation.collect_in_background(die, &mut jobs);
+        }
+    }
+
+    /// Takes the writes that now find room. Their waiting is charged to garbage collection by
+    /// its share of what the dies did meanwhile.
+    fn take_waiting<P: Port>(&mut self, port: &mut P, now: Time) {
+        while let Some(&write) = self.buffer.waiting.front() {
+            if !self.buffer.has_room(write.units) {
+                return;
+            }
+            self.buffer.waiting.pop_front();
+            let all = self.nand.work.all - write.before.all;
+            let collection = self.nand.work.collection - write.before.collection;
+            let io = port.io(write.io);
+            let wait = now.since(io.mark);
+            if all > Nanos::ZERO {
+                let share = u128::from(wait.0) * u128::from(collection.0) / u128::from(all.0);
+                io.charge(Part::GarbageCollection, io.mark + Nanos(share as u64));
+            }
+            io.charge(Part::NandProgram, now);
+            self.take(port, write.io, write.processed);
+        }
+    }
+}
+
+/// True if `unit` is still in the buffer, where the new data take the place of the old.
+#[inline]
+fn overwritten_in_buffer(
+    translation: &Translation,
+    buffer: &Buffer,
+    programs: &Programs,
+    unit: u32,
+) -> bool {
+    if buffer.used() == 0 {
+        return false;
+    }
+    let slot = translation.map.slot(unit);
+    if slot == NONE {
+        return false;
+    }
+    let set = translation.set(slot);
+    let (die, _) = translation.locate(set);
+    programs.pending[die as usize].contains(&set) || translation.open_set(die) == set
+}
