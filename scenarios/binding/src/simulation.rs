@@ -30,7 +30,7 @@ impl Simulation {
     }
 
     /// When something is due next, in nanoseconds; None if nothing is.
-    fn peek(&self) -> Option<u64> {
+    fn peek(&mut self) -> Option<u64> {
         let next = [self.0.next_time(), self.0.pending_outside()];
         next.into_iter().flatten().min().map(|time| time.0)
     }

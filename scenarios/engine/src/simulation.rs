@@ -54,7 +54,7 @@ impl Simulation {
     }
 
     /// When the system's next event is due.
-    pub fn next_time(&self) -> Option<Time> {
+    pub fn next_time(&mut self) -> Option<Time> {
         self.system.calendar.next_time()
     }
 

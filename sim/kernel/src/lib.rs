@@ -5,6 +5,7 @@
 //! reached the size that the plan asks for.
 
 mod calendar;
+mod heap;
 mod histogram;
 mod io;
 mod queue;
