@@ -1,28 +1,19 @@
-//! Runs plans without Python: one plan of JSON a line on standard input, one result a line out.
+//! Runs a plan (JSON) and prints how many I/Os it recorded and how long that took.
+//!
+//! For profilers and instruction counters: `run_plan PLAN.json`.
 
-use raidlab_engine::{Plan, run};
-use std::io::{BufRead, Write};
+use std::time::Instant;
 
-fn main() {
-    let stdin = std::io::stdin();
-    let mut out = std::io::stdout().lock();
-    for line in stdin.lock().lines() {
-        let line = line.expect("standard input is readable");
-        let text = match serde_json::from_str::<Plan>(&line) {
-            Err(error) => format!("{{\"error\": {:?}}}", error.to_string()),
-            Ok(plan) => {
-                let begun = std::time::Instant::now();
-                match run(&plan, || true) {
-                    Ok(result) => {
-                        let text = serde_json::to_string(&result).expect("a result is JSON");
-                        let wall = begun.elapsed().as_secs_f64();
-                        format!("{{\"wall_s\": {wall}, \"result\": {text}}}")
-                    }
-                    Err(error) => format!("{{\"error\": {:?}}}", format!("{error:?}")),
-                }
-            }
-        };
-        writeln!(out, "{text}").expect("standard output is writable");
-        out.flush().expect("standard output is writable");
-    }
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args().nth(1).ok_or("usage: run_plan PLAN.json")?;
+    let plan = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+    let start = Instant::now();
+    let result = raidlab_engine::run(&plan, || true).map_err(|e| format!("{e:?}"))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let ios: u64 = result.workloads.iter().map(|workload| workload.ios).sum();
+    println!(
+        r#"{{"ios": {ios}, "events": {}, "seconds": {seconds}, "simulated_s": {}, "breaches": {:?}}}"#,
+        result.events, result.duration_s, result.breaches
+    );
+    Ok(())
 }

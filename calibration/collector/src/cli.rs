@@ -1,0 +1,482 @@
+//! The command line.
+
+use crate::campaign::{Campaign, check_options};
+use crate::estimate;
+use crate::fio::Fio;
+use crate::identity;
+use crate::manifest::{FORMAT, Manifest, PlanRecord, StepRecord};
+use crate::plan::{BUILT_IN, Plan};
+use crate::progress::Progress;
+use crate::runner::Runner;
+use crate::step::{Setting, Step, expand};
+use crate::stop::Stop;
+use crate::store::{Store, write_whole};
+use crate::sysfs::Roots;
+use crate::target::{Target, Wanted, free_bytes};
+use crate::units::{self, show_bytes, show_seconds, timestamp};
+use clap::Parser;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// What a step's files take in the bundle, at most: json+ holds a line for each latency bucket.
+const STEP_BYTES: u64 = 300 << 10;
+
+/// Measures storage with fio and keeps the result as a bundle that raidlab reads.
+///
+/// The target is a file (one that does not exist is created and removed again), a block device,
+/// or a simulated system. The same command goes on where it was interrupted.
+#[derive(Debug, Parser)]
+#[command(name = "raidlab-collect", version, max_term_width = 100)]
+struct Arguments {
+    /// The target: a file, a folder to create a file in, or a block device
+    #[arg(value_name = "TARGET", conflicts_with_all = ["target", "simulated"])]
+    place: Option<PathBuf>,
+    /// The same as TARGET
+    #[arg(long, value_name = "TARGET", conflicts_with = "simulated")]
+    target: Option<PathBuf>,
+    /// Measure the simulated system of a scenario file instead, through the same fio
+    #[arg(long, value_name = "SCENARIO.toml")]
+    simulated: Option<PathBuf>,
+    /// A built-in plan (see --list) or the TOML file of one's own
+    #[arg(long, value_name = "PLAN", default_value = "quick")]
+    plan: String,
+    /// Folder of the bundle [default: PLAN.bundle]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Size of the file to create, for example "8 GiB"
+    #[arg(long)]
+    size: Option<String>,
+    /// Overrides the plan's area, for example "1 GiB"
+    #[arg(long)]
+    area: Option<String>,
+    /// Overrides the running time of every timed step, for example "2 s"
+    #[arg(long, value_name = "TIME")]
+    runtime: Option<String>,
+    /// At most so many rounds of each stage
+    #[arg(long)]
+    rounds: Option<u32>,
+    /// Seed of all random offsets
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Leave out the steps that write
+    #[arg(long)]
+    read_only: bool,
+    /// Let an existing file's content be destroyed
+    #[arg(long)]
+    overwrite_file: bool,
+    /// Measure a device that is in use or holds data: type its serial number
+    #[arg(long, value_name = "SERIAL")]
+    destroy_data_on: Option<String>,
+    /// Path of fio [default: the first on the search path]
+    #[arg(long, value_name = "PATH")]
+    fio: Option<PathBuf>,
+    /// Beyond its expected time by so much, fio counts as hanging and is killed
+    #[arg(long, value_name = "TIME", default_value = "2 min")]
+    grace: String,
+    /// Rate assumed in estimates, in bytes, for example "500 MB" a second
+    #[arg(long, value_name = "BYTES", default_value = "500 MB")]
+    assume_rate: String,
+    /// Print the job files and the time and bytes they will take; measure nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Events as JSON lines on standard output
+    #[arg(long)]
+    json: bool,
+    /// List the built-in plans
+    #[arg(long)]
+    list: bool,
+}
+
+/// The program.
+pub fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args_os()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    if let [_, guard, dashes, command @ ..] = words.as_slice() {
+        if guard == "guard" && dashes == "--" {
+            return crate::guard::run(command);
+        }
+    }
+    let arguments = Arguments::parse();
+    let mut progress = Progress::new(arguments.json);
+    match run(&arguments, &mut progress) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(stop) => {
+            let code = stop.exit_code();
+            let fields = json!({"exit_code": code, "message": stop.to_string()});
+            progress.event("error", fields, &format!("raidlab-collect: {stop}"));
+            ExitCode::from(code)
+        }
+    }
+}
+
+fn list() {
+    for (name, _) in BUILT_IN {
+        let plan = Plan::load(name).expect("a test loads them all");
+        println!("{name:22}{}", plan.title);
+    }
+}
+
+/// The numbers among the arguments, all checked at once.
+struct Numbers {
+    area: Option<u64>,
+    runtime_s: Option<f64>,
+    grace: std::time::Duration,
+    assumed_bytes_per_s: f64,
+}
+
+impl Numbers {
+    fn read(arguments: &Arguments) -> Result<Numbers, Stop> {
+        let mut faults = Vec::new();
+        let area = check(
+            "--area",
+            arguments.area.as_deref(),
+            units::bytes,
+            &mut faults,
+        );
+        let runtime = check(
+            "--runtime",
+            arguments.runtime.as_deref(),
+            units::duration,
+            &mut faults,
+        );
+        let grace = check(
+            "--grace",
+            Some(arguments.grace.as_str()),
+            units::duration,
+            &mut faults,
+        );
+        let rate = check(
+            "--assume-rate",
+            Some(arguments.assume_rate.as_str()),
+            units::bytes,
+            &mut faults,
+        );
+        if area.is_some_and(|bytes| bytes < units::MIB) {
+            faults.push("--area: allowed: 1 MiB and more".to_owned());
+        }
+        if runtime.is_some_and(|time| time.is_zero()) || arguments.rounds == Some(0) {
+            faults.push("--runtime, --rounds: allowed: more than 0".to_owned());
+        }
+        if rate == Some(0) {
+            faults.push("--assume-rate: allowed: more than 0".to_owned());
+        }
+        match (grace, rate, faults.is_empty()) {
+            (Some(grace), Some(rate), true) => Ok(Numbers {
+                area,
+                runtime_s: runtime.map(|time| time.as_secs_f64()),
+                grace,
+                assumed_bytes_per_s: rate as f64,
+            }),
+            _ => Err(Stop::Refused(faults)),
+        }
+    }
+}
+
+fn check<T>(
+    key: &str,
+    text: Option<&str>,
+    read: impl Fn(&str) -> Result<T, String>,
+    faults: &mut Vec<String>,
+) -> Option<T> {
+    match read(text?) {
+        Ok(value) => Some(value),
+        Err(fault) => {
+            faults.push(format!("{key}: {fault}"));
+            None
+        }
+    }
+}
+
+fn run(arguments: &Arguments, progress: &mut Progress) -> Result<(), Stop> {
+    if arguments.list {
+        list();
+        return Ok(());
+    }
+    let numbers = Numbers::read(arguments)?;
+    let plan = Plan::load(&arguments.plan)?;
+    let mut runner = Runner {
+        guard: std::env::current_exe()
+            .map_err(|error| Stop::failed(format!("cannot find this program: {error}")))?,
+        environment: Vec::new(),
+        interrupted: interrupts()?,
+    };
+    let fio_path = arguments
+        .fio
+        .as_ref()
+        .map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()));
+    let fio = Fio::find(fio_path.as_deref(), &runner)?;
+    let out = bundle_folder(arguments, &plan)?;
+    let before = Store::peek(&out)?;
+    let roots = Roots::default();
+    let target = Target::open(
+        &roots,
+        &wanted(arguments),
+        plan_writes(&plan) && !arguments.read_only,
+        before.as_ref(),
+        !arguments.dry_run,
+    )?;
+    let setting = setting(arguments, &numbers, &plan, &target)?;
+    let steps = expand(&plan, &setting).map_err(Stop::Refused)?;
+    if arguments.dry_run {
+        dry_run(&steps, &target, &numbers);
+        return Ok(());
+    }
+    let unfinished = before
+        .as_ref()
+        .is_none_or(|manifest| manifest.end.is_none());
+    if unfinished {
+        target.check_space()?;
+    }
+    let manifest = manifest(arguments, &roots, &plan, setting, &target, &fio, &steps);
+    let (store, found) = Store::open(&out, manifest)?;
+    check_bundle_space(&out, steps.len() - found.done)?;
+    if let Some(simulated) = &target.simulated {
+        let file = out.join("simulated.json");
+        write_whole(&file, simulated.plan.to_string().as_bytes())?;
+        runner.environment = simulated.environment(&file);
+    }
+    announce(&store, &found.damaged, found.done, &numbers, progress);
+    check_options(&fio, &runner, &steps, &target.record.path, &out)?;
+    let mut campaign = Campaign {
+        store,
+        target: &target,
+        plan: &plan,
+        fio: &fio,
+        runner: &runner,
+        grace: numbers.grace,
+        assumed_bytes_per_s: numbers.assumed_bytes_per_s,
+    };
+    let done = campaign.run(progress)?;
+    let fields = json!({"bundle": out, "steps_done": done});
+    progress.event("end", fields, &format!("bundle: {}", out.display()));
+    Ok(())
+}
+
+fn wanted(arguments: &Arguments) -> Wanted {
+    Wanted {
+        path: arguments.place.clone().or_else(|| arguments.target.clone()),
+        simulated: arguments.simulated.clone(),
+        size: arguments.size.clone(),
+        destroy_data_on: arguments.destroy_data_on.clone(),
+        overwrite_file: arguments.overwrite_file,
+    }
+}
+
+/// Ctrl-C and a polite kill set a flag that the runner watches.
+fn interrupts() -> Result<Arc<AtomicBool>, Stop> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+        signal_hook::consts::SIGHUP,
+    ] {
+        signal_hook::flag::register(signal, Arc::clone(&flag))
+            .map_err(|error| Stop::failed(format!("cannot catch signals: {error}")))?;
+    }
+    Ok(flag)
+}
+
+fn bundle_folder(arguments: &Arguments, plan: &Plan) -> Result<PathBuf, Stop> {
+    let folder = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(format!("{}.bundle", plan.name)));
+    if folder.exists() && !folder.is_dir() {
+        return Err(Stop::refused(format!(
+            "--out {}: not a folder",
+            folder.display()
+        )));
+    }
+    std::path::absolute(&folder).map_err(|error| Stop::io("find", &folder, &error))
+}
+
+/// Before the target's size is known, only whether any step could write.
+fn plan_writes(plan: &Plan) -> bool {
+    let huge = Setting {
+        capacity_bytes: 1 << 50,
+        area_bytes: 1 << 50,
+        discard: true,
+        ..Setting::default()
+    };
+    expand(plan, &huge).is_ok_and(|steps| steps.iter().any(|step| step.writes))
+}
+
+fn setting(
+    arguments: &Arguments,
+    numbers: &Numbers,
+    plan: &Plan,
+    target: &Target,
+) -> Result<Setting, Stop> {
+    let capacity = target.record.size_bytes;
+    let wanted = match numbers.area {
+        Some(area) => area,
+        None => units::bytes(&plan.area).map_err(Stop::refused)?,
+    };
+    Ok(Setting {
+        capacity_bytes: capacity,
+        area_bytes: Setting::area(wanted, capacity),
+        layout: target.record.created,
+        discard: target.discard,
+        runtime_s: numbers.runtime_s,
+        rounds: arguments.rounds,
+        read_only: arguments.read_only,
+        seed: arguments.seed,
+    })
+}
+
+fn dry_run(steps: &[Step], target: &Target, numbers: &Numbers) {
+    let mut seen = BTreeSet::new();
+    for step in steps {
+        if seen.insert((&step.stage, &step.name)) {
+            println!("# steps/{}.fio: stage {}", step.stem(), step.stage);
+            println!("{}", step.job_file(&target.record.path));
+        }
+    }
+    let rounds = steps.iter().map(|step| step.round).max().unwrap_or(1);
+    if rounds > 1 {
+        println!(
+            "# {rounds} rounds at most: {} steps of {} kinds",
+            steps.len(),
+            seen.len()
+        );
+    }
+    let rate = numbers.assumed_bytes_per_s;
+    let total = estimate::total(steps.iter(), target.record.size_bytes, rate);
+    for line in total.show(rate).lines() {
+        println!("# {line}");
+    }
+}
+
+fn manifest(
+    arguments: &Arguments,
+    roots: &Roots,
+    plan: &Plan,
+    setting: Setting,
+    target: &Target,
+    fio: &Fio,
+    steps: &[Step],
+) -> Manifest {
+    let now = timestamp();
+    let warnings = warnings(arguments, plan, &setting, target);
+    Manifest {
+        format: FORMAT,
+        collector: env!("CARGO_PKG_VERSION").to_owned(),
+        plan: PlanRecord::new(plan, &setting),
+        target: target.record.clone(),
+        host: identity::host(roots),
+        kernel: identity::kernel(roots),
+        fio_version: fio.version.clone(),
+        options: recorded_options(),
+        start: now.clone(),
+        end: None,
+        sessions: vec![now],
+        warnings,
+        steady_state: Vec::new(),
+        steps: steps.iter().cloned().map(StepRecord::pending).collect(),
+    }
+}
+
+/// The command's arguments, without the serial number.
+fn recorded_options() -> Vec<String> {
+    let mut words: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    for index in 0..words.len() {
+        if words[index] == "--destroy-data-on" && index + 1 < words.len() {
+            words[index + 1] = "(serial)".to_owned();
+        } else if words[index].starts_with("--destroy-data-on=") {
+            words[index] = "--destroy-data-on=(serial)".to_owned();
+        }
+    }
+    words
+}
+
+fn warnings(arguments: &Arguments, plan: &Plan, setting: &Setting, target: &Target) -> Vec<String> {
+    let mut warnings = target.warnings.clone();
+    let wanted = arguments.area.as_deref().unwrap_or(&plan.area);
+    let wanted = units::bytes(wanted).map_or(0, |bytes| bytes / units::MIB * units::MIB);
+    if wanted > setting.area_bytes {
+        warnings.push(format!(
+            "the area is {} and not {}: the target has no more",
+            show_bytes(setting.area_bytes),
+            show_bytes(wanted)
+        ));
+    }
+    let purges = plan
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.steps)
+        .any(|step| step.purge);
+    if purges && !setting.discard && !setting.read_only {
+        warnings.push("not purged: the target cannot discard".to_owned());
+    }
+    if plan.name.starts_with("pts-") && target.record.details["rotational"] == json!(true) {
+        warnings.push("SNIA's tests are made for SSDs; this is a hard disk".to_owned());
+    }
+    if !rustix::process::geteuid().is_root() && target.record.kind != "simulated" {
+        warnings.push(
+            "not root: SMART and health data are missing, and raw devices may not open".to_owned(),
+        );
+    }
+    warnings
+}
+
+fn check_bundle_space(out: &Path, left: usize) -> Result<(), Stop> {
+    let needed = left as u64 * STEP_BYTES;
+    let free = free_bytes(out)?;
+    if free < needed {
+        return Err(Stop::refused(format!(
+            "--out {}: {} may be needed, {} are free",
+            out.display(),
+            show_bytes(needed),
+            show_bytes(free)
+        )));
+    }
+    Ok(())
+}
+
+fn announce(
+    store: &Store,
+    damaged: &[String],
+    done: usize,
+    numbers: &Numbers,
+    progress: &mut Progress,
+) {
+    let manifest = &store.manifest;
+    for warning in &manifest.warnings {
+        progress.warn(warning);
+    }
+    for name in damaged {
+        progress.warn(&format!(
+            "step {name} is damaged on disk and is measured again"
+        ));
+    }
+    let left = manifest
+        .steps
+        .iter()
+        .filter(|record| record.sha256.is_empty());
+    let left = left.map(|record| &record.step);
+    let total = estimate::total(
+        left,
+        manifest.target.size_bytes,
+        numbers.assumed_bytes_per_s,
+    );
+    let (steps, seconds) = (manifest.steps.len(), total.seconds());
+    let line = format!(
+        "{} on {}: {steps} steps at most, {done} done before, about {} left",
+        manifest.plan.name,
+        manifest.target.path,
+        show_seconds(seconds)
+    );
+    let fields = json!({
+        "plan": manifest.plan.name, "target": manifest.target.path, "steps": steps,
+        "done_before": done, "left_s": seconds, "fio_version": manifest.fio_version,
+    });
+    progress.event("start", fields, &line);
+}

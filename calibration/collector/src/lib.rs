@@ -1,0 +1,26 @@
+//! Measures real or simulated storage with fio and keeps the result as a bundle.
+//!
+//! A plan (`plan`) expands into numbered steps (`step`), each one run of fio on one target
+//! (`target`), guarded by `safety`. The runner (`runner`, `guard`) never lets fio outlive the
+//! collector; the store (`store`) never lets a finished step be lost. `campaign` is the loop.
+
+pub mod campaign;
+pub mod cli;
+pub mod estimate;
+pub mod fio;
+pub mod guard;
+pub mod identity;
+pub mod manifest;
+pub mod plan;
+pub mod progress;
+pub mod runner;
+pub mod safety;
+pub mod signature;
+pub mod simulated;
+pub mod steady_state;
+pub mod step;
+pub mod stop;
+pub mod store;
+pub mod sysfs;
+pub mod target;
+pub mod units;

@@ -1,0 +1,233 @@
+//! The bundle's table of contents, `manifest.json`. Described in `docs/files/bundle.md`.
+
+use crate::fio::Summary;
+use crate::plan::Plan;
+use crate::steady_state::Assessment;
+use crate::step::{Setting, Step};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The form of the manifest, raised when a reader of an older form could misread it.
+pub const FORMAT: u32 = 1;
+
+/// Everything about a bundle but fio's own output.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// `FORMAT` of the program that began it.
+    pub format: u32,
+    /// Version of the program that began it.
+    pub collector: String,
+    /// What is measured.
+    pub plan: PlanRecord,
+    /// On what.
+    pub target: TargetRecord,
+    /// The machine: CPU, memory, governor.
+    pub host: Value,
+    /// The kernel's release.
+    pub kernel: String,
+    /// What fio calls itself.
+    pub fio_version: String,
+    /// Arguments of the command, without the program's name.
+    pub options: Vec<String>,
+    /// When the first step began, RFC 3339, UTC.
+    pub start: String,
+    /// When the last step ended; none while steps are left.
+    pub end: Option<String>,
+    /// When the command was started, the first time and each time it went on.
+    pub sessions: Vec<String>,
+    /// What a reader of the figures should know.
+    pub warnings: Vec<String>,
+    /// The outcome of every steady-state test.
+    pub steady_state: Vec<SteadyRecord>,
+    /// All steps in order.
+    pub steps: Vec<StepRecord>,
+}
+
+/// The plan, whole, and how it was set to the target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanRecord {
+    /// Its name.
+    pub name: String,
+    /// Sha-256 of the plan and the setting in their JSON form.
+    pub sha256: String,
+    /// Area, overrides, seed.
+    pub setting: Setting,
+    /// The plan.
+    pub plan: Plan,
+}
+
+/// The target: what must not change, and what is good to know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetRecord {
+    /// `file`, `block` or `simulated`.
+    pub kind: String,
+    /// As fio gets it.
+    pub path: String,
+    /// Its size.
+    pub size_bytes: u64,
+    /// True if the collector created it and removes it.
+    pub created: bool,
+    /// Must be the same when the bundle goes on.
+    pub identity: Value,
+    /// May differ when the bundle goes on.
+    pub details: Value,
+}
+
+/// The outcome of a stage's steady-state test.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SteadyRecord {
+    /// The stage.
+    pub stage: String,
+    /// The step and value that were followed.
+    pub tracked: String,
+    /// True if the last window is steady.
+    pub reached: bool,
+    /// Rounds done.
+    pub rounds: u32,
+    /// The last window; none with fewer rounds than a window has.
+    pub assessment: Option<Assessment>,
+}
+
+/// How far a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Not begun, or not finished: runs when the bundle goes on.
+    Pending,
+    /// Finished, its files on disk.
+    Done,
+    /// Its round was not needed.
+    NotNeeded,
+    /// fio failed; tried again when the bundle goes on.
+    Failed,
+}
+
+/// A step and what came of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StepRecord {
+    /// What fio was asked.
+    #[serde(flatten)]
+    pub step: Step,
+    /// How far it is.
+    pub state: State,
+    /// Sha-256 of its files, by path inside the bundle.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sha256: BTreeMap<String, String>,
+    /// When fio was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// When fio ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    /// Temperature of the target before and after, where it can be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature_c: Option<[Option<f64>; 2]>,
+    /// The figures in short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summary>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl StepRecord {
+    /// A step not begun.
+    pub fn pending(step: Step) -> StepRecord {
+        StepRecord {
+            step,
+            state: State::Pending,
+            sha256: BTreeMap::new(),
+            start: None,
+            end: None,
+            temperature_c: None,
+            summary: None,
+            error: None,
+        }
+    }
+}
+
+impl PlanRecord {
+    /// The record of a plan as set to a target.
+    pub fn new(plan: &Plan, setting: &Setting) -> PlanRecord {
+        let text = serde_json::to_vec(&(plan, setting)).expect("plain data");
+        PlanRecord {
+            name: plan.name.clone(),
+            sha256: crate::store::sha256(&text),
+            setting: setting.clone(),
+            plan: plan.clone(),
+        }
+    }
+}
+
+impl Manifest {
+    /// Why this bundle cannot go on as `now`: one line a difference.
+    pub fn differences(&self, now: &Manifest) -> Vec<String> {
+        let mut found = Vec::new();
+        let pair = |record: &Manifest| {
+            let mut plan = serde_json::to_value(&record.plan).expect("plain data");
+            // Follows from the rest, and would only say so a second time.
+            plan.as_object_mut().expect("a record").remove("sha256");
+            let mut target = serde_json::to_value(&record.target).expect("plain data");
+            target.as_object_mut().expect("a record").remove("details");
+            serde_json::json!({
+                "plan": plan, "target": target, "fio_version": record.fio_version,
+            })
+        };
+        compare("", &pair(self), &pair(now), &mut found);
+        found
+    }
+}
+
+fn compare(path: &str, old: &Value, new: &Value, found: &mut Vec<String>) {
+    let at = |key: &str| {
+        if path.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{path}.{key}")
+        }
+    };
+    match (old, new) {
+        (Value::Object(old), Value::Object(new)) => {
+            for key in old
+                .keys()
+                .chain(new.keys().filter(|key| !old.contains_key(*key)))
+            {
+                let null = Value::Null;
+                let (old, new) = (old.get(key), new.get(key));
+                compare(&at(key), old.unwrap_or(&null), new.unwrap_or(&null), found);
+            }
+        }
+        (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
+            for (index, (old, new)) in old.iter().zip(new).enumerate() {
+                compare(&at(&index.to_string()), old, new, found);
+            }
+        }
+        _ if old == new => (),
+        _ => found.push(format!("{path}: the bundle has {old}, now it is {new}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn differences_name_the_key_and_both_values() {
+        let mut found = Vec::new();
+        compare(
+            "",
+            &json!({"target": {"size_bytes": 1, "path": "a"}, "list": [1, 2]}),
+            &json!({"target": {"size_bytes": 2, "path": "a"}, "list": [1, 2], "new": true}),
+            &mut found,
+        );
+        assert_eq!(
+            found,
+            [
+                "target.size_bytes: the bundle has 1, now it is 2",
+                "new: the bundle has null, now it is true",
+            ]
+        );
+    }
+}

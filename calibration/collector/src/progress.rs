@@ -1,0 +1,155 @@
+//! What the user sees meanwhile: one live line on a terminal, plain lines elsewhere, or events
+//! as JSON lines on standard output.
+
+use crate::units::show_seconds;
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// How often the live line changes, and how often a plain line is added within a step.
+const LIVE: Duration = Duration::from_millis(500);
+const PLAIN: Duration = Duration::from_secs(30);
+
+/// How to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Json,
+    Terminal,
+    Plain,
+}
+
+/// Shows what happens.
+pub struct Progress {
+    form: Form,
+    shown: Instant,
+    live: bool,
+}
+
+/// The state within a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// Step's number.
+    pub number: usize,
+    /// Number of steps.
+    pub steps: usize,
+    /// Step's name.
+    pub name: &'a str,
+    /// Present rate.
+    pub iops: Option<f64>,
+    /// Of the whole plan.
+    pub left_s: f64,
+    /// What the steady-state test says so far.
+    pub steady: Option<&'a str>,
+}
+
+impl Progress {
+    /// JSON events, or what fits standard error.
+    pub fn new(json: bool) -> Progress {
+        let form = if json {
+            Form::Json
+        } else if std::io::stderr().is_terminal() {
+            Form::Terminal
+        } else {
+            Form::Plain
+        };
+        Progress {
+            form,
+            shown: Instant::now(),
+            live: false,
+        }
+    }
+
+    /// An event: its name and fields for machines, a line for people.
+    pub fn event(&mut self, name: &str, fields: Value, line: &str) {
+        if self.form == Form::Json {
+            let mut event = json!({"event": name, "time": crate::units::timestamp()});
+            if let (Value::Object(event), Value::Object(fields)) = (&mut event, fields) {
+                event.extend(fields);
+            }
+            let mut out = std::io::stdout().lock();
+            // A reader that went away must not stop the measurement.
+            let _ = writeln!(out, "{event}").and_then(|()| out.flush());
+        } else {
+            self.end_live();
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
+        self.shown = Instant::now();
+    }
+
+    /// Something the user should know.
+    pub fn warn(&mut self, message: &str) {
+        self.event(
+            "warning",
+            json!({"message": message}),
+            &format!("note: {message}"),
+        );
+    }
+
+    /// Called often; shows when it is time to.
+    pub fn tick(&mut self, moment: Moment<'_>) {
+        let pause = if self.form == Form::Plain {
+            PLAIN
+        } else {
+            LIVE
+        };
+        if self.shown.elapsed() < pause {
+            return;
+        }
+        let line = show(&moment);
+        if self.form == Form::Terminal {
+            eprint!("\r\x1b[K{line}");
+            let _ = std::io::stderr().flush();
+            self.live = true;
+            self.shown = Instant::now();
+        } else {
+            let fields = json!({
+                "number": moment.number, "name": moment.name, "iops": moment.iops,
+                "left_s": moment.left_s, "steady_state": moment.steady,
+            });
+            self.event("progress", fields, &line);
+        }
+    }
+
+    fn end_live(&mut self) {
+        if std::mem::take(&mut self.live) {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
+
+fn show(moment: &Moment<'_>) -> String {
+    let rate = moment
+        .iops
+        .map_or(String::new(), |iops| format!(" | {iops:.0} IO/s"));
+    let steady = moment
+        .steady
+        .map_or(String::new(), |steady| format!(" | {steady}"));
+    format!(
+        "[{}/{}] {}{rate} | {} left{steady}",
+        moment.number,
+        moment.steps,
+        moment.name,
+        show_seconds(moment.left_s)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_holds_rate_time_left_and_steady_state() {
+        let moment = Moment {
+            number: 3,
+            steps: 45,
+            name: "database iodepth=8",
+            iops: Some(1234.4),
+            left_s: 61.0,
+            steady: Some("round 2, not steady yet"),
+        };
+        assert_eq!(
+            show(&moment),
+            "[3/45] database iodepth=8 | 1234 IO/s | 1m 01s left | round 2, not steady yet"
+        );
+    }
+}

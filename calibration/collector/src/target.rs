@@ -1,0 +1,326 @@
+//! What is measured: a file, a block device, or a simulated system.
+
+use crate::identity;
+use crate::manifest::{Manifest, TargetRecord};
+use crate::safety;
+use crate::simulated::{self, Simulated};
+use crate::stop::Stop;
+use crate::sysfs::{BlockDevice, Roots, line};
+use crate::units::{self, MIB, show_bytes};
+use serde_json::{Value, json};
+use std::fs::{self, Metadata};
+use std::io::{BufRead, IsTerminal, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// Name of the file that is created where a folder, or nothing, is named.
+const FILE_NAME: &str = "raidlab-target.bin";
+
+/// What the command line says about the target.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// A file, a folder or a block device.
+    pub path: Option<PathBuf>,
+    /// A scenario file.
+    pub simulated: Option<PathBuf>,
+    /// Size of a file to create.
+    pub size: Option<String>,
+    /// The serial number typed after `--destroy-data-on`.
+    pub destroy_data_on: Option<String>,
+    /// An existing file may be overwritten.
+    pub overwrite_file: bool,
+}
+
+/// A target that may be measured.
+#[derive(Debug)]
+pub struct Target {
+    /// For the manifest.
+    pub record: TargetRecord,
+    /// The device under it, where temperatures are read.
+    pub device: Option<BlockDevice>,
+    /// It can discard.
+    pub discard: bool,
+    /// For the manifest's warnings.
+    pub warnings: Vec<String>,
+    /// The simulated system, if it is one.
+    pub simulated: Option<Simulated>,
+}
+
+impl Target {
+    /// Looks at what is wanted, checks that it may be measured, and writes nothing.
+    pub fn open(
+        roots: &Roots,
+        wanted: &Wanted,
+        writes: bool,
+        before: Option<&Manifest>,
+        ask: bool,
+    ) -> Result<Target, Stop> {
+        if let Some(scenario) = &wanted.simulated {
+            return simulated_target(scenario);
+        }
+        let path = wanted
+            .path
+            .clone()
+            .unwrap_or_else(|| PathBuf::from(FILE_NAME));
+        let path = if path.is_dir() {
+            path.join(FILE_NAME)
+        } else {
+            path
+        };
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.file_type().is_block_device() => {
+                block_target(roots, wanted, &path, &metadata)
+            }
+            Ok(metadata) if !metadata.is_file() => Err(Stop::refused(format!(
+                "--target {}: neither a file nor a block device",
+                path.display()
+            ))),
+            found => file_target(roots, wanted, &path, found.ok(), writes, before, ask),
+        }
+    }
+
+    /// Removes the file that the collector created.
+    pub fn remove(&self) -> Result<(), Stop> {
+        if !self.record.created {
+            return Ok(());
+        }
+        let path = Path::new(&self.record.path);
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Stop::io("remove", path, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// True if the file to be measured lies there in full.
+    pub fn laid_out(&self) -> bool {
+        fs::metadata(&self.record.path)
+            .is_ok_and(|metadata| metadata.len() >= self.record.size_bytes)
+    }
+
+    /// Refuses if a file of the target's size would not fit.
+    pub fn check_space(&self) -> Result<(), Stop> {
+        if !self.record.created {
+            return Ok(());
+        }
+        let path = Path::new(&self.record.path);
+        let there = fs::metadata(path).map_or(0, |metadata| metadata.blocks() * 512);
+        let needed = self.record.size_bytes.saturating_sub(there);
+        let free = free_bytes(path.parent().expect("an absolute path"))?;
+        if needed > free {
+            return Err(Stop::refused(format!(
+                "--size: {} do not fit: {} has {} free",
+                show_bytes(self.record.size_bytes),
+                path.parent().expect("an absolute path").display(),
+                show_bytes(free)
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Free bytes for an unprivileged user in the file system of `folder`.
+pub fn free_bytes(folder: &Path) -> Result<u64, Stop> {
+    let found = rustix::fs::statvfs(folder)
+        .map_err(|error| Stop::io("ask for free space", folder, &error.into()))?;
+    Ok(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+fn simulated_target(scenario: &Path) -> Result<Target, Stop> {
+    let simulated = simulated::describe(scenario)?;
+    let record = TargetRecord {
+        kind: "simulated".to_owned(),
+        path: simulated.filename.clone(),
+        size_bytes: simulated.size_bytes,
+        created: false,
+        identity: json!({
+            "scenario": scenario.file_name().map(|name| name.to_string_lossy()),
+            "name": simulated.name,
+            "seed": simulated.seed,
+            "plan_sha256": crate::store::sha256(simulated.plan.to_string().as_bytes()),
+        }),
+        details: Value::Null,
+    };
+    Ok(Target {
+        record,
+        device: None,
+        discard: false,
+        warnings: Vec::new(),
+        simulated: Some(simulated),
+    })
+}
+
+fn block_target(
+    roots: &Roots,
+    wanted: &Wanted,
+    path: &Path,
+    metadata: &Metadata,
+) -> Result<Target, Stop> {
+    let number = (
+        rustix::fs::major(metadata.rdev()),
+        rustix::fs::minor(metadata.rdev()),
+    );
+    let device = roots.device(number).ok_or_else(|| {
+        Stop::refused(format!(
+            "--target {}: the kernel shows no such device",
+            path.display()
+        ))
+    })?;
+    let overridden = safety::check(roots, &device, path, wanted.destroy_data_on.as_deref())?;
+    let size = device.size().unwrap_or(0) / MIB * MIB;
+    if size == 0 {
+        return Err(Stop::refused(format!(
+            "--target {}: its size is 0",
+            path.display()
+        )));
+    }
+    let discard =
+        line(&device.disk_folder().join("queue/discard_max_bytes")).is_some_and(|text| text != "0");
+    Ok(Target {
+        record: TargetRecord {
+            kind: "block".to_owned(),
+            path: path.display().to_string(),
+            size_bytes: size,
+            created: false,
+            identity: identity::identity(roots, &device),
+            details: identity::details(roots, &device),
+        },
+        device: Some(device),
+        discard,
+        warnings: overridden
+            .iter()
+            .map(|reason| format!("measured although {reason}"))
+            .collect(),
+        simulated: None,
+    })
+}
+
+fn file_target(
+    roots: &Roots,
+    wanted: &Wanted,
+    path: &Path,
+    found: Option<Metadata>,
+    writes: bool,
+    before: Option<&Manifest>,
+    ask: bool,
+) -> Result<Target, Stop> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(|error| {
+        Stop::refused(format!("--target {}: its folder: {error}", path.display()))
+    })?;
+    let Some(name) = path.file_name() else {
+        return Err(Stop::refused(format!(
+            "--target {}: not a file's name",
+            path.display()
+        )));
+    };
+    let path = folder.join(name);
+    let ours = before
+        .map(|manifest| &manifest.target)
+        .filter(|target| target.created && Path::new(&target.path) == path);
+    let created = found.is_none() || ours.is_some();
+    let size_bytes = if created {
+        created_size(wanted, ours, ask)?
+    } else {
+        existing_size(wanted, &path, found.as_ref(), writes)?
+    };
+    let metadata = fs::metadata(&folder).map_err(|error| Stop::io("look at", &folder, &error))?;
+    let number = (
+        rustix::fs::major(metadata.dev()),
+        rustix::fs::minor(metadata.dev()),
+    );
+    // The last mount of that number is the one that is seen.
+    let source = roots
+        .mounts()
+        .into_iter()
+        .rev()
+        .find(|(mounted, _, _)| *mounted == number);
+    let device = roots.device(number).or_else(|| {
+        source
+            .as_ref()
+            .and_then(|(_, source, _)| roots.by_node(source))
+    });
+    Ok(Target {
+        record: TargetRecord {
+            kind: "file".to_owned(),
+            path: path.display().to_string(),
+            size_bytes,
+            created,
+            identity: device
+                .as_ref()
+                .map_or(Value::Null, |device| identity::identity(roots, device)),
+            details: device
+                .as_ref()
+                .map_or(Value::Null, |device| identity::details(roots, device)),
+        },
+        device,
+        discard: false,
+        warnings: vec![
+            "the target is a file: the file system is part of what was measured".to_owned(),
+        ],
+        simulated: None,
+    })
+}
+
+fn created_size(wanted: &Wanted, ours: Option<&TargetRecord>, ask: bool) -> Result<u64, Stop> {
+    let size = match (&wanted.size, ours) {
+        (Some(text), _) => text.clone(),
+        (None, Some(target)) => return Ok(target.size_bytes),
+        (None, None) if ask && std::io::stdin().is_terminal() => ask_size()?,
+        (None, None) => {
+            return Err(Stop::refused(
+                "--size: needed to create the target file; for example --size \"8 GiB\"",
+            ));
+        }
+    };
+    let size = units::bytes(&size).map_err(|fault| Stop::refused(format!("--size: {fault}")))?;
+    if size < MIB {
+        return Err(Stop::refused("--size: allowed: 1 MiB and more"));
+    }
+    Ok(size / MIB * MIB)
+}
+
+fn ask_size() -> Result<String, Stop> {
+    eprint!("Size of the file to create (for example 8 GiB): ");
+    let _ = std::io::stderr().flush();
+    let mut answer = String::new();
+    std::io::stdin()
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|error| Stop::failed(format!("cannot read the answer: {error}")))?;
+    Ok(answer.trim().to_owned())
+}
+
+fn existing_size(
+    wanted: &Wanted,
+    path: &Path,
+    found: Option<&Metadata>,
+    writes: bool,
+) -> Result<u64, Stop> {
+    let mut faults = Vec::new();
+    if writes && !wanted.overwrite_file {
+        faults.push(format!(
+            "--target {}: exists, and this plan writes; name a new file, add --read-only, or \
+             let its content be destroyed by --overwrite-file",
+            path.display()
+        ));
+    }
+    if wanted.size.is_some() {
+        faults.push(format!(
+            "--size: {} exists and has its size",
+            path.display()
+        ));
+    }
+    let size = found.map_or(0, Metadata::len) / MIB * MIB;
+    if size == 0 {
+        faults.push(format!("--target {}: smaller than 1 MiB", path.display()));
+    }
+    if faults.is_empty() {
+        Ok(size)
+    } else {
+        Err(Stop::Refused(faults))
+    }
+}

@@ -1,0 +1,194 @@
+//! Killed at any moment, the same command goes on; nothing of fio is left behind.
+
+mod common;
+
+use common::{Bench, gone, stderr};
+use raidlab_collect::manifest::State;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const STEP: &str = "truncate -s 1M ../../raidlab-target.bin; printf '{' > $out; sleep 0.02; \
+                    echo \"$json\" > $out";
+
+#[test]
+fn killed_at_random_moments_every_step_is_there_once() {
+    let bench = Bench::new(STEP);
+    let mut seed = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .subsec_nanos();
+    println!("seed of the moments: {seed}");
+    let mut kills = 0;
+    for _ in 0..10 {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let mut child = bench
+            .command(&[])
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(u64::from(10 + (seed >> 8) % 250)));
+        if child.try_wait().unwrap().is_none() {
+            child.kill().unwrap();
+            kills += 1;
+        }
+        child.wait().unwrap();
+        if let Some((job, process)) = bench.calls().last() {
+            assert!(gone(*process, 5), "{job} outlived the collector");
+        }
+    }
+    assert!(kills >= 3, "only {kills} kills came before the end");
+    let output = bench.run(&[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    bench.assert_complete();
+    // fio may have begun a step twice, but never again once it was done.
+    let mut starts: BTreeMap<String, usize> = BTreeMap::new();
+    for (job, _) in bench.calls() {
+        *starts.entry(job).or_default() += 1;
+    }
+    assert_eq!(starts.len(), 21);
+    let repeated: usize = starts.values().map(|count| count - 1).sum();
+    assert!(repeated <= kills, "{repeated} repeated for {kills} kills");
+}
+
+#[test]
+fn ctrl_c_ends_fio_and_keeps_what_is_done() {
+    let bench = Bench::new(
+        "case $job in 001.fio) truncate -s 1M ../../raidlab-target.bin; echo \"$json\" > $out;; \
+         *) exec sleep 600;; esac",
+    );
+    let child = bench
+        .command(&[])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    while bench.calls().len() < 2 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let process = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(stderr(&output).contains("goes on"));
+    for (job, process) in bench.calls() {
+        assert!(gone(process, 5), "{job} outlived the collector");
+    }
+    let manifest = bench.manifest();
+    assert_eq!(manifest.steps[0].state, State::Done);
+    assert_eq!(manifest.steps[1].state, State::Pending);
+}
+
+#[test]
+fn a_damaged_step_is_measured_again() {
+    let bench = Bench::new(STEP);
+    assert!(bench.run(&[]).status.success());
+    std::fs::write(bench.path("out/steps/007.json"), "{}").unwrap();
+    let calls = bench.calls().len();
+    let output = bench.run(&[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("007"), "{}", stderr(&output));
+    bench.assert_complete();
+    // The file was removed at the end, so it is laid out again first.
+    let again: Vec<String> = bench.calls()[calls..]
+        .iter()
+        .map(|(job, _)| job.clone())
+        .collect();
+    assert_eq!(again, ["001.fio", "007.fio"]);
+}
+
+#[test]
+fn another_plan_target_or_fio_is_refused_with_the_difference() {
+    let bench = Bench::new(STEP);
+    assert!(bench.run(&[]).status.success());
+    let output = bench.run(&["--seed", "2"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("plan.setting.seed: the bundle has 1, now it is 2"));
+
+    let output = bench
+        .bare(&["--plan", "short.toml", "--fio", "fio", "--size", "2 MiB"])
+        .output()
+        .unwrap();
+    assert!(
+        stderr(&output).contains("target.size_bytes"),
+        "{}",
+        stderr(&output)
+    );
+
+    let fio = std::fs::read_to_string(bench.path("fio")).unwrap();
+    std::fs::write(bench.path("fio"), fio.replace("fio-3.33", "fio-3.34")).unwrap();
+    let output = bench.run(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output)
+            .contains("fio_version: the bundle has \"fio-3.33\", now it is \"fio-3.34\""),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn two_collectors_do_not_share_a_bundle() {
+    let bench = Bench::new("truncate -s 1M ../../raidlab-target.bin; sleep 600");
+    let mut first = bench
+        .command(&[])
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    while bench.calls().is_empty() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let output = bench.run(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("another collector"),
+        "{}",
+        stderr(&output)
+    );
+    first.kill().unwrap();
+    first.wait().unwrap();
+}
+
+#[test]
+fn a_folder_of_other_things_is_left_alone() {
+    let bench = Bench::new(STEP);
+    std::fs::create_dir(bench.path("out")).unwrap();
+    std::fs::write(bench.path("out/thesis.txt"), "years of work").unwrap();
+    let output = bench.run(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("no manifest.json"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn rounds_end_once_steady() {
+    let bench = Bench::new(
+        "n=${job%.fio}; truncate -s 1M ../../raidlab-target.bin; \
+         case $n in 00*) rate=$((1000 / ${n#00}));; *) rate=100;; esac\n\
+         echo \"$json\" | sed \"s/\\\"iops\\\":100/\\\"iops\\\":$rate/\" > $out",
+    );
+    let plan = "name = 'short'\ntitle = 'short'\n[[stage]]\nname = 'rounds'\nrounds = 25\n\
+                steady_state = { step = 'read', value = 'iops' }\n\
+                [[stage.step]]\nname = 'read'\noptions = { rw = 'randread', size = '{area}' }\n";
+    std::fs::write(bench.path("short.toml"), plan).unwrap();
+    let output = bench.run(&[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    bench.assert_complete();
+    let manifest = bench.manifest();
+    // Step n of 2 to 9 shows 1000 / n, then 100: 500 333 250 200 166 142 125 111 | 100 100 ...
+    // The window 111 100 100 100 100 of rounds 8 to 12 has an excursion of 11 of 102 and a slope
+    // of -2.2 a round, 8.6 % over the window; the one before holds 125 and has 25 of 107.
+    let test = &manifest.steady_state[0];
+    assert!(test.reached);
+    assert_eq!(test.rounds, 12);
+    let found = test.assessment.as_ref().unwrap();
+    assert_eq!(found.window, [111.0, 100.0, 100.0, 100.0, 100.0]);
+    assert!((found.slope + 2.2).abs() < 1e-9);
+    let done = manifest
+        .steps
+        .iter()
+        .filter(|record| record.state == State::Done)
+        .count();
+    assert_eq!(done, 13, "layout and twelve rounds");
+}
