@@ -11,7 +11,7 @@ from raidlab.calibration.published import shared
 from raidlab.calibration.validate import Compared, Validation, summarise
 from raidlab.scenarios import _engine
 from raidlab.scenarios.charts import COLOURS
-from raidlab.scenarios.report import chart, page
+from raidlab.scenarios.report import chart, number, page
 
 _QUANTITIES = (("iops", "I/Os a second", "IO/s"), ("mib_per_s", "Throughput", "MiB/s"))
 
@@ -47,6 +47,49 @@ def html_validation(validation: Validation) -> str:
         sections=sections,
         groups=[_group(source, rows) for source in sources],
     )
+
+
+def markdown_validation(validation: Validation) -> str:
+    """The table of `validation` as a Markdown page, by source."""
+    lines = [
+        "# Published and simulated figures",
+        "",
+        "Made by `make docs`. Held: within 10 % of a figure from a table (=), 15 % of one in words",
+        "(~), inside a bound or range. A figure that cannot be simulated yet says why.",
+    ]
+    for source in dict.fromkeys(row.figure.configuration.source for row in validation.rows):
+        group = _group(source, validation.rows)
+        summary = group["summary"]
+        lines += [
+            "",
+            f"## {source}",
+            "",
+            f"{group['title']}. {summary['held']} of {summary['rows']} held, {summary['ran']} ran,"
+            f" median error {number(summary['median_abs_error_pct'])} %.",
+            "",
+            "| figure | configuration | load | outstanding | published | simulated | error, % | |",
+            "|---|---|---|---|---|---|---|---|",
+        ]
+        lines += [_markdown_row(row) for row in group["rows"]]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_row(row: dict[str, Any]) -> str:
+    end = "" if row["high"] is None else f" to {number(row['high'])}"
+    published = f"{row['relation']} {number(row['published'])}{end} {row['unit']}"
+    error = "" if row["error_pct"] is None else f"{row['error_pct']:+.1f}"
+    outcome = "held" if row["held"] else row["why_not"] or "off"
+    cells = (
+        row["id"],
+        row["configuration"],
+        row["load"],
+        row["outstanding"],
+        published,
+        number(row["simulated"]),
+        error,
+        outcome,
+    )
+    return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
 
 
 def _group(source: str, rows: Sequence[Compared]) -> dict[str, Any]:

@@ -94,8 +94,11 @@ def latency(summary: Sequence[Row], shown: Sequence[str] | None = None) -> go.Fi
     return _dressed(figure, "")
 
 
-def breakdown(summary: Sequence[Row], workload: str) -> go.Figure:
-    """Where the mean latency went, by part, one bar for each number of outstanding I/Os."""
+def breakdown(summary: Sequence[Row], workload: str, shares: bool = False) -> go.Figure:
+    """Where the mean latency went, by part, one bar for each number of outstanding I/Os.
+
+    In milliseconds, or as shares of the whole.
+    """
     rows = [row for row in summary if row["workload"] == workload]
     parts = [part for part in _PART_COLOURS if any(row["breakdown_us"].get(part) for row in rows)]
     parts += sorted({part for row in rows for part in row["breakdown_us"]} - set(_PART_COLOURS))
@@ -110,8 +113,10 @@ def breakdown(summary: Sequence[Row], workload: str) -> go.Figure:
             )
         )
     figure.update_layout(barmode="stack")
+    if shares:
+        figure.update_layout(barnorm="percent")
     figure.update_xaxes(title_text="outstanding I/Os", type="category")
-    figure.update_yaxes(title_text="mean time of an I/O, ms")
+    figure.update_yaxes(title_text="share, %" if shares else "mean time of an I/O, ms")
     return _dressed(figure, "")
 
 

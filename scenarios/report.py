@@ -10,7 +10,7 @@ import jinja2
 import plotly.graph_objects as go
 
 from raidlab.scenarios import charts
-from raidlab.scenarios.result import Result
+from raidlab.scenarios.result import Result, Row
 
 
 def html_report(result: Result) -> str:
@@ -32,14 +32,7 @@ def html_report(result: Result) -> str:
                 "From the call in the host to its completion: mean and percentiles.",
                 charts.latency(summary),
             ),
-            *(
-                _section(
-                    f"Where the time of an I/O went: {workload}",
-                    "Mean time by part; the parts of a bar add up to the mean latency.",
-                    charts.breakdown(summary, workload),
-                )
-                for workload in workloads
-            ),
+            *(section for workload in workloads for section in _breakdowns(summary, workload)),
             _section(
                 "What was busy",
                 "Share of the recorded time that each component worked; the busiest come first.",
@@ -90,6 +83,21 @@ def number(value: float | None) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.4g}"
+
+
+def _breakdowns(summary: list[Row], workload: str) -> list[dict[str, Any]]:
+    return [
+        _section(
+            f"Where the time of an I/O went: {workload}",
+            "Mean time by part; the parts of a bar add up to the mean latency.",
+            charts.breakdown(summary, workload),
+        ),
+        _section(
+            f"The same in shares: {workload}",
+            "Waiting grows with outstanding I/Os; the work of each part does not.",
+            charts.breakdown(summary, workload, shares=True),
+        ),
+    ]
 
 
 def _section(title: str, text: str, figure: go.Figure) -> dict[str, Any]:

@@ -19,6 +19,7 @@ def devices(
     ] = None,
     json: Json = False,
     kind: Annotated[str | None, typer.Option("--kind", help="List this kind only.")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table.")] = False,
 ) -> None:
     """List the catalogue, or show one device with the source of every number."""
     if name is not None:
@@ -33,6 +34,9 @@ def devices(
         print(json_module.dumps({"devices": [_line(device) for device in listed]}, indent=2))
         return
     lines = [_line(device) for device in listed]
+    if markdown:
+        print(_markdown(lines))
+        return
     table([line | {"aliases": ", ".join(line["aliases"])} for line in lines])
 
 
@@ -44,6 +48,22 @@ def _line(device: Device) -> dict[str, Any]:
         "aliases": list(spec.aliases),
         "title": spec.title,
     }
+
+
+def _markdown(lines: list[dict[str, Any]]) -> str:
+    head = [
+        "# The catalogue",
+        "",
+        "Made by `make docs`; `raidlab devices NAME` shows a device with its sources.",
+        "",
+        "| kind | name | aliases | |",
+        "|---|---|---|---|",
+    ]
+    rows = [
+        f"| {line['kind']} | `{line['name']}` | {', '.join(line['aliases'])} | {line['title']} |"
+        for line in lines
+    ]
+    return "\n".join(head + rows)
 
 
 def _document(device: Device) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from raidlab.calibration.published import figures_of, read_figures, read_published
-from raidlab.calibration.report import describe
+from raidlab.calibration.report import describe, markdown_validation
 from raidlab.calibration.validate import Validation
 from raidlab.calibration.validate import validate as compare
 from raidlab.commands.common import (
@@ -39,6 +39,9 @@ def validate(
     ] = None,
     json: Json = False,
     html: Html = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="Write the table as a Markdown page.")
+    ] = None,
     workers: Workers = None,
 ) -> None:
     """Show every published figure beside its simulated value, with the error.
@@ -62,6 +65,8 @@ def validate(
 
         write_file(html, html_validation(validation))
         say(f"wrote {html}")
+    if markdown is not None:
+        write_file(markdown, markdown_validation(validation))
     if not all(row.held for row in validation.rows):
         raise typer.Exit(DOES_NOT_HOLD)
 

@@ -1,0 +1,64 @@
+# raidlab: `make` lists the targets. Everything is set up in .venv; nothing else is touched.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lock 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-rust test-python lint format bench docs clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
+
+setup: $(VENV)/.ready ## Make .venv and build raidlab into it
+
+# Built again when the packaging or any Rust source changes; Python is used where it lies.
+$(VENV)/.ready: pyproject.toml $(RUST_SOURCES)
+	@tools/check-toolchain $(PYTHON)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $@
+
+demo: setup ## Published and measured drives beside simulated ones: a table and validation.html
+	@$(BIN)/raidlab validate --html validation.html || test $$? -eq 1
+	@echo "Open validation.html in a browser. Next: docs/tour.md"
+
+test: setup ## Run all Rust and Python tests
+	@tools/get-fio
+	cargo test --workspace --quiet
+	$(BIN)/pytest --quiet
+
+test-rust: ## Run the Rust tests alone
+	@tools/check-toolchain $(PYTHON)
+	cargo test --workspace --quiet
+
+test-python: setup ## Run the Python tests alone
+	$(BIN)/pytest --quiet
+
+lint: setup ## Check format, lints and types; warnings are errors
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: setup ## Format all sources
+	cargo fmt --all
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup ## Measure speed beside SimPy, with the goals
+	cargo build --release --quiet --package raidlab-engine --examples
+	$(BIN)/python benchmarks/speed.py
+
+docs: setup ## Make the pages that commands make: docs/validation.md, docs/catalogue.md
+	@$(BIN)/raidlab validate --markdown docs/validation.md > /dev/null || test $$? -eq 1
+	@$(BIN)/raidlab devices --markdown > docs/catalogue.md
+	@echo "wrote docs/validation.md docs/catalogue.md"
+
+clean: ## Remove everything that was built
+	rm -rf $(VENV) target build dist *.egg-info raidlab.egg-info validation.html
+	find . -name '_engine*.so' -not -path './$(VENV)/*' -delete
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
