@@ -59,6 +59,29 @@ pub struct ControllerPlan {
     pub request_ns: Nanos,
     /// Firmware time on a core for each command to a drive.
     pub command_ns: Nanos,
+    /// Firmware time on a core for each request of an array with parity, past the cache; none
+    /// for the same as `request_ns`.
+    #[serde(default)]
+    pub parity_request_ns: Option<Nanos>,
+    /// The same for a request that the cache serves.
+    #[serde(default)]
+    pub cached_request_ns: Option<Nanos>,
+    /// The same on the short path, FastPath.
+    #[serde(default)]
+    pub fast_path_request_ns: Option<Nanos>,
+    /// Time of each request in messages, set-up and interrupts, on no core.
+    #[serde(default)]
+    pub latency_ns: Nanos,
+    /// Bytes a second that the parity engine takes in; 0 for no limit.
+    #[serde(default)]
+    pub parity_bytes_per_s: u64,
+    /// Bytes a second that the memory moves, in and out together; 0 for no limit.
+    #[serde(default)]
+    pub memory_bytes_per_s: u64,
+    /// Its link to the host, an index into `links`; data of arrays that pass through its memory
+    /// cross this link by themselves.
+    #[serde(default)]
+    pub link: Option<u32>,
 }
 
 /// A drive and its way to the host.
@@ -89,6 +112,39 @@ pub enum Level {
     Raid1e,
     /// Mirrored pairs, striped.
     Raid10,
+    /// Striped with one rotating parity.
+    Raid5,
+    /// Striped with two rotating parities.
+    Raid6,
+    /// RAID 5 spans, striped.
+    Raid50,
+    /// RAID 6 spans, striped.
+    Raid60,
+}
+
+impl Level {
+    /// True if parity guards the data.
+    pub fn has_parity(self) -> bool {
+        matches!(
+            self,
+            Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60
+        )
+    }
+}
+
+/// How parity moves from stripe to stripe, and where data begin beside it.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Rotation {
+    /// Parity from the last drive towards the first; data begin behind it.
+    #[default]
+    LeftSymmetric,
+    /// Parity from the last drive towards the first; data begin at the first drive.
+    LeftAsymmetric,
+    /// Parity from the first drive towards the last; data begin behind it.
+    RightSymmetric,
+    /// Parity from the first drive towards the last; data begin at the first drive.
+    RightAsymmetric,
 }
 
 /// An array.
@@ -107,6 +163,19 @@ pub struct ArrayPlan {
     pub controller: Option<u32>,
     /// True if the host's CPU does the RAID work.
     pub software: bool,
+    /// Spans of levels 50 and 60.
+    #[serde(default = "two")]
+    pub spans: u32,
+    /// Where parity lies.
+    #[serde(default)]
+    pub rotation: Rotation,
+    /// True if requests take the controller's short path.
+    #[serde(default)]
+    pub fast_path: bool,
+}
+
+fn two() -> u32 {
+    2
 }
 
 /// Order of the offsets.

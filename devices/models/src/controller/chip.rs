@@ -1,0 +1,162 @@
+//! The controller's chip: cores that run firmware, an engine that computes parity, memory.
+//!
+//! Firmware time depends on the path that a request takes: through the cache, past it, through
+//! parity, or on the short path that skips the firmware's bookkeeping (FastPath). On top of the
+//! core's time, every request has a latency that no core spends: messages through doorbells and
+//! queues, set-up of transfers, interrupts. See docs/models/raid.md.
+
+use raidlab_kernel::{Nanos, Served, Station, Stations, Time};
+use serde::Deserialize;
+
+/// The way of a request through the firmware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// Straight to the drives.
+    Uncached,
+    /// Read from or written into the cache.
+    Cached,
+    /// An array with parity, past the cache.
+    Parity,
+    /// The short path.
+    Fast,
+}
+
+/// A chip in the plan.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChipParams {
+    /// Cores working in parallel.
+    pub cores: u32,
+    /// Core time of a request straight to the drives.
+    pub uncached_ns: Nanos,
+    /// Core time of a request served by the cache.
+    pub cached_ns: Nanos,
+    /// Core time of a request to an array with parity, past the cache.
+    pub parity_ns: Nanos,
+    /// Core time of a request on the short path.
+    pub fast_path_ns: Nanos,
+    /// Core time of each command to a drive.
+    pub command_ns: Nanos,
+    /// Time that a request spends in messages and set-up, on no core.
+    pub latency_ns: Nanos,
+    /// Bytes a second that the parity engine takes in; 0 for no limit.
+    pub parity_bytes_per_s: u64,
+    /// Bytes a second that the memory moves, reads and writes together; 0 for no limit.
+    pub memory_bytes_per_s: u64,
+}
+
+/// A first-come station whose service time is proportional to bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Throughput {
+    /// Nanoseconds a byte, times 2^32.
+    ns_per_byte: u64,
+    station: Station,
+}
+
+impl Throughput {
+    /// An idle station; a rate of 0 is no limit.
+    pub fn new(bytes_per_s: u64) -> Throughput {
+        let scaled = (1_000_000_000_u128 << 32).checked_div(u128::from(bytes_per_s));
+        Throughput {
+            ns_per_byte: scaled.map_or(0, |ns| ns as u64),
+            station: Station::default(),
+        }
+    }
+
+    /// Moves `bytes` that come at `now`.
+    #[inline]
+    pub fn pass(&mut self, now: Time, bytes: u64) -> Served {
+        let service = (u128::from(bytes) * u128::from(self.ns_per_byte)) >> 32;
+        self.station.serve(now, Nanos(service as u64))
+    }
+
+    /// Work done up to `now`.
+    pub fn busy_until(&self, now: Time) -> Nanos {
+        self.station.busy_until(now)
+    }
+}
+
+/// A chip in a run.
+#[derive(Debug)]
+pub struct Chip {
+    params: ChipParams,
+    /// Run firmware.
+    pub cores: Stations,
+    /// Computes parity.
+    pub parity: Throughput,
+    /// Holds data on their way and the cache.
+    pub memory: Throughput,
+}
+
+impl Chip {
+    /// An idle chip.
+    pub fn new(params: &ChipParams) -> Chip {
+        Chip {
+            params: params.clone(),
+            cores: Stations::new(params.cores as usize),
+            parity: Throughput::new(params.parity_bytes_per_s),
+            memory: Throughput::new(params.memory_bytes_per_s),
+        }
+    }
+
+    /// Firmware takes up a request on this path that needs so many commands to drives.
+    #[inline]
+    pub fn take_up(&mut self, path: Path, commands: u64, now: Time) -> Served {
+        let request = match path {
+            Path::Uncached => self.params.uncached_ns,
+            Path::Cached => self.params.cached_ns,
+            Path::Parity => self.params.parity_ns,
+            Path::Fast => self.params.fast_path_ns,
+        };
+        self.cores.serve(now, request + self.params.command_ns * commands)
+    }
+
+    /// Firmware issues commands of work that goes on already.
+    #[inline]
+    pub fn issue(&mut self, commands: u64, now: Time) -> Served {
+        self.cores.serve(now, self.params.command_ns * commands)
+    }
+
+    /// Time of a request on no core.
+    pub fn latency(&self) -> Nanos {
+        self.params.latency_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chip() -> Chip {
+        Chip::new(&ChipParams {
+            cores: 2,
+            uncached_ns: Nanos(100),
+            cached_ns: Nanos(50),
+            parity_ns: Nanos(200),
+            fast_path_ns: Nanos(30),
+            command_ns: Nanos(10),
+            latency_ns: Nanos(7),
+            parity_bytes_per_s: 1_000_000_000,
+            memory_bytes_per_s: 0,
+        })
+    }
+
+    /// Two cores: the third request waits for the first core to be free.
+    #[test]
+    fn firmware_time_by_path_on_two_cores() {
+        let mut chip = chip();
+        assert_eq!(chip.take_up(Path::Uncached, 2, Time(0)).end, Time(120));
+        assert_eq!(chip.take_up(Path::Parity, 4, Time(0)).end, Time(240));
+        let third = chip.take_up(Path::Fast, 1, Time(0));
+        assert_eq!((third.start, third.end), (Time(120), Time(160)));
+    }
+
+    /// 1000 bytes at 1 GB/s take 1000 ns; no limit takes none.
+    #[test]
+    fn parity_and_memory_pass_bytes_at_their_rates() {
+        let mut chip = chip();
+        assert_eq!(chip.parity.pass(Time(0), 1000).end, Time(1000));
+        assert_eq!(chip.parity.pass(Time(500), 1000).end, Time(2000));
+        assert_eq!(chip.memory.pass(Time(5), 1 << 40).end, Time(5));
+    }
+}

@@ -1,0 +1,179 @@
+//! Jobs: work on one stripe that takes several phases.
+
+use super::stripe::{Extent, Way};
+use crate::system::{Event, System};
+use raidlab_kernel::{Io, IoId, Op, Served, Time};
+
+/// The owner of a job's record: the job's number follows.
+pub(crate) const JOB: u32 = 1 << 30;
+/// No job.
+pub(crate) const NO_JOB: u32 = u32::MAX;
+
+/// What a job is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// New data for a stripe.
+    #[default]
+    Write,
+    /// Data of a lost drive, computed from the others.
+    Recover,
+}
+
+/// What a job does when it goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// It holds its lock: choose the way, firmware.
+    #[default]
+    Plan,
+    /// Send the reads.
+    Read,
+    /// All is read: compute parity.
+    Compute,
+    /// Send the writes.
+    Write,
+    /// All is done: give the lock back, tell whoever waits.
+    Finish,
+}
+
+/// Work on one stripe.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Job {
+    /// Its record; the record's parent waits for it.
+    pub io: IoId,
+    pub array: u32,
+    pub stripe: u64,
+    pub work: Work,
+    pub phase: Phase,
+    pub way: Way,
+    /// The data it is about, in ascending order of (column, start).
+    pub extents: Vec<Extent>,
+    /// Bytes that its commands move in all.
+    pub expected: u64,
+    /// The job behind it in the queue for the same lock.
+    pub next: u32,
+    /// The last of those that wait for the lock that it holds.
+    pub last: u32,
+}
+
+impl System {
+    /// A job below `parent`, for the caller to fill and then to `begin`.
+    pub(crate) fn new_job(
+        &mut self,
+        parent: IoId,
+        array: u32,
+        stripe: u64,
+        work: Work,
+        now: Time,
+    ) -> u32 {
+        let io = self.ios.claim();
+        let index = self.raid.jobs.claim();
+        self.ios[io] = Io::new(Op::Write, 0, 0, now);
+        self.ios[io].parent = parent;
+        self.ios[io].owner = JOB | index;
+        let job = &mut self.raid.jobs[index];
+        job.extents.clear();
+        (job.io, job.array, job.stripe, job.work) = (io, array, stripe, work);
+        (job.phase, job.way) = (Phase::Plan, Way::Plain);
+        (job.expected, job.next, job.last) = (0, NO_JOB, NO_JOB);
+        if parent != Io::NONE {
+            self.ios[parent].pending += 1;
+        }
+        index
+    }
+
+    /// Starts a job that has its extents.
+    pub(crate) fn begin(&mut self, index: u32, now: Time) {
+        let job = &self.raid.jobs[index];
+        let bytes = job.extents.iter().map(|e| u64::from(e.end - e.start)).sum();
+        let io = job.io;
+        self.ios[io].bytes = bytes;
+        if self.lock(index) {
+            self.step_job(index, now);
+        }
+    }
+
+    /// A job goes on with the phase that is due.
+    pub(crate) fn step_job(&mut self, index: u32, now: Time) {
+        match self.raid.jobs[index].phase {
+            Phase::Plan => self.plan_job(index, now),
+            Phase::Read => self.read_phase(index, now),
+            Phase::Compute => self.compute_phase(index, now),
+            Phase::Write => self.write_phase(index, now),
+            Phase::Finish => self.finish_job(index, now),
+        }
+    }
+
+    /// The job goes on with `phase` when its record's time is charged up to `at`.
+    pub(crate) fn step_job_at(&mut self, index: u32, phase: Phase, at: Time, now: Time) {
+        self.raid.jobs[index].phase = phase;
+        if at > now {
+            self.calendar.push(at, Event::Job(index));
+        } else {
+            self.step_job(index, now);
+        }
+    }
+
+    /// Firmware time for commands of work that goes on, if a controller does it.
+    pub(crate) fn firmware(&mut self, array: u32, commands: u64, now: Time) -> Served {
+        match self.arrays[array as usize].controller {
+            Some(controller) => {
+                let chip = &mut self.controllers[controller as usize].chip;
+                chip.issue(commands, now)
+            }
+            None => Served {
+                start: now,
+                end: now,
+            },
+        }
+    }
+
+    /// A command or a job below `parent` is complete, charged up to now: its time becomes the
+    /// parent's if it is the last, since the others ran beside it.
+    pub(crate) fn child_returned(&mut self, child: IoId, now: Time) {
+        let Io {
+            parent,
+            parts,
+            bytes,
+            ..
+        } = self.ios[child];
+        self.ios.release(child);
+        if parent == Io::NONE {
+            return;
+        }
+        let waiting = &mut self.ios[parent];
+        waiting.moved += bytes;
+        waiting.pending -= 1;
+        if waiting.pending > 0 {
+            return;
+        }
+        waiting.parts.add(&parts);
+        waiting.mark = now;
+        self.all_returned(parent, now);
+    }
+
+    /// Everything that a record waited for has come.
+    fn all_returned(&mut self, id: IoId, now: Time) {
+        match job_of(&self.ios[id]) {
+            Some(job) => self.step_job(job, now),
+            None => self.pass_on(id, now),
+        }
+    }
+
+    /// Keeps a record waiting while its children are being sent; `let_go` ends that.
+    pub(crate) fn hold(&mut self, id: IoId) {
+        self.ios[id].pending += 1;
+    }
+
+    pub(crate) fn let_go(&mut self, id: IoId, now: Time) {
+        self.ios[id].pending -= 1;
+        if self.ios[id].pending == 0 {
+            self.all_returned(id, now);
+        }
+    }
+}
+
+/// The job that a record belongs to, if it is a job's.
+#[inline]
+pub(crate) fn job_of(io: &Io) -> Option<u32> {
+    (io.owner & (JOB | crate::system::OUTSIDE) == JOB).then_some(io.owner & !JOB)
+}

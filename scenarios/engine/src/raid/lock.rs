@@ -1,0 +1,57 @@
+//! Locks on stripes: who changes data and parity together has the stripe for itself.
+
+use super::job::{NO_JOB, Phase};
+use crate::system::System;
+use raidlab_kernel::{Part, Time};
+
+impl System {
+    fn lock_key(&self, index: u32) -> Option<u64> {
+        let job = &self.raid.jobs[index];
+        let geometry = &self.raid.volumes[job.array as usize].as_ref()?.geometry;
+        if geometry.parities() == 0 && geometry.copies() == 1 {
+            // One drive holds the data: its own order decides.
+            return None;
+        }
+        let column = job.extents.first().map_or(0, |extent| extent.column);
+        let volume = self.raid.volumes[job.array as usize].as_ref()?;
+        Some(volume.lock_key(job.array, job.stripe, column))
+    }
+
+    /// Takes the lock of a job's stripe; false if it must wait for it.
+    pub(crate) fn lock(&mut self, index: u32) -> bool {
+        let Some(key) = self.lock_key(index) else {
+            return true;
+        };
+        let Some(holder) = self.raid.locks.get(key) else {
+            self.raid.locks.insert(key, index);
+            return true;
+        };
+        let last = match self.raid.jobs[holder].last {
+            NO_JOB => holder,
+            last => last,
+        };
+        self.raid.jobs[last].next = index;
+        self.raid.jobs[holder].last = index;
+        false
+    }
+
+    /// Gives a job's lock to the next one that waits for it, and lets that one go on.
+    pub(crate) fn unlock(&mut self, index: u32, now: Time) {
+        let Some(key) = self.lock_key(index) else {
+            return;
+        };
+        debug_assert_eq!(self.raid.locks.get(key), Some(index));
+        let (next, last) = (self.raid.jobs[index].next, self.raid.jobs[index].last);
+        if next == NO_JOB {
+            self.raid.locks.remove(key);
+            return;
+        }
+        self.raid.locks.insert(key, next);
+        let job = &mut self.raid.jobs[next];
+        job.last = if last == next { NO_JOB } else { last };
+        debug_assert_eq!(job.phase, Phase::Plan);
+        let io = job.io;
+        self.ios[io].charge(Part::Raid, now);
+        self.step_job(next, now);
+    }
+}

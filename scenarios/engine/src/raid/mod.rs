@@ -1,0 +1,51 @@
+//! Arrays whose data pass through a controller's (or the host's) memory: parity, lost drives.
+//!
+//! A request to such an array becomes *jobs*, each with a record of its own below the request's;
+//! a job takes several phases, each of which sends commands. The last command of a phase carries
+//! its time into the job, the last job its time into the request, so that the parts of a
+//! request's time add up to its latency exactly. See docs/models/raid.md.
+
+mod geometry;
+mod job;
+mod lock;
+mod request;
+mod stripe;
+mod transfer;
+mod volume;
+mod write;
+
+pub use geometry::{Geometry, Piece, Place};
+pub(crate) use geometry::check as check_level;
+pub(crate) use job::{JOB, Job};
+pub use stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
+pub(crate) use volume::Volume;
+
+use raidlab_kernel::Slab;
+use raidlab_models::Table;
+
+/// What the engine keeps of jobs and volumes.
+#[derive(Debug)]
+pub(crate) struct Raid {
+    /// For each array: its volume, if its data pass through memory.
+    pub volumes: Vec<Option<Volume>>,
+    pub jobs: Slab<Job>,
+    /// The job that holds each locked stripe.
+    pub locks: Table,
+    pub ranges: Vec<(u32, u32)>,
+    pub transfers: Vec<Transfer>,
+}
+
+impl Raid {
+    /// `jobs` may be under way before anything must grow.
+    pub fn new(volumes: Vec<Option<Volume>>, jobs: usize) -> Raid {
+        let used = volumes.iter().any(Option::is_some);
+        let jobs = if used { jobs } else { 0 };
+        Raid {
+            volumes,
+            jobs: Slab::with_capacity(jobs),
+            locks: Table::with_capacity(jobs),
+            ranges: Vec::with_capacity(64),
+            transfers: Vec::with_capacity(256),
+        }
+    }
+}

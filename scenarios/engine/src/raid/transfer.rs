@@ -1,0 +1,148 @@
+//! Commands of jobs and requests to the drives of a volume.
+
+use super::job::Work;
+use super::stripe::{Extent, Role};
+use crate::system::System;
+use raidlab_kernel::{IoId, Op, Time};
+
+impl System {
+    pub(crate) fn volume(&self, array: u32) -> &super::Volume {
+        self.raid.volumes[array as usize]
+            .as_ref()
+            .expect("the array's data pass through memory")
+    }
+
+    /// Sends a command below `parent` to a unit's drive; data go to every copy that lives.
+    pub(crate) fn send_to(
+        &mut self,
+        parent: IoId,
+        op: Op,
+        place: (u32, u64, Role),
+        range: (u32, u32),
+        now: Time,
+    ) {
+        let (array, stripe, role) = place;
+        let bytes = u64::from(range.1 - range.0);
+        let copies = match role {
+            Role::Data(_) if op == Op::Write => self.volume(array).geometry.copies(),
+            _ => 1,
+        };
+        for copy in 0..copies {
+            let volume = self.volume(array);
+            let unit = match role {
+                Role::Data(column) => volume.geometry.data(stripe, column, copy),
+                Role::Parity(which) => volume.geometry.parity(stripe, which),
+            };
+            if copies == 1 || volume.lives(unit) {
+                let drive = volume.members[unit.member as usize].drive;
+                let offset = unit.offset + u64::from(range.0);
+                self.ios[parent].pending += 1;
+                self.command(parent, op, drive, offset, bytes, now);
+            }
+        }
+    }
+
+    /// Reads a range of the array below `parent`: from living drives, or by computing.
+    pub(crate) fn read_range(
+        &mut self,
+        parent: IoId,
+        array: u32,
+        mut offset: u64,
+        bytes: u64,
+        now: Time,
+    ) {
+        let end = offset + bytes;
+        self.hold(parent);
+        while offset < end {
+            let piece = self.volume(array).geometry.piece(offset, end - offset);
+            let extent = Extent {
+                column: piece.column,
+                start: piece.start,
+                end: piece.end,
+            };
+            self.read_piece(parent, array, piece.stripe, extent, now);
+            offset += u64::from(piece.end - piece.start);
+        }
+        self.let_go(parent, now);
+    }
+
+    fn read_piece(
+        &mut self,
+        parent: IoId,
+        array: u32,
+        stripe: u64,
+        extent: Extent,
+        now: Time,
+    ) {
+        if let Some((drive, unit)) = self.living_copy(array, stripe, extent, now) {
+            let bytes = u64::from(extent.end - extent.start);
+            self.ios[parent].pending += 1;
+            let offset = unit + u64::from(extent.start);
+            self.command(parent, Op::Read, drive, offset, bytes, now);
+        } else {
+            let job = self.new_job(parent, array, stripe, Work::Recover, now);
+            self.raid.jobs[job].extents.push(extent);
+            self.begin(job, now);
+        }
+    }
+
+    /// The living copy with the fewest commands before it; among equals the nearest.
+    fn living_copy(
+        &self,
+        array: u32,
+        stripe: u64,
+        extent: Extent,
+        now: Time,
+    ) -> Option<(u32, u64)> {
+        let volume = self.volume(array);
+        let copies = (0..volume.geometry.copies())
+            .map(|copy| volume.geometry.data(stripe, extent.column, copy))
+            .filter(|&place| volume.lives(place))
+            .map(|place| (volume.members[place.member as usize].drive, place.offset));
+        if volume.geometry.copies() == 1 {
+            return copies.into_iter().next();
+        }
+        copies.min_by_key(|&(drive, offset)| {
+            self.drives[drive as usize].cost(now, offset + u64::from(extent.start))
+        })
+    }
+
+    /// Writes a range of the array below `parent`, a job for each stripe (or unit, where no
+    /// parity ties units together).
+    pub(crate) fn write_range(
+        &mut self,
+        parent: IoId,
+        array: u32,
+        mut offset: u64,
+        bytes: u64,
+        now: Time,
+    ) {
+        let end = offset + bytes;
+        let together = self.volume(array).geometry.parities() > 0;
+        self.hold(parent);
+        let mut open: Option<(u32, u64)> = None;
+        while offset < end {
+            let piece = self.volume(array).geometry.piece(offset, end - offset);
+            let job = match open {
+                Some((job, stripe)) if together && stripe == piece.stripe => job,
+                _ => {
+                    if let Some((job, _)) = open {
+                        self.begin(job, now);
+                    }
+                    self.new_job(parent, array, piece.stripe, Work::Write, now)
+                }
+            };
+            self.raid.jobs[job].extents.push(Extent {
+                column: piece.column,
+                start: piece.start,
+                end: piece.end,
+            });
+            open = Some((job, piece.stripe));
+            offset += u64::from(piece.end - piece.start);
+        }
+        if let Some((job, _)) = open {
+            self.begin(job, now);
+        }
+        self.let_go(parent, now);
+    }
+}
