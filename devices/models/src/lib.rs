@@ -3,6 +3,7 @@
 //! A device never sees the engine: it is handed a [`Port`] while it handles a command or one of
 //! its own events, and is dispatched statically through [`Device`].
 
+mod controller;
 mod device;
 mod fault;
 pub mod hdd;
@@ -12,6 +13,7 @@ mod port;
 mod ssd;
 mod station;
 
+pub use controller::{Chip, ChipParams, Path, Table, Throughput};
 pub use device::{Device, DeviceParams};
 pub use fault::Fault;
 pub use host::{Host, HostParams};

@@ -5,9 +5,10 @@ use crate::layout::Layout;
 use crate::load::Load;
 use crate::measure::Meter;
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
+use crate::raid::{Geometry, Raid, Volume};
 use crate::system::{Array, Controller, Event, Slot, System, Tally, Workload};
-use raidlab_kernel::{Calendar, Nanos, Op, Queue, Slab, Stations, Stream, Time, TimeWeighted};
-use raidlab_models::{Device, Fault, Host, Link};
+use raidlab_kernel::{Calendar, Nanos, Op, Queue, Slab, Stream, Time, TimeWeighted};
+use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link, Path};
 use std::collections::VecDeque;
 
 /// I/Os that outside callers may have under way before the slab grows.
@@ -50,7 +51,7 @@ impl System {
         if !faults.0.is_empty() {
             return Err(faults.0);
         }
-        let drives = build_drives(plan, &mut faults);
+        let mut drives = build_drives(plan, &mut faults);
         if drives.len() < plan.drives.len() {
             return Err(faults.0);
         }
@@ -65,6 +66,7 @@ impl System {
         let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
         let requests = slots.len() + OUTSIDE_IOS;
         let ios = requests + commands_at_most(plan, &arrays);
+        let volumes = build_volumes(plan, &mut drives, &arrays);
         let mut system = System {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
             ios: Slab::with_capacity(ios),
@@ -82,6 +84,7 @@ impl System {
             tally: Tally::default(),
             recorded: 0,
             segments: Vec::with_capacity(256),
+            raid: Raid::new(volumes, ios),
         };
         system.start(plan);
         Ok(system)
@@ -182,6 +185,11 @@ fn check_references(plan: &Plan, faults: &mut Faults) {
             faults.index(key, controller, plan.controllers.len());
         }
     }
+    for (i, controller) in plan.controllers.iter().enumerate() {
+        if let Some(link) = controller.link {
+            faults.index(format!("controllers.{i}.link"), link, plan.links.len());
+        }
+    }
     for (i, workload) in plan.workloads.iter().enumerate() {
         let key = format!("workloads.{i}.array");
         faults.index(key, workload.array, plan.arrays.len());
@@ -214,29 +222,75 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
 fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array> {
     let mut arrays = Vec::new();
     for (index, array) in plan.arrays.iter().enumerate() {
-        let ArrayPlan {
-            name,
-            level,
-            stripe_unit_bytes,
-            ..
-        } = array;
-        let capacities: Vec<u64> = array
-            .drives
-            .iter()
-            .map(|&drive| drives[drive as usize].device.capacity_bytes())
-            .collect();
-        match Layout::new(*level, *stripe_unit_bytes, &capacities) {
+        let layout = if in_memory(array) {
+            geometry(array, drives).map(|geometry| Layout::of(array.level, &geometry))
+        } else {
+            Layout::new(array.level, array.stripe_unit_bytes, &sizes(array, drives))
+        };
+        match layout {
             Ok(layout) => arrays.push(Array {
-                name: name.clone(),
+                name: array.name.clone(),
                 layout,
                 drives: array.drives.clone(),
                 controller: array.controller,
                 software: array.software,
+                path: if array.fast_path {
+                    Path::Fast
+                } else if array.level.has_parity() {
+                    Path::Parity
+                } else {
+                    Path::Uncached
+                },
+                in_memory: in_memory(array),
             }),
-            Err(why) => faults.add(format!("arrays.{index}"), name, why),
+            Err(why) => faults.add(format!("arrays.{index}"), &array.name, why),
         }
     }
     arrays
+}
+
+/// Whether an array's data pass through memory, where parity is made.
+fn in_memory(array: &ArrayPlan) -> bool {
+    array.level.has_parity()
+}
+
+fn sizes(array: &ArrayPlan, drives: &[Drive]) -> Vec<u64> {
+    let size = |&drive: &u32| drives[drive as usize].device.capacity_bytes();
+    array.drives.iter().map(size).collect()
+}
+
+fn geometry(array: &ArrayPlan, drives: &[Drive]) -> Result<Geometry, String> {
+    let sizes = sizes(array, drives);
+    Geometry::new(
+        array.level,
+        array.rotation,
+        array.stripe_unit_bytes,
+        array.spans,
+        &sizes,
+    )
+}
+
+/// The volumes of arrays whose data pass through memory: their drives' paths end there, and
+/// the controller's link to the host is crossed by the requests themselves.
+fn build_volumes(plan: &Plan, drives: &mut [Drive], arrays: &[Array]) -> Vec<Option<Volume>> {
+    let build = |(array, built): (&ArrayPlan, &Array)| {
+        if !built.in_memory {
+            return None;
+        }
+        let geometry = geometry(array, drives).ok()?;
+        let controller = array
+            .controller
+            .map(|index| &plan.controllers[index as usize]);
+        let link = controller.and_then(|controller| controller.link);
+        for &drive in &array.drives {
+            let path = &mut drives[drive as usize].path;
+            if link.is_some() && path.last().copied() == link {
+                path.pop();
+            }
+        }
+        Some(Volume::new(geometry, &array.drives, link))
+    };
+    plan.arrays.iter().zip(arrays).map(build).collect()
 }
 
 fn check_workloads(plan: &Plan, arrays: &[Array], faults: &mut Faults) {
@@ -316,12 +370,21 @@ fn check_workloads(plan: &Plan, arrays: &[Array], faults: &mut Faults) {
 }
 
 fn build_controller(plan: &ControllerPlan) -> Controller {
+    let request = plan.request_ns;
     Controller {
         name: plan.name.clone(),
         queue_depth: plan.queue_depth,
-        request: plan.request_ns,
-        command: plan.command_ns,
-        cores: Stations::new(plan.cores as usize),
+        chip: Chip::new(&ChipParams {
+            cores: plan.cores,
+            uncached_ns: request,
+            cached_ns: plan.cached_request_ns.unwrap_or(request),
+            parity_ns: plan.parity_request_ns.unwrap_or(request),
+            fast_path_ns: plan.fast_path_request_ns.unwrap_or(request),
+            command_ns: plan.command_ns,
+            latency_ns: plan.latency_ns,
+            parity_bytes_per_s: plan.parity_bytes_per_s,
+            memory_bytes_per_s: plan.memory_bytes_per_s,
+        }),
         in_work: 0,
         waiting: Queue::default(),
         load: TimeWeighted::default(),

@@ -6,6 +6,7 @@
 //! its copy on the next drive in the row below.
 
 use crate::plan::Level;
+use crate::raid::{Geometry, check_level};
 use raidlab_kernel::Op;
 
 /// A contiguous piece of a request within one column.
@@ -25,6 +26,8 @@ pub struct Layout {
     level: Level,
     unit: u64,
     members: u64,
+    /// Data columns.
+    columns: u64,
     /// Bytes used of each drive (of jbod: the size of each, which may differ).
     sizes: Vec<u64>,
 }
@@ -39,36 +42,37 @@ impl Layout {
     /// Says which number of drives or stripe unit the level wants.
     pub fn new(level: Level, unit: u64, capacities: &[u64]) -> Result<Layout, String> {
         let members = capacities.len() as u64;
-        let (fits, wanted) = match level {
-            Level::Jbod => (members >= 1, "1 drive or more"),
-            Level::Raid0 => (members >= 1, "1 drive or more"),
-            Level::Raid1 => (members >= 2, "2 drives or more"),
-            Level::Raid1e => (members >= 3, "3 drives or more"),
-            Level::Raid10 => (
-                members >= 4 && members % 2 == 0,
-                "4 drives or more, an even number",
-            ),
-        };
-        if !fits {
-            return Err(format!("{level:?} of {members} drives; allowed: {wanted}"));
-        }
-        if unit == 0 || unit % 512 != 0 {
-            return Err(format!(
-                "stripe unit of {unit} bytes; allowed: a multiple of 512, at least 512"
-            ));
-        }
+        check_level(level, unit, members, 1)?;
         let least = capacities.iter().copied().min().unwrap_or(0);
         let sizes = match level {
             Level::Jbod => capacities.to_vec(),
             Level::Raid1e => vec![least / (2 * unit) * (2 * unit); capacities.len()],
             _ => vec![least / unit * unit; capacities.len()],
         };
+        let columns = match level {
+            Level::Raid10 => members / 2,
+            Level::Raid1 => 1,
+            _ => members,
+        };
         Ok(Layout {
             level,
             unit,
             members,
+            columns,
             sizes,
         })
+    }
+
+    /// Stands in for a geometry whose data pass through memory: its size, and how many commands
+    /// its reads need. Its requests are split by the geometry itself.
+    pub fn of(level: Level, geometry: &Geometry) -> Layout {
+        Layout {
+            level,
+            unit: geometry.unit(),
+            members: u64::from(geometry.members()),
+            columns: u64::from(geometry.columns()) * geometry.spans(),
+            sizes: vec![geometry.capacity() * u64::from(geometry.copies())],
+        }
     }
 
     /// Bytes that the array offers.
@@ -80,9 +84,9 @@ impl Layout {
     /// How many drives hold each byte.
     pub fn copies(&self) -> u64 {
         match self.level {
-            Level::Jbod | Level::Raid0 => 1,
             Level::Raid1 => self.members,
             Level::Raid1e | Level::Raid10 => 2,
+            _ => 1,
         }
     }
 
@@ -99,12 +103,12 @@ impl Layout {
     #[inline]
     pub fn copy(&self, segment: &Segment, copy: u64) -> (u32, u64) {
         match self.level {
-            Level::Jbod | Level::Raid0 => (segment.member, segment.offset),
             Level::Raid1 | Level::Raid10 => (segment.member + copy as u32, segment.offset),
             Level::Raid1e => {
                 let member = (u64::from(segment.member) + copy) % self.members;
                 (member as u32, segment.offset + copy * self.unit)
             }
+            _ => (segment.member, segment.offset),
         }
     }
 
@@ -115,20 +119,22 @@ impl Layout {
         }
         let segments = match self.level {
             Level::Jbod | Level::Raid1 => 1,
-            Level::Raid0 | Level::Raid10 => self.units(offset, bytes).min(self.columns()),
-            Level::Raid1e => self.units(offset, bytes),
+            Level::Raid0 | Level::Raid10 => self.units(offset, bytes).min(self.columns),
+            _ => self.units(offset, bytes),
         };
         match op {
             Op::Read => segments,
+            // The classical small write: read and write data and parities.
+            _ if self.level.has_parity() => 2 * segments + 2 * self.parities(),
             _ => segments * self.copies(),
         }
     }
 
-    fn columns(&self) -> u64 {
+    fn parities(&self) -> u64 {
         match self.level {
-            Level::Raid10 => self.members / 2,
-            Level::Raid1 => 1,
-            _ => self.members,
+            Level::Raid5 | Level::Raid50 => 1,
+            Level::Raid6 | Level::Raid60 => 2,
+            _ => 0,
         }
     }
 
@@ -149,7 +155,7 @@ impl Layout {
                 offset,
                 bytes,
             }),
-            Level::Raid0 | Level::Raid10 | Level::Raid1e => self.split_units(offset, bytes, into),
+            _ => self.split_units(offset, bytes, into),
         }
     }
 
@@ -171,7 +177,7 @@ impl Layout {
     }
 
     fn split_units(&self, mut offset: u64, bytes: u64, into: &mut Vec<Segment>) {
-        let columns = self.columns();
+        let columns = self.columns;
         let drives_per_column = self.members / columns;
         let rows_per_unit = if self.level == Level::Raid1e { 2 } else { 1 };
         let mut left = bytes;

@@ -12,6 +12,7 @@ mod layout;
 mod load;
 mod measure;
 pub mod plan;
+pub mod raid;
 mod replay;
 pub mod report;
 mod run;

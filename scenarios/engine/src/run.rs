@@ -158,8 +158,8 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
         all.push(StationReport {
             name: controller.name.clone(),
             kind: "controller",
-            busy: controller.cores.busy_until(at),
-            servers: controller.cores.count(),
+            busy: controller.chip.cores.busy_until(at),
+            servers: controller.chip.cores.count(),
             load: Some(&controller.load),
             figures: Vec::new(),
         });

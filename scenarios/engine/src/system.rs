@@ -16,10 +16,11 @@ use crate::layout::{Layout, Segment};
 use crate::load::{Load, Request};
 use crate::measure::Meter;
 use crate::plan::Arrival;
+use crate::raid::Raid;
 use raidlab_kernel::{
-    Calendar, Io, IoId, Nanos, Op, Part, Parts, Queue, Slab, Stations, Stream, Time, TimeWeighted,
+    Calendar, Io, IoId, Nanos, Op, Part, Parts, Queue, Slab, Stream, Time, TimeWeighted,
 };
-use raidlab_models::{Device, Direction, Host, Link};
+use raidlab_models::{Chip, Device, Direction, Host, Link, Path};
 use std::collections::VecDeque;
 
 /// What can happen next.
@@ -33,6 +34,8 @@ pub enum Event {
     Admit(IoId),
     /// The controller's firmware is done with a request.
     Dispatch(IoId),
+    /// A job on a stripe goes on.
+    Job(u32),
     /// A command's data reach the next link of its path.
     Leg(IoId),
     /// Write data have arrived at the drive.
@@ -56,9 +59,7 @@ pub struct Controller {
     /// For reports.
     pub name: String,
     pub(crate) queue_depth: u32,
-    pub(crate) request: Nanos,
-    pub(crate) command: Nanos,
-    pub(crate) cores: Stations,
+    pub(crate) chip: Chip,
     pub(crate) in_work: u32,
     pub(crate) waiting: Queue,
     pub(crate) load: TimeWeighted,
@@ -75,6 +76,10 @@ pub struct Array {
     pub drives: Vec<u32>,
     pub(crate) controller: Option<u32>,
     pub(crate) software: bool,
+    /// Its requests' way through the firmware.
+    pub(crate) path: Path,
+    /// True if its data pass through the controller's or the host's memory.
+    pub(crate) in_memory: bool,
 }
 
 /// A workload in a run.
@@ -161,6 +166,7 @@ pub struct System {
     pub(crate) tally: Tally,
     pub(crate) recorded: u64,
     pub(crate) segments: Vec<Segment>,
+    pub(crate) raid: Raid,
 }
 
 impl System {
@@ -171,7 +177,9 @@ impl System {
 
     /// Every request that has left the host and is not complete.
     pub(crate) fn requests_under_way(&self) -> impl Iterator<Item = &Io> {
-        self.ios.live().filter(|io| io.parent == Io::NONE)
+        self.ios
+            .live()
+            .filter(|io| io.parent == Io::NONE && crate::raid::job_of(io).is_none())
     }
 
     /// Handles the next event if it is due at `limit` or earlier; false if there is none.
@@ -189,6 +197,7 @@ impl System {
             Event::Arrival(workload) => self.arrive(workload, now),
             Event::Admit(io) => self.admit(io, now),
             Event::Dispatch(io) => self.dispatch(io, now),
+            Event::Job(job) => self.step_job(job, now),
             Event::Leg(io) => self.next_leg(io, now),
             Event::AtDrive(io) => self.at_drive(io),
             Event::Done(io) => self.device_done(io, now),
@@ -292,12 +301,18 @@ impl System {
         controller.in_work += 1;
         let io = &mut self.ios[id];
         let array = &self.arrays[io.array as usize];
-        let commands = array.layout.fan_out(io.op, io.offset, io.bytes);
-        let work = controller.request + controller.command * commands;
-        let served = controller.cores.serve(now, work);
+        // Jobs on stripes count their commands themselves.
+        let commands = if array.in_memory && io.op == Op::Write {
+            0
+        } else {
+            array.layout.fan_out(io.op, io.offset, io.bytes)
+        };
+        let served = controller.chip.take_up(array.path, commands, now);
         io.charge_stay(Part::ControllerWait, Part::Controller, served);
-        if served.end > now {
-            self.calendar.push(served.end, Event::Dispatch(id));
+        let ready = served.end + controller.chip.latency();
+        io.charge(Part::Controller, ready);
+        if ready > now {
+            self.calendar.push(ready, Event::Dispatch(id));
         } else {
             self.dispatch(id, now);
         }
@@ -310,6 +325,9 @@ impl System {
             let io = &self.ios[id];
             (io.op, io.offset, io.bytes, io.array)
         };
+        if self.arrays[array_index as usize].in_memory {
+            return self.go_on(id, now);
+        }
         if op == Op::Flush {
             return self.dispatch_flush(id, now);
         }
@@ -382,7 +400,15 @@ impl System {
 
     /// Sends one command of a request to a drive.
     #[inline]
-    fn command(&mut self, parent: IoId, op: Op, drive: u32, offset: u64, bytes: u64, now: Time) {
+    pub(crate) fn command(
+        &mut self,
+        parent: IoId,
+        op: Op,
+        drive: u32,
+        offset: u64,
+        bytes: u64,
+        now: Time,
+    ) {
         let id = self.ios.claim();
         let io = &mut self.ios[id];
         *io = Io::new(op, offset, bytes, now);
@@ -533,15 +559,19 @@ impl System {
         if request.pending == 0 {
             request.parts.add(&parts);
             request.mark = now;
-            self.complete(parent, now);
+            self.all_returned(parent, now);
         }
     }
 
-    fn complete(&mut self, id: IoId, now: Time) {
+    pub(crate) fn complete(&mut self, id: IoId, now: Time) {
         self.inside.change(now, -1);
         let io = &self.ios[id];
         let array = &self.arrays[io.array as usize];
-        let expected = array.layout.bytes_moved(io.op, io.bytes);
+        let expected = if array.in_memory {
+            io.bytes
+        } else {
+            array.layout.bytes_moved(io.op, io.bytes)
+        };
         self.tally.wrong_bytes += u64::from(io.moved != expected);
         self.tally.stay += now - io.entered;
         if let Some(index) = array.controller {

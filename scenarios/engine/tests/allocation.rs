@@ -50,3 +50,15 @@ fn stations_behind_links_and_a_controller() {
     load["align_bytes"] = json!(512);
     assert_free(&value);
 }
+
+#[test]
+fn stripes_with_parity() {
+    let mut value = stations(9, 100_000, "exponential", 1);
+    value["arrays"][0]["level"] = json!("raid6");
+    let load = &mut value["workloads"][0];
+    load["area_bytes"] = json!(1_u64 << 29);
+    load["arrival"]["outstanding"] = json!(64);
+    load["read_share"] = json!(0.5);
+    load["align_bytes"] = json!(512);
+    assert_free(&value);
+}

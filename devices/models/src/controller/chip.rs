@@ -108,7 +108,8 @@ impl Chip {
             Path::Parity => self.params.parity_ns,
             Path::Fast => self.params.fast_path_ns,
         };
-        self.cores.serve(now, request + self.params.command_ns * commands)
+        self.cores
+            .serve(now, request + self.params.command_ns * commands)
     }
 
     /// Firmware issues commands of work that goes on already.

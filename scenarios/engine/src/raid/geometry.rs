@@ -366,14 +366,44 @@ mod tests {
     /// Two spans of three drives: stripes alternate, rows advance every second stripe.
     #[test]
     fn raid_50_alternates_its_spans() {
-        let geometry =
-            Geometry::new(Level::Raid50, Rotation::LeftSymmetric, UNIT, 2, &[8 * UNIT; 6]).unwrap();
+        let geometry = Geometry::new(
+            Level::Raid50,
+            Rotation::LeftSymmetric,
+            UNIT,
+            2,
+            &[8 * UNIT; 6],
+        )
+        .unwrap();
         assert_eq!(geometry.capacity(), 4 * 8 * UNIT);
         let place = |stripe, column| geometry.data(stripe, column, 0);
-        assert_eq!(place(0, 0), Place { member: 0, offset: 0 });
-        assert_eq!(place(1, 0), Place { member: 3, offset: 0 });
-        assert_eq!(place(2, 0), Place { member: 2, offset: UNIT });
-        assert_eq!(geometry.parity(3, 0), Place { member: 4, offset: UNIT });
+        assert_eq!(
+            place(0, 0),
+            Place {
+                member: 0,
+                offset: 0
+            }
+        );
+        assert_eq!(
+            place(1, 0),
+            Place {
+                member: 3,
+                offset: 0
+            }
+        );
+        assert_eq!(
+            place(2, 0),
+            Place {
+                member: 2,
+                offset: UNIT
+            }
+        );
+        assert_eq!(
+            geometry.parity(3, 0),
+            Place {
+                member: 4,
+                offset: UNIT
+            }
+        );
         assert_eq!(geometry.stripe_at(4, 1), 3);
     }
 

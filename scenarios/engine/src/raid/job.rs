@@ -47,8 +47,8 @@ pub(crate) struct Job {
     pub way: Way,
     /// The data it is about, in ascending order of (column, start).
     pub extents: Vec<Extent>,
-    /// Bytes that its commands move in all.
-    pub expected: u64,
+    /// Bytes that it writes to drives.
+    pub written: u64,
     /// The job behind it in the queue for the same lock.
     pub next: u32,
     /// The last of those that wait for the lock that it holds.
@@ -74,7 +74,7 @@ impl System {
         job.extents.clear();
         (job.io, job.array, job.stripe, job.work) = (io, array, stripe, work);
         (job.phase, job.way) = (Phase::Plan, Way::Plain);
-        (job.expected, job.next, job.last) = (0, NO_JOB, NO_JOB);
+        (job.written, job.next, job.last) = (0, NO_JOB, NO_JOB);
         if parent != Io::NONE {
             self.ios[parent].pending += 1;
         }
@@ -152,10 +152,12 @@ impl System {
     }
 
     /// Everything that a record waited for has come.
-    fn all_returned(&mut self, id: IoId, now: Time) {
-        match job_of(&self.ios[id]) {
+    pub(crate) fn all_returned(&mut self, id: IoId, now: Time) {
+        let io = &self.ios[id];
+        match job_of(io) {
             Some(job) => self.step_job(job, now),
-            None => self.pass_on(id, now),
+            None if self.arrays[io.array as usize].in_memory => self.pass_on(id, now),
+            None => self.complete(id, now),
         }
     }
 

@@ -14,9 +14,9 @@ mod transfer;
 mod volume;
 mod write;
 
-pub use geometry::{Geometry, Piece, Place};
 pub(crate) use geometry::check as check_level;
-pub(crate) use job::{JOB, Job};
+pub use geometry::{Geometry, Piece, Place};
+pub(crate) use job::{Job, job_of};
 pub use stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
 pub(crate) use volume::Volume;
 

@@ -294,10 +294,7 @@ mod tests {
     fn a_full_stripe_reads_nothing() {
         let extents = [extent(0, 0, 64), extent(1, 0, 64), extent(2, 0, 64)];
         let (way, reads, writes) = plan(3, 1, &extents, &[]);
-        assert_eq!(
-            (way, reads.len(), writes.len()),
-            (Some(Way::Full), 0, 4)
-        );
+        assert_eq!((way, reads.len(), writes.len()), (Some(Way::Full), 0, 4));
     }
 
     #[test]
@@ -313,17 +310,11 @@ mod tests {
         assert_eq!(way, Some(Way::Modify));
         // Parity is lost: the data alone are written.
         let (way, reads, writes) = plan(7, 1, &[extent(2, 0, 64)], &[Role::Parity(0)]);
-        assert_eq!(
-            (way, reads.len(), writes.len()),
-            (Some(Way::Plain), 0, 1)
-        );
+        assert_eq!((way, reads.len(), writes.len()), (Some(Way::Plain), 0, 1));
         // The lost unit is replaced in part only: the rest of it must be recovered.
         let extents = [extent(1, 0, 64), extent(2, 0, 32)];
         let (way, reads, writes) = plan(4, 1, &extents, &[Role::Data(2)]);
-        assert_eq!(
-            (way, reads.len(), writes.len()),
-            (Some(Way::Recover), 4, 2)
-        );
+        assert_eq!((way, reads.len(), writes.len()), (Some(Way::Recover), 4, 2));
         let (way, ..) = plan(4, 1, &extents, &[Role::Data(2), Role::Data(3)]);
         assert_eq!(way, None);
     }

@@ -66,14 +66,7 @@ impl System {
         self.let_go(parent, now);
     }
 
-    fn read_piece(
-        &mut self,
-        parent: IoId,
-        array: u32,
-        stripe: u64,
-        extent: Extent,
-        now: Time,
-    ) {
+    fn read_piece(&mut self, parent: IoId, array: u32, stripe: u64, extent: Extent, now: Time) {
         if let Some((drive, unit)) = self.living_copy(array, stripe, extent, now) {
             let bytes = u64::from(extent.end - extent.start);
             self.ios[parent].pending += 1;

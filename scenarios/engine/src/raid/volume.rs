@@ -10,8 +10,6 @@ pub(crate) enum State {
     Good,
     /// Holds nothing that can be used.
     Failed,
-    /// Holds its data up to this offset; the rest is being rebuilt.
-    Rebuilding(u64),
 }
 
 /// A member of an array.
@@ -36,7 +34,10 @@ impl Volume {
         let state = State::Good;
         Volume {
             geometry,
-            members: drives.iter().map(|&drive| Member { drive, state }).collect(),
+            members: drives
+                .iter()
+                .map(|&drive| Member { drive, state })
+                .collect(),
             host_link,
         }
     }
@@ -47,7 +48,6 @@ impl Volume {
         match self.members[place.member as usize].state {
             State::Good => true,
             State::Failed => false,
-            State::Rebuilding(upto) => place.offset < upto,
         }
     }
 

@@ -7,7 +7,7 @@ use raidlab_kernel::{IoId, Op, Part, Time};
 
 impl System {
     /// Lists a job's transfers for a phase into the scratch list.
-    fn list(&mut self, index: u32, writes: bool) -> Option<Vec<Transfer>> {
+    fn list(&mut self, index: u32, writes: bool) -> Vec<Transfer> {
         let mut ranges = std::mem::take(&mut self.raid.ranges);
         let mut transfers = std::mem::take(&mut self.raid.transfers);
         let job = &self.raid.jobs[index];
@@ -39,7 +39,7 @@ impl System {
             (Work::Recover, true) => transfers.clear(),
         }
         self.raid.ranges = ranges;
-        Some(transfers)
+        transfers
     }
 
     /// The job has its stripe for itself: choose the way; firmware for all its commands.
@@ -61,13 +61,16 @@ impl System {
             Work::Recover => Way::Recover,
             Work::Write => way.unwrap_or(Way::Plain),
         };
-        let mut commands = 0;
+        let (mut commands, mut written) = (0, 0);
         for writes in [false, true] {
-            if let Some(transfers) = self.list(index, writes) {
-                commands += transfers.len() as u64;
-                self.raid.transfers = transfers;
+            let transfers = self.list(index, writes);
+            commands += transfers.len() as u64;
+            if writes {
+                written = transfers.iter().map(|t| u64::from(t.end - t.start)).sum();
             }
+            self.raid.transfers = transfers;
         }
+        self.raid.jobs[index].written = written;
         let copies = u64::from(self.volume(array).geometry.copies());
         let served = self.firmware(array, commands * copies, now);
         self.ios[io].charge_stay(Part::ControllerWait, Part::Controller, served);
@@ -96,7 +99,7 @@ impl System {
         let io = &mut self.ios[id];
         let taken_in = io.moved + new;
         let chip = &mut self.controllers[controller as usize].chip;
-        let memory = chip.memory.pass(now, io.moved);
+        let memory = chip.memory.pass(now, io.moved + job.written);
         let parity = chip.parity.pass(now, taken_in);
         io.charge(Part::Raid, parity.end);
         io.charge(Part::Cache, memory.end);
@@ -115,12 +118,11 @@ impl System {
             (job.io, job.array, job.stripe)
         };
         self.hold(io);
-        if let Some(transfers) = self.list(index, op == Op::Write) {
-            for &Transfer { role, start, end } in &transfers {
-                self.send_to(io, op, (array, stripe, role), (start, end), now);
-            }
-            self.raid.transfers = transfers;
+        let transfers = self.list(index, op == Op::Write);
+        for &Transfer { role, start, end } in &transfers {
+            self.send_to(io, op, (array, stripe, role), (start, end), now);
         }
+        self.raid.transfers = transfers;
         self.let_go(io, now);
     }
 

@@ -1,0 +1,107 @@
+//! Arrays with parity against arithmetic: how many commands, how many phases, how many bytes.
+
+mod common;
+
+use common::{plan, stations};
+use raidlab_engine::report::RunResult;
+use raidlab_engine::run;
+use serde_json::{Value, json};
+
+fn result(value: &Value) -> RunResult {
+    let result = run(&plan(value), || true).expect("a run");
+    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
+    result
+}
+
+/// Drives of 100 us, one command at a time; 4 KiB units; random aligned writes of one unit.
+fn parity(level: &str, drives: u32, outstanding: u32) -> Value {
+    let mut value = stations(drives, 100_000, "fixed", 1);
+    value["arrays"][0]["level"] = json!(level);
+    value["workloads"][0]["read_share"] = json!(0.0);
+    value["workloads"][0]["arrival"]["outstanding"] = json!(outstanding);
+    value["workloads"][0]["area_bytes"] = json!(1_u64 << 29);
+    value
+}
+
+/// One write at a time: old data and parity are read together, then both are written.
+#[test]
+fn a_small_write_takes_two_drive_times() {
+    for level in ["raid5", "raid6"] {
+        assert_eq!(result(&parity(level, 6, 1)).workloads[0].iops, 5000.0);
+    }
+}
+
+/// Many at once: drives serve 10,000 commands a second each, and a write costs 4 or 6.
+#[test]
+fn small_writes_cost_four_or_six_commands() {
+    for (level, drives, commands) in [("raid5", 6, 4.0), ("raid6", 8, 6.0), ("raid50", 8, 4.0)] {
+        let rate = result(&parity(level, drives, 512)).workloads[0].iops;
+        let most = 10_000.0 * f64::from(drives) / commands;
+        assert!(rate <= most * 1.001, "{level}: {rate} of {most}");
+        assert!(rate >= most * 0.97, "{level}: {rate} of {most}");
+    }
+}
+
+/// A full stripe reads nothing: one drive time.
+#[test]
+fn a_full_stripe_takes_one_drive_time() {
+    let mut value = parity("raid5", 5, 1);
+    value["workloads"][0]["block_bytes"] = json!(4 * 4096);
+    value["workloads"][0]["align_bytes"] = json!(4 * 4096);
+    assert_eq!(result(&value).workloads[0].iops, 10_000.0);
+    // Three of four units: the fourth is read, then four are written.
+    value["workloads"][0]["block_bytes"] = json!(3 * 4096);
+    assert_eq!(result(&value).workloads[0].iops, 5000.0);
+}
+
+/// The parity engine takes in the new data of full stripes: 16 KiB at 64 KiB/s each 1/4 s.
+#[test]
+fn the_parity_engine_limits_full_stripes() {
+    let mut value = parity("raid5", 5, 8);
+    value["workloads"][0]["block_bytes"] = json!(4 * 4096);
+    value["workloads"][0]["align_bytes"] = json!(4 * 4096);
+    value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1, "request_ns": 0,
+        "command_ns": 0, "parity_bytes_per_s": 16_384_000}]);
+    value["arrays"][0]["controller"] = json!(0);
+    let rate = result(&value).workloads[0].iops;
+    assert!((rate - 1000.0).abs() < 2.0, "{rate}");
+}
+
+/// Writes to one stripe follow each other: the lock lets one change its parity at a time.
+#[test]
+fn writes_to_one_stripe_take_turns() {
+    let mut value = parity("raid5", 5, 2);
+    value["workloads"][0]["area_bytes"] = json!(2 * 4096);
+    let json = serde_json::to_value(result(&value)).unwrap();
+    // Two outstanding, 200 us each, one after the other; only the first did not wait.
+    assert_eq!(json["workloads"][0]["iops"], 5000.0);
+    let waited = json["workloads"][0]["breakdown_us"]["raid"]
+        .as_f64()
+        .unwrap();
+    assert!((waited - 200.0).abs() < 0.1, "{waited}");
+}
+
+/// Reads cost one command each, wherever parity lies.
+#[test]
+fn reads_use_every_drive() {
+    let mut value = parity("raid5", 6, 512);
+    value["workloads"][0]["read_share"] = json!(1.0);
+    let rate = result(&value).workloads[0].iops;
+    assert!((59_000.0..=60_060.0).contains(&rate), "{rate}");
+}
+
+/// Data cross the host's link once, however many commands they become behind it.
+#[test]
+fn only_the_hosts_data_cross_the_hosts_link() {
+    let mut value = parity("raid5", 6, 64);
+    value["links"] = json!([{"name": "pcie", "bytes_per_s": 40_960_000, "full_duplex": true,
+                             "frame_bytes": 0}]);
+    value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1, "request_ns": 0,
+        "command_ns": 0, "link": 0}]);
+    value["arrays"][0]["controller"] = json!(0);
+    for drive in 0..6 {
+        value["drives"][drive]["path"] = json!([0]);
+    }
+    let rate = result(&value).workloads[0].iops;
+    assert!((rate - 10_000.0).abs() < 10.0, "{rate}");
+}
