@@ -11,7 +11,18 @@ from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault
 from raidlab.scenarios.schema import ArrayTable, ControllerTable, ScenarioTable, WorkloadTable
 
-MODELLED_LEVELS = ("jbod", "independent", "raid0", "raid1", "raid1e", "raid10")
+MODELLED_LEVELS = (
+    "jbod",
+    "independent",
+    "raid0",
+    "raid1",
+    "raid1e",
+    "raid10",
+    "raid5",
+    "raid6",
+    "raid50",
+    "raid60",
+)
 """Levels whose layout the engine has."""
 
 MODELLED_SETTINGS: Mapping[str, tuple[str | bool, ...]] = {

@@ -128,7 +128,9 @@ def build_scenario(tree: Mapping[str, Any], path: Path | None = None) -> Scenari
         raise AssertionError("a scenario whose devices are not found has faults")
     plan = _plan(table, parts, topology) | {
         "host": host.to_plan(table.host.clock),
-        "controllers": [] if controller is None else [controller.to_plan()],
+        "controllers": []
+        if controller is None
+        else [controller.to_plan() | {"link": topology.to_host}],
         "workloads": [plan for _, plans in workloads for plan in plans],
     }
     return Scenario(

@@ -28,6 +28,8 @@ class Topology:
 
     links: list[dict[str, Any]] = field(default_factory=list)
     paths: list[list[int]] = field(default_factory=list)
+    to_host: int | None = None
+    """The controller's link to the host."""
 
     def add(self, link: dict[str, Any]) -> int:
         """Adds a link; gives its index."""
@@ -57,7 +59,8 @@ def connect(
     if len(drives) > controller.ports:
         shared.append(topology.add(_expander(controller, port, drives)))
     to_host = negotiate(Interface.parse(controller.link), Interface.parse(host.slot))
-    shared.append(topology.add(plan_link(f"{controller.name} {to_host.title}", to_host)))
+    topology.to_host = topology.add(plan_link(f"{controller.name} {to_host.title}", to_host))
+    shared.append(topology.to_host)
     for drive in drives:
         own = drive.spec.link()
         if own is None:
