@@ -21,14 +21,18 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
             tally.wrong_bytes
         ),
     );
-    must(
-        tally.parts.total() == tally.latency,
-        format!(
-            "accounted parts add up to {} ns, latencies to {} ns",
-            tally.parts.total().0,
-            tally.latency.0
-        ),
-    );
+    for workload in &system.workloads {
+        let meter = &workload.meter;
+        let parts = u128::from(meter.parts.total().0);
+        let latencies = meter.reads.sum() + meter.writes.sum();
+        must(
+            parts == latencies,
+            format!(
+                "{}: accounted parts add up to {parts} ns, latencies to {latencies} ns",
+                workload.name
+            ),
+        );
+    }
     let under_way: Vec<&Io> = system.requests_under_way().collect();
     must(
         tally.issued == tally.completed + under_way.len() as u64,

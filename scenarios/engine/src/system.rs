@@ -18,7 +18,7 @@ use crate::measure::Meter;
 use crate::plan::Arrival;
 use crate::raid::Raid;
 use raidlab_kernel::{
-    Calendar, Io, IoId, Nanos, Op, Part, Parts, Queue, Slab, Stream, Time, TimeWeighted,
+    Calendar, Io, IoId, Nanos, Op, Part, Queue, Slab, Stream, Time, TimeWeighted,
 };
 use raidlab_models::{Chip, Device, Direction, Host, Link, Path};
 use std::collections::VecDeque;
@@ -136,10 +136,6 @@ pub struct Tally {
     pub completed: u64,
     /// Requests whose commands moved more or fewer bytes than the layout says.
     pub wrong_bytes: u64,
-    /// Sum of all accounted parts of completed requests.
-    pub parts: Parts,
-    /// Sum of the latencies of completed requests.
-    pub latency: Nanos,
     /// Sum over completed requests of the time between host and host, for Little's law.
     pub stay: Nanos,
 }
@@ -592,8 +588,7 @@ impl System {
         let io = &mut self.ios[id];
         io.charge_stay(Part::HostWait, Part::Host, served);
         self.tally.completed += 1;
-        self.tally.parts.add(&io.parts);
-        self.tally.latency += io.latency();
+        debug_assert_eq!(io.parts.total(), io.latency());
         if owner & OUTSIDE != 0 {
             self.hand_back(id, owner & !OUTSIDE);
         } else {
