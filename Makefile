@@ -40,6 +40,7 @@ test-python: setup ## Run the Python tests alone
 lint: setup ## Check format, lints and types; warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --package raidlab-binding --features extension-module --quiet -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
