@@ -13,7 +13,7 @@ from typing import Any
 from raidlab.devices.catalogue import Device
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Faults, SpecError
-from raidlab.devices.host import HostSpec
+from raidlab.devices.host import BlockLayer, HostSpec
 from raidlab.devices.schema import check, read_toml
 from raidlab.devices.units import format_size
 from raidlab.scenarios.parts import Parts
@@ -126,7 +126,8 @@ def build_scenario(tree: Mapping[str, Any], path: Path | None = None) -> Scenari
     faults.raise_if_any()
     if host is None or topology is None:
         raise AssertionError("a scenario whose devices are not found has faults")
-    plan = _plan(table, parts, topology) | {
+    block_layer = BlockLayer() if controller is not None else host.block_layer
+    plan = _plan(table, parts, topology, block_layer.to_plan()) | {
         "host": host.to_plan(table.host.clock),
         "controllers": []
         if controller is None
@@ -169,7 +170,9 @@ def _controller(table: ScenarioTable, parts: Parts) -> ControllerSpec | None:
     return spec
 
 
-def _plan(table: ScenarioTable, parts: Parts, topology: Topology) -> dict[str, Any]:
+def _plan(
+    table: ScenarioTable, parts: Parts, topology: Topology, block_layer: Mapping[str, Any]
+) -> dict[str, Any]:
     """Everything of the plan but the host, the controllers and the workloads."""
     run = table.run
     step = run.timeline_step or max(1, (run.warm_up + run.duration) // 50)
@@ -187,6 +190,7 @@ def _plan(table: ScenarioTable, parts: Parts, topology: Topology) -> dict[str, A
                 "name": drive.name,
                 "device": model,
                 "queue_depth": drive.spec.queue_depth,
+                "block_layer": dict(block_layer),
                 "path": path,
             }
             for drive, model, path in drives

@@ -51,7 +51,13 @@ def connect(
         for drive in drives:
             own = drive.spec.link()
             port = None if own is None else _host_port(host, own)
-            topology.paths.append(_own_link(topology, drive, own, port, host.name, faults))
+            path = _own_link(topology, drive, own, port, host.name, faults)
+            for index in path:
+                topology.links[index] |= {
+                    "read_command_ns": host.port.read,
+                    "write_command_ns": host.port.write,
+                }
+            topology.paths.append(path)
         return topology
     _check_count(controller, drives, faults)
     shared: list[int] = []

@@ -1,4 +1,10 @@
-//! The host's CPU: each load thread submits and completes its I/Os one after the other.
+//! The host's CPU: each load thread submits and completes its I/Os one after the other, on one
+//! of the host's cores.
+//!
+//! A thread that has nothing to do sleeps; the completion that wakes it costs an interrupt and a
+//! change of context besides. Threads that outnumber the cores wait for one: a thread takes the
+//! core that became free last before it was ready, so that its work stays where it was, and the
+//! one that becomes free first if all are at work. See docs/models/host.md.
 
 use raidlab_kernel::{Nanos, Served, Station, Time};
 use serde::Deserialize;
@@ -13,40 +19,86 @@ pub struct HostParams {
     pub complete_ns: Nanos,
     /// CPU time for each command that RAID in the host issues to a drive.
     pub raid_command_ns: Nanos,
+    /// CPU time of a completion besides if the thread was asleep.
+    #[serde(default)]
+    pub wake_ns: Nanos,
+    /// Cores that the threads share; 0 for one each.
+    #[serde(default)]
+    pub cores: u32,
 }
 
-/// Load threads, each a first-come station.
+/// Load threads, each a first-come station, and their cores.
 #[derive(Debug)]
 pub struct Host {
     params: HostParams,
     threads: Vec<Station>,
+    /// Empty if every thread has a core of its own.
+    cores: Vec<Station>,
 }
 
 impl Host {
     /// `threads` idle load threads.
     pub fn new(params: &HostParams, threads: usize) -> Host {
+        let cores = params.cores as usize;
+        let shared = cores > 0 && cores < threads;
         Host {
             params: params.clone(),
             threads: vec![Station::default(); threads],
+            cores: vec![Station::default(); if shared { cores } else { 0 }],
         }
     }
 
     /// Thread `thread` issues an I/O that it turns to at `now`.
     #[inline]
     pub fn submit(&mut self, thread: u32, now: Time) -> Served {
-        self.threads[thread as usize].serve(now, self.params.submit_ns)
+        self.work(thread, now, self.params.submit_ns)
     }
 
     /// Thread `thread` completes an I/O whose completion is signalled at `now`.
     #[inline]
     pub fn complete(&mut self, thread: u32, now: Time) -> Served {
-        self.threads[thread as usize].serve(now, self.params.complete_ns)
+        let asleep = self.threads[thread as usize].free_at() < now;
+        let wake = if asleep {
+            self.params.wake_ns
+        } else {
+            Nanos::ZERO
+        };
+        self.work(thread, now, self.params.complete_ns + wake)
     }
 
     /// Thread `thread` splits a request into `commands` for RAID in the host.
     #[inline]
     pub fn split(&mut self, thread: u32, now: Time, commands: u64) -> Served {
-        self.threads[thread as usize].serve(now, self.params.raid_command_ns * commands)
+        self.work(thread, now, self.params.raid_command_ns * commands)
+    }
+
+    #[inline]
+    fn work(&mut self, thread: u32, now: Time, time: Nanos) -> Served {
+        let own = &mut self.threads[thread as usize];
+        if self.cores.is_empty() || time == Nanos::ZERO {
+            return own.serve(now, time);
+        }
+        let ready = own.free_at().max(now);
+        let core = Self::core_for(&self.cores, ready);
+        let served = self.cores[core].serve(ready, time);
+        own.serve(served.start, time)
+    }
+
+    /// The core that became free last before `ready`; if none has, the first that will be.
+    fn core_for(cores: &[Station], ready: Time) -> usize {
+        let mut best = 0;
+        for core in 1..cores.len() {
+            let (free, least) = (cores[core].free_at(), cores[best].free_at());
+            let better = match (free <= ready, least <= ready) {
+                (true, true) => free > least,
+                (false, false) => free < least,
+                (is_free, _) => is_free,
+            };
+            if better {
+                best = core;
+            }
+        }
+        best
     }
 
     /// CPU time used by each thread up to `now`.
@@ -54,5 +106,47 @@ impl Host {
         self.threads
             .iter()
             .map(move |thread| thread.busy_until(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(cores: u32, threads: usize) -> Host {
+        let params = HostParams {
+            submit_ns: Nanos(10),
+            complete_ns: Nanos(5),
+            raid_command_ns: Nanos::ZERO,
+            wake_ns: Nanos(7),
+            cores,
+        };
+        Host::new(&params, threads)
+    }
+
+    #[test]
+    fn waking_a_thread_costs_time_and_a_busy_one_needs_no_waking() {
+        let mut host = host(0, 1);
+        assert_eq!(host.submit(0, Time(0)).end, Time(10));
+        assert_eq!(host.complete(0, Time(10)).end, Time(15));
+        assert_eq!(host.complete(0, Time(100)).end, Time(112));
+    }
+
+    #[test]
+    fn threads_beyond_the_cores_wait_for_one() {
+        let mut host = host(2, 3);
+        assert_eq!(host.submit(0, Time(0)).end, Time(10));
+        assert_eq!(host.submit(1, Time(0)).end, Time(10));
+        let third = host.submit(2, Time(0));
+        assert_eq!((third.start, third.end), (Time(10), Time(20)));
+    }
+
+    #[test]
+    fn a_thread_with_a_backlog_keeps_its_core_and_leaves_the_other_free() {
+        let mut host = host(2, 3);
+        for _ in 0..4 {
+            host.submit(0, Time(0));
+        }
+        assert_eq!(host.submit(1, Time(0)).start, Time(0));
     }
 }

@@ -32,6 +32,13 @@ pub struct LinkParams {
     pub full_duplex: bool,
     /// Bytes that must have arrived before they can be passed on.
     pub frame_bytes: u64,
+    /// Time for which each read holds the link besides its data: the frames and handshakes of
+    /// a command on a port.
+    #[serde(default)]
+    pub read_command_ns: Nanos,
+    /// The same for each write.
+    #[serde(default)]
+    pub write_command_ns: Nanos,
 }
 
 /// A link in a run.
@@ -41,6 +48,8 @@ pub struct Link {
     ns_per_byte: u64,
     frame: Nanos,
     full_duplex: bool,
+    /// Up, down.
+    command: [Nanos; 2],
     stations: [Station; 2],
     bytes: [u64; 2],
 }
@@ -66,6 +75,7 @@ impl Link {
             ns_per_byte,
             frame: Nanos::ZERO,
             full_duplex: params.full_duplex,
+            command: [params.read_command_ns, params.write_command_ns],
             stations: Default::default(),
             bytes: [0; 2],
         };
@@ -87,12 +97,14 @@ impl Link {
 
     /// Moves `bytes` that are ready from `ready` on and whose last byte is ready at `last`.
     ///
-    /// The transfer holds the link for `bytes / rate` from its start; it ends no earlier than a
+    /// The transfer holds the link for `bytes / rate`, and for what a command takes besides,
+    /// from its start; it ends no earlier than a
     /// frame after the last byte was ready.
     #[inline]
     pub fn transfer(&mut self, way: Direction, bytes: u64, ready: Time, last: Time) -> Served {
         let lane = if self.full_duplex { way as usize } else { 0 };
-        let served = self.stations[lane].serve(ready, self.duration(bytes));
+        let held = self.command[way as usize] + self.duration(bytes);
+        let served = self.stations[lane].serve(ready, held);
         self.bytes[way as usize] += bytes;
         Served {
             start: served.start,
@@ -125,8 +137,26 @@ mod tests {
             bytes_per_s: 500_000_000, // 2 ns a byte
             full_duplex,
             frame_bytes: 1000,
+            read_command_ns: Nanos::ZERO,
+            write_command_ns: Nanos::ZERO,
         })
         .unwrap()
+    }
+
+    #[test]
+    fn a_command_holds_the_link_besides_its_data() {
+        let mut link = Link::new(&LinkParams {
+            name: "port".into(),
+            bytes_per_s: 500_000_000,
+            full_duplex: false,
+            frame_bytes: 1000,
+            read_command_ns: Nanos(3000),
+            write_command_ns: Nanos(4000),
+        })
+        .unwrap();
+        let read = link.transfer(Direction::Up, 4000, Time(0), Time(0));
+        let write = link.transfer(Direction::Down, 4000, Time(0), Time(0));
+        assert_eq!((read.end, write.end), (Time(11_000), Time(23_000)));
     }
 
     #[test]

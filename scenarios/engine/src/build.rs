@@ -1,5 +1,6 @@
 //! A system from a plan: checked whole, every fault named at once.
 
+use crate::block_layer::BlockLayer;
 use crate::drive::Drive;
 use crate::layout::Layout;
 use crate::load::Load;
@@ -67,6 +68,9 @@ impl System {
         let requests = slots.len() + OUTSIDE_IOS;
         let ios = requests + commands_at_most(plan, &arrays);
         let volumes = build_volumes(plan, &mut drives, &arrays);
+        for (drive, plan) in drives.iter_mut().zip(&plan.drives) {
+            drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
+        }
         let mut system = System {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
             ios: Slab::with_capacity(ios),
@@ -209,7 +213,7 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
                 path: path.clone(),
                 queue_depth: drive.queue_depth,
                 in_flight: 0,
-                waiting: Queue::default(),
+                waiting: BlockLayer::new(drive.block_layer, 0, 0),
                 load: TimeWeighted::default(),
                 position: 0,
             }),

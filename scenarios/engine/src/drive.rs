@@ -1,8 +1,9 @@
 //! A drive in its slot: its device, the commands that wait before it, its way to the host.
 
-use raidlab_kernel::{Calendar, Io, IoId, Nanos, Queue, Slab, Time, TimeWeighted};
+use raidlab_kernel::{Calendar, Io, IoId, Nanos, Slab, Time, TimeWeighted};
 use raidlab_models::{Device, Port};
 
+use crate::block_layer::BlockLayer;
 use crate::system::Event;
 
 /// A drive and what the engine keeps of it.
@@ -19,7 +20,7 @@ pub struct Drive {
     /// Commands at the device.
     pub in_flight: u32,
     /// Commands that wait for a place at the device.
-    pub waiting: Queue,
+    pub waiting: BlockLayer,
     /// Commands here, waiting or at the device.
     pub load: TimeWeighted,
     /// Where the last command that went to the device ended.

@@ -4,6 +4,7 @@
 //! units, named in its key: nanoseconds, bytes, bytes a second. The Python side has checked
 //! what people wrote; what is checked here again is what the engine's own safety needs.
 
+use crate::block_layer::BlockLayerParams;
 use raidlab_kernel::Nanos;
 use raidlab_models::{DeviceParams, HostParams, LinkParams};
 use serde::Deserialize;
@@ -94,6 +95,9 @@ pub struct DrivePlan {
     pub device: u32,
     /// Commands that the drive takes at once; further ones wait before it. 0 for no limit.
     pub queue_depth: u32,
+    /// How the host's operating system orders what waits.
+    #[serde(default)]
+    pub block_layer: BlockLayerParams,
     /// Links from the drive to the host, the drive's own first; indices into `links`.
     pub path: Vec<u32>,
 }

@@ -418,11 +418,47 @@ impl System {
     fn send(&mut self, id: IoId, drive: u32, now: Time) {
         let slot = &mut self.drives[drive as usize];
         slot.load.change(now, 1);
+        if !slot.waiting.is_plain() {
+            return self.schedule(id, drive, now);
+        }
         if slot.queue_depth > 0 && slot.in_flight >= slot.queue_depth {
-            slot.waiting.push(&mut self.ios, id);
+            slot.waiting.push(&mut self.ios, id, 0, now);
         } else {
             self.descend(id, now);
         }
+    }
+
+    /// The command goes through the host's scheduler, even if the drive has a place for it.
+    fn schedule(&mut self, id: IoId, drive: u32, now: Time) {
+        let thread = self.thread_of(id);
+        let slot = &mut self.drives[drive as usize];
+        slot.waiting.push(&mut self.ios, id, thread, now);
+        self.let_go(drive, now);
+    }
+
+    /// What the scheduler lets go moves to the drive, as long as it has places.
+    fn let_go(&mut self, drive: u32, now: Time) {
+        loop {
+            let slot = &mut self.drives[drive as usize];
+            if slot.queue_depth > 0 && slot.in_flight >= slot.queue_depth {
+                return;
+            }
+            let Some(next) = slot.waiting.pop(&mut self.ios, now) else {
+                return;
+            };
+            self.descend(next, now);
+        }
+    }
+
+    /// The load thread that a request, or the request of a command, belongs to.
+    fn thread_of(&self, id: IoId) -> u32 {
+        let io = &self.ios[id];
+        let owner = match io.parent {
+            Io::NONE => io.owner,
+            request => self.ios[request].owner,
+        };
+        let slot = self.slots.get(owner as usize);
+        slot.map_or(self.outside_thread, |slot| slot.thread)
     }
 
     // -- 4. descend ----------------------------------------------------------------------------
@@ -540,8 +576,15 @@ impl System {
         let slot = &mut self.drives[drive as usize];
         slot.in_flight -= 1;
         slot.load.change(now, -1);
-        if let Some(next) = slot.waiting.pop(&self.ios) {
-            self.descend(next, now);
+        if slot.waiting.is_plain() {
+            if let Some(next) = slot.waiting.pop(&mut self.ios, now) {
+                self.descend(next, now);
+            }
+        } else {
+            let thread = self.thread_of(id);
+            let slot = &mut self.drives[drive as usize];
+            slot.waiting.returned(&mut self.ios, thread, now);
+            self.let_go(drive, now);
         }
         if parent == Io::NONE {
             self.ios[id].moved = bytes;

@@ -1,0 +1,462 @@
+//! The operating system's queue before a drive: who goes next when the drive is full.
+//!
+//! Requests that the drive cannot take yet wait in the host, where a scheduler orders them:
+//!
+//! - `none`: as they came.
+//! - `deadline`: ascending by position and then from the lowest again, in batches of 16; reads
+//!   before writes, at most two batches in a row; a batch starts at the oldest request if that
+//!   has waited longer than its class may (reads 500 ms, writes 5 s).
+//! - `fair`: threads take turns of at most 100 ms (300 ms among all, if that is less). While
+//!   others wait, the thread whose turn it is has at most eight requests at the drive, and only
+//!   four until the first of them returns; it keeps its turn for as long as it has requests
+//!   waiting. Deep queues of several threads therefore see a drive of depth eight, shallow ones
+//!   the whole drive.
+//!
+//! Source: the documentation of Linux's block layer (`Documentation/block/deadline-iosched`,
+//! `cfq-iosched`: `fifo_batch`, `read_expire`, `quantum`, `slice_sync`); docs/models/host.md.
+
+use raidlab_kernel::{Io, IoId, Nanos, Op, Queue, Slab, Time};
+use serde::Deserialize;
+
+/// The order of waiting requests.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Scheduler {
+    /// As they came.
+    #[default]
+    None,
+    /// By position, reads first, none for ever.
+    Deadline,
+    /// By thread in turns, by position within a thread's turn.
+    Fair,
+}
+
+/// The queue in the plan.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct BlockLayerParams {
+    /// Order of what waits.
+    pub scheduler: Scheduler,
+    /// Requests that the scheduler sees, waiting and at the drive; further ones wait in their
+    /// threads, as they came. 0 for no limit.
+    pub requests: u32,
+}
+
+const BATCH: u32 = 16;
+const READ_BATCHES: u32 = 2;
+const READ_EXPIRES: Nanos = Nanos(500_000_000);
+const WRITE_EXPIRES: Nanos = Nanos(5_000_000_000);
+const QUANTUM: u32 = 8;
+const SLICE: Nanos = Nanos(100_000_000);
+const ROUND: Nanos = Nanos(300_000_000);
+
+/// What waits before one drive.
+#[derive(Debug)]
+pub struct BlockLayer {
+    order: Order,
+    requests: u32,
+    inside: u32,
+    outside: Queue,
+}
+
+#[derive(Debug)]
+enum Order {
+    None(Queue),
+    Deadline(Deadline),
+    Fair(Fair),
+}
+
+impl BlockLayer {
+    /// An empty queue for requests of `threads` threads, room for `places` of them.
+    pub fn new(params: BlockLayerParams, threads: usize, places: usize) -> BlockLayer {
+        let order = match params.scheduler {
+            Scheduler::None => Order::None(Queue::default()),
+            Scheduler::Deadline => Order::Deadline(Deadline::new(places)),
+            Scheduler::Fair => Order::Fair(Fair::new(threads, places)),
+        };
+        BlockLayer {
+            order,
+            requests: params.requests,
+            inside: 0,
+            outside: Queue::default(),
+        }
+    }
+
+    /// True if the drive's own limit alone decides, so that a request may pass an empty queue.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        matches!(self.order, Order::None(_)) && self.requests == 0
+    }
+
+    /// A request of `thread` wants to go to the drive.
+    #[inline]
+    pub fn push(&mut self, ios: &mut Slab<Io>, id: IoId, thread: u32, now: Time) {
+        // The thread is remembered where the record of a waiting I/O has room for it.
+        ios[id].leg = thread;
+        if self.requests > 0 && self.inside >= self.requests {
+            self.outside.push(ios, id);
+        } else {
+            self.enter(ios, id, now);
+        }
+    }
+
+    fn enter(&mut self, ios: &mut Slab<Io>, id: IoId, now: Time) {
+        self.inside += 1;
+        let thread = ios[id].leg;
+        match &mut self.order {
+            Order::None(queue) => queue.push(ios, id),
+            Order::Deadline(order) => order.push(&ios[id], id, now),
+            Order::Fair(order) => order.push(&ios[id], id, thread, now),
+        }
+    }
+
+    /// The next request for a drive that has a place; none if none waits or none may go.
+    #[inline]
+    pub fn pop(&mut self, ios: &mut Slab<Io>, now: Time) -> Option<IoId> {
+        match &mut self.order {
+            Order::None(queue) => queue.pop(ios),
+            Order::Deadline(order) => order.pop(now),
+            Order::Fair(order) => order.pop(now),
+        }
+    }
+
+    /// A request of `thread` has come back from the drive.
+    #[inline]
+    pub fn returned(&mut self, ios: &mut Slab<Io>, thread: u32, now: Time) {
+        self.inside = self.inside.saturating_sub(1);
+        if let Order::Fair(order) = &mut self.order {
+            order.returned(thread);
+        }
+        if self.requests > 0
+            && self.inside < self.requests
+            && let Some(id) = self.outside.pop(ios)
+        {
+            self.enter(ios, id, now);
+        }
+    }
+}
+
+/// A request that waits in order of position.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    offset: u64,
+    id: IoId,
+    since: Time,
+}
+
+/// Ascending by position, then from the lowest again.
+#[derive(Debug, Default)]
+struct Elevator {
+    /// Ascending by position; first come first among equals.
+    waiting: Vec<Waiting>,
+    position: u64,
+}
+
+impl Elevator {
+    fn with_capacity(places: usize) -> Elevator {
+        Elevator {
+            waiting: Vec::with_capacity(places),
+            position: 0,
+        }
+    }
+
+    fn push(&mut self, request: Waiting) {
+        let at = self
+            .waiting
+            .partition_point(|other| other.offset <= request.offset);
+        self.waiting.insert(at, request);
+    }
+
+    fn pop(&mut self) -> Option<IoId> {
+        let at = self
+            .waiting
+            .partition_point(|other| other.offset < self.position);
+        let at = if at == self.waiting.len() { 0 } else { at };
+        let next = *self.waiting.get(at)?;
+        self.waiting.remove(at);
+        self.position = next.offset + 1;
+        Some(next.id)
+    }
+
+    /// True if nothing waits beyond the position.
+    fn is_at_end(&self) -> bool {
+        self.waiting
+            .last()
+            .is_none_or(|last| last.offset < self.position)
+    }
+
+    /// Goes to the oldest request if it has waited for longer than `limit`.
+    fn heed(&mut self, now: Time, limit: Nanos) {
+        let oldest = self.waiting.iter().min_by_key(|request| request.since);
+        if let Some(oldest) = oldest
+            && now.since(oldest.since) > limit
+        {
+            self.position = oldest.offset;
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Deadline {
+    /// Reads, writes.
+    lists: [Elevator; 2],
+    current: usize,
+    left_in_batch: u32,
+    read_batches: u32,
+}
+
+impl Deadline {
+    fn new(places: usize) -> Deadline {
+        Deadline {
+            lists: [
+                Elevator::with_capacity(places),
+                Elevator::with_capacity(places),
+            ],
+            current: 0,
+            left_in_batch: 0,
+            read_batches: 0,
+        }
+    }
+
+    fn push(&mut self, io: &Io, id: IoId, now: Time) {
+        self.lists[usize::from(io.op != Op::Read)].push(Waiting {
+            offset: io.offset,
+            id,
+            since: now,
+        });
+    }
+
+    fn pop(&mut self, now: Time) -> Option<IoId> {
+        if self.left_in_batch == 0 || self.lists[self.current].is_at_end() {
+            self.start_batch(now);
+        }
+        self.left_in_batch = self.left_in_batch.saturating_sub(1);
+        self.lists[self.current].pop()
+    }
+
+    fn start_batch(&mut self, now: Time) {
+        let [reads, writes] = &self.lists;
+        let (some_reads, some_writes) = (!reads.waiting.is_empty(), !writes.waiting.is_empty());
+        self.current = match (some_reads, some_writes) {
+            (true, true) => usize::from(self.read_batches >= READ_BATCHES),
+            (_, write) => usize::from(write),
+        };
+        self.read_batches = match self.current {
+            0 if some_writes => self.read_batches + 1,
+            _ => 0,
+        };
+        let limit = [READ_EXPIRES, WRITE_EXPIRES][self.current];
+        self.lists[self.current].heed(now, limit);
+        self.left_in_batch = BATCH;
+    }
+}
+
+#[derive(Debug)]
+struct Fair {
+    threads: Vec<Turns>,
+    /// Whose turn it is, and until when.
+    turn: Option<u32>,
+    turn_ends: Time,
+    /// True once a request of that thread has returned in its turn.
+    has_returned: bool,
+    /// Threads that have requests waiting.
+    busy: u32,
+}
+
+#[derive(Debug)]
+struct Turns {
+    waiting: Elevator,
+    at_drive: u32,
+}
+
+impl Fair {
+    fn new(threads: usize, places: usize) -> Fair {
+        let places = places / threads.max(1) + 1;
+        Fair {
+            threads: (0..threads)
+                .map(|_| Turns {
+                    waiting: Elevator::with_capacity(places),
+                    at_drive: 0,
+                })
+                .collect(),
+            turn: None,
+            turn_ends: Time::ZERO,
+            has_returned: false,
+            busy: 0,
+        }
+    }
+
+    fn push(&mut self, io: &Io, id: IoId, thread: u32, now: Time) {
+        let waiting = &mut self.threads[thread as usize].waiting;
+        self.busy += u32::from(waiting.waiting.is_empty());
+        waiting.push(Waiting {
+            offset: io.offset,
+            id,
+            since: now,
+        });
+    }
+
+    fn returned(&mut self, thread: u32) {
+        let own = &mut self.threads[thread as usize];
+        own.at_drive = own.at_drive.saturating_sub(1);
+        self.has_returned |= self.turn == Some(thread);
+    }
+
+    fn pop(&mut self, now: Time) -> Option<IoId> {
+        if self.busy == 0 {
+            return None;
+        }
+        let holds = |turn: u32| {
+            now < self.turn_ends && !self.threads[turn as usize].waiting.waiting.is_empty()
+        };
+        let turn = match self.turn {
+            Some(turn) if holds(turn) => turn,
+            before => self.next_turn(before, now),
+        };
+        let own = &mut self.threads[turn as usize];
+        let limit = if self.has_returned {
+            QUANTUM
+        } else {
+            QUANTUM / 2
+        };
+        if self.busy > 1 && own.at_drive >= limit {
+            return None;
+        }
+        let id = own.waiting.pop();
+        own.at_drive += 1;
+        self.busy -= u32::from(own.waiting.waiting.is_empty());
+        id
+    }
+
+    /// The next thread in the round that has a request waiting; there is one.
+    fn next_turn(&mut self, before: Option<u32>, now: Time) -> u32 {
+        let count = self.threads.len() as u32;
+        let first = before.map_or(0, |before| before + 1);
+        let turn = (0..count)
+            .map(|step| (first + step) % count)
+            .find(|&thread| !self.threads[thread as usize].waiting.waiting.is_empty())
+            .unwrap_or(0);
+        self.turn = Some(turn);
+        self.turn_ends = now + SLICE.min(Nanos(ROUND.0 / u64::from(self.busy)));
+        self.has_returned = false;
+        turn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Bench {
+        ios: Slab<Io>,
+        layer: BlockLayer,
+    }
+
+    impl Bench {
+        fn new(scheduler: Scheduler, requests: u32, threads: usize) -> Bench {
+            let params = BlockLayerParams {
+                scheduler,
+                requests,
+            };
+            Bench {
+                ios: Slab::with_capacity(64),
+                layer: BlockLayer::new(params, threads, 64),
+            }
+        }
+
+        fn push(&mut self, op: Op, offset: u64, thread: u32, now: u64) {
+            let id = self.ios.claim();
+            self.ios[id] = Io::new(op, offset, 4096, Time(now));
+            self.layer.push(&mut self.ios, id, thread, Time(now));
+        }
+
+        fn pop(&mut self, now: u64) -> Option<u64> {
+            let id = self.layer.pop(&mut self.ios, Time(now))?;
+            Some(self.ios[id].offset)
+        }
+
+        fn all(&mut self, now: u64) -> Vec<u64> {
+            std::iter::from_fn(|| self.pop(now)).collect()
+        }
+    }
+
+    #[test]
+    fn none_keeps_the_order_of_arrival() {
+        let mut bench = Bench::new(Scheduler::None, 0, 1);
+        for offset in [5, 1, 9] {
+            bench.push(Op::Read, offset, 0, 0);
+        }
+        assert_eq!(bench.all(0), [5, 1, 9]);
+    }
+
+    #[test]
+    fn deadline_goes_up_and_starts_again_below() {
+        let mut bench = Bench::new(Scheduler::Deadline, 0, 1);
+        for offset in [50, 10, 90] {
+            bench.push(Op::Read, offset, 0, 0);
+        }
+        assert_eq!(bench.pop(0), Some(10));
+        assert_eq!(bench.pop(0), Some(50));
+        bench.push(Op::Read, 20, 0, 0);
+        assert_eq!(bench.all(0), [90, 20]);
+    }
+
+    #[test]
+    fn deadline_turns_to_a_read_that_has_waited_half_a_second() {
+        let mut bench = Bench::new(Scheduler::Deadline, 0, 1);
+        bench.push(Op::Read, 80, 0, 0);
+        bench.push(Op::Read, 10, 0, 100);
+        assert_eq!(bench.pop(500_000_001), Some(80));
+    }
+
+    #[test]
+    fn deadline_serves_two_batches_of_reads_before_writes() {
+        let mut bench = Bench::new(Scheduler::Deadline, 0, 1);
+        for n in 0..40 {
+            bench.push(Op::Read, n, 0, 0);
+        }
+        bench.push(Op::Write, 1000, 0, 0);
+        let order = bench.all(0);
+        assert_eq!(order.iter().position(|&offset| offset == 1000), Some(32));
+    }
+
+    #[test]
+    fn the_scheduler_sees_only_so_many_requests() {
+        let mut bench = Bench::new(Scheduler::Deadline, 2, 1);
+        for offset in [50, 40, 10] {
+            bench.push(Op::Read, offset, 0, 0);
+        }
+        assert_eq!(bench.all(0), [40, 50]);
+        bench.layer.returned(&mut bench.ios, 0, Time(1));
+        assert_eq!(bench.all(1), [10]);
+    }
+
+    #[test]
+    fn a_deep_thread_has_four_and_then_eight_requests_at_the_drive_while_another_waits() {
+        let mut bench = Bench::new(Scheduler::Fair, 0, 2);
+        for n in 0..16 {
+            bench.push(Op::Read, n, 0, 0);
+            bench.push(Op::Read, 100 + n, 1, 0);
+        }
+        assert_eq!(bench.all(0), [0, 1, 2, 3]);
+        bench.layer.returned(&mut bench.ios, 0, Time(1));
+        assert_eq!(bench.all(1), [4, 5, 6, 7, 8]);
+        // Its turn is over after 100 ms; the other one starts with four.
+        assert_eq!(bench.all(100_000_000), [100, 101, 102, 103]);
+    }
+
+    #[test]
+    fn shallow_threads_fill_the_drive_and_a_lone_one_has_no_limit() {
+        let mut bench = Bench::new(Scheduler::Fair, 0, 3);
+        for thread in 0..3 {
+            for n in 0..4 {
+                bench.push(Op::Read, u64::from(thread) * 100 + n, thread, 0);
+            }
+        }
+        assert_eq!(bench.all(0).len(), 12);
+        for n in 0..20 {
+            bench.push(Op::Read, n, 1, 0);
+        }
+        assert_eq!(bench.all(0).len(), 20);
+    }
+}

@@ -1,0 +1,66 @@
+//! What the host does to a load before the drive sees it: cores, waking, scheduling.
+
+mod common;
+
+use common::{closed, plan, stations};
+use raidlab_engine::run;
+use serde_json::{Value, json};
+
+fn iops(value: &Value) -> f64 {
+    let result = run(&plan(value), || true).expect("a run");
+    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
+    let json = serde_json::to_value(&result).unwrap();
+    json["workloads"][0]["iops"].as_f64().unwrap()
+}
+
+fn within(value: f64, truth: f64, tolerance: f64) {
+    assert!(
+        (value / truth - 1.0).abs() < tolerance,
+        "{value} is not {truth}"
+    );
+}
+
+/// 32 servers of 100 us, so that depth 8 gives 80,000 IO/s and depth 32 gives 320,000.
+fn drive_of_32(threads: u32, outstanding: u32, scheduler: &str) -> Value {
+    let mut value = stations(1, 100_000, "fixed", 32);
+    value["drives"][0]["queue_depth"] = json!(32);
+    value["drives"][0]["block_layer"] = json!({"scheduler": scheduler, "requests": 128});
+    value["workloads"][0] = closed("load", outstanding);
+    value["workloads"][0]["threads"] = json!(threads);
+    value["warm_up_ns"] = json!(10_000_000);
+    value
+}
+
+#[test]
+fn deep_threads_that_take_turns_see_a_drive_of_depth_eight() {
+    within(iops(&drive_of_32(2, 64, "fair")), 80_000.0, 0.02);
+    within(iops(&drive_of_32(2, 64, "none")), 320_000.0, 0.01);
+    within(iops(&drive_of_32(2, 64, "deadline")), 320_000.0, 0.01);
+}
+
+#[test]
+fn taking_turns_costs_nothing_while_the_drive_takes_everything() {
+    within(iops(&drive_of_32(2, 32, "fair")), 320_000.0, 0.01);
+    within(iops(&drive_of_32(1, 64, "fair")), 320_000.0, 0.01);
+    within(iops(&drive_of_32(16, 64, "fair")), 320_000.0, 0.01);
+}
+
+/// Two cores of 10 us an I/O carry 200,000 IO/s, however many threads share them.
+#[test]
+fn cores_bound_what_threads_do_together() {
+    let mut value = drive_of_32(8, 64, "none");
+    value["host"] = json!({"submit_ns": 6000, "complete_ns": 4000, "raid_command_ns": 0,
+                           "cores": 2});
+    within(iops(&value), 200_000.0, 0.01);
+    value["host"]["cores"] = json!(0);
+    within(iops(&value), 320_000.0, 0.01);
+}
+
+/// At depth 1 every completion wakes the thread: 100 + 3 + 2 + 5 us an I/O.
+#[test]
+fn a_thread_that_sleeps_between_ios_is_woken_for_each() {
+    let mut value = drive_of_32(1, 1, "none");
+    value["host"] = json!({"submit_ns": 3000, "complete_ns": 2000, "raid_command_ns": 0,
+                           "wake_ns": 5000});
+    within(iops(&value), 1e6 / 110.0, 0.001);
+}
