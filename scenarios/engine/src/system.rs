@@ -433,11 +433,11 @@ impl System {
         let thread = self.thread_of(id);
         let slot = &mut self.drives[drive as usize];
         slot.waiting.push(&mut self.ios, id, thread, now);
-        self.let_go(drive, now);
+        self.dispatch_waiting(drive, now);
     }
 
     /// What the scheduler lets go moves to the drive, as long as it has places.
-    fn let_go(&mut self, drive: u32, now: Time) {
+    fn dispatch_waiting(&mut self, drive: u32, now: Time) {
         loop {
             let slot = &mut self.drives[drive as usize];
             if slot.queue_depth > 0 && slot.in_flight >= slot.queue_depth {
@@ -584,7 +584,7 @@ impl System {
             let thread = self.thread_of(id);
             let slot = &mut self.drives[drive as usize];
             slot.waiting.returned(&mut self.ios, thread, now);
-            self.let_go(drive, now);
+            self.dispatch_waiting(drive, now);
         }
         if parent == Io::NONE {
             self.ios[id].moved = bytes;
