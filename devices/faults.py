@@ -105,7 +105,7 @@ def faults_of(error: ValidationError, model: type[BaseModel]) -> Iterator[Fault]
 def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
     loc = detail["loc"]
     # A union's member or validator stands in the location as text that is no key of the file.
-    key = ".".join(str(part) for part in loc if not str(part).startswith(("function-", "tagged-")))
+    key = ".".join(str(part) for part in loc if "[" not in str(part))
     context = detail.get("ctx", {})
     match detail["type"]:
         case "extra_forbidden":

@@ -180,3 +180,7 @@ def _interface_name(name: str) -> str:
 
 InterfaceName = Annotated[str, AfterValidator(_interface_name)]
 """A field of a file that names an interface."""
+InterfaceOrNone = Annotated[
+    str, AfterValidator(lambda name: name if name == "none" else _interface_name(name))
+]
+"""The same, or `none`."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Faults, faults_of
@@ -32,10 +32,11 @@ _INLINE = frozenset({"value", "source", "note", "stderr", "measurement"})
 _NAMES = frozenset({"kind", "name", "aliases", "title", "like"})
 
 
-def _error_quantity(value: str | float) -> str | float:
-    if isinstance(value, str) and not is_quantity(value):
+def _error_quantity(value: Any) -> str:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number and not (isinstance(value, str) and is_quantity(value)):
         raise PydanticCustomError("stderr", 'a number, or a quantity such as "0.1 ms" or "3 %"')
-    return value
+    return str(value)
 
 
 class Source(BaseModel):
@@ -45,14 +46,14 @@ class Source(BaseModel):
 
     source: Literal["data-sheet", "published", "measured", "fitted", "assumed"]
     note: str = ""
-    stderr: Annotated[str | float, AfterValidator(_error_quantity)] | None = None
+    stderr: Annotated[str, BeforeValidator(_error_quantity)] = ""
     """Standard error of a fitted number."""
     measurement: str = ""
     """Name of the measurement that it was measured in or fitted to."""
 
     def __str__(self) -> str:
         """For people: `fitted ± 3 % (S4610 on AHCI): both directions together`."""
-        error = "" if self.stderr is None else f" ± {self.stderr}"
+        error = f" ± {self.stderr}" if self.stderr else ""
         measurement = f" ({self.measurement})" if self.measurement else ""
         return f"{self.source}{error}{measurement}{': ' if self.note else ''}{self.note}"
 
@@ -92,7 +93,10 @@ def check_sources(
     found: dict[str, Source] = {}
     used: set[str] = set()
     numbers = dict(_numbers(values, ()))
+    told = {fault.key for fault in faults.found}
     for key, value in numbers.items():
+        if key in told:
+            continue
         prefixes = [key.rsplit(".", cut)[0] for cut in range(key.count(".") + 1)]
         match = next((prefix for prefix in (*prefixes, ALL) if prefix in stated), None)
         if match is None:
@@ -118,7 +122,7 @@ def _read_source(key: str, written: Any, faults: Faults) -> Source | None:
     except ValidationError as error:
         faults.extend(faults_of(error, Source), key)
         return None
-    if source.source == "fitted" and (source.stderr is None or not source.measurement):
+    if source.source == "fitted" and not (source.stderr and source.measurement):
         faults.add(
             key, "fitted", "a fitted number states stderr (standard error) and measurement (name)"
         )

@@ -14,12 +14,12 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from raidlab.devices.faults import Fault, Faults, SpecError, faults_of
-from raidlab.devices.links import Interface, InterfaceName
+from raidlab.devices.links import Interface, InterfaceOrNone
 
 _LARGEST_FILE = 16 * 1024 * 1024
 
@@ -81,7 +81,7 @@ class DriveSpec(DeviceSpec):
     options: ClassVar[frozenset[str]] = frozenset()
     """Names of the `DriveOptions` that have an effect on this kind."""
 
-    interface: InterfaceName | Literal["none"] = "none"
+    interface: InterfaceOrNone = "none"
     """The drive's own link; `none` moves data in no time."""
     queue_depth: int = Field(default=0, ge=0)
     """Commands that the drive takes at once; 0 for no limit."""

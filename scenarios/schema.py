@@ -12,13 +12,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from raidlab.devices.controller import Level
 from raidlab.devices.faults import Fault
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Duration, Frequency, IoRate, Share, Size
 from raidlab.scenarios.loads import OUTSTANDING, PROFILES, RW, Load, Profile, Rw
 
-ArrayLevel = Level | Literal["independent"]
+ArrayLevel = Literal[
+    "jbod", "independent", "raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50",
+    "raid60",
+]  # fmt: skip
+"""A controller's levels, and drives that are loaded each on its own."""
 
 
 class HostTable(Table):
