@@ -51,6 +51,9 @@ def simulate(
     """
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
+    if not scenario.workloads:
+        allowed = "at least one: without a load there is nothing to simulate"
+        raise SpecError([Fault("workload", None, allowed, (), scenario.path)])
     runs = [
         (point, replication)
         for point in range(scenario.points)

@@ -1,0 +1,140 @@
+"""The command line as a user has it: exit codes, JSON alone on standard output, no traceback."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+STATION = """
+kind = "station"
+name = "fixed"
+capacity = "100 GB"
+service = { value = "1 ms", source = "assumed", note = "for tests" }
+[sources]
+capacity = "assumed"
+"""
+SCENARIO = """
+title = "One drive"
+[[array]]
+drives = [{ model = "fixed.toml" }]
+[[workload]]
+rw = "randread"
+block_size = "4 KiB"
+outstanding = [1, 2]
+[run]
+warm_up = "10 ms"
+duration = "%s"
+"""
+
+
+def command(*arguments):
+    return [sys.executable, "-c", "from raidlab.cli import main; main()", *map(str, arguments)]
+
+
+@pytest.fixture
+def raidlab(tmp_path):
+    (tmp_path / "fixed.toml").write_text(STATION)
+    (tmp_path / "one.toml").write_text(SCENARIO % "1 s")
+
+    def run(*arguments):
+        environment = os.environ | {"RAIDLAB_STORE": str(tmp_path / "store.sqlite")}
+        done = subprocess.run(
+            command(*arguments), cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert "Traceback" not in done.stderr + done.stdout
+        return done
+
+    return run
+
+
+def test_run_prints_one_json_document(raidlab):
+    done = raidlab("run", "one.toml", "--json")
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    assert document["title"] == "One drive"
+    assert [row["outstanding"] for row in document["results"]] == [1, 2]
+    assert "One drive: 2 of 2" in done.stderr
+
+
+def test_run_is_the_same_to_the_byte(raidlab):
+    first = raidlab("run", "one.toml", "--json", "--workers", "1").stdout
+    assert first == raidlab("run", "one.toml", "--json", "--workers", "2").stdout
+    assert first != raidlab("run", "one.toml", "--json", "--seed", "2").stdout
+
+
+def test_run_writes_everything_it_is_asked_for(raidlab, tmp_path):
+    done = raidlab("run", "one.toml", "--out", "made/here", "--html", "page.html")
+    assert done.returncode == 0
+    assert "outstanding" in done.stdout
+    assert len((tmp_path / "made/here/table.csv").read_text().splitlines()) == 3
+    assert json.loads((tmp_path / "made/here/result.json").read_text())["seed"] == 1
+    page = (tmp_path / "page.html").read_text()
+    # One page that needs no network.
+    assert "One drive" in page and "Plotly.newPlot" in page
+    assert 'src="http' not in page and "cdn.plot.ly/plotly" not in page.split("</script>")[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "nowhere.toml"], "nowhere.toml: No such file"),
+        (["run", "."], "."),
+        (["devices", "lsi20008"], 'did you mean "lsi2008"?'),
+        (["validate", "iodriv"], 'did you mean "iodrive"?'),
+        (["validate", "--figures", "one.toml"], "columns that must be there"),
+        (["run", "one.toml", "--html", "fixed.toml/page.html"], "cannot be written"),
+        (["run"], "Missing argument"),
+        (["rum"], "No such command"),
+    ],
+)
+def test_bad_input_is_told_and_exits_with_2(raidlab, arguments, said):
+    done = raidlab(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_every_fault_has_a_line(raidlab, tmp_path):
+    (tmp_path / "bad.toml").write_text(SCENARIO.replace("randread", "randred") % "5")
+    done = raidlab("run", "bad.toml", "--json")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith("error: bad.toml: ") for line in lines)
+
+
+def test_devices_shows_sources(raidlab):
+    listed = json.loads(raidlab("devices", "--json").stdout)["devices"]
+    assert {"null", "lsi2008", "generic"} <= {device["name"] for device in listed}
+    shown = json.loads(raidlab("devices", "fixed.toml", "--json").stdout)
+    assert shown["sources"]["service"]["note"] == "for tests"
+    assert shown["parameters"]["service"] == "1 ms"
+    assert "assumed: for tests" in raidlab("devices", "fixed.toml").stdout
+
+
+def test_version(raidlab):
+    assert raidlab("--version").stdout.strip() == "0.1.0"
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path):
+    (tmp_path / "fixed.toml").write_text(STATION)
+    text = SCENARIO.replace("[1, 2]", "[1, 2, 3, 4, 5, 6]")
+    (tmp_path / "long.toml").write_text(text % "200000 s")
+    environment = os.environ | {"RAIDLAB_STORE": str(tmp_path / "store.sqlite")}
+    process = subprocess.Popen(
+        command("run", "long.toml", "--json", "--workers", "1"),
+        cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert "0 of 6" in process.stderr.readline()
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    document = json.loads(out)
+    assert document["interrupted"]
+    assert (tmp_path / "store.sqlite").exists()

@@ -1,0 +1,174 @@
+"""Simulations end to end: figures worked out by hand, the same bytes on any number of workers."""
+
+import json
+import math
+import threading
+
+import pytest
+
+import raidlab
+from raidlab.scenarios import _engine
+from raidlab.scenarios.result import merge_loads
+from raidlab.scenarios.simulate import Interrupted, simulate
+from raidlab.scenarios.store import Store
+from raidlab.scenarios.system import build_scenario
+
+
+def scenario(drives, level="jbod", count=1, host="generic", **changes):
+    workload = {"rw": "randread", "block_size": "4 KiB", "area": "32 GB", "outstanding": [1, 2]}
+    return build_scenario(
+        {
+            "title": "fixed time",
+            "host": {"model": host},
+            "array": [
+                {"level": level, "drives": [{"model": str(drives / "sas.toml"), "count": count}]}
+            ],
+            "workload": [workload | changes],
+            "run": {"warm_up": "100 ms", "duration": "2 s", "replications": 2},
+        }
+    )
+
+
+def test_one_outstanding_costs_what_its_stages_cost(drives):
+    """Host 2.5 + 2 us, drive 1 ms, 4096 bytes over SAS 6G at 510 MB/s: 8.03 us."""
+    result = simulate(scenario(drives))
+    row = result.results[0]
+    expected_us = 2.5 + 1000 + 4096 / 510e6 * 1e6 + 2
+    assert row["latency_us"]["mean"] == pytest.approx(expected_us, abs=0.01)
+    assert row["iops"] == pytest.approx(1e6 / expected_us, rel=1e-3)
+    assert row["mib_per_s"] == pytest.approx(row["iops"] / 256)
+    assert row["mb_per_s"] == pytest.approx(row["iops"] * 4096 / 1e6)
+    assert row["bottleneck"].endswith("sas.0 at 99 %")
+
+
+def test_the_parts_add_up_to_the_latency(drives):
+    for row in simulate(scenario(drives)).results:
+        assert sum(row["breakdown_us"].values()) == pytest.approx(row["latency_us"]["mean"])
+
+
+def test_independent_drives_add_up(drives):
+    one = simulate(scenario(drives)).results[0]
+    four = simulate(scenario(drives, "independent", 4)).results[0]
+    assert four["iops"] == pytest.approx(4 * one["iops"], rel=1e-3)
+    assert four["ios"] == four["read"]["ios"] == sum(count for _, count in four["read"]["bins"])
+    # Fixed time: every I/O takes the same, alone or beside others.
+    assert four["latency_us"]["p99"] == pytest.approx(one["latency_us"]["p99"], rel=0.01)
+
+
+def test_bytes_do_not_depend_on_the_number_of_workers(drives):
+    built = scenario(drives, outstanding=[1, 3, 8], rw="randrw")
+    one = simulate(built, workers=1).to_json()
+    assert one == simulate(built, workers=2).to_json() == simulate(built, workers=7).to_json()
+    assert one != simulate(built, workers=1, seed=2).to_json()
+
+
+def test_the_document_has_the_promised_shape(drives):
+    document = json.loads(simulate(scenario(drives)).to_json())
+    assert {"title", "seed", "version", "results", "events", "data", "warnings"} <= set(document)
+    assert set(document["data"]) == {
+        "acknowledged_writes", "lost_writes", "stale_reads", "corrupt_stripes",
+    }  # fmt: skip
+    for row in document["results"]:
+        assert {
+            "workload", "target", "outstanding", "replication", "iops", "iops_ci95", "mib_per_s",
+            "mb_per_s", "latency_us", "read", "write", "breakdown_us", "write_amplification",
+            "cache", "components", "bottleneck", "timeline",
+        } <= set(row)  # fmt: skip
+        assert {
+            "min", "mean", "p50", "p90", "p95", "p99", "p99_9", "p99_99", "max",
+        } <= set(row["latency_us"])  # fmt: skip
+        low, high = row["iops_ci95"]
+        assert low <= row["iops"] <= high
+        assert len(row["timeline"]["t_s"]) == len(row["timeline"]["iops"])
+        assert {"name", "kind", "utilization", "queue_mean"} <= set(row["components"][0])
+    assert document["breaches"] == []
+
+
+def test_tables_and_pictures(drives):
+    result = simulate(scenario(drives))
+    table = result.table()
+    assert table["outstanding"].to_list() == [1, 1, 2, 2]
+    assert [line["replications"] for line in result.summary()] == [2, 2]
+    figure = result.plot()
+    assert "IO/s" in str(figure.layout) and "outstanding" in str(figure.layout)
+
+
+def test_public_names():
+    for name in raidlab.__all__:
+        assert getattr(raidlab, name) is not None
+    with pytest.raises(AttributeError, match="nothing"):
+        raidlab.nothing  # noqa: B018
+
+
+def test_a_path_will_do(drives, tmp_path):
+    file = tmp_path / "one.toml"
+    file.write_text(
+        f'[[array]]\ndrives = [{{ model = "{drives / "sas.toml"}" }}]\n'
+        '[[workload]]\nprofile = "database"\narea = "1 GB"\n[run]\nduration = "100 ms"\n'
+    )
+    assert raidlab.simulate(file).title == "one"
+    assert raidlab.load_scenario(str(file)).points == 1
+
+
+def test_without_a_load_there_is_nothing_to_simulate(drives):
+    tree = {"array": [{"drives": [{"model": str(drives / "sas.toml")}]}]}
+    with pytest.raises(raidlab.SpecError, match="at least one"):
+        simulate(build_scenario(tree))
+
+
+def test_an_interrupted_simulation_keeps_what_is_done_and_goes_on(drives, tmp_path):
+    built = scenario(drives, outstanding=[1, 2, 3, 4])
+    done = 0
+
+    def stop_after_three(finished, total):
+        nonlocal done
+        done = finished
+        if finished == 3:
+            raise KeyboardInterrupt
+
+    with Store(tmp_path / "store.sqlite") as store:
+        with pytest.raises(Interrupted) as caught:
+            simulate(built, workers=1, progress=stop_after_three, store=store)
+        assert caught.value.result.interrupted
+        assert len(caught.value.result.results) == 3
+        progress = []
+        result = simulate(built, progress=lambda *at: progress.append(at), store=store)
+        # The first three come from the store.
+        assert progress[0] == (3, 8)
+        assert result.to_json() == simulate(built).to_json()
+        # What is complete is not kept.
+        assert store.get(store.key(json.dumps(built.plan(0, 0)))) is None
+
+
+def test_a_run_stops_when_it_is_asked_to(drives):
+    plan = scenario(drives).plan(0, 0)
+    plan |= {"duration_ns": 10**15}
+    asked = threading.Event()
+    asked.set()
+    with pytest.raises(KeyboardInterrupt):
+        _engine.run(json.dumps(plan), asked.is_set)
+
+
+def test_loads_put_together_are_one_distribution():
+    def load(ios, bins, mean):
+        side = {"ios": ios, "bytes": ios, "iops": ios, "mib_per_s": 1.0, "bins": bins}
+        latency = {"min": bins[0][0] / 1e3, "mean": mean, "stddev": 0.0, "max": bins[-1][0] / 1e3}
+        empty = {"ios": 0, "bytes": 0, "iops": 0.0, "mib_per_s": 0.0, "bins": []}
+        return {
+            "ios": ios, "iops": ios, "iops_ci95": [ios - 3.0, ios + 3.0], "mib_per_s": 1.0,
+            "mb_per_s": 1.0, "latency_us": latency, "read": side | {"latency_us": latency},
+            "write": empty | {"latency_us": None}, "breakdown_us": {"seek": mean},
+            "timeline": {"t_s": [1.0], "iops": [float(ios)], "latency_us": [mean]},
+        }  # fmt: skip
+
+    merged = merge_loads([load(90, [[1000, 90]], 1.0), load(10, [[9000, 10]], 9.0)])
+    assert merged["ios"] == 100
+    assert merged["latency_us"]["mean"] == pytest.approx(1.8)
+    assert merged["latency_us"]["p90"] == 1.0
+    assert merged["latency_us"]["p95"] == 9.0
+    # 90 % at 1 and 10 % at 9: variance 0.9 x 0.64 + 0.1 x 51.84.
+    assert merged["latency_us"]["stddev"] == pytest.approx(math.sqrt(0.9 * 0.64 + 0.1 * 51.84))
+    assert merged["breakdown_us"] == {"seek": pytest.approx(1.8)}
+    # Half widths 3 and 3 of independent loads: sqrt(18).
+    assert merged["iops_ci95"][1] == pytest.approx(100 + math.sqrt(18))
+    assert merged["timeline"]["latency_us"] == [pytest.approx(1.8)]
