@@ -13,7 +13,10 @@ mod port;
 mod ssd;
 mod station;
 
-pub use controller::{Chip, ChipParams, Path, Table, Throughput};
+pub use controller::{
+    BitSet, Cache, Chip, ChipParams, Found, LINE_SECTORS, Leaving, PAGE, Path, SECTOR, Sectors,
+    Table, Throughput, sectors,
+};
 pub use device::{Device, DeviceParams};
 pub use fault::Fault;
 pub use host::{Host, HostParams};

@@ -1,7 +1,11 @@
 //! What a RAID controller is made of: one mechanism a file.
 
+mod bitset;
+mod cache;
 mod chip;
 mod table;
 
+pub use bitset::BitSet;
+pub use cache::{Cache, Found, LINE_SECTORS, Leaving, PAGE, SECTOR, Sectors, sectors};
 pub use chip::{Chip, ChipParams, Path, Throughput};
 pub use table::Table;
