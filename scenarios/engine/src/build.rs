@@ -5,8 +5,10 @@ use crate::drive::Drive;
 use crate::layout::Layout;
 use crate::load::Load;
 use crate::measure::Meter;
-use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
-use crate::raid::{Geometry, Raid, Volume};
+use crate::plan::{
+    ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, ReadAhead, WorkloadPlan, WritePolicy,
+};
+use crate::raid::{Caching, Geometry, Raid, Store, Streams, Volume};
 use crate::system::{Array, Controller, Event, Slot, System, Tally, Workload};
 use raidlab_kernel::{Calendar, Nanos, Op, Queue, Slab, Stream, Time, TimeWeighted};
 use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link, Path};
@@ -67,7 +69,8 @@ impl System {
         let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
         let requests = slots.len() + OUTSIDE_IOS;
         let ios = requests + commands_at_most(plan, &arrays);
-        let volumes = build_volumes(plan, &mut drives, &arrays);
+        let mut volumes = build_volumes(plan, &mut drives, &arrays);
+        let stores = build_stores(plan, &mut volumes);
         for (drive, plan) in drives.iter_mut().zip(&plan.drives) {
             drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
         }
@@ -88,7 +91,7 @@ impl System {
             tally: Tally::default(),
             recorded: 0,
             segments: Vec::with_capacity(256),
-            raid: Raid::new(volumes, ios),
+            raid: Raid::new(volumes, stores, ios),
         };
         system.start(plan);
         Ok(system)
@@ -190,6 +193,17 @@ fn check_references(plan: &Plan, faults: &mut Faults) {
         }
     }
     for (i, controller) in plan.controllers.iter().enumerate() {
+        if let Some(cache) = &controller.cache {
+            for (key, share) in [
+                ("dirty_share", cache.dirty_share),
+                ("low_share", cache.low_share),
+            ] {
+                if !(share > 0.0 && share <= 1.0) {
+                    let key = format!("controllers.{i}.cache.{key}");
+                    faults.add(key, share, "above 0, at most 1");
+                }
+            }
+        }
         if let Some(link) = controller.link {
             faults.index(format!("controllers.{i}.link"), link, plan.links.len());
         }
@@ -253,9 +267,43 @@ fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array
     arrays
 }
 
-/// Whether an array's data pass through memory, where parity is made.
+/// Whether an array's data pass through memory, where parity is made and the cache lies.
 fn in_memory(array: &ArrayPlan) -> bool {
-    array.level.has_parity()
+    let cached = array.cache.as_ref().is_some_and(|policy| {
+        policy.keep_reads
+            || policy.write != WritePolicy::WriteThrough
+            || policy.read_ahead != ReadAhead::None
+    });
+    array.level.has_parity() || cached
+}
+
+/// The caches of the controllers, and how they serve their arrays.
+fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<Option<Store>> {
+    let build = |(index, controller): (usize, &ControllerPlan)| {
+        let cache = controller.cache.as_ref()?;
+        let (mut arrays, mut spaces, mut drives) = (Vec::new(), Vec::new(), 0);
+        for (at, array) in plan.arrays.iter().enumerate() {
+            let (Some(policy), Some(volume)) = (&array.cache, &mut volumes[at]) else {
+                continue;
+            };
+            if array.controller != Some(index as u32) {
+                continue;
+            }
+            volume.caching = Some(Caching {
+                space: arrays.len() as u32,
+                line: Caching::line_of(volume.geometry.unit()),
+                write: policy.write,
+                read_ahead: policy.read_ahead,
+                keep_reads: policy.keep_reads,
+                streams: Streams::default(),
+            });
+            arrays.push(at as u32);
+            spaces.push(volume.groups());
+            drives += volume.members.len() as u32;
+        }
+        (!arrays.is_empty()).then(|| Store::new(cache, arrays, &spaces, drives))
+    };
+    plan.controllers.iter().enumerate().map(build).collect()
 }
 
 fn sizes(array: &ArrayPlan, drives: &[Drive]) -> Vec<u64> {

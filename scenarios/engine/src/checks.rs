@@ -66,6 +66,11 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
             ),
         );
     }
+    for store in system.raid.stores.iter().flatten() {
+        if let Err(what) = store.cache.check() {
+            must(false, what);
+        }
+    }
     for drive in &system.drives {
         if let Err(what) = drive.device.check() {
             must(false, format!("drive {}: {what}", drive.name));

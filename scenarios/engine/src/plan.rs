@@ -79,6 +79,9 @@ pub struct ControllerPlan {
     /// Bytes a second that the memory moves, in and out together; 0 for no limit.
     #[serde(default)]
     pub memory_bytes_per_s: u64,
+    /// Its cache.
+    #[serde(default)]
+    pub cache: Option<CachePlan>,
     /// Its link to the host, an index into `links`; data of arrays that pass through its memory
     /// cross this link by themselves.
     #[serde(default)]
@@ -176,6 +179,62 @@ pub struct ArrayPlan {
     /// True if requests take the controller's short path.
     #[serde(default)]
     pub fast_path: bool,
+    /// How the controller's cache serves it; none for past the cache.
+    #[serde(default)]
+    pub cache: Option<PolicyPlan>,
+}
+
+/// When a write is told to be complete.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum WritePolicy {
+    /// When it is on the drives.
+    WriteThrough,
+    /// When it is in the cache, as long as the cache's content is safe from an outage; else
+    /// when it is on the drives.
+    WriteBack,
+    /// When it is in the cache.
+    AlwaysWriteBack,
+}
+
+/// When the controller reads more than it is asked for.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadAhead {
+    /// Never.
+    None,
+    /// Behind a sequential stream whose reader does not keep the drives busy by itself.
+    Adaptive,
+    /// Behind every read.
+    Always,
+}
+
+/// How a controller's cache serves an array.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyPlan {
+    /// When a write is told to be complete.
+    pub write: WritePolicy,
+    /// When more is read than was asked for.
+    pub read_ahead: ReadAhead,
+    /// True if what was read stays in the cache (cached I/O); false for direct I/O.
+    pub keep_reads: bool,
+}
+
+/// A controller's cache.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CachePlan {
+    /// Bytes for data.
+    pub bytes: u64,
+    /// Share of it that may be dirty; further writes wait.
+    pub dirty_share: f64,
+    /// Share of the dirty limit below which data wait for neighbours instead of going out.
+    pub low_share: f64,
+    /// Dirty data go out after this time at the latest.
+    pub flush_interval_ns: Nanos,
+    /// Stripes on their way to the drives at once, for each drive.
+    pub destages_per_drive: u32,
 }
 
 fn two() -> u32 {

@@ -36,6 +36,8 @@ pub enum Event {
     Dispatch(IoId),
     /// A job on a stripe goes on.
     Job(u32),
+    /// A controller looks whether its cache should be flushed.
+    Flush(u32),
     /// A command's data reach the next link of its path.
     Leg(IoId),
     /// Write data have arrived at the drive.
@@ -194,6 +196,7 @@ impl System {
             Event::Admit(io) => self.admit(io, now),
             Event::Dispatch(io) => self.dispatch(io, now),
             Event::Job(job) => self.step_job(job, now),
+            Event::Flush(controller) => self.flush_due(controller, now),
             Event::Leg(io) => self.next_leg(io, now),
             Event::AtDrive(io) => self.at_drive(io),
             Event::Done(io) => self.device_done(io, now),
@@ -293,16 +296,14 @@ impl System {
 
     /// The controller takes a request up: firmware time on a core, then dispatch.
     fn take_up(&mut self, index: u32, id: IoId, now: Time) {
+        self.controllers[index as usize].in_work += 1;
+        if self.arrays[self.ios[id].array as usize].in_memory {
+            return self.take_up_in_memory(index, id, now);
+        }
         let controller = &mut self.controllers[index as usize];
-        controller.in_work += 1;
         let io = &mut self.ios[id];
         let array = &self.arrays[io.array as usize];
-        // Jobs on stripes count their commands themselves.
-        let commands = if array.in_memory && io.op == Op::Write {
-            0
-        } else {
-            array.layout.fan_out(io.op, io.offset, io.bytes)
-        };
+        let commands = array.layout.fan_out(io.op, io.offset, io.bytes);
         let served = controller.chip.take_up(array.path, commands, now);
         io.charge_stay(Part::ControllerWait, Part::Controller, served);
         let ready = served.end + controller.chip.latency();

@@ -25,6 +25,11 @@ impl Queue {
         self.first == Io::NONE
     }
 
+    /// The first one.
+    pub fn front(&self) -> Option<IoId> {
+        (!self.is_empty()).then_some(self.first)
+    }
+
     /// Puts `id` at the end.
     #[inline]
     pub fn push(&mut self, ios: &mut Slab<Io>, id: IoId) {

@@ -179,6 +179,11 @@ impl Cache {
         self.pages_dirty as f64 / self.dirty_max as f64
     }
 
+    /// Pages that may be dirty.
+    pub fn dirty_max(&self) -> u64 {
+        self.dirty_max
+    }
+
     /// True if nothing is dirty.
     pub fn is_clean(&self) -> bool {
         self.pages_dirty == 0

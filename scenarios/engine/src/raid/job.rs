@@ -2,7 +2,7 @@
 
 use super::stripe::{Extent, Way};
 use crate::system::{Event, System};
-use raidlab_kernel::{Io, IoId, Op, Served, Time};
+use raidlab_kernel::{Io, IoId, Op, Queue, Served, Time};
 
 /// The owner of a job's record: the job's number follows.
 pub(crate) const JOB: u32 = 1 << 30;
@@ -17,6 +17,10 @@ pub(crate) enum Work {
     Write,
     /// Data of a lost drive, computed from the others.
     Recover,
+    /// A group of the cache on its way to the drives.
+    Destage,
+    /// Reading into the cache.
+    Fill,
 }
 
 /// What a job does when it goes on.
@@ -49,6 +53,12 @@ pub(crate) struct Job {
     pub extents: Vec<Extent>,
     /// Bytes that it writes to drives.
     pub written: u64,
+    /// The group of the cache that leaves.
+    pub group: u32,
+    /// The range of the array that is read into the cache.
+    pub range: (u64, u64),
+    /// Requests that wait for what is read into the cache.
+    pub readers: Queue,
     /// The job behind it in the queue for the same lock.
     pub next: u32,
     /// The last of those that wait for the lock that it holds.
@@ -99,7 +109,11 @@ impl System {
             Phase::Read => self.read_phase(index, now),
             Phase::Compute => self.compute_phase(index, now),
             Phase::Write => self.write_phase(index, now),
-            Phase::Finish => self.finish_job(index, now),
+            Phase::Finish => match self.raid.jobs[index].work {
+                Work::Destage => self.finish_destage(index, now),
+                Work::Fill => self.finish_fill(index, now),
+                _ => self.finish_job(index, now),
+            },
         }
     }
 

@@ -1,12 +1,15 @@
 //! Locks on stripes: who changes data and parity together has the stripe for itself.
 
-use super::job::{NO_JOB, Phase};
+use super::job::{NO_JOB, Phase, Work};
 use crate::system::System;
 use raidlab_kernel::{Part, Time};
 
 impl System {
     fn lock_key(&self, index: u32) -> Option<u64> {
         let job = &self.raid.jobs[index];
+        if job.work == Work::Fill {
+            return None;
+        }
         let geometry = &self.raid.volumes[job.array as usize].as_ref()?.geometry;
         if geometry.parities() == 0 && geometry.copies() == 1 {
             // One drive holds the data: its own order decides.

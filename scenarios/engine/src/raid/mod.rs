@@ -5,10 +5,14 @@
 //! its time into the job, the last job its time into the request, so that the parts of a
 //! request's time add up to its latency exactly. See docs/models/raid.md.
 
+mod cached;
+mod destage;
 mod geometry;
 mod job;
 mod lock;
+mod read_ahead;
 mod request;
+mod store;
 mod stripe;
 mod transfer;
 mod volume;
@@ -17,6 +21,8 @@ mod write;
 pub(crate) use geometry::check as check_level;
 pub use geometry::{Geometry, Piece, Place};
 pub(crate) use job::{Job, job_of};
+pub(crate) use read_ahead::Streams;
+pub(crate) use store::{Caching, Store};
 pub use stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
 pub(crate) use volume::Volume;
 
@@ -28,6 +34,8 @@ use raidlab_models::Table;
 pub(crate) struct Raid {
     /// For each array: its volume, if its data pass through memory.
     pub volumes: Vec<Option<Volume>>,
+    /// For each controller: its cache, if it has one that is used.
+    pub stores: Vec<Option<Store>>,
     pub jobs: Slab<Job>,
     /// The job that holds each locked stripe.
     pub locks: Table,
@@ -37,11 +45,12 @@ pub(crate) struct Raid {
 
 impl Raid {
     /// `jobs` may be under way before anything must grow.
-    pub fn new(volumes: Vec<Option<Volume>>, jobs: usize) -> Raid {
+    pub fn new(volumes: Vec<Option<Volume>>, stores: Vec<Option<Store>>, jobs: usize) -> Raid {
         let used = volumes.iter().any(Option::is_some);
         let jobs = if used { jobs } else { 0 };
         Raid {
             volumes,
+            stores,
             jobs: Slab::with_capacity(jobs),
             locks: Table::with_capacity(jobs),
             ranges: Vec::with_capacity(64),

@@ -2,10 +2,10 @@
 
 use crate::system::{Event, System};
 use raidlab_kernel::{IoId, Op, Part, Time};
-use raidlab_models::Direction;
+use raidlab_models::{Direction, Path};
 
 /// How far a request has come, kept in its record's `leg`.
-mod stage {
+pub(super) mod stage {
     /// The controller has taken it up.
     pub const TAKEN_UP: u32 = 0;
     /// Write data are in memory.
@@ -14,6 +14,8 @@ mod stage {
     pub const WORKING: u32 = 2;
     /// Nothing is left but to tell the host.
     pub const DONE: u32 = 3;
+    /// All that a read wants was in the cache when it was taken up.
+    pub const IN_CACHE: u32 = 4;
 }
 
 impl System {
@@ -23,18 +25,11 @@ impl System {
         match (io.leg, io.op) {
             (stage::TAKEN_UP, Op::Write) => {
                 io.leg = stage::DATA_IN;
-                self.cross(id, Direction::Down, now);
+                // In here; going out is charged to whoever writes them.
+                self.cross(id, Direction::Down, 1, now);
             }
-            (stage::TAKEN_UP, Op::Read) => {
-                io.leg = stage::WORKING;
-                let (array, offset, bytes) = (io.array, io.offset, io.bytes);
-                self.read_range(id, array, offset, bytes, now);
-            }
-            (stage::DATA_IN, _) => {
-                io.leg = stage::WORKING;
-                let (array, offset, bytes) = (io.array, io.offset, io.bytes);
-                self.write_range(id, array, offset, bytes, now);
-            }
+            (stage::TAKEN_UP | stage::IN_CACHE, Op::Read) => self.read_through(id, now),
+            (stage::DATA_IN, _) => self.write_on(id, now),
             (stage::TAKEN_UP, Op::Trim) => {
                 io.leg = stage::DONE;
                 io.moved = io.bytes;
@@ -43,7 +38,12 @@ impl System {
             (stage::TAKEN_UP, Op::Flush) => {
                 io.leg = stage::WORKING;
                 let array = io.array;
-                self.flush_drives(id, array, now);
+                if self.writes_back(array) {
+                    // The cache's content is as good as on the drives.
+                    self.pass_on(id, now);
+                } else {
+                    self.flush_drives(id, array, now);
+                }
             }
             _ => self.complete(id, now),
         }
@@ -51,26 +51,34 @@ impl System {
 
     /// All that a request waited for has come.
     pub(crate) fn pass_on(&mut self, id: IoId, now: Time) {
-        let io = &mut self.ios[id];
-        io.leg = stage::DONE;
+        let io = &self.ios[id];
         if io.op == Op::Read {
-            self.cross(id, Direction::Up, now);
+            // From the cache: once through the memory. From the drives: in and out again, but
+            // past the memory where no parity is.
+            let parity = self.arrays[io.array as usize].path == Path::Parity;
+            let passes = match io.leg {
+                stage::WORKING if parity => 2,
+                stage::WORKING => 0,
+                _ => 1,
+            };
+            self.ios[id].leg = stage::DONE;
+            self.cross(id, Direction::Up, passes, now);
         } else {
+            self.ios[id].leg = stage::DONE;
+            if self.ios[id].op == Op::Write {
+                // What was read beside it may be older.
+                self.forget(id);
+            }
             self.complete(id, now);
         }
     }
 
-    /// Data of a request pass the memory and the link to the host; then it goes on.
-    fn cross(&mut self, id: IoId, way: Direction, now: Time) {
+    /// Data of a request pass the memory so many times, and the link to the host; then the
+    /// request goes on.
+    fn cross(&mut self, id: IoId, way: Direction, passes: u64, now: Time) {
         let io = &mut self.ios[id];
         let array = &self.arrays[io.array as usize];
         let mut ready = now;
-        // Read data came in from the drives and go out again: twice through the memory. Write
-        // data come in here; going out is charged to whoever writes them.
-        let passes = match way {
-            Direction::Up => 2,
-            Direction::Down => 1,
-        };
         if let Some(controller) = array.controller {
             let chip = &mut self.controllers[controller as usize].chip;
             let served = chip.memory.pass(now, passes * io.bytes);

@@ -1,7 +1,9 @@
 //! An array as the controller keeps it: its places, and which of its drives can be used.
 
 use super::geometry::{Geometry, Place};
+use super::store::Caching;
 use super::stripe::Role;
+use raidlab_models::SECTOR;
 
 /// A drive's place in an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub(crate) struct Volume {
     pub members: Vec<Member>,
     /// The controller's link to the host, if data cross it by themselves.
     pub host_link: Option<u32>,
+    /// How the controller's cache serves it.
+    pub caching: Option<Caching>,
 }
 
 impl Volume {
@@ -39,6 +43,7 @@ impl Volume {
                 .map(|&drive| Member { drive, state })
                 .collect(),
             host_link,
+            caching: None,
         }
     }
 
@@ -60,14 +65,31 @@ impl Volume {
         }
     }
 
-    /// What a lock covers: the whole stripe where parity ties its units together, else a unit.
+    /// The number of what goes to the drives together: the stripe where parity ties its units
+    /// together, else the unit.
     #[inline]
-    pub fn lock_key(&self, array: u32, stripe: u64, column: u32) -> u64 {
-        let group = if self.geometry.parities() > 0 {
+    pub fn group(&self, stripe: u64, column: u32) -> u64 {
+        if self.geometry.parities() > 0 {
             stripe
         } else {
             stripe * u64::from(self.geometry.columns()) + u64::from(column)
-        };
-        u64::from(array) << 48 | group
+        }
+    }
+
+    /// Number of groups, and sectors of one.
+    pub fn groups(&self) -> (u64, u32) {
+        let unit = (self.geometry.unit() / SECTOR) as u32;
+        let (stripes, columns) = (self.geometry.stripes(), self.geometry.columns());
+        if self.geometry.parities() > 0 {
+            (stripes, unit * columns)
+        } else {
+            (stripes * u64::from(columns), unit)
+        }
+    }
+
+    /// What a lock covers: the whole stripe where parity ties its units together, else a unit.
+    #[inline]
+    pub fn lock_key(&self, array: u32, stripe: u64, column: u32) -> u64 {
+        u64::from(array) << 48 | self.group(stripe, column)
     }
 }

@@ -20,7 +20,7 @@ impl System {
             alive: |role| volume.lives(volume.place(job.stripe, role)),
         };
         match (job.work, writes) {
-            (Work::Write, true) if volume.geometry.parities() == 0 => {
+            (Work::Write | Work::Destage, true) if volume.geometry.parities() == 0 => {
                 transfers.clear();
                 transfers.extend(job.extents.iter().map(|e| Transfer {
                     role: super::Role::Data(e.column),
@@ -28,15 +28,15 @@ impl System {
                     end: e.end,
                 }));
             }
-            (Work::Write, true) => stripe.writes(&ranges, &mut transfers),
-            (Work::Write, false) => stripe.reads(job.way, &ranges, &mut transfers),
+            (Work::Write | Work::Destage, true) => stripe.writes(&ranges, &mut transfers),
+            (Work::Write | Work::Destage, false) => stripe.reads(job.way, &ranges, &mut transfers),
             (Work::Recover, false) => {
                 transfers.clear();
                 for extent in &job.extents {
                     stripe.all_that_is_left(extent.start, extent.end, &mut transfers);
                 }
             }
-            (Work::Recover, true) => transfers.clear(),
+            (Work::Recover, true) | (Work::Fill, _) => transfers.clear(),
         }
         self.raid.ranges = ranges;
         transfers
@@ -59,7 +59,7 @@ impl System {
         let (array, io, work) = (job.array, job.io, job.work);
         self.raid.jobs[index].way = match work {
             Work::Recover => Way::Recover,
-            Work::Write => way.unwrap_or(Way::Plain),
+            _ => way.unwrap_or(Way::Plain),
         };
         let (mut commands, mut written) = (0, 0);
         for writes in [false, true] {
@@ -93,8 +93,8 @@ impl System {
             return self.step_job_at(index, Phase::Write, now, now);
         };
         let new = match job.work {
-            Work::Write => self.ios[id].bytes,
             Work::Recover => 0,
+            _ => self.ios[id].bytes,
         };
         let io = &mut self.ios[id];
         let taken_in = io.moved + new;

@@ -1,0 +1,285 @@
+//! Requests that meet the cache: which path they take, hits, write-back, waiting for room.
+
+use super::request::stage;
+use crate::plan::{ReadAhead, WritePolicy};
+use crate::system::{Event, System};
+use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_models::{Found, PAGE, Path};
+
+impl System {
+    /// The controller takes up a request whose data pass through its memory.
+    pub(crate) fn take_up_in_memory(&mut self, index: u32, id: IoId, now: Time) {
+        let (array, op) = (self.ios[id].array, self.ios[id].op);
+        let caching = self.volume(array).caching.is_some();
+        let (hit, path) = match op {
+            Op::Read if caching && self.look_up(id) == Found::All => (true, Path::Cached),
+            Op::Write if self.writes_back(array) => (true, Path::Cached),
+            _ => (false, self.arrays[array as usize].path),
+        };
+        let array = &self.arrays[array as usize];
+        let io = &mut self.ios[id];
+        // Jobs on stripes count their commands themselves.
+        let commands = match op {
+            Op::Read if !hit => array.layout.fan_out(io.op, io.offset, io.bytes),
+            _ => 0,
+        };
+        if hit && op == Op::Read {
+            io.leg = stage::IN_CACHE;
+        }
+        let chip = &mut self.controllers[index as usize].chip;
+        let served = chip.take_up(path, commands, now);
+        io.charge_stay(Part::ControllerWait, Part::Controller, served);
+        let ready = served.end + chip.latency();
+        io.charge(Part::Controller, ready);
+        if ready > now {
+            self.calendar.push(ready, Event::Dispatch(id));
+        } else {
+            self.go_on(id, now);
+        }
+    }
+
+    /// Whether writes to an array are told to be complete when they are in the cache.
+    pub(crate) fn writes_back(&self, array: u32) -> bool {
+        let policy = self.volume(array).caching.as_ref().map(|c| c.write);
+        match policy {
+            None | Some(WritePolicy::WriteThrough) => false,
+            Some(WritePolicy::AlwaysWriteBack) => true,
+            Some(WritePolicy::WriteBack) => self.arrays[array as usize]
+                .controller
+                .and_then(|controller| self.raid.stores[controller as usize].as_ref())
+                .is_some_and(|store| store.safe),
+        }
+    }
+
+    /// What a read finds in the cache, over all its lines.
+    fn look_up(&mut self, id: IoId) -> Found {
+        let io = &self.ios[id];
+        let Some(controller) = self.arrays[io.array as usize].controller else {
+            return Found::None;
+        };
+        let volume = self.raid.volumes[io.array as usize].as_ref();
+        let caching = volume.and_then(|volume| volume.caching.as_ref());
+        let store = self.raid.stores[controller as usize].as_mut();
+        let (Some(caching), Some(store)) = (caching, store) else {
+            return Found::None;
+        };
+        let mut found = Found::All;
+        for (key, sectors) in caching.lines(io.offset, io.bytes) {
+            match (store.cache.find(key, sectors), found) {
+                (Found::All, _) => {}
+                (Found::Coming(reader), Found::All | Found::Coming(_)) => {
+                    found = Found::Coming(reader);
+                }
+                (Found::Coming(_), _) => found = Found::Some,
+                (other, _) => {
+                    found = other;
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    /// A read goes on with what the cache has.
+    pub(crate) fn read_through(&mut self, id: IoId, now: Time) {
+        let io = &self.ios[id];
+        let (array, offset, bytes, in_cache) =
+            (io.array, io.offset, io.bytes, io.leg == stage::IN_CACHE);
+        let Some(caching) = self.volume(array).caching.as_ref() else {
+            return self.read_drives(id, now);
+        };
+        let keep = caching.keep_reads;
+        let ahead = caching.read_ahead != ReadAhead::None;
+        let found = if in_cache {
+            Found::All
+        } else {
+            self.look_up(id)
+        };
+        self.count_read(array, found);
+        match found {
+            Found::All => {
+                self.ios[id].moved = bytes;
+                self.pass_on(id, now);
+            }
+            Found::Coming(reader) => {
+                let readers = &mut self.raid.jobs[reader].readers;
+                readers.push(&mut self.ios, id);
+            }
+            Found::Some | Found::None => {
+                let job = if keep {
+                    self.fill(array, (offset, bytes), now)
+                } else {
+                    None
+                };
+                match job {
+                    Some(job) if matches!(self.look_up(id), Found::Coming(_)) => {
+                        self.raid.jobs[job].readers.push(&mut self.ios, id);
+                    }
+                    _ => self.read_drives(id, now),
+                }
+            }
+        }
+        if ahead {
+            self.read_ahead(array, (offset, bytes), now);
+        }
+    }
+
+    fn count_read(&mut self, array: u32, found: Found) {
+        if let Some(controller) = self.arrays[array as usize].controller {
+            if let Some(store) = self.raid.stores[controller as usize].as_mut() {
+                store.counts.reads += 1;
+                store.counts.read_hits += u64::from(found == Found::All);
+            }
+        }
+    }
+
+    fn read_drives(&mut self, id: IoId, now: Time) {
+        let io = &mut self.ios[id];
+        io.leg = stage::WORKING;
+        let (array, offset, bytes) = (io.array, io.offset, io.bytes);
+        self.read_range(id, array, offset, bytes, now);
+    }
+
+    /// Write data are in memory: they go into the cache, or on to the drives.
+    pub(crate) fn write_on(&mut self, id: IoId, now: Time) {
+        let io = &self.ios[id];
+        let (array, offset, bytes) = (io.array, io.offset, io.bytes);
+        let Some(controller) = self.arrays[array as usize].controller else {
+            return self.write_drives(id, now);
+        };
+        let back = self.writes_back(array);
+        let volume = self.raid.volumes[array as usize].as_ref();
+        let caching = volume.and_then(|volume| volume.caching.as_ref());
+        let store = self.raid.stores[controller as usize].as_mut();
+        let (Some(caching), Some(store)) = (caching, store) else {
+            return self.write_drives(id, now);
+        };
+        if !back {
+            // Older data must reach the drives first.
+            let dirty = |(key, sectors)| store.cache.is_dirty_at(key, sectors);
+            if !caching.lines(offset, bytes).any(dirty) {
+                return self.write_past_cache(id, now);
+            }
+            store.waiting.push(&mut self.ios, id);
+            store.sweep = store.cache.groups_waiting();
+            return self.destage(controller, now);
+        }
+        if store.waiting.is_empty() && self.put_in_cache(controller, id) {
+            self.written_back(controller, id, now);
+        } else if let Some(store) = self.raid.stores[controller as usize].as_mut() {
+            store.waiting.push(&mut self.ios, id);
+            self.destage(controller, now);
+        }
+    }
+
+    fn write_drives(&mut self, id: IoId, now: Time) {
+        let io = &mut self.ios[id];
+        io.leg = stage::WORKING;
+        let (array, offset, bytes) = (io.array, io.offset, io.bytes);
+        self.write_range(id, array, offset, bytes, now);
+    }
+
+    /// Puts a write into the cache; false if there is no room for it now.
+    fn put_in_cache(&mut self, controller: u32, id: IoId) -> bool {
+        let io = &self.ios[id];
+        let volume = self.raid.volumes[io.array as usize].as_ref();
+        let store = self.raid.stores[controller as usize].as_mut();
+        let (Some(volume), Some(store)) = (volume, store) else {
+            return false;
+        };
+        let Some(caching) = volume.caching.as_ref() else {
+            return false;
+        };
+        let ends = 2 * (io.bytes / caching.line + 2);
+        let pages = io.bytes / PAGE + ends;
+        if !store.cache.may_dirty(pages) || !store.cache.make_room(pages) {
+            // What is larger than the cache itself goes in as soon as the cache is clean.
+            if !(store.cache.is_clean() && pages > store.cache.dirty_max() / 2) {
+                return false;
+            }
+        }
+        store.counts.writes += 1;
+        let mut hit = true;
+        for (key, sectors) in caching.lines(io.offset, io.bytes) {
+            hit &= store.cache.is_dirty_at(key, sectors);
+            let piece = volume.geometry.piece(caching.offset(key), 1);
+            let group = volume.group(piece.stripe, piece.column);
+            store.cache.write(key, sectors, caching.space, group);
+        }
+        store.counts.write_hits += u64::from(hit);
+        true
+    }
+
+    /// A write is in the cache: told to be complete.
+    fn written_back(&mut self, controller: u32, id: IoId, now: Time) {
+        let io = &mut self.ios[id];
+        io.leg = stage::DONE;
+        io.moved = io.bytes;
+        self.complete(id, now);
+        self.arm_flush(controller, now);
+        self.destage(controller, now);
+    }
+
+    fn write_past_cache(&mut self, id: IoId, now: Time) {
+        self.forget(id);
+        self.write_drives(id, now);
+    }
+
+    /// What the cache has of a written range is out of date.
+    pub(crate) fn forget(&mut self, id: IoId) {
+        let io = &self.ios[id];
+        let Some(controller) = self.arrays[io.array as usize].controller else {
+            return;
+        };
+        let volume = self.raid.volumes[io.array as usize].as_ref();
+        let caching = volume.and_then(|volume| volume.caching.as_ref());
+        let store = self.raid.stores[controller as usize].as_mut();
+        if let (Some(caching), Some(store)) = (caching, store) {
+            for (key, sectors) in caching.lines(io.offset, io.bytes) {
+                store.cache.forget(key, sectors);
+            }
+        }
+    }
+
+    /// Room has come: those that wait go on, in their order, as far as it reaches.
+    pub(crate) fn admit_waiting(&mut self, controller: u32, now: Time) {
+        while let Some(id) = self.first_waiting(controller) {
+            let back = self.writes_back(self.ios[id].array);
+            let may = if back {
+                self.put_in_cache(controller, id)
+            } else {
+                !self.dirty_below(controller, id)
+            };
+            if !may {
+                return;
+            }
+            if let Some(store) = self.raid.stores[controller as usize].as_mut() {
+                store.waiting.pop(&self.ios);
+            }
+            self.ios[id].charge(Part::Cache, now);
+            if back {
+                self.written_back(controller, id, now);
+            } else {
+                self.write_past_cache(id, now);
+            }
+        }
+    }
+
+    fn first_waiting(&self, controller: u32) -> Option<IoId> {
+        let store = self.raid.stores[controller as usize].as_ref()?;
+        store.waiting.front()
+    }
+
+    /// Whether the cache holds older data of a write's range that are not on the drives.
+    fn dirty_below(&self, controller: u32, id: IoId) -> bool {
+        let io = &self.ios[id];
+        let store = self.raid.stores[controller as usize].as_ref();
+        let caching = self.volume(io.array).caching.as_ref();
+        match (store, caching) {
+            (Some(store), Some(caching)) => caching
+                .lines(io.offset, io.bytes)
+                .any(|(key, sectors)| store.cache.is_dirty_at(key, sectors)),
+            _ => false,
+        }
+    }
+}

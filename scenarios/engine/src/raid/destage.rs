@@ -1,0 +1,158 @@
+//! Dirty data on their way to the drives: when, which, how many at once.
+
+use super::job::Work;
+use super::stripe::{Extent, Way};
+use crate::system::{Event, System};
+use raidlab_kernel::{Io, Time};
+use raidlab_models::{LINE_SECTORS, SECTOR};
+
+impl System {
+    /// Starts as many destages as may run: full stripes at once, others above the low mark or
+    /// when they are due.
+    pub(crate) fn destage(&mut self, controller: u32, now: Time) {
+        while let Some(store) = self.raid.stores[controller as usize].as_mut() {
+            if store.under_way >= store.at_most {
+                return;
+            }
+            let due = store.sweep > 0
+                || !store.waiting.is_empty()
+                || store.cache.dirty_share() >= store.low_share;
+            if !due && !store.cache.has_full() {
+                return;
+            }
+            let Some((group, space, number)) = store.cache.next_to_leave(!due) else {
+                store.sweep = 0;
+                return;
+            };
+            store.sweep = store.sweep.saturating_sub(1);
+            store.under_way += 1;
+            store.counts.destages += 1;
+            let array = store.arrays[space as usize];
+            self.start_destage(controller, array, group, number, now);
+        }
+    }
+
+    fn start_destage(&mut self, controller: u32, array: u32, group: u32, number: u64, now: Time) {
+        let geometry = &self.volume(array).geometry;
+        let stripe = if geometry.parities() > 0 {
+            number
+        } else {
+            number / u64::from(geometry.columns())
+        };
+        let job = self.new_job(Io::NONE, array, stripe, Work::Destage, now);
+        let store = self.raid.stores[controller as usize].as_mut();
+        let volume = self.raid.volumes[array as usize].as_ref();
+        let (Some(store), Some(volume)) = (store, volume) else {
+            return;
+        };
+        let Some(caching) = volume.caching.as_ref() else {
+            return;
+        };
+        store.cache.leave(group, &mut store.leaving);
+        let record = &mut self.raid.jobs[job];
+        record.group = group;
+        for leaving in &store.leaving {
+            let piece = volume.geometry.piece(caching.offset(leaving.key), 1);
+            let mut at = leaving.dirty.trailing_zeros();
+            while u64::from(at) < LINE_SECTORS {
+                let run = (!(leaving.dirty >> at)).trailing_zeros();
+                record.extents.push(Extent {
+                    column: piece.column,
+                    start: piece.start + at * SECTOR as u32,
+                    end: piece.start + (at + run) * SECTOR as u32,
+                });
+                let rest = at + run;
+                if u64::from(rest) >= LINE_SECTORS {
+                    break;
+                }
+                let left = leaving.dirty >> rest;
+                at = if left == 0 {
+                    LINE_SECTORS as u32
+                } else {
+                    rest + left.trailing_zeros()
+                };
+            }
+        }
+        join(&mut record.extents);
+        self.begin(job, now);
+    }
+
+    pub(crate) fn finish_destage(&mut self, index: u32, now: Time) {
+        let (array, group, way) = {
+            let job = &self.raid.jobs[index];
+            (job.array, job.group, job.way)
+        };
+        self.finish_job(index, now);
+        let Some(controller) = self.arrays[array as usize].controller else {
+            return;
+        };
+        if let Some(store) = self.raid.stores[controller as usize].as_mut() {
+            store.cache.left(group);
+            store.under_way -= 1;
+            store.counts.full_stripes += u64::from(way == Way::Full);
+        }
+        self.admit_waiting(controller, now);
+        self.destage(controller, now);
+    }
+
+    /// Sees to it that dirty data go out in time.
+    pub(crate) fn arm_flush(&mut self, controller: u32, now: Time) {
+        if let Some(store) = self.raid.stores[controller as usize].as_mut() {
+            if !store.flush_armed {
+                store.flush_armed = true;
+                let at = now + store.flush_interval;
+                self.calendar.push(at, Event::Flush(controller));
+            }
+        }
+    }
+
+    /// Everything dirty goes out.
+    pub(crate) fn flush_due(&mut self, controller: u32, now: Time) {
+        if let Some(store) = self.raid.stores[controller as usize].as_mut() {
+            store.flush_armed = false;
+            store.sweep = store.cache.groups_waiting();
+            if !store.cache.is_clean() {
+                self.arm_flush(controller, now);
+                self.destage(controller, now);
+            }
+        }
+    }
+}
+
+/// Brings extents into order and joins those that touch.
+fn join(extents: &mut Vec<Extent>) {
+    extents.sort_unstable_by_key(|extent| (extent.column, extent.start));
+    let mut kept = 0;
+    for at in 1..extents.len() {
+        let next = extents[at];
+        let last = &mut extents[kept];
+        if last.column == next.column && last.end == next.start {
+            last.end = next.end;
+        } else {
+            kept += 1;
+            extents[kept] = next;
+        }
+    }
+    extents.truncate(kept + 1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn touching_extents_become_one() {
+        let extent = |column, start, end| Extent { column, start, end };
+        let mut extents = vec![
+            extent(1, 8, 16),
+            extent(0, 4, 8),
+            extent(1, 0, 8),
+            extent(0, 0, 2),
+        ];
+        join(&mut extents);
+        assert_eq!(
+            extents,
+            [extent(0, 0, 2), extent(0, 4, 8), extent(1, 0, 16)]
+        );
+    }
+}

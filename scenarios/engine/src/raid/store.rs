@@ -1,0 +1,125 @@
+//! A controller's cache in the engine: who shares it, what it may do, what it has done.
+
+use super::read_ahead::Streams;
+use crate::plan::{CachePlan, ReadAhead, WritePolicy};
+use raidlab_kernel::{Nanos, Queue};
+use raidlab_models::{Cache, LINE_SECTORS, Leaving, SECTOR, Sectors, sectors};
+
+/// How the cache serves one array.
+#[derive(Debug)]
+pub(crate) struct Caching {
+    /// The array's number among those that share the cache.
+    pub space: u32,
+    /// Bytes of a line.
+    pub line: u64,
+    pub write: WritePolicy,
+    pub read_ahead: ReadAhead,
+    pub keep_reads: bool,
+    pub streams: Streams,
+}
+
+impl Caching {
+    /// Bytes of a line for a stripe unit: it divides the unit, and has at most 128 sectors.
+    pub fn line_of(unit: u64) -> u64 {
+        let most = LINE_SECTORS * SECTOR;
+        if unit <= most {
+            return unit;
+        }
+        (unit.div_ceil(most)..)
+            .map(|parts| unit / parts)
+            .find(|line| unit % line == 0 && line % SECTOR == 0)
+            .unwrap_or(SECTOR)
+    }
+
+    /// The lines of a range, each with the sectors that the range touches.
+    pub fn lines(&self, offset: u64, bytes: u64) -> impl Iterator<Item = (u64, Sectors)> + use<> {
+        let (line, end) = (self.line, offset + bytes);
+        let base = u64::from(self.space) << 48;
+        (offset / line..=(end - 1) / line).map(move |number| {
+            let start = number * line;
+            let first = offset.saturating_sub(start) / SECTOR;
+            let last = (end - start).min(line).div_ceil(SECTOR);
+            (base | number, sectors(first, last))
+        })
+    }
+
+    /// The first byte of a line on the array.
+    pub fn offset(&self, key: u64) -> u64 {
+        (key & ((1 << 48) - 1)) * self.line
+    }
+}
+
+/// What the cache has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub reads: u64,
+    pub read_hits: u64,
+    pub writes: u64,
+    pub write_hits: u64,
+    pub destages: u64,
+    pub full_stripes: u64,
+    pub filled_bytes: u64,
+}
+
+/// A controller's cache.
+#[derive(Debug)]
+pub(crate) struct Store {
+    pub cache: Cache,
+    /// The array of each space.
+    pub arrays: Vec<u32>,
+    /// Share of the dirty limit below which data wait for neighbours.
+    pub low_share: f64,
+    pub flush_interval: Nanos,
+    /// True if a flush is scheduled.
+    pub flush_armed: bool,
+    /// Groups that go out whatever the share.
+    pub sweep: u64,
+    /// Destages under way, and at most.
+    pub under_way: u32,
+    pub at_most: u32,
+    /// Requests that wait for room.
+    pub waiting: Queue,
+    pub leaving: Vec<Leaving>,
+    /// True if the content outlives an outage.
+    pub safe: bool,
+    pub counts: Counts,
+}
+
+impl Store {
+    /// The cache of a plan for arrays with these groups (number, sectors of one) and drives.
+    pub fn new(plan: &CachePlan, arrays: Vec<u32>, spaces: &[(u64, u32)], drives: u32) -> Store {
+        let dirty = (plan.bytes as f64 * plan.dirty_share) as u64;
+        Store {
+            cache: Cache::new(plan.bytes, dirty, spaces),
+            arrays,
+            low_share: plan.low_share,
+            flush_interval: plan.flush_interval_ns,
+            flush_armed: false,
+            sweep: 0,
+            under_way: 0,
+            at_most: (drives * plan.destages_per_drive).max(1),
+            waiting: Queue::default(),
+            leaving: Vec::with_capacity(256),
+            safe: true,
+            counts: Counts::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_divide_the_unit() {
+        for (unit, line) in [
+            (4096, 4096),
+            (65_536, 65_536),
+            (131_072, 65_536),
+            (1 << 20, 65_536),
+            (99 * 1024, 49_152 + 1536),
+        ] {
+            assert_eq!(Caching::line_of(unit), line, "{unit}");
+        }
+    }
+}

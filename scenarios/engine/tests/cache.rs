@@ -1,0 +1,143 @@
+//! The controller's cache against arithmetic.
+
+mod common;
+
+use common::{plan, stations};
+use raidlab_engine::report::RunResult;
+use raidlab_engine::run;
+use serde_json::{Value, json};
+
+fn result(value: &Value) -> RunResult {
+    let result = run(&plan(value), || true).expect("a run");
+    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
+    result
+}
+
+/// Drives of 100 us, one command at a time, units of 4 KiB, a controller with 1 us a request.
+fn cached(level: &str, drives: u32, write: &str, read_ahead: &str) -> Value {
+    let mut value = stations(drives, 100_000, "fixed", 1);
+    value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1, "request_ns": 1000,
+        "command_ns": 0, "cache": {"bytes": 1 << 24, "dirty_share": 0.5, "low_share": 0.5,
+        "flush_interval_ns": 1_000_000_000_u64, "destages_per_drive": 4}}]);
+    value["arrays"][0]["level"] = json!(level);
+    value["arrays"][0]["controller"] = json!(0);
+    value["arrays"][0]["cache"] =
+        json!({"write": write, "read_ahead": read_ahead, "keep_reads": false});
+    value["workloads"][0]["read_share"] = json!(0.0);
+    value["workloads"][0]["area_bytes"] = json!(1_u64 << 29);
+    value
+}
+
+/// Below the drives' own rate a write takes the controller's time and nothing else.
+#[test]
+fn write_back_hides_the_drives() {
+    let mut value = cached("raid5", 5, "write_back", "none");
+    value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": 100.0});
+    value["duration_ns"] = json!(20_000_000_000_u64);
+    let json = serde_json::to_value(result(&value)).unwrap();
+    assert_eq!(
+        json["workloads"][0]["latency_us"]["p50"]
+            .as_f64()
+            .unwrap()
+            .round(),
+        1.0
+    );
+    value["arrays"][0]["cache"]["write"] = json!("write_through");
+    let json = serde_json::to_value(result(&value)).unwrap();
+    assert!(json["workloads"][0]["latency_us"]["min"].as_f64().unwrap() >= 201.0);
+}
+
+/// Far above it, random writes to a large area go at the drives' rate: 4 commands each.
+#[test]
+fn random_writes_end_at_the_drives_rate() {
+    let mut value = cached("raid5", 6, "write_back", "none");
+    value["workloads"][0]["arrival"]["outstanding"] = json!(64);
+    value["warm_up_ns"] = json!(2_000_000_000_u64);
+    let rate = result(&value).workloads[0].iops;
+    let most = 10_000.0 * 6.0 / 4.0;
+    assert!(
+        rate >= most * 0.95 && rate <= most * 1.1,
+        "{rate} of {most}"
+    );
+}
+
+/// Sequential writes become full stripes: every drive writes all the time and reads nothing.
+#[test]
+fn sequential_writes_become_full_stripes() {
+    let mut value = cached("raid5", 5, "write_back", "none");
+    value["workloads"][0]["access"] = json!("sequential");
+    value["workloads"][0]["arrival"]["outstanding"] = json!(64);
+    value["warm_up_ns"] = json!(1_000_000_000_u64);
+    let rate = result(&value).workloads[0].iops;
+    assert!((39_000.0..=40_400.0).contains(&rate), "{rate}");
+}
+
+/// A small area that fits the dirty limit is overwritten in the cache again and again.
+#[test]
+fn overwrites_stay_in_the_cache() {
+    let mut value = cached("raid5", 5, "write_back", "none");
+    value["workloads"][0]["area_bytes"] = json!(1 << 20);
+    value["workloads"][0]["arrival"]["outstanding"] = json!(8);
+    let rate = result(&value).workloads[0].iops;
+    assert!((999_000.0..=1_000_100.0).contains(&rate), "{rate}");
+}
+
+/// A sequential stream, one at a time: from the cache, the controller's microsecond each, as
+/// long as the drives bring enough: five drives at 10,000 units a second.
+#[test]
+fn read_ahead_serves_a_stream_at_the_drives_rate() {
+    let mut value = cached("raid0", 5, "write_through", "adaptive");
+    value["workloads"][0]["access"] = json!("sequential");
+    value["workloads"][0]["read_share"] = json!(1.0);
+    let rate = result(&value).workloads[0].iops;
+    assert!((45_000.0..=50_100.0).contains(&rate), "{rate}");
+    value["arrays"][0]["cache"]["read_ahead"] = json!("none");
+    let rate = result(&value).workloads[0].iops;
+    assert!((rate - 1e6 / 101.0).abs() < 20.0, "{rate}");
+}
+
+/// Reads that stay find themselves again.
+#[test]
+fn cached_reads_hit_the_second_time() {
+    let mut value = cached("raid0", 2, "write_through", "none");
+    value["arrays"][0]["cache"]["keep_reads"] = json!(true);
+    value["workloads"][0]["read_share"] = json!(1.0);
+    value["workloads"][0]["area_bytes"] = json!(1 << 20);
+    value["workloads"][0]["arrival"]["outstanding"] = json!(4);
+    value["warm_up_ns"] = json!(1_000_000_000_u64);
+    let rate = result(&value).workloads[0].iops;
+    assert!((999_000.0..=1_000_100.0).contains(&rate), "{rate}");
+}
+
+/// Mixed loads on every level leave no breach, and the same seed gives the same result.
+#[test]
+fn mixed_loads_are_accounted_for_on_every_level() {
+    for (level, drives) in [
+        ("raid0", 3),
+        ("raid1", 2),
+        ("raid10", 4),
+        ("raid1e", 3),
+        ("raid5", 4),
+        ("raid6", 5),
+        ("raid50", 6),
+        ("raid60", 8),
+    ] {
+        for (write, ahead, keep) in [
+            ("write_back", "adaptive", true),
+            ("write_through", "always", true),
+            ("always_write_back", "none", false),
+        ] {
+            let mut value = cached(level, drives, write, ahead);
+            value["arrays"][0]["cache"]["keep_reads"] = json!(keep);
+            let load = &mut value["workloads"][0];
+            load["read_share"] = json!(0.5);
+            load["align_bytes"] = json!(512);
+            load["block_bytes"] = json!(6144);
+            load["area_bytes"] = json!(1 << 24);
+            load["arrival"]["outstanding"] = json!(32);
+            value["duration_ns"] = json!(200_000_000_u64);
+            let first = serde_json::to_string(&result(&value)).unwrap();
+            assert_eq!(first, serde_json::to_string(&result(&value)).unwrap());
+        }
+    }
+}
