@@ -68,7 +68,7 @@ def _array(key: str, table: ArrayTable) -> Iterator[Fault]:
 
 
 def _workload(key: str, table: WorkloadTable) -> Iterator[Fault]:
-    for name in ("fio", "trace", "compressible", "hot_spot"):
+    for name in ("fio", "trace", "hot_spot"):
         if getattr(table, name) is not None:
             yield Fault(f"{key}.{name}", getattr(table, name), NOT_YET)
     if table.distribution != "uniform":
