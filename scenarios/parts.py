@@ -11,6 +11,7 @@ from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.scenarios.arrays import usable_bytes, wrong_count
+from raidlab.scenarios.caching import cache_plan
 from raidlab.scenarios.history import drive_histories
 from raidlab.scenarios.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
 from raidlab.scenarios.topology import Attached
@@ -90,6 +91,7 @@ class Parts:
                     "drives": group,
                     "controller": 0 if controller[1] is not None else None,
                     "software": self._striped(table) and (table.software_raid == "os" or in_host),
+                    **cache_plan(table, *controller),
                 }
             )
         self.offered[name] = (indices, usable)

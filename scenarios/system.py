@@ -16,9 +16,10 @@ from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.host import BlockLayer, HostSpec
 from raidlab.devices.schema import check, read_toml
 from raidlab.devices.units import format_size
+from raidlab.scenarios.caching import settings_warnings
 from raidlab.scenarios.parts import Parts
 from raidlab.scenarios.schema import ScenarioTable, WorkloadTable
-from raidlab.scenarios.support import controller_warnings, not_yet
+from raidlab.scenarios.support import not_yet
 from raidlab.scenarios.topology import Topology, connect
 
 
@@ -154,7 +155,7 @@ def _controller(table: ScenarioTable, parts: Parts) -> ControllerSpec | None:
     spec = parts.find("controller.model", settings.model, ControllerSpec)
     if spec is None:
         return None
-    parts.warnings += controller_warnings(spec, settings)
+    parts.warnings += settings_warnings(spec, settings)
     if spec.cache is None:
         for key in ("write", "read_ahead", "io_cache"):
             if getattr(settings, key) not in (None, "write-through", "none", "direct"):
