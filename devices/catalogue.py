@@ -17,12 +17,14 @@ from typing import Any, TypeVar
 
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.hdd import HddSpec
 from raidlab.devices.host import HostSpec
 from raidlab.devices.provenance import SOURCES, Source, check_sources, take_sources
 from raidlab.devices.schema import DeviceSpec, check, read_toml
 from raidlab.devices.station import StationSpec
 
 KINDS: Mapping[str, type[DeviceSpec]] = {
+    "hdd": HddSpec,
     "station": StationSpec,
     "host": HostSpec,
     "controller": ControllerSpec,

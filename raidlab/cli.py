@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from raidlab.commands.devices import devices
+from raidlab.commands.import_disksim import disksim
+from raidlab.commands.replay import replay
 from raidlab.commands.run import run
 from raidlab.commands.validate import validate
 from raidlab.scenarios import _engine
@@ -19,9 +21,11 @@ app = typer.Typer(
 app.command()(run)
 app.command()(validate)
 app.command()(devices)
+app.command()(replay)
 
 importing = typer.Typer(no_args_is_help=True, help="Make a device or a measurement of other files.")
 app.add_typer(importing, name="import")
+importing.command("disksim")(disksim)
 
 
 def _version(asked: bool) -> None:

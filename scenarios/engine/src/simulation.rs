@@ -109,8 +109,11 @@ impl Simulation {
                 self.handed_out.extend(command.map(|command| command.io));
                 return back;
             }
-            if next > limit {
-                self.now = self.now.max(limit);
+            if next > limit || next == Time::NEVER {
+                // With neither a limit nor anything to come the clock stays where it is.
+                if limit != Time::NEVER {
+                    self.now = self.now.max(limit);
+                }
                 return None;
             }
             self.system.step(limit);

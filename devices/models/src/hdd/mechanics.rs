@@ -168,17 +168,6 @@ impl Sweep {
         self.arrived
     }
 
-    /// Sectors on the present track.
-    pub fn sectors_per_track(&self, model: &Model) -> u32 {
-        model.geometry.sectors_per_track(self.place.zone)
-    }
-
-    /// The run that holds `lbn`: its first sector and the sector after its last one.
-    pub fn run(&mut self, model: &Model, lbn: u64) -> (u64, u64) {
-        self.reach(model, lbn);
-        (self.place.lbn, self.run_end())
-    }
-
     #[inline]
     fn run_end(&self) -> u64 {
         self.place.lbn + u64::from(self.place.run)
@@ -275,12 +264,5 @@ impl Sweep {
         self.begin = begin + model.rotation.period() * turns;
         self.early = 0;
         self.early_end = 0;
-    }
-
-    /// The next run starts on another track than `lbn` lies on.
-    pub fn leaves_track_after(&mut self, model: &Model, lbn: u64) -> bool {
-        self.reach(model, lbn);
-        let next = self.run_end();
-        next >= model.geometry.sectors() || !model.geometry.place(next).same_track(&self.place)
     }
 }

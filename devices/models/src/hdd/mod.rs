@@ -1,17 +1,15 @@
 //! A hard disk, by mechanism: geometry, seek curve, rotation, buffer, write cache, scheduling,
 //! interface. See docs/models/hard-disk.md for the equations and their sources.
 
-#[allow(dead_code)]
 mod buffer;
 mod geometry;
 mod link_front;
-#[allow(dead_code)]
 mod mechanics;
 mod model;
 mod params;
 mod rotation;
 mod scheduler;
-#[allow(dead_code)]
+mod scsi_bus;
 mod seek;
 mod slips;
 mod write_cache;
@@ -27,6 +25,7 @@ use link_front::LinkFront;
 use model::Model;
 use params::SECTOR_BYTES;
 use raidlab_kernel::{IoId, Nanos, Stream, Time};
+use scsi_bus::ScsiFront;
 use std::sync::Arc;
 
 /// A hard disk in a run.
@@ -40,6 +39,7 @@ pub struct Hdd {
 #[derive(Debug)]
 enum Front {
     Link(Box<LinkFront>),
+    ScsiBus(Box<ScsiFront>),
 }
 
 impl Hdd {
@@ -58,8 +58,8 @@ impl Hdd {
             InterfaceParams::Link(link) => {
                 Front::Link(Box::new(LinkFront::new(&model, link, phase)))
             }
-            InterfaceParams::ScsiBus(_) => {
-                return Err(vec![Fault::new("interface.kind", "scsi_bus", "link")]);
+            InterfaceParams::ScsiBus(bus) => {
+                Front::ScsiBus(Box::new(ScsiFront::new(&model, bus, phase)))
             }
         };
         Ok(Hdd { model, front })
@@ -70,6 +70,11 @@ impl Hdd {
     pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {
         match &mut self.front {
             Front::Link(front) => front.submit(&self.model, port, io),
+            Front::ScsiBus(front) => {
+                if let InterfaceParams::ScsiBus(bus) = &self.model.interface {
+                    front.submit(&self.model, bus, port, io);
+                }
+            }
         }
     }
 
@@ -78,6 +83,11 @@ impl Hdd {
     pub fn event<P: Port>(&mut self, port: &mut P, token: u32) {
         match &mut self.front {
             Front::Link(front) => front.event(&self.model, port, token),
+            Front::ScsiBus(front) => {
+                if let InterfaceParams::ScsiBus(bus) = &self.model.interface {
+                    front.event(&self.model, bus, port);
+                }
+            }
         }
     }
 
@@ -91,6 +101,7 @@ impl Hdd {
         let lbn = (offset / SECTOR_BYTES).min(self.model.sectors - 1);
         match &self.front {
             Front::Link(front) => front.positioning(&self.model, now, lbn),
+            Front::ScsiBus(front) => front.positioning(&self.model, now, lbn),
         }
     }
 
@@ -98,6 +109,7 @@ impl Hdd {
     pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
         match &self.front {
             Front::Link(front) => (front.busy_until(now), 1),
+            Front::ScsiBus(front) => (front.busy_until(now), 1),
         }
     }
 
@@ -108,6 +120,7 @@ impl Hdd {
     pub fn check(&self) -> Result<(), String> {
         match &self.front {
             Front::Link(front) => front.check(),
+            Front::ScsiBus(_) => Ok(()),
         }
     }
 
@@ -115,6 +128,7 @@ impl Hdd {
     pub fn figures(&self) -> Vec<(&'static str, f64)> {
         let counts = match &self.front {
             Front::Link(front) => front.counts,
+            Front::ScsiBus(front) => front.counts,
         };
         let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
         vec![

@@ -68,16 +68,6 @@ impl Seek {
         }
         Nanos(u64::from(time))
     }
-
-    /// Mean over uniform random pairs of cylinders, in nanoseconds: the seek integral.
-    pub fn average(&self, write: bool) -> f64 {
-        let n = self.read.len() as f64;
-        let weighted = |(d, _): (usize, &u32)| {
-            let pairs = if d == 0 { n } else { 2.0 * (n - d as f64) };
-            pairs * self.time(d as u32, false, write).0 as f64
-        };
-        self.read.iter().enumerate().map(weighted).sum::<f64>() / (n * n)
-    }
 }
 
 /// The time for each distance from 0 to the number of cylinders less one.
@@ -213,6 +203,13 @@ fn three_figures(single: f64, average: f64, full: f64, n: f64) -> Option<(f64, f
 mod tests {
     use super::*;
 
+    /// Mean over uniform random pairs of cylinders, in nanoseconds: the seek integral.
+    fn average(seek: &Seek) -> f64 {
+        let n = seek.read.len();
+        let weighted = |d: usize| 2.0 * (n - d) as f64 * f64::from(seek.read[d]);
+        (1..n).map(weighted).sum::<f64>() / (n * n) as f64
+    }
+
     fn seek(read: CurveParams, cylinders: u32, settle: i64) -> Seek {
         let params = SeekParams {
             read,
@@ -293,7 +290,7 @@ mod tests {
         assert_eq!(seek.time(n - 1, false, false), Nanos(17_060_000));
         // Pairs of equal cylinders count in `average`, not on data sheets.
         let n = f64::from(n);
-        let different = seek.average(false) * n / (n - 1.0);
+        let different = average(&seek) * n / (n - 1.0);
         assert!((different - 7_500_000.0).abs() < 10.0, "{different}");
     }
 

@@ -1,0 +1,218 @@
+"""The syntax of DiskSim 4 parameter files: blocks, keys of several words, lists, inclusion.
+
+A block is `type name { key = value, ... }`; a value is a number, a word, a list or a block;
+`source file` stands for the content of another file. Comments run from `#` to the end of the
+line. See docs/files/disksim.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Union
+
+from raidlab.devices.faults import Fault, SpecError
+
+_MARKS = "{}[]=,"
+_DEEPEST = 8
+_LARGEST = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a file and where it stands."""
+
+    text: str
+    file: Path
+    line: int
+
+
+Value = Union["Block", Word, list["Value"]]
+
+
+@dataclass
+class Block:
+    """`type name { key = value, ... }`."""
+
+    type: str
+    name: str
+    at: Word
+    entries: dict[str, Value] = field(default_factory=dict)
+    """By key, words joined by single blanks, in small letters."""
+
+
+@dataclass
+class Parameters:
+    """What a file and all that it includes hold."""
+
+    blocks: list[Block]
+    instances: dict[str, str]
+    """`instantiate [ disk0 ] as NAME`: block name by instance, both in small letters."""
+    topology: list[str]
+    """Words of the topology, in order."""
+
+
+def fault(at: Word, key: str, value: str | None, allowed: str) -> SpecError:
+    """A fault of a parameter file as an error, with file and line."""
+    where = f"line {at.line}" + (f": {key}" if key else "")
+    return SpecError([Fault(where, value, allowed, (), str(at.file))])
+
+
+def read_parameters(path: Path) -> Parameters:
+    """Reads a file and all that it includes.
+
+    Raises:
+        SpecError: A file is missing or is not of this form; says where.
+    """
+    words = list(_words(path, 0, None))
+    return _Reader(words, path).file()
+
+
+def _words(path: Path, depth: int, asked: Word | None) -> Iterator[Word]:
+    """The words of a file, with those of included files in place."""
+    words = iter(_split(path, asked))
+    for word in words:
+        if word.text != "source":
+            yield word
+            continue
+        name = next(words, None)
+        if name is None or name.text in _MARKS:
+            raise fault(word, "source", None, "the name of a file to include")
+        if depth == _DEEPEST:
+            raise fault(word, "source", name.text, "files that do not include each other in turn")
+        yield from _words(word.file.parent / name.text, depth + 1, name)
+
+
+def _split(path: Path, asked: Word | None) -> Iterator[Word]:
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise SpecError([Fault("", None, "larger than 4 MiB: no parameters", (), str(path))])
+        text = path.read_text(encoding="utf-8", errors="strict")
+    except UnicodeDecodeError as error:
+        raise SpecError(
+            [Fault("", None, f"not text at byte {error.start}", (), str(path))]
+        ) from None
+    except OSError as error:
+        why = error.strerror or "cannot be read"
+        if asked is not None:
+            raise fault(asked, "", asked.text, why) from None
+        raise SpecError([Fault("", None, why, (), str(path))]) from None
+    for number, line in enumerate(text.splitlines(), 1):
+        content = line.partition("#")[0]
+        for mark in _MARKS:
+            content = content.replace(mark, f" {mark} ")
+        for word in content.split():
+            yield Word(word, path, number)
+
+
+class _Reader:
+    def __init__(self, words: list[Word], path: Path) -> None:
+        self._words = words
+        self._at = 0
+        self._end = Word("the end of the file", path, words[-1].line if words else 1)
+
+    def _peek(self) -> Word:
+        return self._words[self._at] if self._at < len(self._words) else self._end
+
+    def _next(self) -> Word:
+        word = self._peek()
+        self._at += 1
+        return word
+
+    def _expect(self, text: str) -> None:
+        word = self._next()
+        if word is self._end or word.text != text:
+            raise fault(word, "", word.text, f'"{text}" here')
+
+    def file(self) -> Parameters:
+        found = Parameters([], {}, [])
+        while self._at < len(self._words):
+            word = self._next()
+            if word.text == "instantiate":
+                self._instantiate(found)
+            elif word.text == "topology":
+                self._topology(found)
+            elif word.text != ",":
+                found.blocks.append(self._block(word))
+        return found
+
+    def _instantiate(self, found: Parameters) -> None:
+        self._expect("[")
+        names = []
+        while (word := self._next()).text != "]":
+            if word is self._end:
+                raise fault(word, "instantiate", None, '"]" after the names')
+            if word.text != ",":
+                names.append(word.text)
+        self._expect("as")
+        block = self._next()
+        for name in names:
+            found.instances[name.lower()] = block.text.lower()
+
+    def _topology(self, found: Parameters) -> None:
+        depth = 0
+        while True:
+            word = self._next()
+            if word is self._end:
+                raise fault(word, "topology", None, '"]" for every "["')
+            if word.text == "[":
+                depth += 1
+            elif word.text == "]":
+                depth -= 1
+                if depth == 0:
+                    return
+            else:
+                found.topology.append(word.text.lower())
+
+    def _block(self, kind: Word) -> Block:
+        """A block whose type has been read."""
+        if kind is self._end or kind.text in _MARKS:
+            raise fault(kind, "", kind.text, "the type of a block")
+        name = ""
+        if self._peek().text != "{":
+            name = self._next().text
+        self._expect("{")
+        block = Block(kind.text, name, kind)
+        while True:
+            word = self._next()
+            if word is self._end:
+                raise fault(word, f"{kind.text} {name}".strip(), None, '"}" at its end')
+            if word.text == "}":
+                return block
+            if word.text == ",":
+                continue
+            key = [word.text]
+            while (following := self._next()).text != "=":
+                if following is self._end or following.text in _MARKS:
+                    raise fault(following, " ".join(key), following.text, '"=" after a key')
+                key.append(following.text)
+            block.entries[" ".join(key).lower()] = self._value()
+
+    def _value(self) -> Value:
+        word = self._next()
+        if word.text == "[":
+            return self._list()
+        if word is self._end or word.text in _MARKS:
+            raise fault(word, "", word.text, "a value")
+        following = self._peek().text
+        if following == "{":
+            return self._block(word)
+        if following not in _MARKS:
+            # `type name {`: a block that has a name although it is a value.
+            return self._block(word)
+        return word
+
+    def _list(self) -> list[Value]:
+        values: list[Value] = []
+        while True:
+            word = self._peek()
+            if word is self._end:
+                raise fault(word, "", None, '"]" at the end of a list')
+            if word.text == "]":
+                self._next()
+                return values
+            if word.text == ",":
+                self._next()
+            else:
+                values.append(self._value())

@@ -1,0 +1,396 @@
+"""Hard disks: the data sheet that people write, and the flat form that the engine runs.
+
+See docs/files/device.md for the file and docs/models/hard-disk.md for what its numbers do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field
+
+from raidlab.devices.faults import Fault
+from raidlab.devices.hdd_geometry import SECTOR, Geometry
+from raidlab.devices.schema import DriveOptions, DriveSpec, Table
+from raidlab.devices.units import DURATION, Duration, Share, Size, Speed
+
+
+def _signed(value: Any) -> Any:
+    return DURATION.convert(value) if isinstance(value, str) else value
+
+
+SignedDuration = Annotated[int, BeforeValidator(_signed)]
+"""Whole nanoseconds, from `"0.5 ms"` or `"-0.1 ms"`."""
+
+_MINUTE = 60 * 10**9
+_SHORT = 10**9
+
+
+class Curve(Table):
+    """Seek time by distance, in one of three forms.
+
+    `single`, `average`, `full`: the three figures of a data sheet. `distances`, `times`: a
+    measured table. `first`, `line_from`, `root`, `line`: single distances from 1 on, then
+    `root[0] + root[1] sqrt(d)` below `line_from` cylinders and `line[0] + line[1] d` from there.
+    """
+
+    single: Duration | None = None
+    average: Duration | None = None
+    full: Duration | None = None
+    distances: tuple[int, ...] | None = None
+    times: tuple[Duration, ...] | None = None
+    first: tuple[Duration, ...] | None = None
+    line_from: int | None = Field(default=None, ge=1, le=2**31)
+    root: tuple[SignedDuration, SignedDuration] | None = None
+    line: tuple[SignedDuration, SignedDuration] | None = None
+
+    _FORMS: ClassVar[tuple[tuple[str, ...], ...]] = (
+        ("single", "average", "full"),
+        ("distances", "times"),
+        ("first", "line_from", "root", "line"),
+    )
+
+    def faults(self) -> Iterator[Fault]:
+        """Neither one form nor whole, or figures out of order."""
+        given = {name for form in self._FORMS for name in form if getattr(self, name) is not None}
+        if not any(given == set(form) for form in self._FORMS):
+            forms = " or ".join("{" + ", ".join(form) + "}" for form in self._FORMS)
+            yield Fault("", ", ".join(sorted(given)) or "nothing", f"exactly one of {forms}")
+            return
+        for name, times in (("times", self.times), ("first", self.first)):
+            if times is not None and any(time > _SHORT for time in times):
+                yield Fault(name, "a longer time", "at most 1 s each")
+        if self.distances is not None and self.times is not None:
+            ascending = all(a < b for a, b in pairwise(self.distances))
+            if not self.distances or self.distances[0] < 1 or not ascending:
+                yield Fault("distances", str(self.distances), "ascending cylinders, from 1 on")
+            if len(self.distances) != len(self.times):
+                yield Fault("times", f"{len(self.times)} times", "as many as distances")
+        figures = [
+            figure for figure in (self.single, self.average, self.full) if figure is not None
+        ]
+        if figures != sorted(figures) or any(figure > _SHORT for figure in figures):
+            yield Fault("average", f"{self.average} ns", "single <= average <= full <= 1 s")
+
+    def to_plan(self) -> dict[str, Any]:
+        """`CurveParams` of the native models."""
+        if self.distances is not None and self.times is not None:
+            points = [list(point) for point in zip(self.distances, self.times, strict=True)]
+            return {"form": "table", "points": points}
+        if self.root is not None and self.line is not None:
+            return {
+                "form": "root_and_line",
+                "first_ns": list(self.first or ()),
+                "line_from": self.line_from,
+                "root_constant_ns": self.root[0],
+                "root_factor_ns": self.root[1],
+                "line_constant_ns": self.line[0],
+                "line_slope_ns": self.line[1],
+            }
+        return {
+            "form": "three_figures",
+            "single_ns": self.single,
+            "average_ns": self.average,
+            "full_ns": self.full,
+        }
+
+
+class Seek(Table):
+    """How long the arm takes."""
+
+    read: Curve
+    write: Curve | None = None
+    """Before writes; the curve for reads plus `write_settle` if absent."""
+    write_settle: SignedDuration = 0
+    """Added to every movement before a write."""
+    head_switch: Duration = Field(le=_SHORT)
+    """To another head of the same cylinder."""
+
+    def faults(self) -> Iterator[Fault]:
+        """A settle time that no arm has."""
+        if abs(self.write_settle) > _SHORT:
+            yield Fault("write_settle", f"{self.write_settle} ns", "between -1 s and 1 s")
+
+    def to_plan(self) -> dict[str, Any]:
+        """`SeekParams` of the native models."""
+        return {
+            "read": self.read.to_plan(),
+            "write": None if self.write is None else self.write.to_plan(),
+            "write_settle_ns": self.write_settle,
+            "head_switch_ns": self.head_switch,
+        }
+
+
+class Buffer(Table):
+    """The buffer for reads."""
+
+    segments: int = Field(ge=1, le=4096)
+    segment: Size = Field(ge=SECTOR, le=2**24 * SECTOR)
+    """What a segment holds."""
+    read_ahead: Literal["none", "track-end", "fixed", "next-track"]
+    """How far the head reads on: not at all; to the end of the track; by `read_ahead_limit`; to
+    the end of the next sector's track, and one track more if the segment began before it."""
+    read_ahead_limit: Size = Field(default=0, le=2**24 * SECTOR)
+    """Beyond the request at most, for `fixed` and `track-end`."""
+    read_ahead_on_idle_hit: bool = False
+    """A hit on a segment that is not being filled starts reading on at its end."""
+    stop_in_sector: bool = False
+    """Reading ahead stops in the middle of a sector when the arm is needed."""
+    own_write_segment: bool = False
+    """The first segment takes all writes and no reads."""
+    read_hits_on_written: bool = True
+    """What was written can be read from the buffer."""
+    read_on_arrival: bool = False
+    """A read takes the sectors of the wanted track in the order in which they pass."""
+    write_on_arrival: bool = False
+    """A write likewise."""
+
+    def faults(self) -> Iterator[Fault]:
+        """Sizes that do not fit together."""
+        if self.segment % SECTOR:
+            yield Fault("segment", f"{self.segment} B", f"whole sectors of {SECTOR} B")
+        limited = self.read_ahead in ("fixed", "track-end")
+        if limited and not 0 < self.read_ahead_limit <= self.segment:
+            allowed = f"more than 0 and at most a segment, {self.segment} B"
+            yield Fault("read_ahead_limit", f"{self.read_ahead_limit} B", allowed)
+        if not limited and self.read_ahead_limit:
+            allowed = f"nothing: it has no effect with read_ahead = {self.read_ahead}"
+            yield Fault("read_ahead_limit", f"{self.read_ahead_limit} B", allowed)
+        if self.own_write_segment and self.segments < 2:
+            yield Fault("segments", self.segments, "2 or more: the first takes writes only")
+
+    def to_plan(self) -> dict[str, Any]:
+        """`BufferParams` of the native models."""
+        ahead: dict[str, Any] = {"policy": self.read_ahead.replace("-", "_")}
+        if self.read_ahead in ("fixed", "track-end"):
+            ahead["sectors"] = self.read_ahead_limit // SECTOR
+        return {
+            "segments": self.segments,
+            "segment_sectors": self.segment // SECTOR,
+            "read_ahead": ahead,
+            "read_ahead_on_idle_hit": self.read_ahead_on_idle_hit,
+            "stop_in_sector": self.stop_in_sector,
+            "own_write_segment": self.own_write_segment,
+            "read_hits_on_written": self.read_hits_on_written,
+            "read_on_arrival": self.read_on_arrival,
+            "write_on_arrival": self.write_on_arrival,
+        }
+
+
+class WriteCache(Table):
+    """The volatile cache for writes."""
+
+    enabled: bool = True
+    """As the drive comes; a scenario may switch it."""
+    size: Size = Field(ge=SECTOR)
+    extents: int = Field(ge=1, le=32_768)
+    """Separate runs of sectors that it can keep track of."""
+    extent: Size = Field(ge=SECTOR, le=2**20 * SECTOR)
+    """Longest run that neighbouring writes grow into."""
+    flush_above: Share
+    """Share of size or extents beyond which writing out competes with commands."""
+    flush_after_idle: Duration = Field(le=_MINUTE)
+    """Without commands for this long it writes out what it has."""
+
+    def to_plan(self) -> dict[str, Any]:
+        """`WriteCacheParams` of the native models."""
+        return {
+            "sectors": self.size // SECTOR,
+            "extents": self.extents,
+            "extent_sectors": self.extent // SECTOR,
+            "flush_above": self.flush_above,
+            "flush_after_idle_ns": self.flush_after_idle,
+        }
+
+
+class Scheduler(Table):
+    """Order of the commands in the drive's queue."""
+
+    policy: Literal["first-come", "c-look", "shortest-access"]
+    ageing: Share = 0.0
+    """Part of its age that is taken off a command's access time (`shortest-access`)."""
+
+    def faults(self) -> Iterator[Fault]:
+        """Ageing without a policy that knows it."""
+        if self.ageing and self.policy != "shortest-access":
+            yield Fault("ageing", self.ageing, f"nothing: it has no effect with {self.policy}")
+
+    def to_plan(self) -> dict[str, Any]:
+        """`SchedulerParams` of the native models."""
+        plan: dict[str, Any] = {"policy": self.policy.replace("-", "_")}
+        if self.policy == "shortest-access":
+            plan["ageing"] = self.ageing
+        return plan
+
+
+class Overhead(Table):
+    """Firmware time of a command on a drive behind a link."""
+
+    read: Duration = Field(le=_SHORT)
+    write: Duration = Field(le=_SHORT)
+
+
+class After(Table):
+    """A time that depends on what the drive did last."""
+
+    after_read: Duration = Field(default=0, le=_SHORT)
+    after_write: Duration = Field(default=0, le=_SHORT)
+
+    def to_plan(self) -> dict[str, Any]:
+        """`AfterParams` of the native models."""
+        return {"after_read_ns": self.after_read, "after_write_ns": self.after_write}
+
+
+class ExtraDisconnect(Table):
+    """A write that follows an unrelated write leaves the bus once more."""
+
+    command: Duration = Field(le=_SHORT)
+    disconnect: Duration = Field(le=_SHORT)
+    between: Duration = Field(le=_SHORT)
+    second_disconnect: Duration = Field(le=_SHORT)
+    seek_delta: Duration = Field(le=_SHORT)
+
+
+class ScsiBus(Table):
+    """A parallel SCSI bus, whose phases are part of the drive."""
+
+    read_sector: Duration = Field(le=_SHORT)
+    """A sector on the bus."""
+    write_sector: Duration = Field(le=_SHORT)
+    read_hit: After
+    """Before the data of a read that the buffer holds."""
+    read_miss: After
+    """Before the arm starts for a read."""
+    write: After
+    """Before the data and before the arm starts for a write."""
+    read_completion: Duration = Field(default=0, le=_SHORT)
+    write_completion: Duration = Field(default=0, le=_SHORT)
+    data_preparation: Duration = Field(default=0, le=_SHORT)
+    """Before each data phase."""
+    first_reselect: Duration = Field(default=0, le=_SHORT)
+    """Coming back to the bus."""
+    other_reselect: Duration = Field(default=0, le=_SHORT)
+    """Coming back for the status of a write with an extra disconnect."""
+    read_disconnect: After = After()
+    """Leaving the bus after a read's command."""
+    write_disconnect: Duration = Field(default=0, le=_SHORT)
+    """Leaving the bus after a write's data."""
+    extra_disconnect: ExtraDisconnect | None = None
+    minimum_seek: Duration = Field(default=0, le=_SHORT)
+    """Least time of an arm movement before a write."""
+    read_water_mark: Share = 0.0
+    """Share of a read that must be buffered before the drive comes back to the bus."""
+    hold_bus: bool = False
+    """A read keeps the bus while it waits for the medium."""
+    never_disconnect: bool = False
+    fast_write: bool = False
+    """A write completes once its data are in the buffer."""
+
+    def to_plan(self, queue_depth: int) -> dict[str, Any]:
+        """`ScsiBusParams` of the native models."""
+        plan: dict[str, Any] = {"kind": "scsi_bus", "queue_depth": queue_depth}
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if isinstance(value, After):
+                plan[name] = value.to_plan()
+            elif isinstance(value, ExtraDisconnect):
+                plan[name] = {f"{key}_ns": time for key, time in value.model_dump().items()}
+            elif value is None or isinstance(value, bool | float):
+                plan[name] = value
+            else:
+                plan[f"{name}_ns"] = value
+        return plan
+
+
+class HddSpec(DriveSpec):
+    """`kind = "hdd"`."""
+
+    options: ClassVar[frozenset[str]] = frozenset({"write_cache"})
+
+    kind: Literal["hdd"]
+    queue_depth: int = Field(ge=1, le=4096)
+    """Commands that it takes at once."""
+    capacity: Size = 0
+    """Bytes that it offers; all that its geometry holds if absent."""
+    speed: Speed = Field(ge=100, le=100_000)
+    initial_turn: Share | None = None
+    """Part of a turn that has passed the head when the run begins; random if absent."""
+    geometry: Geometry
+    seek: Seek
+    buffer: Buffer
+    write_cache: WriteCache | None = None
+    scheduler: Scheduler
+    overhead: Overhead | None = None
+    """Of a drive behind a link."""
+    scsi_bus: ScsiBus | None = None
+    """Of a drive on a parallel SCSI bus."""
+
+    def faults(self) -> Iterator[Fault]:
+        """What only several tables together show."""
+        if (self.overhead is None) == (self.scsi_bus is None):
+            allowed = "one of [overhead] (behind a link) and [scsi_bus]"
+            yield Fault("overhead", "both" if self.overhead else "neither", allowed)
+        if self.scsi_bus is not None:
+            if self.interface != "none":
+                allowed = "none: the bus is part of the drive"
+                yield Fault("interface", self.interface, allowed)
+            if self.write_cache is not None:
+                allowed = "nothing: on a SCSI bus, segments hold writes (scsi_bus.fast_write)"
+                yield Fault("write_cache", "a table", allowed)
+        elif self.buffer.own_write_segment:
+            allowed = "false: behind a link writes are kept in [write_cache]"
+            yield Fault("buffer.own_write_segment", True, allowed)
+        if self.initial_turn == 1:
+            yield Fault("initial_turn", self.initial_turn, "0 to below 1")
+        yield from self._capacity_faults()
+
+    def _capacity_faults(self) -> Iterator[Fault]:
+        if self.capacity % SECTOR:
+            yield Fault("capacity", f"{self.capacity} B", f"whole sectors of {SECTOR} B")
+        if any(True for _ in self.geometry.faults()):
+            return
+        if not self.geometry.zones and not self.capacity:
+            yield Fault("capacity", None, "the bytes that the drive offers, such as 1 TB")
+            return
+        holds = self.geometry.sectors(self.capacity) * SECTOR
+        if self.capacity > holds:
+            allowed = f"at most the {holds} B that the geometry holds"
+            yield Fault("capacity", f"{self.capacity} B", allowed)
+
+    def capacity_bytes(self, options: DriveOptions) -> int:
+        """Bytes that a host can address."""
+        return self.capacity or self.geometry.sectors(self.capacity) * SECTOR
+
+    def to_plan(self, options: DriveOptions) -> dict[str, Any]:
+        """`HddParams` of the native models."""
+        cache = self.write_cache
+        enabled = cache is not None and cache.enabled
+        if options.write_cache is not None:
+            enabled = cache is not None and options.write_cache
+        if self.scsi_bus is not None:
+            bus = self.scsi_bus
+            if options.write_cache is not None:
+                bus = bus.model_copy(update={"fast_write": options.write_cache})
+            interface = bus.to_plan(self.queue_depth)
+        else:
+            overhead = self.overhead or Overhead(read=0, write=0)
+            interface = {
+                "kind": "link",
+                "read_overhead_ns": overhead.read,
+                "write_overhead_ns": overhead.write,
+                "queue_depth": self.queue_depth,
+            }
+        return {
+            "kind": "hdd",
+            "capacity_bytes": self.capacity,
+            "rpm": self.speed,
+            "initial_turn": self.initial_turn,
+            "geometry": self.geometry.to_plan(self.capacity, self.speed),
+            "seek": self.seek.to_plan(),
+            "buffer": self.buffer.to_plan(),
+            "write_cache": cache.to_plan() if cache is not None and enabled else None,
+            "scheduler": self.scheduler.to_plan(),
+            "interface": interface,
+        }
