@@ -89,6 +89,8 @@ class Shared(Table):
     areas: tuple[Area, ...] = Field(min_length=1)
     stripe_unit: str
     settings: str = ""
+    precondition: Literal["fresh", "filled", "steady-state"] = "steady-state"
+    """What flash drives had been through: reports measure drives in use, not new ones."""
 
     def area(self, drives: int) -> str:
         """Size of the measurement file for an array of `drives` drives."""

@@ -39,7 +39,7 @@ def scenario_tree(configuration: Configuration) -> dict[str, Any]:
         "host": _host(report, settings),
         "array": [_array(configuration, report, settings)],
         "workload": _workloads(configuration, report, settings),
-        "run": _run(configuration.drive),
+        "run": _run(configuration.drive) | {"precondition": report.precondition},
     }
     controller = _controller(configuration, settings)
     if controller is not None:

@@ -10,7 +10,7 @@ from pydantic import Field
 from raidlab.devices.faults import Fault
 from raidlab.devices.links import Interface, InterfaceName
 from raidlab.devices.schema import DeviceSpec, Table
-from raidlab.devices.units import Duration, Rate, Size
+from raidlab.devices.units import Duration, Rate, Share, Size
 
 Level = Literal["jbod", "raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50", "raid60"]
 
@@ -19,9 +19,17 @@ class Firmware(Table):
     """Time on a core of the controller (or of the host, for RAID without a controller's chip)."""
 
     request: Duration
-    """For each request of the host."""
+    """For each request of the host that goes straight to the drives."""
     command: Duration
     """For each command to a drive."""
+    cached: Duration | None = None
+    """For each request that the cache serves; `request` if left out."""
+    parity: Duration | None = None
+    """For each request to an array with parity, past the cache; `request` if left out."""
+    fast_path: Duration | None = None
+    """For each request on the short path (FastPath); `request` if left out."""
+    latency: Duration = 0
+    """Time of each request in messages, set-up and interrupts, on no core."""
 
 
 class Cache(Table):
@@ -30,8 +38,33 @@ class Cache(Table):
     size: Size = Field(gt=0)
     bandwidth: Rate | None = None
     """Of the memory itself."""
+    efficiency: float = Field(default=1.0, gt=0, le=1)
+    """Share of the bandwidth that is left for data when directions and banks alternate."""
+    dirty: Share = 0.75
+    """Share that may hold data not yet on the drives; further writes wait."""
+    low: Share = 0.5
+    """Share of `dirty` below which data wait for neighbours instead of going out."""
+    flush: Duration = 4_000_000_000
+    """Data go out to the drives after this time at the latest."""
+    destages: int = Field(default=4, ge=1, le=1024)
+    """Stripes on their way to the drives at once, for each drive."""
     backup: tuple[Literal["none", "bbu", "fbu"], ...] = ("none",)
     """What can hold or save its content through an outage."""
+
+    @property
+    def usable(self) -> int:
+        """Bytes a second that the memory moves for data; 0 for no limit."""
+        return 0 if self.bandwidth is None else round(self.bandwidth * self.efficiency)
+
+    def to_plan(self) -> dict[str, Any]:
+        """The cache of the controller's entry in the plan."""
+        return {
+            "bytes": self.size,
+            "dirty_share": self.dirty,
+            "low_share": self.low,
+            "flush_interval_ns": self.flush,
+            "destages_per_drive": self.destages,
+        }
 
 
 class ControllerSpec(DeviceSpec):
@@ -55,6 +88,8 @@ class ControllerSpec(DeviceSpec):
     queue_depth: int = Field(default=0, ge=0)
     """Commands in work at once; further ones wait in the driver. 0 for no limit."""
     firmware: Firmware
+    parity: Rate | None = None
+    """What the parity engine takes in; no limit if left out."""
     raid_in_host: bool = False
     """True if the host's CPU does the RAID work, as with chipset controllers."""
     cache: Cache | None = None
@@ -81,4 +116,11 @@ class ControllerSpec(DeviceSpec):
             "cores": self.cores,
             "request_ns": self.firmware.request,
             "command_ns": self.firmware.command,
+            "cached_request_ns": self.firmware.cached,
+            "parity_request_ns": self.firmware.parity,
+            "fast_path_request_ns": self.firmware.fast_path,
+            "latency_ns": self.firmware.latency,
+            "parity_bytes_per_s": 0 if self.parity is None else round(self.parity),
+            "memory_bytes_per_s": 0 if self.cache is None else self.cache.usable,
+            "cache": None if self.cache is None else self.cache.to_plan(),
         }

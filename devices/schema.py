@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -38,6 +38,22 @@ TableT = TypeVar("TableT", bound=Table)
 
 
 @dataclass(frozen=True)
+class PastLoad:
+    """Writes that a drive has seen before the run."""
+
+    access: Literal["sequential", "random"]
+    start_bytes: int
+    area_bytes: int
+    block_bytes: int
+    written_bytes: int
+    """Altogether; 0 to go on until write amplification has settled."""
+
+    def to_plan(self) -> dict[str, Any]:
+        """`PastLoad` of the native models."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
 class DriveOptions:
     """What a scenario asks of a drive beyond its data sheet; None leaves the drive's own.
 
@@ -51,8 +67,10 @@ class DriveOptions:
     """One of the drive's formats, for drives that can be formatted to several capacities."""
     cooling: str | None = None
     """A cooling condition of the drive's file."""
-    state: str | None = None
-    """Precondition: `fresh`, `filled`, `steady-state`."""
+    compressible: float | None = None
+    """Share by which the data that it is given can be compressed, 0 to 1."""
+    history: tuple[PastLoad, ...] | None = None
+    """Loads before the run, in their order; none for a drive as it left the factory."""
 
     def given(self) -> dict[str, Any]:
         """The options that are asked for."""

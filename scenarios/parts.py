@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,17 +11,19 @@ from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.scenarios.arrays import usable_bytes, wrong_count
-from raidlab.scenarios.schema import ArrayTable, ControllerTable, DrivesTable
+from raidlab.scenarios.caching import cache_plan
+from raidlab.scenarios.history import drive_histories
+from raidlab.scenarios.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
 from raidlab.scenarios.topology import Attached
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
-_NO_OPTIONS = DriveOptions()
 
 
 @dataclass
 class Parts:
     """Devices, drives and arrays, as far as they are found."""
 
+    scenario: ScenarioTable
     faults: Faults
     folder: Path | None
     devices: dict[str, Device] = field(default_factory=dict)
@@ -53,40 +55,45 @@ class Parts:
         return device.spec
 
     def add_array(
-        self,
-        key: str,
-        name: str,
-        table: ArrayTable,
-        controller: tuple[ControllerSpec | None, ControllerTable | None],
+        self, at: int, controller: tuple[ControllerSpec | None, ControllerTable | None]
     ) -> None:
         """Lays out an array of the scenario: one of the plan, or one for each drive."""
+        key, table = f"array.{at}", self.scenario.array[at]
+        name = self.scenario.array_name(at)
         if name in self.offered:
             self.faults.add(f"{key}.name", name, "a name that no other array has")
             return
         self._check_level(key, table, controller[0], controller[1] is not None)
         first = len(self.drives)
-        capacities = self._add_drives(key, name, table, controller[1])
+        chosen = self._choose_drives(key, name, table, controller[1])
         wanted = wrong_count(table.level, table.count)
         if wanted is not None:
             self.faults.add(f"{key}.drives", f"{table.count} drives", f"{table.level} of {wanted}")
+        usable = None
+        if wanted is None and len(chosen) == table.count and table.stripe_unit > 0:
+            capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
+            usable = usable_bytes(table.level, table.stripe_unit, capacities)
+            chosen = self._with_history(key, table, name, usable, chosen)
+        for drive, options in chosen:
+            self.drives.append(drive)
+            self.model_of_drive.append(self._model(drive.spec, options))
         members = list(range(first, len(self.drives)))
         groups = [[member] for member in members] if table.level == "independent" else [members]
         in_host = controller[0] is not None and controller[0].raid_in_host
         indices = []
-        for at, group in enumerate(groups):
+        for part, group in enumerate(groups):
             indices.append(len(self.arrays))
             self.arrays.append(
                 {
-                    "name": f"{name}.{at}" if table.level == "independent" else name,
+                    "name": f"{name}.{part}" if table.level == "independent" else name,
                     "level": "jbod" if table.level == "independent" else table.level,
                     "stripe_unit_bytes": table.stripe_unit,
                     "drives": group,
                     "controller": 0 if controller[1] is not None else None,
                     "software": self._striped(table) and (table.software_raid == "os" or in_host),
+                    **cache_plan(table, *controller),
                 }
             )
-        known = wanted is None and len(capacities) == table.count and table.stripe_unit > 0
-        usable = usable_bytes(table.level, table.stripe_unit, capacities) if known else None
         self.offered[name] = (indices, usable)
 
     @staticmethod
@@ -108,29 +115,31 @@ class Parts:
             allowed = f"a level that {controller.name} has: {', '.join(controller.levels)}"
             self.faults.add(f"{key}.level", table.level, allowed, controller.levels)
 
-    def _add_drives(
+    def _choose_drives(
         self, key: str, name: str, table: ArrayTable, controller: ControllerTable | None
-    ) -> list[int]:
-        """Adds the drives of an array; gives the capacities of those that were found."""
-        capacities: list[int] = []
+    ) -> list[tuple[Attached, DriveOptions]]:
+        """The drives of an array that were found, with what is asked of them."""
+        chosen: list[tuple[Attached, DriveOptions]] = []
         for at, entry in enumerate(table.drives):
             entry_key = f"{key}.drives.{at}"
             spec = self.find(f"{entry_key}.model", entry.model, DriveSpec)
             if spec is None:
                 continue
-            options = self._options(entry_key, spec, entry, controller)
+            options = self._options(entry_key, name, spec, entry, controller)
             if options is None:
                 continue
-            model = self._model(spec, options)
             for _ in range(entry.count):
-                label = f"{name}/{spec.name}.{len(capacities)}"
-                self.drives.append(Attached(spec, label, entry_key))
-                self.model_of_drive.append(model)
-                capacities.append(spec.capacity_bytes(options))
-        return capacities
+                label = f"{name}/{spec.name}.{len(chosen)}"
+                chosen.append((Attached(spec, label, entry_key), options))
+        return chosen
 
     def _options(
-        self, key: str, spec: DriveSpec, entry: DrivesTable, controller: ControllerTable | None
+        self,
+        key: str,
+        array: str,
+        spec: DriveSpec,
+        entry: DrivesTable,
+        controller: ControllerTable | None,
     ) -> DriveOptions | None:
         write_cache = entry.write_cache
         if write_cache is None and controller is not None and "write_cache" in spec.options:
@@ -138,7 +147,57 @@ class Parts:
         options = DriveOptions(write_cache=write_cache, format=entry.format, cooling=entry.cooling)
         found = list(spec.option_faults(options))
         self.faults.extend(found, key)
-        return None if found else options
+        compressible = self._compressible(array, spec)
+        return None if found else replace(options, compressible=compressible)
+
+    def _compressible(self, array: str, spec: DriveSpec) -> float | None:
+        """How far the data of the loads on an array can be compressed."""
+        share = None
+        for at, load in enumerate(self.scenario.workload):
+            if self.scenario.target_name(at) != array or load.compressible is None:
+                continue
+            key = f"workload.{at}.compressible"
+            if "compressible" not in spec.options:
+                self.faults.add(key, load.compressible, f"has no effect on {spec.name}")
+            elif share not in (None, load.compressible):
+                allowed = f"{share}, as in another workload on {array}"
+                self.faults.add(key, load.compressible, allowed)
+            share = load.compressible
+        return share if "compressible" in spec.options else None
+
+    def _with_history(
+        self,
+        key: str,
+        table: ArrayTable,
+        name: str,
+        usable: int,
+        chosen: list[tuple[Attached, DriveOptions]],
+    ) -> list[tuple[Attached, DriveOptions]]:
+        """The same drives with what they have been through."""
+        remember = [drive for drive, _ in chosen if "history" in drive.spec.options]
+        if not remember:
+            if table.history:
+                allowed = "left out: none of its drives remembers what was written"
+                self.faults.add(f"{key}.history", None, allowed)
+            elif self.scenario.run.precondition != "fresh":
+                self.warnings.append(f"run.precondition: has no effect on {name}")
+            return chosen
+        for at, past in enumerate(table.history):
+            if past.area_start + (past.area or 1) > usable:
+                allowed = f"at most {usable} B from the start of the array"
+                self.faults.add(f"{key}.history.{at}.area", f"{past.area} B", allowed)
+                return chosen
+        loads = [
+            load
+            for at, load in enumerate(self.scenario.workload)
+            if self.scenario.target_name(at) == name and not any(True for _ in load.faults())
+        ]
+        capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
+        histories = drive_histories(self.scenario, table, loads, usable, capacities)
+        return [
+            (drive, replace(options, history=past) if drive in remember and past else options)
+            for (drive, options), past in zip(chosen, histories, strict=True)
+        ]
 
     def _model(self, spec: DriveSpec, options: DriveOptions) -> int:
         plan = spec.to_plan(options)

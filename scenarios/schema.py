@@ -24,6 +24,10 @@ ArrayLevel = Literal[
 """A controller's levels, and drives that are loaded each on its own."""
 
 
+def _area(value: Any) -> Any:
+    return None if value == "whole" else value
+
+
 class HostTable(Table):
     """`[host]`."""
 
@@ -67,6 +71,18 @@ class CacheTierTable(Table):
     write: Literal["write-through", "write-back"] = "write-through"
 
 
+class PastTable(Table):
+    """One entry of `history`: writes that the array has seen before the run."""
+
+    rw: Literal["write", "randwrite"] = "write"
+    block_size: Size = Field(default=128 * 1024, gt=0)
+    area_start: Size = 0
+    area: Annotated[Size | None, BeforeValidator(_area)] = None
+    """`whole` (default) is the whole array."""
+    written: Size | None = None
+    """Bytes written altogether; until nothing changes any more if left out."""
+
+
 class ArrayTable(Table):
     """`[[array]]`."""
 
@@ -77,6 +93,8 @@ class ArrayTable(Table):
     hot_spares: int = Field(default=0, ge=0, le=64)
     software_raid: Literal["none", "os"] = "none"
     cache_tier: CacheTierTable | None = None
+    history: tuple[PastTable, ...] = Field(default=(), max_length=100)
+    """What was written before the run, after what `precondition` asks for."""
 
     def faults(self) -> Iterator[Fault]:
         """A stripe unit that no drive can hold."""
@@ -97,10 +115,6 @@ def _outstanding(value: Any) -> Any:
     if not steps or not whole or not all(1 <= step <= 1 << 20 for step in steps):
         raise PydanticCustomError("outstanding", "{allowed}", {"allowed": allowed})
     return tuple(steps)
-
-
-def _area(value: Any) -> Any:
-    return None if value == "whole" else value
 
 
 class WorkloadTable(Table):
@@ -222,3 +236,12 @@ class ScenarioTable(Table):
     """May be empty where SimPy processes make the load."""
     run: RunTable = RunTable()
     event: tuple[EventTable, ...] = ()
+
+    def array_name(self, at: int) -> str:
+        """Name of an array, given or by position."""
+        return self.array[at].name or f"array-{at}"
+
+    def target_name(self, at: int) -> str:
+        """Name of the array that a workload is to load; there may be none of that name."""
+        target = self.workload[at].target
+        return self.array_name(0) if not target and len(self.array) == 1 else target

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault
 from raidlab.scenarios.schema import ArrayTable, ControllerTable, ScenarioTable, WorkloadTable
 
@@ -26,11 +25,11 @@ MODELLED_LEVELS = (
 """Levels whose layout the engine has."""
 
 MODELLED_SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
-    "write": ("write-through",),
-    "read_ahead": ("none",),
-    "io_cache": ("direct",),
-    "backup": ("none",),
-    "fast_path": (False,),
+    "write": ("write-through", "write-back", "always-write-back"),
+    "read_ahead": ("none", "adaptive", "always"),
+    "io_cache": ("direct", "cached"),
+    "backup": ("none", "bbu", "fbu"),
+    "fast_path": (False, True),
 }
 """Settings of a controller that have their effect."""
 
@@ -68,17 +67,8 @@ def _array(key: str, table: ArrayTable) -> Iterator[Fault]:
 
 
 def _workload(key: str, table: WorkloadTable) -> Iterator[Fault]:
-    for name in ("fio", "trace", "compressible", "hot_spot"):
+    for name in ("fio", "trace", "hot_spot"):
         if getattr(table, name) is not None:
             yield Fault(f"{key}.{name}", getattr(table, name), NOT_YET)
     if table.distribution != "uniform":
         yield Fault(f"{key}.distribution", table.distribution, f'{NOT_YET}; "uniform" is')
-
-
-def controller_warnings(spec: ControllerSpec, table: ControllerTable) -> Iterator[str]:
-    """What a controller has that this run does not use."""
-    if spec.cache is not None and table.write is None and table.read_ahead is None:
-        yield (
-            f"controller {spec.name}: its cache is {NOT_YET}; the run is write-through without"
-            " read-ahead"
-        )

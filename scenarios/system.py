@@ -16,9 +16,10 @@ from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.host import BlockLayer, HostSpec
 from raidlab.devices.schema import check, read_toml
 from raidlab.devices.units import format_size
+from raidlab.scenarios.caching import settings_warnings
 from raidlab.scenarios.parts import Parts
 from raidlab.scenarios.schema import ScenarioTable, WorkloadTable
-from raidlab.scenarios.support import controller_warnings, not_yet
+from raidlab.scenarios.support import not_yet
 from raidlab.scenarios.topology import Topology, connect
 
 
@@ -113,12 +114,11 @@ def build_scenario(tree: Mapping[str, Any], path: Path | None = None) -> Scenari
     if table is None:
         raise SpecError(faults.found)
     faults.extend(not_yet(table))
-    parts = Parts(faults, None if path is None else path.parent)
+    parts = Parts(table, faults, None if path is None else path.parent)
     host = parts.find("host.model", table.host.model, HostSpec)
     controller = _controller(table, parts)
-    for at, array in enumerate(table.array):
-        name = array.name or f"array-{at}"
-        parts.add_array(f"array.{at}", name, array, (controller, table.controller))
+    for at in range(len(table.array)):
+        parts.add_array(at, (controller, table.controller))
     workloads = _workloads(table, parts)
     topology = None
     if host is not None and (controller is not None or table.controller is None):
@@ -155,7 +155,7 @@ def _controller(table: ScenarioTable, parts: Parts) -> ControllerSpec | None:
     spec = parts.find("controller.model", settings.model, ControllerSpec)
     if spec is None:
         return None
-    parts.warnings += controller_warnings(spec, settings)
+    parts.warnings += settings_warnings(spec, settings)
     if spec.cache is None:
         for key in ("write", "read_ahead", "io_cache"):
             if getattr(settings, key) not in (None, "write-through", "none", "direct"):
@@ -209,18 +209,18 @@ def _workloads(table: ScenarioTable, parts: Parts) -> list[tuple[Loaded, list[di
         if name in names:
             parts.faults.add(f"{key}.name", name, "a name that no other workload has")
         names.add(name)
-        target = _target(key, workload, parts)
-        if target is None or any(True for _ in workload.faults()):
+        target = table.target_name(at)
+        if target not in parts.offered:
+            allowed = f"the name of an array: {', '.join(parts.offered)}"
+            parts.faults.add(f"{key}.target", target or None, allowed, parts.offered)
+            continue
+        if any(True for _ in workload.faults()):
             continue
         arrays, usable = parts.offered[target]
         area = _area(key, workload, usable, table.host.threads, parts.faults)
         if area is None:
             continue
-        count = next(
-            array.count
-            for position, array in enumerate(table.array)
-            if (array.name or f"array-{position}") == target
-        )
+        count = next(a.count for n, a in enumerate(table.array) if table.array_name(n) == target)
         factor = count if workload.per == "drive" and len(arrays) == 1 else 1
         outstanding = tuple(step * factor for step in workload.outstanding or (1,))
         if workload.rate is not None:
@@ -249,17 +249,6 @@ def _in_step(
         repeated = each.outstanding * points if len(each.outstanding) == 1 else each.outstanding
         in_step.append((replace(each, outstanding=repeated), plans))
     return in_step
-
-
-def _target(key: str, workload: WorkloadTable, parts: Parts) -> str | None:
-    known = list(parts.offered)
-    if not workload.target and len(known) == 1:
-        return known[0]
-    if workload.target not in parts.offered:
-        allowed = f"the name of an array: {', '.join(known)}"
-        parts.faults.add(f"{key}.target", workload.target or None, allowed, known)
-        return None
-    return workload.target
 
 
 def _area(

@@ -1,0 +1,70 @@
+"""Settings of a controller become cache policies; what has no effect is told."""
+
+import json
+
+import pytest
+
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios import _engine
+from raidlab.scenarios.system import build_scenario
+
+
+def scenario(drive, model="lsi2208-1g-3.0", level="raid5", count=8, load=None, **settings):
+    return build_scenario(
+        {
+            "controller": {"model": model} | settings,
+            "array": [{"level": level, "drives": [{"model": str(drive), "count": count}]}],
+            "workload": [{"profile": "database", "area": "4 GB"} | (load or {})],
+            "run": {"warm_up": "1 s", "duration": "2 s"},
+        }
+    )
+
+
+def array(drive, **settings):
+    return scenario(drive, **settings).plan(0, 0)["arrays"][0]
+
+
+def test_left_alone_it_protects_data(drives):
+    sas = drives / "sas.toml"
+    policy = {"write": "write_back", "read_ahead": "adaptive", "keep_reads": False}
+    assert array(sas)["cache"] == policy
+    assert array(sas, backup="none")["cache"]["write"] == "write_through"
+    assert array(sas, model="lsi1068", level="raid0", count=4)["cache"] is None
+
+
+def test_write_back_without_backup_is_write_through_and_told(drives):
+    found = scenario(drives / "sas.toml", write="write-back", backup="none")
+    assert found.plan(0, 0)["arrays"][0]["cache"]["write"] == "write_through"
+    assert any("falls to write-through" in warning for warning in found.warnings)
+    found = scenario(drives / "sas.toml", write="always-write-back", backup="none")
+    assert found.plan(0, 0)["arrays"][0]["cache"]["write"] == "always_write_back"
+
+
+def test_fast_path_wants_its_settings(drives):
+    sas = drives / "sas.toml"
+    assert array(sas, level="raid0", fast_path=True)["fast_path"]
+    found = scenario(sas, level="raid0", fast_path=True, write="always-write-back")
+    assert not found.plan(0, 0)["arrays"][0]["fast_path"]
+    assert any("fast_path" in warning for warning in found.warnings)
+    with pytest.raises(SpecError, match="has no FastPath"):
+        scenario(sas, model="lsi2108", level="raid0", fast_path=True)
+
+
+def test_a_level_that_a_controller_lacks_is_refused_with_those_it_has(drives):
+    with pytest.raises(SpecError, match="a level that lsi2008 has: jbod, raid0, raid1"):
+        scenario(drives / "sas.toml", model="lsi2008", level="raid5", count=4)
+
+
+def rate(found):
+    result = json.loads(_engine.run(json.dumps(found.plan(0, 0))))
+    assert result["breaches"] == []
+    return result["workloads"][0]["iops"]
+
+
+def test_the_cache_turns_sequential_writes_into_full_stripes(drives):
+    load = {"profile": "restore", "outstanding": 8}
+    through = rate(scenario(drives / "sas.toml", load=load, write="write-through"))
+    back = rate(scenario(drives / "sas.toml", load=load, write="write-back"))
+    # Each drive takes 1000 commands a second: 8000 for 7 units and a parity.
+    assert back == pytest.approx(7000, rel=0.03)
+    assert through < 0.5 * back

@@ -1,0 +1,57 @@
+"""What drives have been through: an array's past is shared out to its drives."""
+
+import pytest
+
+from raidlab.devices.schema import PastLoad
+from raidlab.scenarios.history import drive_histories
+from raidlab.scenarios.schema import ScenarioTable
+
+GB = 10**9
+
+
+def histories(level, drives, usable, precondition="steady-state", **array):
+    table = ScenarioTable.model_validate(
+        {
+            "array": [{"level": level, "drives": [{"model": "x", "count": drives}]} | array],
+            "workload": [{"profile": "file-copy", "area": "32 GB"}, {"profile": "streaming"}],
+            "run": {"precondition": precondition},
+        },
+        strict=False,
+    )
+    capacities = [100 * GB] * drives
+    return drive_histories(table, table.array[0], table.workload, usable, capacities)
+
+
+def test_a_single_drive_is_filled_and_then_loaded_where_it_is_measured():
+    (history,) = histories("jbod", 1, 100 * GB)
+    assert history == (
+        PastLoad("sequential", 0, 100 * GB, 128 * 1024, 100 * GB),
+        # Reads leave nothing behind; the writes of the profile settle in their area.
+        PastLoad("random", 0, 32 * GB, 64 * 1024, 0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("level", "drives", "usable", "share"),
+    [("raid0", 4, 400, 8), ("raid1", 2, 100, 32), ("raid10", 4, 200, 16), ("raid5", 5, 400, 8)],
+)
+def test_every_drive_of_a_striped_array_sees_its_share(level, drives, usable, share):
+    found = histories(level, drives, usable * GB)
+    assert len(set(found)) == 1
+    fill, settled = found[0]
+    assert fill.written_bytes == 100 * GB
+    assert settled.area_bytes == pytest.approx(share * GB, abs=4096)
+    assert settled.area_bytes % 4096 == 0
+
+
+def test_drives_one_after_the_other_see_what_falls_on_them():
+    first, second = histories("jbod", 2, 200 * GB)
+    assert [load.area_bytes for load in first] == [100 * GB, 32 * GB]
+    assert [(load.start_bytes, load.area_bytes) for load in second] == [(0, 100 * GB)]
+
+
+def test_fresh_drives_have_no_past_and_a_stated_one_comes_last():
+    assert histories("jbod", 1, 100 * GB, "fresh") == [()]
+    past = [{"rw": "randwrite", "block_size": "4 KiB", "area": "10 GB", "written": "50 GB"}]
+    (history,) = histories("jbod", 1, 100 * GB, "filled", history=past)
+    assert history[1] == PastLoad("random", 0, 10 * GB, 4096, 50 * GB)
