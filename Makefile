@@ -18,7 +18,7 @@ $(VENV)/.ready: pyproject.toml $(RUST_SOURCES)
 	@tools/check-toolchain $(PYTHON)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@
 
 demo: setup ## Published and measured drives beside simulated ones: a table and validation.html
