@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from raidlab.calibration.published import Configuration, Shared, shared
 from raidlab.devices.catalogue import find
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import SpecError
-from raidlab.scenarios.loads import PROFILES, parse_fio_words
+from raidlab.scenarios.loads import PROFILES, Profile, parse_fio_words
 from raidlab.scenarios.support import MODELLED_SETTINGS, NOT_YET
 
 _BOOL = {"true": True, "false": False}
 
-_SETTLING = {"hdd": ("60 s", "60 s")}
-"""Warm-up and recording by kind of drive: long enough to fill a disk's write cache."""
-_SETTLING_DEFAULT = ("1 s", "2 s")
-_RECORDED = 40_000
-"""I/Os after which a run ends: the rate of random loads is then known to about 0.5 %."""
+_LENGTHS = {("hdd", "random"): ("20 s", "40 s"), ("hdd", "sequential"): ("3 s", "5 s")}
+"""Warm-up and recording by kind of drive and order of the load: a disk's write cache settles
+once its extents are full, after some thousand random writes or a second of sequential ones."""
+_LENGTH = ("1 s", "2 s")
+"""Of all others."""
+_RECORDED = 20_000
+"""I/Os after which a run ends: the rate of random loads is then known to better than 0.5 %."""
 
 
 def scenario_tree(configuration: Configuration) -> dict[str, Any]:
@@ -39,7 +41,7 @@ def scenario_tree(configuration: Configuration) -> dict[str, Any]:
         "host": _host(report, settings),
         "array": [_array(configuration, report, settings)],
         "workload": _workloads(configuration, report, settings),
-        "run": _run(configuration.drive) | {"precondition": report.precondition},
+        "run": _run(configuration) | {"precondition": report.precondition},
     }
     controller = _controller(configuration, settings)
     if controller is not None:
@@ -183,12 +185,14 @@ def _load(text: str) -> dict[str, Any]:
     return table
 
 
-def _run(drive: str) -> dict[str, Any]:
+def _run(configuration: Configuration) -> dict[str, Any]:
     try:
-        kind = find(drive).spec.kind
+        kind = find(configuration.drive).spec.kind
     except SpecError:
         kind = ""
-    warm_up, duration = _SETTLING.get(kind, _SETTLING_DEFAULT)
+    load = PROFILES.get(cast(Profile, configuration.load))
+    access = (load or parse_fio_words(configuration.load)).access
+    warm_up, duration = _LENGTHS.get((kind, access), _LENGTH)
     return {"warm_up": warm_up, "duration": duration, "max_ios": _RECORDED}
 
 
