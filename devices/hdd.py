@@ -107,6 +107,8 @@ class Seek(Table):
     """Added to every movement before a write."""
     head_switch: Duration = Field(le=_SHORT)
     """To another head of the same cylinder."""
+    spread: Duration = Field(default=0, le=_SHORT)
+    """A movement takes up to this much longer, uniformly."""
 
     def faults(self) -> Iterator[Fault]:
         """A settle time that no arm has."""
@@ -120,6 +122,7 @@ class Seek(Table):
             "write": None if self.write is None else self.write.to_plan(),
             "write_settle_ns": self.write_settle,
             "head_switch_ns": self.head_switch,
+            "spread_ns": self.spread,
         }
 
 
@@ -339,6 +342,9 @@ class HddSpec(DriveSpec):
             if self.write_cache is not None:
                 allowed = "nothing: on a SCSI bus, segments hold writes (scsi_bus.fast_write)"
                 yield Fault("write_cache", "a table", allowed)
+            if self.seek.spread:
+                allowed = "nothing: on a SCSI bus one command at a time, nothing is chosen"
+                yield Fault("seek.spread", f"{self.seek.spread} ns", allowed)
         elif self.buffer.own_write_segment:
             allowed = "false: behind a link writes are kept in [write_cache]"
             yield Fault("buffer.own_write_segment", True, allowed)

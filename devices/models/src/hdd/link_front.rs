@@ -13,7 +13,7 @@ use super::params::{LinkFrontParams, SECTOR_BYTES};
 use super::scheduler::{Queue, Waiting};
 use super::write_cache::WriteCache;
 use crate::Port;
-use raidlab_kernel::{IoId, Nanos, Op, Part, Station, Time};
+use raidlab_kernel::{IoId, Nanos, Op, Part, Station, Stream, Time};
 use std::collections::VecDeque;
 
 /// The arm is done with what it did.
@@ -82,6 +82,8 @@ pub struct LinkFront {
     /// One beyond the sector that the head passed last.
     at: u64,
     activity: Activity,
+    /// How much longer than planned each movement takes.
+    lateness: Stream,
     /// The arm is done with what it does at this time.
     free: Time,
     busy: Nanos,
@@ -93,7 +95,7 @@ pub struct LinkFront {
 
 impl LinkFront {
     /// An idle drive.
-    pub fn new(model: &Model, params: &LinkFrontParams, phase: u64) -> LinkFront {
+    pub fn new(model: &Model, params: &LinkFrontParams, phase: u64, lateness: Stream) -> LinkFront {
         let depth = params.queue_depth;
         let cache = match (&model.write_cache, &model.bins) {
             (Some(cache), Some(bins)) => Some(Box::new(WriteCache::new(cache, bins))),
@@ -119,6 +121,7 @@ impl LinkFront {
             },
             at: 0,
             activity: Activity::Idle,
+            lateness,
             free: Time::ZERO,
             busy: Nanos::ZERO,
             quiet_since: Time::ZERO,
@@ -419,6 +422,7 @@ impl LinkFront {
             write: waiting.write,
             shuffled_end: if shuffled { end } else { 0 },
             least_seek: Nanos::ZERO,
+            late: model.seek.lateness(&mut self.lateness),
         };
         let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
         let done = sweep.end_of(model, end - 1);
@@ -456,6 +460,7 @@ impl LinkFront {
                 0
             },
             least_seek: Nanos::ZERO,
+            late: model.seek.lateness(&mut self.lateness),
         };
         let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
         let done = sweep.end_of(model, end - 1);

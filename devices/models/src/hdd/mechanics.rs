@@ -33,6 +33,23 @@ impl Access {
 }
 
 impl Arm {
+    /// What it takes at the most to get to a sector of `cylinder` under `head` that starts at
+    /// `angle`: what a drive that knows how its arm settles counts on when it chooses.
+    #[inline]
+    pub fn planned(
+        &self,
+        model: &Model,
+        (cylinder, head, angle): (u32, u32, u32),
+        start: Time,
+        write: bool,
+    ) -> Access {
+        let distance = self.cylinder.abs_diff(cylinder);
+        let seek = model.seek.latest(distance, head != self.head, write);
+        let under_head = model.rotation.angle(self.phase, start + seek);
+        let rotation = model.rotation.wait(under_head, angle);
+        Access { seek, rotation }
+    }
+
     /// What it takes to get to a sector of `cylinder` under `head` that starts at `angle`.
     #[inline]
     pub fn access_to(
@@ -77,6 +94,8 @@ pub struct Movement {
     pub shuffled_end: u64,
     /// The movement takes at least this long, if there is one.
     pub least_seek: Nanos,
+    /// How much later than its seek time says the arm settles, if it moves.
+    pub late: Nanos,
 }
 
 /// The head passing over consecutive logical sectors, track after track, without a pause.
@@ -112,8 +131,12 @@ impl Sweep {
             ..
         } = movement;
         let mut access = arm.access(model, &place, start, write);
-        if access.seek < movement.least_seek {
-            access.seek = movement.least_seek;
+        let settled = match access.seek {
+            Nanos::ZERO => movement.least_seek,
+            seek => seek.max(movement.least_seek) + movement.late,
+        };
+        if settled > access.seek {
+            access.seek = settled;
             let under_head = model.rotation.angle(arm.phase, start + access.seek);
             access.rotation = model.rotation.wait(under_head, place.angle);
         }

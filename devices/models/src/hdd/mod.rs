@@ -55,9 +55,12 @@ impl Hdd {
             None => Stream::new(seed, name, "spindle").bits(),
         };
         let front = match &model.interface {
-            InterfaceParams::Link(link) => {
-                Front::Link(Box::new(LinkFront::new(&model, link, phase)))
-            }
+            InterfaceParams::Link(link) => Front::Link(Box::new(LinkFront::new(
+                &model,
+                link,
+                phase,
+                Stream::new(seed, name, "settling"),
+            ))),
             InterfaceParams::ScsiBus(bus) => {
                 Front::ScsiBus(Box::new(ScsiFront::new(&model, bus, phase)))
             }

@@ -171,6 +171,9 @@ pub struct SeekParams {
     pub write_settle_ns: i64,
     /// To another head of the same cylinder, before a read.
     pub head_switch_ns: Nanos,
+    /// A movement takes up to this much longer, uniformly: the arm settles at different times.
+    #[serde(default)]
+    pub spread_ns: Nanos,
 }
 
 /// How far the head reads on after a read.

@@ -117,7 +117,7 @@ impl Queue {
     fn shortest(&self, model: &Model, arm: &Arm, now: Time) -> (usize, i64) {
         let (mut best, mut least) = (0, u64::MAX);
         for (index, candidate) in self.candidates.iter().enumerate() {
-            let access = arm.access_to(model, candidate.target, now, candidate.write);
+            let access = arm.planned(model, candidate.target, now, candidate.write);
             let score = access.total().0 + candidate.handicap;
             if score < least {
                 (best, least) = (index, score);
@@ -139,7 +139,7 @@ impl Queue {
             .enumerate()
             .min_by_key(|(_, waiting)| key(waiting))?;
         let candidate = &self.candidates[best];
-        let access: Access = arm.access_to(model, candidate.target, now, candidate.write);
+        let access: Access = arm.planned(model, candidate.target, now, candidate.write);
         let total: Nanos = access.total();
         Some((best, total.0 as i64))
     }

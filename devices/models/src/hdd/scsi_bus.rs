@@ -393,6 +393,7 @@ impl ScsiFront {
                 0
             },
             least_seek: Nanos::ZERO,
+            late: Nanos::ZERO,
         };
         let (sweep, access) = Sweep::new(model, self.arm, &movement);
         let media = self.count(&movement, access);
@@ -624,6 +625,7 @@ impl ScsiFront {
             write: true,
             shuffled_end: 0,
             least_seek: bus.minimum_seek_ns,
+            late: Nanos::ZERO,
         };
         let (mut sweep, mut access) = Sweep::new(model, self.arm, &movement);
         let data_end = data_from + bus.write_sector_ns * request.sectors();

@@ -6,7 +6,7 @@
 //! uniform random cylinders, of which `2 (N-d) / N^2` lie `d` apart.
 
 use super::params::{Check, CurveParams, SeekParams};
-use raidlab_kernel::Nanos;
+use raidlab_kernel::{Nanos, Stream};
 
 /// How long the arm takes.
 #[derive(Debug)]
@@ -17,6 +17,7 @@ pub struct Seek {
     write: Vec<u32>,
     head_switch: u32,
     write_settle: i64,
+    spread: Nanos,
 }
 
 /// Longest time that a table can hold: four seconds.
@@ -37,6 +38,12 @@ impl Seek {
             params.write_settle_ns,
             "at most a second either way",
         );
+        check.that(
+            params.spread_ns.0 <= 1_000_000_000,
+            "seek.spread_ns",
+            params.spread_ns.0,
+            "at most a second (1000000000)",
+        );
         let read = tabulate(&params.read, cylinders, "seek.read", check);
         let write = match &params.write {
             Some(curve) => tabulate(curve, cylinders, "seek.write", check),
@@ -47,7 +54,27 @@ impl Seek {
             write,
             head_switch: params.head_switch_ns.0 as u32,
             write_settle: params.write_settle_ns,
+            spread: params.spread_ns,
         })
+    }
+
+    /// The longest that a movement takes.
+    #[inline]
+    pub fn latest(&self, distance: u32, head_changes: bool, write: bool) -> Nanos {
+        match self.time(distance, head_changes, write) {
+            Nanos::ZERO => Nanos::ZERO,
+            time => time + self.spread,
+        }
+    }
+
+    /// How much longer than its time this movement takes: nobody knows before it ends, so a drive
+    /// that chooses by position counts on the longest, and loses what the arm was sooner.
+    #[inline]
+    pub fn lateness(&self, draws: &mut Stream) -> Nanos {
+        match self.spread {
+            Nanos::ZERO => Nanos::ZERO,
+            spread => Nanos(draws.below(spread.0 + 1)),
+        }
     }
 
     /// Time to move `distance` cylinders, to another head if `head_changes`.
@@ -203,6 +230,28 @@ fn three_figures(single: f64, average: f64, full: f64, n: f64) -> Option<(f64, f
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_movement_is_late_by_its_spread_at_the_most_and_no_movement_is_never_late() {
+        let params = SeekParams {
+            spread_ns: Nanos(300_000),
+            read: CurveParams::Table {
+                points: vec![(1, Nanos(1_000_000))],
+            },
+            write: None,
+            write_settle_ns: 0,
+            head_switch_ns: Nanos::ZERO,
+        };
+        let seek = Seek::new(&params, 100, &mut Check(Vec::new())).unwrap();
+        assert_eq!(seek.latest(1, false, false), Nanos(1_300_000));
+        assert_eq!(seek.latest(0, false, false), Nanos::ZERO);
+        let mut draws = Stream::new(1, "disk", "settling");
+        let late: Vec<u64> = (0..2000).map(|_| seek.lateness(&mut draws).0).collect();
+        assert!(late.iter().all(|&late| late <= 300_000));
+        // Uniform: the mean of 2000 has a standard error of 300000 / sqrt(12 * 2000) = 1936.
+        let mean = late.iter().sum::<u64>() as f64 / 2000.0;
+        assert!((mean - 150_000.0).abs() < 5.0 * 1936.0, "{mean}");
+    }
+
     /// Mean over uniform random pairs of cylinders, in nanoseconds: the seek integral.
     fn average(seek: &Seek) -> f64 {
         let n = seek.read.len();
@@ -216,6 +265,7 @@ mod tests {
             write: None,
             write_settle_ns: settle,
             head_switch_ns: Nanos(800_000),
+            spread_ns: Nanos::ZERO,
         };
         let mut check = Check(Vec::new());
         let seek = Seek::new(&params, cylinders, &mut check);
@@ -305,6 +355,7 @@ mod tests {
             write: None,
             write_settle_ns: 0,
             head_switch_ns: Nanos(2_000_000_000),
+            spread_ns: Nanos::ZERO,
         };
         let mut check = Check(Vec::new());
         assert!(Seek::new(&params, 1000, &mut check).is_none());

@@ -249,7 +249,7 @@ impl WriteCache {
             return None;
         }
         let wanted = |extent: &Extent| self.old == 0 || extent.epoch < self.epoch;
-        let access = |extent: &Extent| arm.access_to(model, extent.target, now, true).total().0;
+        let access = |extent: &Extent| arm.planned(model, extent.target, now, true).total().0;
         if !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. }) {
             return self.ascending(at, wanted, access);
         }
@@ -271,7 +271,7 @@ impl WriteCache {
                 _ => return best,
             };
             let limit = model.geometry.cylinders() - 1;
-            let seek = model.seek.time(distance.min(limit), false, true).0;
+            let seek = model.seek.latest(distance.min(limit), false, true).0;
             if best.is_some_and(|(_, least)| seek >= least) {
                 return best;
             }
