@@ -19,8 +19,10 @@ _LENGTHS = {("hdd", "random"): ("20 s", "40 s"), ("hdd", "sequential"): ("3 s", 
 once its extents are full, after some thousand random writes or a second of sequential ones."""
 _LENGTH = ("1 s", "2 s")
 """Of all others."""
-_RECORDED = 20_000
+_RECORDED = {"hdd": 20_000}
 """I/Os after which a run ends: the rate of random loads is then known to better than 0.5 %."""
+_RECORDED_DEFAULT = 200_000
+"""Of all others: hundreds of rounds of a load of 512 outstanding, whose I/Os come in waves."""
 
 
 def scenario_tree(configuration: Configuration) -> dict[str, Any]:
@@ -193,7 +195,11 @@ def _run(configuration: Configuration) -> dict[str, Any]:
     load = PROFILES.get(cast(Profile, configuration.load))
     access = (load or parse_fio_words(configuration.load)).access
     warm_up, duration = _LENGTHS.get((kind, access), _LENGTH)
-    return {"warm_up": warm_up, "duration": duration, "max_ios": _RECORDED}
+    return {
+        "warm_up": warm_up,
+        "duration": duration,
+        "max_ios": _RECORDED.get(kind, _RECORDED_DEFAULT),
+    }
 
 
 def _bool(settings: Mapping[str, str], key: str) -> bool:

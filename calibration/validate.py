@@ -15,10 +15,11 @@ from typing import Any
 
 from raidlab.calibration.published import Configuration, Figure
 from raidlab.calibration.rules import scenario_tree
-from raidlab.devices.faults import SpecError
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.result import Row
 from raidlab.scenarios.simulate import Progress, rows_of, run_plans
+from raidlab.scenarios.store import Store
 from raidlab.scenarios.system import Scenario, build_scenario
 
 TOLERANCE_PCT = {"=": 10.0, "~": 15.0}
@@ -112,7 +113,11 @@ class _Case:
 
 
 def validate(
-    figures: Sequence[Figure], *, workers: int | None = None, progress: Progress | None = None
+    figures: Sequence[Figure],
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
 ) -> Validation:
     """Simulates every figure.
 
@@ -120,6 +125,7 @@ def validate(
         figures: Published figures; see `published`.
         workers: Threads; the number of cores if None.
         progress: Told after every run of the engine.
+        store: Keeps finished runs if it is interrupted, and finds them again.
 
     Raises:
         KeyboardInterrupt: Ctrl-C.
@@ -132,7 +138,17 @@ def validate(
             if configuration is not None and repr(configuration) not in cases:
                 cases[repr(configuration)] = _case(configuration, plans)
     finished: dict[int, str] = {}
-    run_plans(list(plans), finished, workers=workers, progress=progress)
+    refused: dict[int, list[Fault]] = {}
+    run_plans(
+        list(plans), finished, workers=workers, progress=progress, store=store, refused=refused
+    )
+    for key, case in cases.items():
+        if not isinstance(case, str):
+            faults = [fault for run in case.runs for fault in refused.get(run, [])]
+            if faults:
+                cases[key] = _told(faults)
+    if store is not None:
+        store.forget(store.key(plan) for plan in plans)
     outcomes = {at: json.loads(outcome) for at, outcome in finished.items()}
     rows = tuple(_compare(figure, cases, outcomes) for figure in figures)
     breaches = tuple(
@@ -146,7 +162,7 @@ def _case(configuration: Configuration, plans: dict[str, int]) -> _Case | str:
     try:
         scenario = build_scenario(scenario_tree(configuration))
     except SpecError as error:
-        return "; ".join(dict.fromkeys(str(fault) for fault in error.faults))
+        return _told(error.faults)
     except ValueError as error:
         return str(error)
     runs = []
@@ -154,6 +170,10 @@ def _case(configuration: Configuration, plans: dict[str, int]) -> _Case | str:
         plan = json.dumps(scenario.plan(point, 0))
         runs.append(plans.setdefault(plan, len(plans)))
     return _Case(scenario, runs)
+
+
+def _told(faults: Sequence[Fault]) -> str:
+    return "; ".join(dict.fromkeys(str(fault) for fault in faults))
 
 
 def _compare(

@@ -200,6 +200,9 @@ class RunTable(Table):
     duration: Duration = Field(default=10_000_000_000, gt=0)
     max_ios: int = Field(default=0, ge=0)
     """Ends a run earlier, after this many recorded I/Os of all workloads; 0 for no limit."""
+    precision: Share = 0.0
+    """Ends a run earlier, once the 95 % interval of every workload's rate is within this share of
+    it to either side; 0 for never."""
     precondition: Literal["fresh", "filled", "steady-state"] = "fresh"
     replications: int = Field(default=1, ge=1, le=1000)
     seed: int = Field(default=1, ge=0, le=2**63 - 1)

@@ -84,13 +84,15 @@ def run_plans(
     workers: int | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
+    refused: dict[int, list[Fault]] | None = None,
 ) -> None:
     """Runs the engine on every plan and puts its results into `finished`, by position.
 
-    When it is interrupted, `finished` holds what was done.
+    When it is interrupted, `finished` holds what was done. Faults that the engine finds in a plan
+    go into `refused`, if it is given.
 
     Raises:
-        PlanError: A plan has faults.
+        PlanError: A plan has faults, and `refused` is not given.
     """
     stop = threading.Event()
     if store is not None:
@@ -111,11 +113,16 @@ def run_plans(
                 done, _ = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:
                     at = waiting.pop(future)
-                    finished[at] = future.result()
-                    if store is not None:
+                    try:
+                        finished[at] = future.result()
+                    except _engine.PlanError as error:
+                        if refused is None:
+                            raise
+                        refused[at] = plan_faults(error, "")
+                    if store is not None and at in finished:
                         store.put(store.key(plans[at]), finished[at])
                     if progress is not None:
-                        progress(len(finished), len(plans))
+                        progress(len(plans) - len(waiting), len(plans))
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)

@@ -39,6 +39,8 @@ class Store:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(path, timeout=10, isolation_level=None)
         self._db.execute("CREATE TABLE IF NOT EXISTS run (key TEXT PRIMARY KEY, result TEXT)")
+        self.failure: str | None = None
+        """Why results could not be kept: a full disk costs the going on, not the simulation."""
 
     def __enter__(self) -> Self:
         """Gives the store."""
@@ -64,12 +66,18 @@ class Store:
         return None if row is None else str(row[0])
 
     def put(self, key: str, result: str) -> None:
-        """Keeps the result of a finished run."""
-        self._db.execute("INSERT OR REPLACE INTO run VALUES (?, ?)", (key, result))
+        """Keeps the result of a finished run, or notes in `failure` why it could not."""
+        try:
+            self._db.execute("INSERT OR REPLACE INTO run VALUES (?, ?)", (key, result))
+        except sqlite3.Error as error:
+            self.failure = str(error)
 
     def forget(self, keys: Iterable[str]) -> None:
         """Takes results out again."""
-        self._db.executemany("DELETE FROM run WHERE key = ?", [(key,) for key in keys])
+        try:
+            self._db.executemany("DELETE FROM run WHERE key = ?", [(key,) for key in keys])
+        except sqlite3.Error as error:
+            self.failure = str(error)
 
 
 def _engine_digest() -> bytes:

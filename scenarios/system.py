@@ -182,6 +182,7 @@ def _plan(
         "warm_up_ns": run.warm_up,
         "duration_ns": run.duration,
         "max_ios": run.max_ios,
+        "precision": run.precision,
         "timeline_step_ns": step,
         "links": topology.links,
         "devices": parts.models,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar
 
@@ -15,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.scenarios.store import Store, default_path
 
 DONE, DOES_NOT_HOLD, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -97,6 +99,15 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     return str(value)
+
+
+def unfinished(stack: ExitStack) -> Store | None:
+    """The store of unfinished runs, closed with `stack`; None, and a warning, without one."""
+    try:
+        return stack.enter_context(Store(default_path()))
+    except (OSError, sqlite3.Error) as error:
+        say(f"warning: {default_path()}: {error}; an interrupted run will begin again")
+        return None
 
 
 @contextmanager

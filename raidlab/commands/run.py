@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -19,11 +18,11 @@ from raidlab.commands.common import (
     progress,
     say,
     table,
+    unfinished,
     write_file,
 )
 from raidlab.scenarios.result import Result
 from raidlab.scenarios.simulate import Interrupted, simulate
-from raidlab.scenarios.store import Store, default_path
 from raidlab.scenarios.system import load_scenario
 
 
@@ -50,7 +49,7 @@ def run(
         say(f"warning: {warning}")
     interrupted = False
     with ExitStack() as stack:
-        store = _store(stack)
+        store = unfinished(stack)
         tell = stack.enter_context(progress(checked.title))
         try:
             result = simulate(checked, workers=workers, seed=seed, progress=tell, store=store)
@@ -65,14 +64,6 @@ def run(
         raise typer.Exit(INTERRUPTED)
     if result.breaches:
         raise typer.Exit(DOES_NOT_HOLD)
-
-
-def _store(stack: ExitStack) -> Store | None:
-    try:
-        return stack.enter_context(Store(default_path()))
-    except (OSError, sqlite3.Error) as error:
-        say(f"warning: {default_path()}: {error}; an interrupted run will begin again")
-        return None
 
 
 def _show(result: Result, json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,7 @@ from raidlab.commands.common import (
     progress,
     say,
     table,
+    unfinished,
     write_file,
 )
 
@@ -54,8 +56,10 @@ def validate(
         chosen = list(figures_of(source, chosen))
     if drive is not None:
         chosen = [figure for figure in chosen if drive in figure.configuration.drive]
-    with progress("simulating published figures") as tell:
-        validation = compare(chosen, workers=workers, progress=tell)
+    with ExitStack() as stack:
+        store = unfinished(stack)
+        tell = stack.enter_context(progress("simulating published figures"))
+        validation = compare(chosen, workers=workers, progress=tell, store=store)
     if json:
         print(json_module.dumps(validation.to_dict(), indent=2, allow_nan=False))
     else:
