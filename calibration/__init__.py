@@ -1,1 +1,5 @@
 """Measured against simulated."""
+
+from raidlab.calibration.bundle import Bundle, load_bundle
+
+__all__ = ["Bundle", "load_bundle"]

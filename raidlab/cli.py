@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from raidlab.commands.collect import PASS_ON, collect, fio
 from raidlab.commands.devices import devices
 from raidlab.commands.import_disksim import disksim
 from raidlab.commands.replay import replay
@@ -22,6 +23,8 @@ app.command()(run)
 app.command()(validate)
 app.command()(devices)
 app.command()(replay)
+app.command(context_settings=PASS_ON, add_help_option=False)(collect)
+app.command(context_settings=PASS_ON)(fio)
 
 importing = typer.Typer(no_args_is_help=True, help="Make a device or a measurement of other files.")
 app.add_typer(importing, name="import")

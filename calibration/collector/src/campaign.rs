@@ -7,6 +7,7 @@ use crate::manifest::{Manifest, State, SteadyRecord, StepRecord};
 use crate::plan::Plan;
 use crate::progress::{Moment, Progress};
 use crate::runner::{End, Runner};
+use crate::simulated;
 use crate::steady_state::assess;
 use crate::step::{Purpose, Step};
 use crate::stop::Stop;
@@ -237,7 +238,8 @@ impl Campaign<'_> {
         let part = format!("{}.json.part", step.stem());
         let command = self.command(step, &part);
         let limit = estimate::limit(step, capacity, self.grace);
-        let finished = self.runner.run(&command, &folder, limit, watch)?;
+        let runner = self.runner.with(simulated::GROUPS, step.jobs().to_string());
+        let finished = runner.run(&command, &folder, limit, watch)?;
         let fault = |message: String| {
             Stop::failed(format!("step {} `{}`: {message}", step.stem(), step.name))
         };

@@ -96,10 +96,8 @@ pub fn main() -> ExitCode {
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    if let [_, guard, dashes, command @ ..] = words.as_slice() {
-        if guard == "guard" && dashes == "--" {
-            return crate::guard::run(command);
-        }
+    if words.get(1).is_some_and(|word| word == crate::guard::WORD) {
+        return crate::guard::run(&words[2..]);
     }
     let arguments = Arguments::parse();
     let mut progress = Progress::new(arguments.json);
@@ -322,6 +320,7 @@ fn setting(
         area_bytes: Setting::area(wanted, capacity),
         layout: target.record.created,
         discard: target.discard,
+        simulated: target.simulated.is_some(),
         runtime_s: numbers.runtime_s,
         rounds: arguments.rounds,
         read_only: arguments.read_only,

@@ -12,9 +12,16 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 /// Exit code of the guard if the command cannot be started, as shells have it.
 pub const NOT_STARTED: u8 = 127;
 
-/// Runs `command` until it ends or standard input does.
-pub fn run(command: &[String]) -> ExitCode {
-    let Some((program, arguments)) = command.split_first() else {
+/// The word by which the collector starts itself as a guard.
+pub const WORD: &str = "guard";
+
+/// Runs `words`, which are `NAME=VALUE ... -- PROGRAM ARGUMENT ...`, until the program ends or
+/// standard input does. The names are set for the program alone: a library preloaded into fio
+/// must not be preloaded into its guard.
+pub fn run(words: &[String]) -> ExitCode {
+    let mut parts = words.splitn(2, |word| word == "--");
+    let environment = parts.next().unwrap_or_default();
+    let Some((program, arguments)) = parts.next().and_then(|command| command.split_first()) else {
         return ExitCode::from(2);
     };
     std::thread::spawn(|| {
@@ -29,6 +36,7 @@ pub fn run(command: &[String]) -> ExitCode {
     });
     let child = Command::new(program)
         .args(arguments)
+        .envs(environment.iter().filter_map(|pair| pair.split_once('=')))
         .stdin(Stdio::null())
         .spawn();
     match child.and_then(|mut child| child.wait()) {

@@ -36,6 +36,7 @@ pub enum End {
 }
 
 /// Starts fio and watches it.
+#[derive(Clone)]
 pub struct Runner {
     /// This program, which guards what it starts.
     pub guard: PathBuf,
@@ -46,6 +47,13 @@ pub struct Runner {
 }
 
 impl Runner {
+    /// A runner that sets one more name in fio's environment.
+    pub fn with(&self, name: &str, value: String) -> Runner {
+        let mut runner = self.clone();
+        runner.environment.push((name.to_owned(), value));
+        runner
+    }
+
     /// Runs `command` in `folder`; hands each piece of standard output (split at carriage
     /// returns and newlines) to `watch`, and an empty one at least every 200 ms.
     pub fn run(
@@ -78,11 +86,15 @@ impl Runner {
     }
 
     fn start(&self, command: &[String], folder: &Path) -> Result<Child, Stop> {
+        let environment = self
+            .environment
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"));
         Command::new(&self.guard)
-            .arg("guard")
+            .arg(crate::guard::WORD)
+            .args(environment)
             .arg("--")
             .args(command)
-            .envs(self.environment.iter().map(|(key, value)| (key, value)))
             .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

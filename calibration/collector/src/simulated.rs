@@ -27,6 +27,9 @@ pub struct Simulated {
     pub plan: Value,
 }
 
+/// Tells the bridge how many jobs start at once.
+pub const GROUPS: &str = "RAIDLAB_FIO_GROUPS";
+
 impl Simulated {
     /// fio's environment, with the plan at `plan`.
     pub fn environment(&self, plan: &Path) -> Vec<(String, String)> {

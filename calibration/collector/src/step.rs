@@ -50,6 +50,9 @@ pub struct Setting {
     pub layout: bool,
     /// The target can discard.
     pub discard: bool,
+    /// The target is simulated: fio reads the clock that the bridge moves.
+    #[serde(default)]
+    pub simulated: bool,
     /// Overrides the running time of every timed step, in seconds.
     pub runtime_s: Option<f64>,
     /// Overrides the rounds of every stage that has more.
@@ -123,6 +126,9 @@ fn stage_steps(
         for combination in combinations(step.sweep.iter().chain(&stage.sweep)) {
             let name = full_name(&step.name, &combination);
             let mut options = base_options();
+            if setting.simulated {
+                options.insert("clocksource".to_owned(), "clock_gettime".to_owned());
+            }
             let own: Options = combination.into_iter().collect();
             for (option, value) in plan.options.iter().chain(&step.options).chain(&own) {
                 match resolve(&value.to_string(), setting) {
@@ -286,6 +292,12 @@ impl Step {
         format!("{:03}", self.number)
     }
 
+    /// Job threads that it starts.
+    pub fn jobs(&self) -> u64 {
+        let jobs = self.option("numjobs").and_then(|text| text.parse().ok());
+        jobs.unwrap_or(1).max(1)
+    }
+
     fn option(&self, name: &str) -> Option<&str> {
         self.options.get(name).map(String::as_str)
     }
@@ -311,8 +323,7 @@ impl Step {
             .and_then(|text| units::fio_bytes(text, capacity))
             .unwrap_or(capacity);
         let loops = number("loops").unwrap_or(1).max(1);
-        let jobs = number("numjobs").unwrap_or(1).max(1);
-        size.saturating_mul(loops).saturating_mul(jobs)
+        size.saturating_mul(loops).saturating_mul(self.jobs())
     }
 }
 

@@ -67,6 +67,7 @@ impl System {
         }
         let (workloads, slots) = build_workloads(plan);
         let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
+        let outside_threads = plan.outside_threads.max(1);
         let requests = slots.len() + OUTSIDE_IOS;
         let ios = requests + commands_at_most(plan, &arrays);
         let mut volumes = build_volumes(plan, &mut drives, &arrays);
@@ -77,7 +78,7 @@ impl System {
         let mut system = System {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
             ios: Slab::with_capacity(ios),
-            host: Host::new(&plan.host, threads as usize + 1),
+            host: Host::new(&plan.host, (threads + outside_threads) as usize),
             links,
             link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
             controllers: plan.controllers.iter().map(build_controller).collect(),
@@ -87,6 +88,7 @@ impl System {
             slots,
             outside: VecDeque::with_capacity(OUTSIDE_IOS),
             outside_thread: threads,
+            outside_threads,
             inside: TimeWeighted::default(),
             tally: Tally::default(),
             recorded: 0,

@@ -30,6 +30,10 @@ pub struct Plan {
     /// Length of a step of the timeline in the result; 0 for no timeline.
     #[serde(default)]
     pub timeline_step_ns: Nanos,
+    /// Load threads of outside callers; an I/O whose mark is `m` belongs to thread
+    /// `m % outside_threads`.
+    #[serde(default = "one")]
+    pub outside_threads: u32,
     /// The host.
     pub host: HostParams,
     /// All links.
@@ -44,6 +48,10 @@ pub struct Plan {
     pub arrays: Vec<ArrayPlan>,
     /// All loads.
     pub workloads: Vec<WorkloadPlan>,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// A controller: a queue, cores, firmware time.

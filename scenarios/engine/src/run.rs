@@ -143,7 +143,7 @@ pub(crate) struct StationReport<'a> {
 pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
     let mut all = Vec::new();
     for (thread, busy) in system.host.busy_until(at).enumerate() {
-        if thread as u32 != system.outside_thread {
+        if (thread as u32) < system.outside_thread {
             all.push(StationReport {
                 name: format!("host thread {thread}"),
                 kind: "host",

@@ -158,8 +158,10 @@ pub struct System {
     pub(crate) workloads: Vec<Workload>,
     pub(crate) slots: Vec<Slot>,
     pub(crate) outside: VecDeque<Outside>,
-    /// The load thread of outside callers.
+    /// The first load thread of outside callers.
     pub(crate) outside_thread: u32,
+    /// How many they are.
+    pub(crate) outside_threads: u32,
     pub(crate) inside: TimeWeighted,
     pub(crate) tally: Tally,
     pub(crate) recorded: u64,
@@ -624,7 +626,7 @@ impl System {
         }
         let owner = self.ios[id].owner;
         let thread = if owner & OUTSIDE != 0 {
-            self.outside_thread
+            self.thread_of(owner)
         } else {
             self.slots[owner as usize].thread
         };
@@ -667,17 +669,27 @@ impl System {
         }
     }
 
+    /// The load thread of an outside caller's I/O.
+    pub(crate) fn thread_of(&self, owner: u32) -> u32 {
+        self.outside_thread + (owner & !OUTSIDE) % self.outside_threads
+    }
+
     fn hand_back(&mut self, id: IoId, owner: u32) {
         let io = &self.ios[id];
-        self.outside.push_back(Outside {
+        // In order of time: another thread's CPU may be done with a later one before.
+        let at = io.mark;
+        let behind = self.outside.iter().rev().take_while(|out| out.at > at);
+        let position = self.outside.len() - behind.count();
+        let back = Outside {
             io: id,
             drive: None,
             op: io.op,
             offset: io.offset,
             bytes: io.bytes,
             owner,
-            at: io.mark,
+            at,
             issued: io.issued,
-        });
+        };
+        self.outside.insert(position, back);
     }
 }

@@ -1,0 +1,132 @@
+//! Makes fio's real threads take turns as the world decides.
+
+use crate::clock;
+use crate::setup::Setup;
+use crate::world::{Completion, Request, World};
+use std::cell::Cell;
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock};
+
+/// How long, in real time, the first jobs of a group wait for the rest.
+const PATIENCE_MS: u32 = 5000;
+
+struct Stage {
+    world: Mutex<World>,
+    /// Somebody's turn began.
+    turn: Condvar,
+}
+
+static STAGE: OnceLock<Stage> = OnceLock::new();
+
+thread_local! {
+    static PLACE: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+fn stage() -> &'static Stage {
+    STAGE.get_or_init(|| {
+        let world = Setup::from_environment().and_then(|setup| {
+            let setup = setup.ok_or("no plan is named")?;
+            World::new(setup.plan, setup.array, setup.groups)
+        });
+        match world {
+            Ok(world) => Stage {
+                world: Mutex::new(world),
+                turn: Condvar::new(),
+            },
+            Err(fault) => {
+                eprintln!("raidlab: {fault}");
+                std::process::exit(2);
+            }
+        }
+    })
+}
+
+fn lock() -> MutexGuard<'static, World> {
+    stage().world.lock().expect("no holder panics")
+}
+
+fn place() -> usize {
+    PLACE.get().expect("only jobs come here")
+}
+
+/// Hands the turn on, unless somebody has it.
+fn hand_on(world: &mut World) {
+    if world.someone_runs() {
+        return;
+    }
+    if let Some((_, time)) = world.next(clock::present()) {
+        clock::advance_to(time);
+        stage().turn.notify_all();
+    }
+}
+
+/// Returns when it is this job's turn.
+fn await_turn(mut world: MutexGuard<'static, World>) -> MutexGuard<'static, World> {
+    hand_on(&mut world);
+    while !world.runs(place()) {
+        world = stage().turn.wait(world).expect("no holder panics");
+    }
+    clock::acted();
+    world
+}
+
+/// The calling thread becomes a job; returns when its group is there and it is its turn.
+/// `order` grows in the order in which fio created its threads; `pause` sleeps about a
+/// millisecond of real time. False if there are too many jobs.
+pub fn join(order: u64, pause: impl Fn()) -> bool {
+    let mut world = lock();
+    let Some(place) = world.join(order) else {
+        return false;
+    };
+    PLACE.set(Some(place));
+    clock::set_job(true);
+    for _ in 0..PATIENCE_MS {
+        if world.runs(place) || world.group_is_complete() || !world.joining(place) {
+            break;
+        }
+        drop(world);
+        pause();
+        world = lock();
+    }
+    if world.joining(place) {
+        let start = world.begin(clock::present());
+        clock::advance_to(start);
+    }
+    drop(await_turn(world));
+    true
+}
+
+/// The calling job leaves.
+pub fn leave() {
+    let Some(place) = PLACE.take() else { return };
+    clock::set_job(false);
+    let mut world = lock();
+    world.leave(place);
+    hand_on(&mut world);
+}
+
+/// The calling job hands in an I/O.
+pub fn submit(request: Request) {
+    clock::acted();
+    lock().submit(place(), request, clock::present());
+}
+
+/// The calling job waits for `least` completions, at most until `wake`, and takes up to `most`.
+pub fn completions(least: usize, most: usize, wake: u64, mut take: impl FnMut(Completion)) {
+    clock::acted();
+    let mut world = lock();
+    let place = place();
+    let least = least.min(world.completed(place).len() + world.under_way(place));
+    if world.completed(place).len() < least || wake <= clock::present() {
+        world.wait(place, least, wake);
+        world = await_turn(world);
+    }
+    let count = most.min(world.completed(place).len());
+    world.completed(place).drain(..count).for_each(&mut take);
+}
+
+/// The calling job sleeps.
+pub fn sleep_until(wake: u64) {
+    let mut world = lock();
+    world.wait(place(), usize::MAX, wake);
+    drop(await_turn(world));
+}

@@ -1,0 +1,295 @@
+//! The engine, the job threads and the virtual time, as plain data: who runs next, and when.
+//!
+//! One job runs at a time. Whoever waits, for completions or for a time, gives the turn away;
+//! the engine then goes on to the earliest instant at which a job can run. So time moves only
+//! when every job waits, and the same jobs on the same system take the same course.
+
+use raidlab_engine::kernel::{Op, Time};
+use raidlab_engine::{Outside, Plan, Simulation};
+use std::collections::VecDeque;
+
+/// Jobs that may be under way at once; their host threads are made at the start.
+pub const MAX_JOBS: u32 = 256;
+
+const NEVER: u64 = u64::MAX;
+
+/// An I/O handed to the engine, as libaio shows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// What is asked.
+    pub op: Op,
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub bytes: u64,
+    /// Address of the control block, handed back with the completion.
+    pub block: usize,
+    /// The caller's own data, handed back with the completion.
+    pub data: u64,
+}
+
+/// A completed I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// `Request::block`
+    pub block: usize,
+    /// `Request::data`
+    pub data: u64,
+    /// Bytes moved, or a negative error number.
+    pub result: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// No thread has this place.
+    Free,
+    /// Waits for the rest of its group.
+    Joining,
+    /// It is this job's turn.
+    Running,
+    /// Until so many completions are there, or until a time.
+    Waiting { wanted: usize, wake: u64 },
+}
+
+#[derive(Debug)]
+struct Job {
+    state: State,
+    /// Jobs of one group were created in this order.
+    order: u64,
+    completed: VecDeque<Completion>,
+    /// When the last of `completed` came.
+    latest: u64,
+    under_way: usize,
+}
+
+/// Everything.
+pub struct World {
+    simulation: Simulation,
+    array: u32,
+    /// The virtual clock when the engine's stood at zero; none before the first job.
+    base: Option<u64>,
+    jobs: Vec<Job>,
+    groups: VecDeque<u32>,
+    requests: Vec<Request>,
+    free: Vec<u32>,
+}
+
+impl World {
+    /// A system at rest.
+    ///
+    /// # Errors
+    /// The plan's faults, in words.
+    pub fn new(mut plan: Plan, array: u32, groups: Vec<u32>) -> Result<World, String> {
+        plan.workloads.clear();
+        plan.outside_threads = MAX_JOBS;
+        let simulation = Simulation::new(&plan).map_err(|faults| {
+            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            faults.join("; ")
+        })?;
+        if simulation.capacity(array).is_none() {
+            return Err(format!("array {array}: there is no such array"));
+        }
+        Ok(World {
+            simulation,
+            array,
+            base: None,
+            jobs: Vec::new(),
+            groups: groups.into(),
+            requests: Vec::new(),
+            free: Vec::new(),
+        })
+    }
+
+    /// Takes in a job; `order` tells jobs of one group apart. Its place, or none if all are taken.
+    pub fn join(&mut self, order: u64) -> Option<usize> {
+        let job = Job {
+            state: State::Joining,
+            order,
+            completed: VecDeque::new(),
+            latest: 0,
+            under_way: 0,
+        };
+        let free = self.jobs.iter().position(|job| job.state == State::Free);
+        let place = free.unwrap_or(self.jobs.len());
+        if place >= MAX_JOBS as usize {
+            return None;
+        }
+        if place == self.jobs.len() {
+            self.jobs.push(job);
+        } else {
+            self.jobs[place] = job;
+        }
+        Some(place)
+    }
+
+    /// True once all jobs of the present group have joined, as far as the group is known.
+    pub fn group_is_complete(&self) -> bool {
+        let joined = self.in_state(State::Joining);
+        self.groups
+            .front()
+            .is_none_or(|&size| joined >= size as usize)
+    }
+
+    fn in_state(&self, state: State) -> usize {
+        self.jobs.iter().filter(|job| job.state == state).count()
+    }
+
+    /// Lets the jobs that have joined begin, at `now` or, if nobody else is there, at the next
+    /// full second, so that what went before leaves no trace. Returns the time.
+    pub fn begin(&mut self, now: u64) -> u64 {
+        self.groups.pop_front();
+        let joining = self.in_state(State::Joining);
+        let alone = joining + self.in_state(State::Free) == self.jobs.len();
+        let start = if alone {
+            now.next_multiple_of(1_000_000_000)
+        } else {
+            now
+        };
+        self.base.get_or_insert(start);
+        self.renumber();
+        for job in &mut self.jobs {
+            if job.state == State::Joining {
+                job.state = State::Waiting {
+                    wanted: usize::MAX,
+                    wake: start,
+                };
+            }
+        }
+        start
+    }
+
+    /// Joining jobs took places in the order in which their threads happened to get here; a
+    /// rank by order makes turns the same in every run.
+    fn renumber(&mut self) {
+        let mut orders: Vec<u64> = self.jobs.iter().map(|job| job.order).collect();
+        orders.sort_unstable();
+        for job in &mut self.jobs {
+            if job.state == State::Joining {
+                job.order = orders.partition_point(|&order| order < job.order) as u64;
+            }
+        }
+    }
+
+    /// A job leaves; what it had under way completes unseen.
+    pub fn leave(&mut self, place: usize) {
+        let job = &mut self.jobs[place];
+        job.state = State::Free;
+        job.completed.clear();
+    }
+
+    /// True if it is this job's turn.
+    pub fn runs(&self, place: usize) -> bool {
+        self.jobs[place].state == State::Running
+    }
+
+    /// True while the job waits for the rest of its group.
+    pub fn joining(&self, place: usize) -> bool {
+        self.jobs[place].state == State::Joining
+    }
+
+    /// True if it is anybody's turn.
+    pub fn someone_runs(&self) -> bool {
+        self.jobs.iter().any(|job| job.state == State::Running)
+    }
+
+    /// Completions that the job may take now.
+    pub fn completed(&mut self, place: usize) -> &mut VecDeque<Completion> {
+        &mut self.jobs[place].completed
+    }
+
+    /// I/Os of the job that the engine still has.
+    pub fn under_way(&self, place: usize) -> usize {
+        self.jobs[place].under_way
+    }
+
+    /// The running job hands in an I/O at `now`.
+    pub fn submit(&mut self, place: usize, request: Request, now: u64) {
+        self.catch_up(now);
+        let tag = self.free.pop().unwrap_or_else(|| {
+            self.requests.push(Request::default());
+            (self.requests.len() - 1) as u32
+        });
+        self.requests[tag as usize] = request;
+        // The engine charges the host thread `mark % MAX_JOBS`: each job has its own.
+        let mark = tag * MAX_JOBS + place as u32;
+        let Request {
+            op, offset, bytes, ..
+        } = request;
+        self.jobs[place].under_way += 1;
+        if let Err(fault) = self.simulation.submit(self.array, op, offset, bytes, mark) {
+            eprintln!("raidlab: {fault}");
+            self.complete(mark, -i64::from(libc::EIO), now);
+        }
+    }
+
+    /// The running job waits until it has `wanted` completions, or until `wake`.
+    pub fn wait(&mut self, place: usize, wanted: usize, wake: u64) {
+        self.jobs[place].state = State::Waiting { wanted, wake };
+    }
+
+    /// Gives the turn to the next job, at `now` or later. Returns its place and the time; none
+    /// if no job waits.
+    pub fn next(&mut self, now: u64) -> Option<(usize, u64)> {
+        debug_assert!(!self.someone_runs());
+        loop {
+            let waiting = self.jobs.iter().enumerate().filter_map(|(place, job)| {
+                let State::Waiting { wanted, wake } = job.state else {
+                    return None;
+                };
+                let ready = if job.completed.len() >= wanted {
+                    job.latest
+                } else {
+                    wake
+                };
+                Some((ready.min(wake), job.order, place))
+            });
+            let (ready, _, place) = waiting.min()?;
+            let base = self.base.expect("a job has begun");
+            let idle = self.simulation.next_time().is_none()
+                && self.simulation.pending_outside().is_none();
+            if ready > now && !idle {
+                // `ready` may be never; the engine ends at its last event.
+                let limit = Time(ready.saturating_sub(base).min(NEVER - 1));
+                if let Some(outside) = self.simulation.advance(limit) {
+                    self.deliver(outside);
+                    continue;
+                }
+                if ready == NEVER {
+                    continue;
+                }
+            }
+            self.jobs[place].state = State::Running;
+            // A job that waits for more than it has under way would wait for ever; libaio does.
+            let time = if ready == NEVER { now } else { ready.max(now) };
+            return Some((place, time));
+        }
+    }
+
+    fn catch_up(&mut self, now: u64) {
+        let base = self.base.expect("a job has begun");
+        while let Some(outside) = self.simulation.advance(Time(now.saturating_sub(base))) {
+            self.deliver(outside);
+        }
+    }
+
+    fn deliver(&mut self, outside: Outside) {
+        let at = outside.at.0 + self.base.expect("a job has begun");
+        self.complete(outside.owner, outside.bytes as i64, at);
+    }
+
+    fn complete(&mut self, mark: u32, result: i64, at: u64) {
+        let (tag, place) = (mark / MAX_JOBS, (mark % MAX_JOBS) as usize);
+        let Request { block, data, .. } = self.requests[tag as usize];
+        self.free.push(tag);
+        let job = &mut self.jobs[place];
+        job.under_way -= 1;
+        if job.state != State::Free {
+            job.completed.push_back(Completion {
+                block,
+                data,
+                result,
+            });
+            job.latest = at;
+        }
+    }
+}

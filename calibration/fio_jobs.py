@@ -1,0 +1,202 @@
+"""fio's job files, rewritten so that their jobs run on a simulated system.
+
+Only what the simulated system stands in for is changed: the file, the engine of I/O, threads
+and clock. Everything else is the job's own.
+
+Source: fio's HOWTO, "Job file format"; behaviour of fio 3.33.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from raidlab.devices.faults import Fault, SpecError
+
+ARRAY_FILE = "/proc/self/fd/999"
+"""Where the preloaded library shows the array to fio."""
+
+REPLACED = frozenset(
+    "filename directory filename_format opendir ioengine thread clocksource unlink "
+    "create_serialize fallocate nrfiles openfiles file_service_type".split()
+)
+"""Options that name what the simulated system stands in for."""
+
+FORCED = (
+    ("filename", ARRAY_FILE),
+    ("ioengine", "libaio"),
+    ("thread", "1"),
+    ("clocksource", "clock_gettime"),
+)
+
+SYNCHRONOUS = frozenset("sync psync vsync pvsync pvsync2 mmap".split())
+"""Engines of fio that have one I/O under way whatever `iodepth` says; psync is the default."""
+
+UNSIMULATED: Mapping[str, str] = {
+    "verify": "left out: no data are kept, so none can be verified",
+    "do_verify": "left out: no data are kept, so none can be verified",
+    "zonemode": "left out: no zoned device is simulated",
+}
+
+RUN_OPTIONS = frozenset(
+    "output output-format eta eta-newline eta-interval status-interval readonly section "
+    "terse-version minimal append-terse debug parse-only showcmd bandwidth-log max-jobs "
+    "warnings-fatal aux-path alloc-size merge-blktrace-only".split()
+)
+"""Options of the program, not of a job."""
+
+
+@dataclass
+class Section:
+    """A section of a job file: a job, or `global` for the jobs that follow."""
+
+    name: str
+    options: list[tuple[str, str | None]] = field(default_factory=list)
+    """In order; a flag without a value has None."""
+
+    def get(self, name: str) -> str | None:
+        """The last value of an option; `1` for a flag without one; None if it is not there."""
+        for key, value in reversed(self.options):
+            if key == name:
+                return "1" if value is None else value
+        return None
+
+
+def parse(text: str, file: str = "", folder: Path | None = None) -> list[Section]:
+    """The sections of a job file; `include` lines are followed.
+
+    Raises:
+        SpecError: A line that is no option and no section, or a file that cannot be read.
+    """
+    sections: list[Section] = []
+    faults: list[Fault] = []
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip()
+        if not line or line[0] in "#;":
+            continue
+        if line.startswith("[") and "]" in line:
+            sections.append(Section(line[1 : line.index("]")]))
+        elif line.startswith("include "):
+            path = (folder or Path()) / line.removeprefix("include ").strip()
+            sections += read(path)
+        elif not sections:
+            faults.append(Fault(f"line {number}", line, "a section such as [global] first", (), file))
+        else:
+            key, equals, value = line.partition("=")
+            sections[-1].options.append((key.strip(), value.strip() if equals else None))
+    if faults:
+        raise SpecError(faults)
+    return sections
+
+
+def read(path: Path) -> list[Section]:
+    """The sections of the job file at `path`.
+
+    Raises:
+        SpecError: It cannot be read, or is no job file.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not text"
+        raise SpecError([Fault("", None, f"cannot be read: {why}", (), str(path))]) from None
+    return parse(text, str(path), path.parent)
+
+
+def split_command_line(words: Sequence[str]) -> tuple[list[str], list[Path], list[Section]]:
+    """fio's arguments apart: options of the program, job files, jobs given by options.
+
+    Options before the first `--name` count for all jobs given by options, as with fio.
+    """
+    program: list[str] = []
+    files: list[Path] = []
+    sections = [Section("global")]
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("-"):
+            files.append(Path(word))
+            continue
+        key, equals, value = word.lstrip("-").partition("=")
+        if key in RUN_OPTIONS:
+            program.append(word)
+        elif key == "name":
+            sections.append(Section(value if equals else rest.pop(0) if rest else ""))
+        else:
+            sections[-1].options.append((key, value if equals else None))
+    return program, files, sections if len(sections) > 1 else []
+
+
+def simulate(sections: Iterable[Section], file: str = "") -> tuple[list[Section], list[str]]:
+    """The sections for a simulated system, and what was changed that a reader should know.
+
+    Raises:
+        SpecError: Options that no simulated system can serve.
+    """
+    inherited = Section("global")
+    changed: list[Section] = []
+    notes: list[str] = []
+    faults: list[Fault] = []
+    for section in sections:
+        whole = Section(section.name, [*inherited.options, *section.options])
+        _refuse(section, file, faults)
+        kept = [(key, value) for key, value in section.options if key not in REPLACED]
+        if section.name == "global":
+            inherited = whole
+            changed.append(Section("global", kept))
+            continue
+        engine = whole.get("ioengine") or "psync"
+        if engine in SYNCHRONOUS and (whole.get("iodepth") or "1") != "1":
+            kept.append(("iodepth", "1"))
+            notes.append(f"[{section.name}]: {engine} has one I/O under way: iodepth is 1")
+        changed.append(Section(section.name, [*kept, *FORCED]))
+    if not any(section.name != "global" for section in changed):
+        faults.append(Fault("", None, "at least one job", (), file))
+    if faults:
+        raise SpecError(faults)
+    return changed, notes
+
+
+def _refuse(section: Section, file: str, faults: list[Fault]) -> None:
+    for key, value in section.options:
+        if key in UNSIMULATED and value not in ("0", "none"):
+            faults.append(Fault(f"[{section.name}] {key}", value, UNSIMULATED[key], (), file))
+        if key in ("rw", "readwrite") and "trim" in (value or ""):
+            allowed = "reads and writes: fio trims block devices only"
+            faults.append(Fault(f"[{section.name}] {key}", value, allowed, (), file))
+
+
+def groups(sections: Iterable[Section]) -> list[int]:
+    """How many jobs start at once, group after group; empty if it cannot be told.
+
+    Jobs wait for those before a `stonewall`. With them all there, jobs take the same turns in
+    every run.
+    """
+    inherited: list[tuple[str, str | None]] = []
+    sizes: list[int] = []
+    for section in sections:
+        whole = Section(section.name, [*inherited, *section.options])
+        if section.name == "global":
+            inherited = whole.options
+            continue
+        jobs = whole.get("numjobs") or "1"
+        walls = whole.get("stonewall"), whole.get("wait_for_previous")
+        known = jobs.isdigit() and int(jobs) > 0
+        if not known or whole.get("wait_for") or whole.get("startdelay") or whole.get("delay"):
+            return []
+        # Of several jobs of one section, only the first waits at the wall.
+        wall = any(value is not None and value != "0" for value in walls)
+        if wall or not sizes:
+            sizes.append(0)
+        sizes[-1] += int(jobs)
+    return sizes
+
+
+def write(sections: Iterable[Section]) -> str:
+    """A job file of these sections."""
+    lines: list[str] = []
+    for section in sections:
+        lines.append(f"[{section.name}]")
+        lines += [key if value is None else f"{key}={value}" for key, value in section.options]
+    return "\n".join(lines) + "\n"
