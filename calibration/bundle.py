@@ -142,7 +142,7 @@ class Bundle:
         )
 
     def result(self, step: Step) -> dict[str, Any]:
-        """fio's own JSON of a finished step.
+        """Fio's own JSON of a finished step.
 
         Raises:
             SpecError: The step has no result.

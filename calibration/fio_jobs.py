@@ -18,8 +18,21 @@ ARRAY_FILE = "/proc/self/fd/999"
 """Where the preloaded library shows the array to fio."""
 
 REPLACED = frozenset(
-    "filename directory filename_format opendir ioengine thread clocksource unlink "
-    "create_serialize fallocate nrfiles openfiles file_service_type".split()
+    [
+        "filename",
+        "directory",
+        "filename_format",
+        "opendir",
+        "ioengine",
+        "thread",
+        "clocksource",
+        "unlink",
+        "create_serialize",
+        "fallocate",
+        "nrfiles",
+        "openfiles",
+        "file_service_type",
+    ]
 )
 """Options that name what the simulated system stands in for."""
 
@@ -30,7 +43,16 @@ FORCED = (
     ("clocksource", "clock_gettime"),
 )
 
-SYNCHRONOUS = frozenset("sync psync vsync pvsync pvsync2 mmap".split())
+SYNCHRONOUS = frozenset(
+    [
+        "sync",
+        "psync",
+        "vsync",
+        "pvsync",
+        "pvsync2",
+        "mmap",
+    ]
+)
 """Engines of fio that have one I/O under way whatever `iodepth` says; psync is the default."""
 
 UNSIMULATED: Mapping[str, str] = {
@@ -40,9 +62,28 @@ UNSIMULATED: Mapping[str, str] = {
 }
 
 RUN_OPTIONS = frozenset(
-    "output output-format eta eta-newline eta-interval status-interval readonly section "
-    "terse-version minimal append-terse debug parse-only showcmd bandwidth-log max-jobs "
-    "warnings-fatal aux-path alloc-size merge-blktrace-only".split()
+    [
+        "output",
+        "output-format",
+        "eta",
+        "eta-newline",
+        "eta-interval",
+        "status-interval",
+        "readonly",
+        "section",
+        "terse-version",
+        "minimal",
+        "append-terse",
+        "debug",
+        "parse-only",
+        "showcmd",
+        "bandwidth-log",
+        "max-jobs",
+        "warnings-fatal",
+        "aux-path",
+        "alloc-size",
+        "merge-blktrace-only",
+    ]
 )
 """Options of the program, not of a job."""
 
@@ -81,7 +122,9 @@ def parse(text: str, file: str = "", folder: Path | None = None) -> list[Section
             path = (folder or Path()) / line.removeprefix("include ").strip()
             sections += read(path)
         elif not sections:
-            faults.append(Fault(f"line {number}", line, "a section such as [global] first", (), file))
+            faults.append(
+                Fault(f"line {number}", line, "a section such as [global] first", (), file)
+            )
         else:
             key, equals, value = line.partition("=")
             sections[-1].options.append((key.strip(), value.strip() if equals else None))
@@ -105,7 +148,7 @@ def read(path: Path) -> list[Section]:
 
 
 def split_command_line(words: Sequence[str]) -> tuple[list[str], list[Path], list[Section]]:
-    """fio's arguments apart: options of the program, job files, jobs given by options.
+    """Fio's arguments apart: options of the program, job files, jobs given by options.
 
     Options before the first `--name` count for all jobs given by options, as with fio.
     """

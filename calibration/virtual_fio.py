@@ -181,7 +181,7 @@ def _option(words: Sequence[str], name: str) -> str | None:
 
 
 def _named(text: str, system: Bridge) -> str:
-    """fio's JSON with the system's name and seed; text before it goes to standard error."""
+    """Fio's JSON with the system's name and seed; text before it goes to standard error."""
     start = text.find("{")
     if start < 0:
         return text

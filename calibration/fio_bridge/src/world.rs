@@ -293,3 +293,117 @@ impl World {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// `servers` of 500 us behind a host that takes no time.
+    fn world(servers: u32, groups: Vec<u32>) -> World {
+        let plan = serde_json::from_value(serde_json::json!({
+            "seed": 1, "warm_up_ns": 0, "duration_ns": 0,
+            "host": {"submit_ns": 0, "complete_ns": 0, "raid_command_ns": 0},
+            "links": [], "controllers": [],
+            "devices": [{"kind": "station", "capacity_bytes": 1 << 30, "service_ns": 500_000,
+                         "distribution": "fixed", "servers": servers}],
+            "drives": [{"name": "d", "device": 0, "queue_depth": 0, "path": []}],
+            "arrays": [{"name": "a", "level": "jbod", "stripe_unit_bytes": 65536, "drives": [0],
+                        "controller": null, "software": false}],
+            "workloads": [],
+        }));
+        World::new(plan.unwrap(), 0, groups).unwrap()
+    }
+
+    fn read(block: usize) -> Request {
+        Request {
+            bytes: 4096,
+            block,
+            ..Request::default()
+        }
+    }
+
+    #[test]
+    fn a_group_begins_together_at_a_full_second_in_the_order_of_its_threads() {
+        let mut world = world(1, vec![2]);
+        let late = world.join(77).unwrap();
+        assert!(!world.group_is_complete());
+        let early = world.join(33).unwrap();
+        assert!(world.group_is_complete());
+        assert_eq!(world.begin(5 * SECOND - 123), 5 * SECOND);
+        assert_eq!(world.next(5 * SECOND), Some((early, 5 * SECOND)));
+        world.wait(early, 1, 6 * SECOND);
+        assert_eq!(world.next(5 * SECOND), Some((late, 5 * SECOND)));
+    }
+
+    #[test]
+    fn time_moves_to_the_completion_when_all_wait() {
+        let mut world = world(1, vec![]);
+        let job = world.join(1).unwrap();
+        let start = world.begin(0);
+        world.next(start).unwrap();
+        world.submit(job, read(7), start + 10);
+        world.submit(job, read(8), start + 10);
+        world.wait(job, 2, NEVER);
+        // One server: the second read is done after two services.
+        assert_eq!(world.next(start + 20), Some((job, start + 10 + 1_000_000)));
+        let blocks: Vec<usize> = world
+            .completed(job)
+            .drain(..)
+            .map(|done| done.block)
+            .collect();
+        assert_eq!(blocks, [7, 8]);
+        assert_eq!(world.under_way(job), 0);
+    }
+
+    /// A clock that runs ahead to one job's next event while another could still submit would
+    /// serve four jobs one after the other.
+    #[test]
+    fn four_jobs_use_four_servers_at_once() {
+        let mut world = world(4, vec![4]);
+        let jobs: Vec<usize> = (0..4).map(|order| world.join(order).unwrap()).collect();
+        let start = world.begin(0);
+        for _ in &jobs {
+            let (job, now) = world.next(start).unwrap();
+            assert_eq!(now, start);
+            world.submit(job, read(job), now);
+            world.wait(job, 1, NEVER);
+        }
+        for job in jobs {
+            assert_eq!(world.next(start), Some((job, start + 500_000)));
+            world.leave(job);
+        }
+        assert_eq!(world.next(start + 500_000), None);
+    }
+
+    #[test]
+    fn a_sleeper_wakes_before_a_later_completion_and_an_outsized_request_fails() {
+        let mut world = world(1, vec![]);
+        let (reader, sleeper) = (world.join(1).unwrap(), world.join(2).unwrap());
+        let start = world.begin(0);
+        assert_eq!(world.next(start), Some((reader, start)));
+        world.submit(reader, read(1), start);
+        world.wait(reader, 1, NEVER);
+        assert_eq!(world.next(start), Some((sleeper, start)));
+        world.wait(sleeper, usize::MAX, start + 1000);
+        assert_eq!(world.next(start), Some((sleeper, start + 1000)));
+        let beyond = Request {
+            offset: 1 << 30,
+            ..read(2)
+        };
+        world.submit(sleeper, beyond, start + 1000);
+        let failed = world.completed(sleeper).pop_front().unwrap();
+        assert_eq!(failed.result, -i64::from(libc::EIO));
+    }
+
+    #[test]
+    fn a_job_that_waits_for_nothing_is_not_left_waiting() {
+        let mut world = world(1, vec![]);
+        let job = world.join(1).unwrap();
+        let start = world.begin(0);
+        world.next(start).unwrap();
+        world.wait(job, 1, NEVER);
+        assert_eq!(world.next(start + 5), Some((job, start + 5)));
+    }
+}

@@ -85,7 +85,7 @@ impl Simulation {
         if mark & OUTSIDE != 0 {
             return Err(format!("mark {mark}; at most {} is possible", OUTSIDE - 1));
         }
-        let thread = self.system.thread_of(mark);
+        let thread = self.system.outside_thread_of(mark);
         let request = Request { op, offset, bytes };
         self.system.calendar.advance_to(self.now);
         Ok(self

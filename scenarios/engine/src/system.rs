@@ -461,7 +461,7 @@ impl System {
             request => self.ios[request].owner,
         };
         let slot = self.slots.get(owner as usize);
-        slot.map_or(self.outside_thread, |slot| slot.thread)
+        slot.map_or_else(|| self.outside_thread_of(owner), |slot| slot.thread)
     }
 
     // -- 4. descend ----------------------------------------------------------------------------
@@ -626,7 +626,7 @@ impl System {
         }
         let owner = self.ios[id].owner;
         let thread = if owner & OUTSIDE != 0 {
-            self.thread_of(owner)
+            self.outside_thread_of(owner)
         } else {
             self.slots[owner as usize].thread
         };
@@ -670,7 +670,7 @@ impl System {
     }
 
     /// The load thread of an outside caller's I/O.
-    pub(crate) fn thread_of(&self, owner: u32) -> u32 {
+    pub(crate) fn outside_thread_of(&self, owner: u32) -> u32 {
         self.outside_thread + (owner & !OUTSIDE) % self.outside_threads
     }
 
