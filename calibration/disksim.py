@@ -42,7 +42,7 @@ class Imported:
 
     def to_toml(self) -> str:
         """The device file."""
-        return _toml(self.values)
+        return f"# {self.values['title']}: made by `raidlab import disksim`.\n{_toml(self.values)}"
 
 
 class _Entries:
