@@ -6,6 +6,10 @@ use raidlab_models::{Device, Port};
 use crate::block_layer::BlockLayer;
 use crate::system::Event;
 
+/// Commands by which the copy that reads a stream may have more to do than the other copy.
+/// Assumed: long enough to pay for a seek between the runs, short against a deep queue.
+const STREAM_RUN: u64 = 16;
+
 /// A drive and what the engine keeps of it.
 #[derive(Debug)]
 pub struct Drive {
@@ -23,16 +27,25 @@ pub struct Drive {
     pub waiting: BlockLayer,
     /// Commands here, waiting or at the device.
     pub load: TimeWeighted,
-    /// Where the last command that went to the device ended.
+    /// Where the last command that was sent here ended.
     pub position: u64,
 }
 
 impl Drive {
     /// What a mirror weighs before it sends a read here: how many commands stand before it,
     /// and then how far the medium has to move.
+    ///
+    /// A read that goes on where the last one ended counts for less, up to `STREAM_RUN` commands:
+    /// one copy reads a stream on until it has that many more to do than the other, which then
+    /// takes over. So both copies read long runs of a deep stream, and one alone a shallow one.
     pub fn cost(&self, now: Time, offset: u64) -> (u64, Nanos, u64) {
+        let away = if self.position == offset {
+            0
+        } else {
+            STREAM_RUN
+        };
         (
-            self.load.level(),
+            self.load.level() + away,
             self.device.positioning(now, offset),
             self.position.abs_diff(offset),
         )

@@ -421,6 +421,7 @@ impl System {
     fn send(&mut self, id: IoId, drive: u32, now: Time) {
         let slot = &mut self.drives[drive as usize];
         slot.load.change(now, 1);
+        slot.position = self.ios[id].offset + self.ios[id].bytes;
         if !slot.waiting.is_plain() {
             return self.schedule(id, drive, now);
         }
@@ -472,7 +473,6 @@ impl System {
         io.charge(Part::Queue, now);
         let slot = &mut self.drives[io.drive as usize];
         slot.in_flight += 1;
-        slot.position = io.offset + io.bytes;
         if io.op == Op::Write && !slot.path.is_empty() {
             io.leg = 0;
             io.data_end = now;

@@ -176,3 +176,23 @@ fn a_load_thread_is_limited_by_its_cpu_time() {
         assert!((iops / expected - 1.0_f64).abs() < 1e-3, "{iops}");
     }
 }
+
+/// A shallow stream stays with one copy of a mirror; a deep one is shared, in runs.
+#[test]
+fn a_mirror_shares_a_stream_only_when_it_is_deep() {
+    for (outstanding, least, most) in [(1, 0.0, 0.0), (8, 0.0, 0.0), (64, 0.3, 0.7)] {
+        let mut value = stations(2, 100_000, "fixed", 1);
+        value["arrays"][0]["level"] = json!("raid1");
+        let load = &mut value["workloads"][0];
+        load["access"] = json!("sequential");
+        load["arrival"]["outstanding"] = json!(outstanding);
+        let components = result(&value).components;
+        let busy: Vec<f64> = components
+            .iter()
+            .filter(|component| component.kind == "drive")
+            .map(|component| component.utilization)
+            .collect();
+        let share = busy[1] / (busy[0] + busy[1]);
+        assert!((least..=most).contains(&share), "{outstanding}: {busy:?}");
+    }
+}
