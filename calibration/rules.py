@@ -199,6 +199,7 @@ def _run(configuration: Configuration) -> dict[str, Any]:
         "warm_up": warm_up,
         "duration": duration,
         "max_ios": _RECORDED.get(kind, _RECORDED_DEFAULT),
+        "precondition": "steady-state",
     }
 
 

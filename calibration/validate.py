@@ -182,8 +182,6 @@ def _compare(
     unit = {"latency_ms_min": "ms", "temperature_c": "degC", "ratio": "1"}.get(
         figure.quantity, {"iops": "IO/s", "mib_per_s": "MiB/s"}.get(figure.quantity, "MB/s")
     )
-    if figure.quantity == "temperature_c":
-        return Compared(figure, None, unit, None, False, "temperature: not modelled yet")
     case = cases[repr(figure.configuration)]
     if isinstance(case, str):
         return Compared(figure, None, unit, None, False, case)
@@ -218,6 +216,11 @@ def _of_rows(rows: Sequence[Row], quantity: str) -> float | None:
     if quantity == "latency_ms_min":
         known = [row["latency_us"]["min"] for row in rows if row["latency_us"] is not None]
         return min(known) / 1e3 if known else None
+    if quantity == "temperature_c":
+        components = [component for row in rows for component in row["components"]]
+        figures = [component.get("figures") or {} for component in components]
+        known = [each["temperature_c_max"] for each in figures if "temperature_c_max" in each]
+        return max(known, default=None)
     return float(sum(row[quantity] for row in rows)) or None
 
 

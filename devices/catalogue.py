@@ -21,6 +21,7 @@ from raidlab.devices.hdd import HddSpec
 from raidlab.devices.host import HostSpec
 from raidlab.devices.provenance import SOURCES, Source, check_sources, take_sources
 from raidlab.devices.schema import DeviceSpec, check, read_toml
+from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.station import StationSpec
 
 KINDS: Mapping[str, type[DeviceSpec]] = {
@@ -28,6 +29,7 @@ KINDS: Mapping[str, type[DeviceSpec]] = {
     "station": StationSpec,
     "host": HostSpec,
     "controller": ControllerSpec,
+    "ssd": SsdSpec,
 }
 """The model of each kind of device file."""
 

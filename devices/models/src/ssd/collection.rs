@@ -45,6 +45,9 @@ pub struct CollectionParams {
     /// 0 for no collection in the background.
     #[serde(default)]
     pub background_free_blocks: u32,
+    /// Share of a die's time that it may spend on that, more than 0 and at most 1.
+    #[serde(default = "all_of_it")]
+    pub background_share: f64,
     /// True if moved data have a frontier of their own, apart from the host's.
     #[serde(default = "yes")]
     pub separate_frontiers: bool,
@@ -65,6 +68,10 @@ fn default_start() -> u32 {
     3
 }
 
+fn all_of_it() -> f64 {
+    1.0
+}
+
 fn yes() -> bool {
     true
 }
@@ -76,6 +83,7 @@ impl Default for CollectionParams {
             candidates: default_candidates(),
             start_free_blocks: default_start(),
             background_free_blocks: 0,
+            background_share: all_of_it(),
             separate_frontiers: true,
             level_wear: false,
             wear_gap: 0,

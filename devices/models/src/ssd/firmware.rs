@@ -1,7 +1,8 @@
 //! Command processing: the drive's cores, and what every command waits for besides.
 //!
-//! A command holds a core for its processing and for looking up each of its mapping units; that
-//! bounds the rate. What it waits for without holding a core (doorbells, descriptor fetches,
+//! A command holds a core for its processing, and then for each of its mapping units: looking it
+//! up, setting up its transfer. The units are worked off while the data move, so they bound the
+//! rate and do not add to the latency of a command that is alone. What it waits for without holding a core (doorbells, descriptor fetches,
 //! interrupts, error correction of a page) is latency and bounds nothing. A drive whose map the
 //! host keeps (ioDrive) has one core here for each driver thread: the host's.
 
@@ -18,8 +19,17 @@ pub struct FirmwareParams {
     pub read_ns: Nanos,
     /// Core time of a write command.
     pub write_ns: Nanos,
-    /// Core time of each mapping unit of a command beyond the first.
-    pub unit_ns: Nanos,
+    /// Core time of each mapping unit that is read.
+    pub read_unit_ns: Nanos,
+    /// Core time of each mapping unit that is written.
+    pub write_unit_ns: Nanos,
+    /// Core time of each mapping unit that garbage collection moves.
+    #[serde(default)]
+    pub move_unit_ns: Nanos,
+    /// Time to fetch each mapping unit of a write from the host, over the link's own; holds no
+    /// core.
+    #[serde(default)]
+    pub fetch_unit_ns: Nanos,
     /// Latency of a read that holds no core.
     pub read_latency_ns: Nanos,
     /// Latency of a write that holds no core.
@@ -43,27 +53,38 @@ impl Firmware {
         }
     }
 
-    /// A command of `units` arrives: when a core takes it up and is done with it.
+    /// A command of `units` arrives: when a core takes it up and passes it on.
     #[inline]
     pub(super) fn process(&mut self, op: Op, units: u32, now: Time) -> Served {
-        let command = match op {
-            Op::Read => self.params.read_ns,
-            Op::Write => self.params.write_ns,
-            Op::Trim | Op::Flush => self.params.other_ns,
+        let (command, unit) = match op {
+            Op::Read => (self.params.read_ns, self.params.read_unit_ns),
+            Op::Write => (self.params.write_ns, self.params.write_unit_ns),
+            Op::Trim | Op::Flush => (self.params.other_ns, Nanos::ZERO),
         };
-        let lookups = match op {
-            Op::Read | Op::Write => self.params.unit_ns * u64::from(units.saturating_sub(1)),
-            Op::Trim | Op::Flush => Nanos::ZERO,
-        };
-        self.cores.serve(now, command + lookups)
+        let served = self.cores.serve(now, command + unit * u64::from(units));
+        Served {
+            start: served.start,
+            end: served.start + command,
+        }
     }
 
-    /// What a command waits for besides.
+    /// A core updates the map for `units` that garbage collection moves.
     #[inline]
-    pub(super) fn latency(&self, op: Op) -> Nanos {
+    pub(super) fn moves(&mut self, units: u32, now: Time) {
+        if self.params.move_unit_ns > Nanos::ZERO {
+            let work = self.params.move_unit_ns * u64::from(units);
+            self.cores.serve(now, work);
+        }
+    }
+
+    /// What a command of `units` waits for besides.
+    #[inline]
+    pub(super) fn latency(&self, op: Op, units: u32) -> Nanos {
         match op {
             Op::Read => self.params.read_latency_ns,
-            Op::Write => self.params.write_latency_ns,
+            Op::Write => {
+                self.params.write_latency_ns + self.params.fetch_unit_ns * u64::from(units)
+            }
             Op::Trim | Op::Flush => Nanos::ZERO,
         }
     }

@@ -40,7 +40,7 @@ use prefetch::Prefetch;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
 use std::collections::VecDeque;
 use translation::Translation;
-use writes::Programs;
+use writes::{Background, Programs};
 
 /// A solid-state drive in a run.
 #[derive(Debug)]
@@ -54,6 +54,7 @@ pub struct Ssd {
     programs: Programs,
     prefetch: Option<Prefetch>,
     heat: Option<Heat>,
+    background: Option<Background>,
     /// Byte after the last read.
     next_byte: u64,
     /// When the last command so far is done.
@@ -104,6 +105,8 @@ impl Ssd {
                 .as_ref()
                 .map(|prefetch| Prefetch::new(prefetch, unit)),
             heat: params.heat.as_ref().map(Heat::new),
+            background: (params.collection.background_free_blocks > 0)
+                .then(|| Background::new(shape.dies, params.collection.background_share)),
             next_byte: u64::MAX,
             last_done: Time::ZERO,
             host_bytes: 0,
@@ -121,6 +124,12 @@ impl Ssd {
                 self.nand.throttle(stretch);
             }
         }
+        if let Some(background) = self.background.as_mut().filter(|b| !b.started) {
+            background.started = true;
+            for die in 0..self.translation.shape().dies {
+                self.background_event(port, die);
+            }
+        }
         match port.io(io).op {
             Op::Read => self.read(port, io),
             Op::Write => self.write(port, io),
@@ -131,8 +140,11 @@ impl Ssd {
 
     /// The event of a die.
     #[inline]
-    pub fn event<P: Port>(&mut self, port: &mut P, die: u32) {
-        self.die_event(port, die);
+    pub fn event<P: Port>(&mut self, port: &mut P, token: u32) {
+        match token & writes::BACKGROUND {
+            0 => self.die_event(port, token),
+            _ => self.rested(port, token & !writes::BACKGROUND),
+        }
     }
 
     /// Bytes that the host can address.
@@ -168,12 +180,12 @@ impl Ssd {
     /// Figures for the report.
     pub fn figures(&self) -> Vec<(&'static str, f64)> {
         let counts = self.translation.counts();
-        let set_bytes = u64::from(self.params.nand.planes * self.params.nand.page_bytes);
-        let nand_bytes = self.programs.issued * set_bytes;
+        let written = counts.host + counts.moved + counts.padded;
+        let nand_bytes = written * u64::from(self.params.stored_unit_bytes());
         let mut figures = vec![
-            ("host_write_bytes", self.host_bytes as f64),
-            ("host_read_bytes", self.read_bytes as f64),
-            ("nand_write_bytes", nand_bytes as f64),
+            ("host_bytes_written", self.host_bytes as f64),
+            ("host_bytes_read", self.read_bytes as f64),
+            ("nand_bytes_written", nand_bytes as f64),
             ("moved_units", counts.moved as f64),
             ("erases", counts.erases as f64),
             ("write_amplification", counts.write_amplification()),
@@ -182,10 +194,6 @@ impl Ssd {
         let (most, least) = self.translation.wear();
         figures.push(("erases_of_most_worn_block", f64::from(most)));
         figures.push(("erases_of_least_worn_block", f64::from(least)));
-        if self.host_bytes > 0 {
-            let ratio = nand_bytes as f64 / self.host_bytes as f64;
-            figures.push(("nand_bytes_per_host_byte", ratio));
-        }
         if let Some(heat) = &self.heat {
             let (celsius, highest, throttled, joules) = heat.figures();
             figures.push(("temperature_c", celsius));

@@ -385,6 +385,11 @@ impl Nand {
         }
     }
 
+    /// True while the die has work to do.
+    pub(super) fn is_awake(&self, die: u32) -> bool {
+        self.dies[die as usize].awake
+    }
+
     /// Array time of all dies up to `now`; jobs and reads ahead of it are taken off.
     pub(super) fn busy_until(&self, now: Time) -> Nanos {
         self.dies.iter().fold(Nanos::ZERO, |sum, die| {

@@ -195,6 +195,14 @@ impl SsdParams {
             &start,
             "2 to 1024",
         );
+        let share = self.collection.background_share;
+        let known = share > 0.0 && share <= 1.0;
+        need(
+            known,
+            "collection.background_share",
+            &share,
+            "more than 0, at most 1",
+        );
         let least = u64::from(2 * set_bytes);
         let allowed = format!("{least} or more: two pages of every plane");
         need(

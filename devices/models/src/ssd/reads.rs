@@ -24,7 +24,7 @@ impl Ssd {
         let (first, count) = self.units(offset, bytes);
         self.read_bytes += bytes;
         let served = self.firmware.process(Op::Read, count, now);
-        let ready = served.end + self.firmware.latency(Op::Read);
+        let ready = served.end + self.firmware.latency(Op::Read, count);
         let alone = self.last_done <= now && !self.buffer.makes_wait();
         let of_the_stream = alone && offset == self.next_byte;
         self.next_byte = offset + bytes;

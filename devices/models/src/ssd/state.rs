@@ -40,9 +40,9 @@ pub struct PastLoad {
 }
 
 /// Units in a tile below which a larger one does not take noticeable time.
-const TILE_UNITS: u32 = 1 << 20;
+const TILE_UNITS: u32 = 1 << 18;
 /// Blocks that a tile has at least, so that victims are chosen from many.
-const TILE_BLOCKS: u32 = 256;
+const TILE_BLOCKS: u32 = 128;
 /// Write amplification has settled when two successive rounds differ by less than this share.
 const SETTLED: f64 = 0.004;
 /// Rounds after which a load that does not settle is taken as it is.
@@ -55,21 +55,29 @@ struct Tiling {
     layers: u32,
     /// Tiles of the drive.
     count: u32,
+    /// Blocks of a tile without its reserve.
+    blocks_each: u32,
     shape: Shape,
 }
 
 impl Tiling {
     fn new(shape: Shape, params: &CollectionParams, tile_units: u32) -> Tiling {
-        let by_units = shape.units / shape.dies / tile_units;
-        let layers = by_units.min(shape.blocks_per_die / TILE_BLOCKS).max(1);
-        let count = layers * shape.dies;
-        // A tile keeps as many free blocks as a die does; what is left is divided.
+        // A tile keeps as many free blocks as a die does; what is left is divided, with as few
+        // blocks over as can be.
         let reserve = params.start_free_blocks.max(1);
-        let blocks = (shape.blocks_per_die - reserve) / layers + reserve;
+        let to_divide = shape.blocks_per_die - reserve;
+        let by_units = shape.units / shape.dies / tile_units;
+        let most = by_units.min(shape.blocks_per_die / TILE_BLOCKS).max(1);
+        let layers = (most.div_ceil(2)..=most)
+            .min_by_key(|layers| (to_divide % layers, most - layers))
+            .unwrap_or(1);
+        let count = layers * shape.dies;
+        let blocks = to_divide / layers + reserve;
         let chunks = shape.units.div_ceil(shape.units_per_set);
         Tiling {
             layers,
             count,
+            blocks_each: blocks - reserve,
             shape: Shape {
                 units: chunks.div_ceil(count) * shape.units_per_set,
                 dies: 1,
@@ -100,6 +108,12 @@ pub(super) fn prepare(
         tile_units
     };
     let tiling = Tiling::new(shape, &params, bound);
+    // The few blocks over would be spare space that the simulated tile did not have.
+    let reserve = tiling.shape.blocks_per_die - tiling.blocks_each;
+    let shape = Shape {
+        blocks_per_die: tiling.blocks_each * tiling.layers + reserve,
+        ..shape
+    };
     let tile_draws = Stream::new(seed, name, "victims of the past");
     let mut tile = Translation::new(
         tiling.shape,
@@ -168,7 +182,10 @@ fn undergo(
         PastAccess::Random => area.write_randomly(tile, writes, draws),
     };
     if load.written_bytes > 0 {
-        round(tile, (load.written_bytes / share).max(1));
+        round(
+            tile,
+            load.written_bytes.div_ceil(share).next_multiple_of(per_set),
+        );
         return;
     }
     settle(tile, area.units, &mut round);
@@ -200,7 +217,10 @@ fn settle(tile: &mut Translation, units: u64, round: &mut impl FnMut(&mut Transl
         before = now;
     }
     // A block left half full would be lost space in every tile but a die's first.
-    while !tile.at_block_boundary() {
+    for _ in 0..tile.shape().units_per_block() {
+        if tile.at_block_boundary() {
+            break;
+        }
         round(tile, 1);
     }
 }

@@ -595,17 +595,17 @@ impl Translation {
     }
 
     /// Recounts the books: every mapped unit lies in the slot that names it, and valid counts
-    /// agree. Of a large drive a sample of about a thousand blocks is recounted.
+    /// agree. Of a large drive a sample of some hundred blocks is recounted.
     ///
     /// # Errors
     /// Says which books do not agree.
     pub(super) fn check(&self) -> Result<(), String> {
         let per_block = self.block_of.get();
-        let small = u64::from(self.blocks.count()) * u64::from(per_block) <= 1 << 22;
+        let small = u64::from(self.blocks.count()) * u64::from(per_block) <= 1 << 20;
         let stride = if small {
             1
         } else {
-            (self.blocks.count() / 1000).max(1)
+            (self.blocks.count() / 200).max(1)
         };
         for block in (0..self.blocks.count()).step_by(stride as usize) {
             let slots = block * per_block..(block + 1) * per_block;
@@ -625,7 +625,7 @@ impl Translation {
         let unit_stride = if small {
             1
         } else {
-            (self.shape.units / 1_000_000).max(1)
+            (self.shape.units / 100_000).max(1)
         };
         for unit in (0..self.shape.units).step_by(unit_stride as usize) {
             let slot = self.map.slot(unit);

@@ -3,6 +3,7 @@
 use super::Ssd;
 use super::allocation::Origin;
 use super::buffer::{Buffer, WaitingWrite};
+use super::firmware::Firmware;
 use super::mapping::NONE;
 use super::nand::{Job, Nand};
 use super::translation::{Translation, Work};
@@ -31,10 +32,65 @@ pub(super) struct Programs {
 struct Jobs<'a, P> {
     port: &'a mut P,
     nand: &'a mut Nand,
+    firmware: &'a mut Firmware,
     buffer: &'a mut Buffer,
     programs: &'a mut Programs,
     sets_per_block: u32,
     dies: u32,
+}
+
+/// The jobs' view of a drive, beside its translation layer.
+macro_rules! jobs {
+    ($ssd:ident, $port:ident) => {
+        Jobs {
+            port: $port,
+            nand: &mut $ssd.nand,
+            firmware: &mut $ssd.firmware,
+            buffer: &mut $ssd.buffer,
+            programs: &mut $ssd.programs,
+            sets_per_block: $ssd.params.nand.pages_per_block,
+            dies: $ssd.translation.shape().dies,
+        }
+    };
+}
+
+/// Marks the wake of a die that rested from background collection.
+pub(super) const BACKGROUND: u32 = 1 << 31;
+
+/// Background collection's clock on each die.
+#[derive(Debug)]
+pub(super) struct Background {
+    /// When the last step began, `Time::NEVER` if there was none since the last rest.
+    since: Vec<Time>,
+    /// Until when a die rests.
+    rest: Vec<Time>,
+    waked: Vec<bool>,
+    /// Rest for each nanosecond of work.
+    rest_ratio: f64,
+    pub(super) started: bool,
+}
+
+impl Background {
+    pub(super) fn new(dies: u32, share: f64) -> Background {
+        Background {
+            since: vec![Time::NEVER; dies as usize],
+            rest: vec![Time::ZERO; dies as usize],
+            waked: vec![false; dies as usize],
+            rest_ratio: 1.0 / share - 1.0,
+            started: false,
+        }
+    }
+
+    /// Until when the die must rest, if it must.
+    fn rest(&mut self, die: usize, now: Time) -> Option<Time> {
+        let since = std::mem::replace(&mut self.since[die], Time::NEVER);
+        if since != Time::NEVER {
+            let work = now.since(since);
+            let rest = Nanos((work.0 as f64 * self.rest_ratio) as u64);
+            self.rest[die] = now + rest;
+        }
+        Some(self.rest[die]).filter(|&until| until > now)
+    }
 }
 
 impl<P: Port> Jobs<'_, P> {
@@ -82,6 +138,7 @@ impl<P: Port> Work for Jobs<'_, P> {
 
     fn collect_read(&mut self, die: u32, set: u32, units: u32) {
         let set = set % self.sets_per_block;
+        self.firmware.moves(units, self.port.now());
         self.add(die, Job::CollectRead { set, units });
     }
 
@@ -100,7 +157,7 @@ impl Ssd {
         let (_, units) = self.units(offset, bytes);
         self.host_bytes += bytes;
         let served = self.firmware.process(Op::Write, units, now);
-        let processed = served.end + self.firmware.latency(Op::Write);
+        let processed = served.end + self.firmware.latency(Op::Write, units);
         let io = port.io(id);
         io.charge(Part::Queue, served.start);
         io.charge(Part::Overhead, processed);
@@ -128,14 +185,7 @@ impl Ssd {
         if !self.params.sector_mapping {
             self.read_partial_units(offset, bytes, now);
         }
-        let mut jobs = Jobs {
-            port,
-            nand: &mut self.nand,
-            buffer: &mut self.buffer,
-            programs: &mut self.programs,
-            sets_per_block: self.params.nand.pages_per_block,
-            dies: self.translation.shape().dies,
-        };
+        let mut jobs = jobs!(self, port);
         for unit in first..end {
             if overwritten_in_buffer(&self.translation, jobs.buffer, jobs.programs, unit) {
                 continue;
@@ -181,14 +231,7 @@ impl Ssd {
 
     /// Programs the open page set as it is.
     pub(super) fn pad<P: Port>(&mut self, port: &mut P) {
-        let mut jobs = Jobs {
-            port,
-            nand: &mut self.nand,
-            buffer: &mut self.buffer,
-            programs: &mut self.programs,
-            sets_per_block: self.params.nand.pages_per_block,
-            dies: self.translation.shape().dies,
-        };
+        let mut jobs = jobs!(self, port);
         self.translation.pad(&mut jobs);
     }
 
@@ -217,17 +260,39 @@ impl Ssd {
                 self.finish(port, io, at, Nanos::ZERO);
             }
         }
-        if next.is_none() && self.params.collection.background_free_blocks > 0 {
-            let mut jobs = Jobs {
-                port,
-                nand: &mut self.nand,
-                buffer: &mut self.buffer,
-                programs: &mut self.programs,
-                sets_per_block: self.params.nand.pages_per_block,
-                dies: self.translation.shape().dies,
-            };
-            self.translation.collect_in_background(die, &mut jobs);
+        if next.is_none() && self.background.is_some() {
+            self.background_event(port, die);
         }
+    }
+
+    /// A die that has nothing to do collects in the background, and rests between the steps so
+    /// that it spends no more than its share on that.
+    pub(super) fn background_event<P: Port>(&mut self, port: &mut P, die: u32) {
+        let now = port.now();
+        let Some(background) = &mut self.background else {
+            return;
+        };
+        if self.nand.is_awake(die) {
+            return;
+        }
+        if let Some(until) = background.rest(die as usize, now) {
+            if !background.waked[die as usize] {
+                background.waked[die as usize] = true;
+                port.wake(until, die | BACKGROUND);
+            }
+            return;
+        }
+        background.since[die as usize] = now;
+        let mut jobs = jobs!(self, port);
+        self.translation.collect_in_background(die, &mut jobs);
+    }
+
+    /// The wake of a die that rested.
+    pub(super) fn rested<P: Port>(&mut self, port: &mut P, die: u32) {
+        if let Some(background) = &mut self.background {
+            background.waked[die as usize] = false;
+        }
+        self.background_event(port, die);
     }
 
     /// Takes the writes that now find room. Their waiting is charged to garbage collection by

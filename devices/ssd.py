@@ -1,0 +1,386 @@
+"""Solid-state drives: NAND, translation, garbage collection, buffer, firmware, heat, endurance.
+
+The models behind the keys are described in docs/models/ssd.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from raidlab.devices.faults import Fault
+from raidlab.devices.schema import DriveOptions, DriveSpec, Table
+from raidlab.devices.units import (
+    Duration,
+    Energy,
+    HeatCapacity,
+    Power,
+    Rate,
+    Share,
+    Size,
+    Temperature,
+    TemperatureStep,
+    ThermalResistance,
+)
+
+_PAGE_TYPES = {"slc": 1, "mlc": 2, "tlc": 3}
+_WORKING_BLOCKS = 4
+"""Blocks of a die that never hold data, as the native model has them."""
+
+
+_SOAKED_TIME_CONSTANT_S = 0.2
+
+
+class Nand(Table):
+    """`[nand]`: the medium and its buses."""
+
+    cell: Literal["slc", "mlc", "tlc"]
+    channels: int = Field(ge=1, le=256)
+    """Independent buses."""
+    dies_per_channel: int = Field(ge=1, le=256)
+    planes: int = Field(default=1, ge=1, le=16)
+    """Planes of a die; they are read, programmed and erased together."""
+    blocks_per_plane: int = Field(ge=8, le=1 << 20)
+    pages_per_block: int = Field(ge=1, le=1 << 14)
+    page: Size = Field(gt=0, le=1 << 20)
+    """Page without its spare area."""
+    bad_blocks: Share = 0.0
+    """Share of blocks that are bad from the factory."""
+    reserved_blocks: int = Field(default=0, ge=0)
+    """Blocks of each plane kept for the drive's own data and to replace worn ones."""
+    read: tuple[Duration, ...]
+    """Array read, by page type: one time for SLC, lower and upper for MLC, three for TLC."""
+    program: tuple[Duration, ...]
+    """Program, by page type."""
+    erase: Duration
+    channel_rate: Rate = Field(ge=10**6)
+    command: Duration = 0
+    """Bus and controller time of each page's command, status and error correction."""
+    cache_read: bool = False
+    """True if a die reads the next page while its register is being emptied."""
+    cache_program: bool = False
+    """True if a die takes the next page's data while it programs."""
+    suspend: Duration | None = None
+    """Time until a program or erase gives way to a read; left out if it does not."""
+    reads_first: int = Field(default=4, ge=0, le=10**6)
+    """Reads that may overtake one program or erase before it goes through."""
+    parity_stripe: int = Field(default=0, ge=0, le=65536)
+    """One page set in this many is parity over the others; 0 for none."""
+    rated_cycles: int = Field(ge=1)
+    """Program and erase cycles that a block is rated for."""
+
+    @property
+    def good_blocks(self) -> int:
+        """Blocks of a plane that work."""
+        return int(self.blocks_per_plane * (1 - self.bad_blocks))
+
+    @property
+    def raw_bytes(self) -> int:
+        """Bytes of all blocks, bad ones included."""
+        dies = self.channels * self.dies_per_channel
+        return dies * self.planes * self.blocks_per_plane * self.pages_per_block * self.page
+
+    @property
+    def data_bytes(self) -> int:
+        """Bytes left for data and for spare space: without bad and reserved blocks and parity."""
+        dies = self.channels * self.dies_per_channel
+        blocks = self.good_blocks - self.reserved_blocks
+        if self.parity_stripe:
+            blocks = blocks * (self.parity_stripe - 1) // self.parity_stripe
+        return dies * self.planes * blocks * self.pages_per_block * self.page
+
+    def faults(self) -> Iterator[Fault]:
+        """Times that do not fit the cell, and no block left."""
+        types = _PAGE_TYPES[self.cell]
+        for key in ("read", "program"):
+            times = getattr(self, key)
+            if len(times) != types:
+                yield Fault(key, list(times), f"{types} times, one for each page of a {self.cell}")
+        if self.good_blocks - self.reserved_blocks <= _WORKING_BLOCKS:
+            allowed = f"less than {self.good_blocks - _WORKING_BLOCKS}: a drive needs spare blocks"
+            yield Fault("reserved_blocks", self.reserved_blocks, allowed)
+        if self.parity_stripe == 1:
+            yield Fault("parity_stripe", 1, "0 for none, or 2 and more")
+
+
+class Collection(Table):
+    """`[collection]`: garbage collection and wear levelling."""
+
+    policy: Literal["greedy", "first-in-first-out", "random", "best-of", "cost-benefit"] = "greedy"
+    candidates: int = Field(default=2, ge=1, le=1024)
+    """Random candidates of `best-of`."""
+    start_free_blocks: int = Field(default=3, ge=2, le=1024)
+    """A die collects when it has fewer free blocks than this."""
+    background_free_blocks: int = Field(default=0, ge=0)
+    """An idle die collects until it has this many free blocks; 0 for never."""
+    background_share: Share = 1.0
+    """Share of its time that a die may spend on that."""
+    separate_frontiers: bool = True
+    """True if moved data have blocks of their own, apart from the host's."""
+    level_wear: bool = True
+    """True if the least worn free block is used first."""
+    wear_gap: int = Field(default=0, ge=0)
+    """Erases by which a block may lag before its cold data are moved; 0 for no limit."""
+
+
+class Buffer(Table):
+    """`[buffer]`: where host data wait for their program."""
+
+    size: Size = Field(gt=0)
+    protected: bool = False
+    """True if its content survives a loss of power, so that a flush need not wait."""
+
+
+class Firmware(Table):
+    """`[firmware]`: what commands cost. Core times bound the rate, latencies do not."""
+
+    cores: int = Field(default=1, ge=1, le=1024)
+    """Cores that work on commands in parallel."""
+    read: Duration
+    """Core time of a read command."""
+    write: Duration
+    """Core time of a write command."""
+    read_unit: Duration = 0
+    """Core time of each mapping unit that is read."""
+    write_unit: Duration = 0
+    """Core time of each mapping unit that is written."""
+    move_unit: Duration = 0
+    """Core time of each mapping unit that garbage collection moves."""
+    fetch_unit: Duration = 0
+    """Time to fetch each mapping unit of a write from the host, over the link's own."""
+    read_latency: Duration = 0
+    """What a read waits for without holding a core."""
+    write_latency: Duration = 0
+    """What a write waits for without holding a core."""
+    other: Duration = 2000
+    """Core time of a trim or flush."""
+
+
+class Prefetch(Table):
+    """`[prefetch]`: reading ahead of one sequential read at a time."""
+
+    window: Size = Field(gt=0)
+    """Bytes read ahead."""
+    after: int = Field(default=2, ge=1)
+    """Sequential reads, each alone in the drive, before it begins."""
+
+
+class Compression(Table):
+    """`[compression]`: in the drive."""
+
+    gain: Share
+    """Share of the data's compressibility that the drive finds."""
+    least: float = Field(gt=0, le=1)
+    """The least share of a unit that is ever stored."""
+
+
+class ThrottleStep(Table):
+    """`[[heat.step]]`."""
+
+    above: Temperature
+    """Takes effect at this temperature."""
+    speed: Share = Field(gt=0)
+    """Share of its full speed at which NAND then works."""
+
+
+class Cooling(Table):
+    """`[heat.cooling.NAME]`: where the drive sits."""
+
+    ambient: Temperature
+    resistance: ThermalResistance = Field(gt=0)
+    """Drive to air."""
+
+
+class Heat(Table):
+    """`[heat]`: power by activity, one thermal mass, throttling."""
+
+    capacity: HeatCapacity = Field(gt=0)
+    idle: Power
+    read: Energy
+    """Of an array read of one page of every plane."""
+    program: Energy
+    """Of a program of one page of every plane."""
+    erase: Energy
+    """Of a block's erase."""
+    byte: float = Field(ge=0)
+    """Nanojoules a byte on a channel, through the controller and over the link."""
+    step: tuple[ThrottleStep, ...] = ()
+    """Throttling, from the lowest temperature up."""
+    hysteresis: TemperatureStep = 3.0
+    interval: Duration = Field(default=10_000_000, gt=0)
+    """Time between two looks at the temperature."""
+    cooling: Mapping[str, Cooling]
+    """Cooling conditions; the first is the usual one."""
+
+    def faults(self) -> Iterator[Fault]:
+        """Limits that the air around the drive already exceeds."""
+        if not self.cooling:
+            yield Fault("cooling", None, "at least one condition: [heat.cooling.normal]")
+        for name, cooling in self.cooling.items():
+            for at, step in enumerate(self.step):
+                if step.above <= cooling.ambient:
+                    allowed = f"above the ambient {cooling.ambient:g} degC of cooling {name}"
+                    yield Fault(f"step.{at}.above", f"{step.above:g} degC", allowed)
+
+
+class SsdSpec(DriveSpec):
+    """`kind = "ssd"`."""
+
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"write_cache", "format", "cooling", "compressible", "history"}
+    )
+
+    kind: Literal["ssd"]
+    capacity: Size = Field(gt=0)
+    """Bytes that a host can address, as formatted in the factory."""
+    formats: Mapping[str, Size] = {}
+    """Other capacities to which it can be formatted, by name."""
+    mapping_unit: Size = Field(default=4096, ge=512)
+    sector_mapping: bool = False
+    """True if the map resolves sectors: a write costs its own bytes wherever it starts."""
+    drive_writes_per_day: float | None = Field(default=None, gt=0)
+    """Rated endurance, over `rated_years`."""
+    rated_years: float = Field(default=5.0, gt=0)
+    nand: Nand
+    collection: Collection = Collection()
+    buffer: Buffer
+    firmware: Firmware
+    prefetch: Prefetch | None = None
+    compression: Compression | None = None
+    heat: Heat | None = None
+
+    def faults(self) -> Iterator[Fault]:
+        """More usable than raw capacity."""
+        if self.mapping_unit > self.nand.planes * self.nand.page:
+            allowed = f"at most {self.nand.planes * self.nand.page} B, one page of every plane"
+            yield Fault("mapping_unit", f"{self.mapping_unit} B", allowed)
+        room = self._room()
+        for name, size in {"": self.capacity, **self.formats}.items():
+            if size > room:
+                key = f"formats.{name}" if name else "capacity"
+                allowed = f"at most {room} B: what NAND of {self.nand.raw_bytes} B has for data"
+                yield Fault(key, f"{size} B", allowed)
+        if self.buffer.size < 2 * self.nand.planes * self.nand.page:
+            allowed = "at least two pages of every plane"
+            yield Fault("buffer.size", f"{self.buffer.size} B", allowed)
+
+    def _room(self) -> int:
+        """Bytes that can be addressed at most: free blocks of each die taken off."""
+        nand = self.nand
+        dies = nand.channels * nand.dies_per_channel
+        free = _WORKING_BLOCKS + self.collection.start_free_blocks
+        block = nand.planes * nand.pages_per_block * nand.page
+        return nand.data_bytes - dies * free * block
+
+    def option_faults(self, options: DriveOptions) -> Iterator[Fault]:
+        """Formats and cooling conditions that this drive does not have."""
+        yield from super().option_faults(options)
+        if options.format is not None and options.format not in self.formats:
+            yield Fault(
+                "format", options.format, _one_of("a format", self.formats), tuple(self.formats)
+            )
+        coolings = {} if self.heat is None else self.heat.cooling
+        if options.cooling is not None and options.cooling not in coolings:
+            yield Fault(
+                "cooling", options.cooling, _one_of("a condition", coolings), tuple(coolings)
+            )
+
+    def capacity_bytes(self, options: DriveOptions) -> int:
+        """Bytes that a host can address under `options`."""
+        return self.capacity if options.format is None else self.formats[options.format]
+
+    def to_plan(self, options: DriveOptions) -> dict[str, Any]:
+        """`SsdParams` of the native models."""
+        nand, firmware = self.nand, self.firmware
+        plan: dict[str, Any] = {
+            "kind": "ssd",
+            "capacity_bytes": self.capacity_bytes(options),
+            "unit_bytes": self.mapping_unit,
+            "sector_mapping": self.sector_mapping,
+            "nand": {
+                "channels": nand.channels,
+                "dies_per_channel": nand.dies_per_channel,
+                "planes": nand.planes,
+                "blocks_per_plane": nand.good_blocks,
+                "pages_per_block": nand.pages_per_block,
+                "page_bytes": nand.page,
+                "read_ns": list(nand.read),
+                "program_ns": list(nand.program),
+                "erase_ns": nand.erase,
+                "channel_bytes_per_s": nand.channel_rate,
+                "command_ns": nand.command,
+                "cache_read": nand.cache_read,
+                "cache_program": nand.cache_program,
+                "suspend_ns": nand.suspend,
+                "reads_first": nand.reads_first,
+                "rated_cycles": nand.rated_cycles,
+            },
+            "parity_stripe": nand.parity_stripe,
+            "reserved_blocks_per_plane": nand.reserved_blocks,
+            "collection": self.collection.model_dump()
+            | {"policy": self.collection.policy.replace("-", "_")},
+            "buffer": {
+                "bytes": self.buffer.size,
+                "protected": self.buffer.protected,
+                "write_through": options.write_cache is False and not self.buffer.protected,
+            },
+            "firmware": {
+                "cores": firmware.cores,
+                "read_ns": firmware.read,
+                "write_ns": firmware.write,
+                "read_unit_ns": firmware.read_unit,
+                "write_unit_ns": firmware.write_unit,
+                "move_unit_ns": firmware.move_unit,
+                "fetch_unit_ns": firmware.fetch_unit,
+                "read_latency_ns": firmware.read_latency,
+                "write_latency_ns": firmware.write_latency,
+                "other_ns": firmware.other,
+            },
+        }
+        if self.prefetch is not None:
+            plan["prefetch"] = {
+                "window_bytes": self.prefetch.window,
+                "after_commands": self.prefetch.after,
+            }
+        if self.compression is not None:
+            plan["compression"] = {
+                "gain": self.compression.gain,
+                "least_share": self.compression.least,
+            }
+        if self.heat is not None:
+            plan["heat"] = self._heat(self.heat, options)
+        if options.compressible is not None:
+            plan["compressible"] = options.compressible
+        if options.history:
+            plan["history"] = [load.to_plan() for load in options.history]
+        return plan
+
+    def _heat(self, heat: Heat, options: DriveOptions) -> dict[str, Any]:
+        name = options.cooling or next(iter(heat.cooling))
+        cooling = heat.cooling[name]
+        capacity = heat.capacity
+        if options.history:
+            # A drive in use is warm, but its time constant is minutes: with less heat capacity
+            # it comes to the same balance within the run's warm-up.
+            capacity = _SOAKED_TIME_CONSTANT_S / cooling.resistance
+        return {
+            "ambient_c": cooling.ambient,
+            "resistance_k_per_w": cooling.resistance,
+            "capacity_j_per_k": capacity,
+            "idle_w": heat.idle,
+            "read_nj": heat.read * 1e9,
+            "program_nj": heat.program * 1e9,
+            "erase_nj": heat.erase * 1e9,
+            "byte_nj": heat.byte,
+            "steps": [{"above_c": step.above, "speed": step.speed} for step in heat.step],
+            "hysteresis_k": heat.hysteresis,
+            "interval_ns": heat.interval,
+        }
+
+
+def _one_of(what: str, names: Mapping[str, Any]) -> str:
+    if not names:
+        return f"{what} that the drive has; it has none"
+    return f"{what} that the drive has: {', '.join(names)}"
