@@ -77,12 +77,13 @@ def load_device(path: Path) -> Device:
     return Device(spec, sources, values, path)
 
 
-def find(name: str, relative_to: Path | None = None) -> Device:
+def find(name: str, relative_to: Path | None = None, kind: type[DeviceSpec] = DeviceSpec) -> Device:
     """The device called `name`: a name or an alias of the catalogue, or a file's path.
 
     Args:
         name: What a person wrote.
         relative_to: Folder from which a path counts; the working folder if None.
+        kind: What is wanted, for the names that are suggested; others are found all the same.
 
     Raises:
         SpecError: There is no such device, or its file has faults.
@@ -91,10 +92,11 @@ def find(name: str, relative_to: Path | None = None) -> Device:
         return load_device((relative_to or Path()) / name)
     path = names().get(name)
     if path is None:
-        known = names()
-        raise SpecError(
-            [Fault("", name, "a device of the catalogue, or the path of a file", tuple(known))]
-        )
+        wanted = [
+            known for known, path in names().items() if issubclass(KINDS[path.parent.name], kind)
+        ]
+        allowed = f"a {kind.role} of the catalogue, or the path of a file"
+        raise SpecError([Fault("", name, allowed, tuple(wanted))])
     return _of_catalogue(path)
 
 

@@ -40,7 +40,7 @@ class Parts:
     def find(self, key: str, name: str, kind: type[SpecT]) -> SpecT | None:
         """The device called `name`; None, and a fault, if there is none of that kind."""
         try:
-            device = find(name, self.folder)
+            device = find(name, self.folder, kind)
         except SpecError as error:
             for fault in error.faults:
                 if fault.file:

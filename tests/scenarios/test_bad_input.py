@@ -68,7 +68,7 @@ def faults_of(scenario):
         ({"workload__0__align": "0 B"}, "workload.0.align", "at least 1 B"),
         ({"workload__0__target": "dat"}, "workload.0.target", "the name of an array"),
         ({"workload__0__fio": "x.fio"}, "workload.0.fio", "not modelled yet"),
-        ({"controller__model": "lsi20008"}, "controller.model", "a device of the catalogue"),
+        ({"controller__model": "lsi20008"}, "controller.model", "a controller of the catalogue"),
         ({"controller__model": "generic"}, "controller.model", "a controller; this is a host"),
         ({"controller__write": "write-back"}, "controller.write", "lsi2008 has no cache"),
         ({"controller": None}, "array.0.level", "software_raid"),
