@@ -6,8 +6,11 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+
+from raidlab.scenarios.system import load_scenario
 
 STATION = """
 kind = "station"
@@ -138,3 +141,10 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     document = json.loads(out)
     assert document["interrupted"]
     assert (tmp_path / "store.sqlite").exists()
+
+
+def test_the_library_is_in_order():
+    """Every scenario opens with its question and is free of faults."""
+    for file in sorted(Path("scenarios/library").glob("*.toml")):
+        assert "?" in "".join(file.read_text().splitlines()[:2]), file
+        load_scenario(file)
