@@ -38,19 +38,19 @@ def curves(summary: Sequence[Row], title: str) -> go.Figure:
             figure.add_trace(trace, row=row, col=1)
     figure.update_yaxes(title_text="IO/s", rangemode="tozero", row=1, col=1)
     figure.update_yaxes(title_text="latency, ms", type="log", row=2, col=1)
-    _outstanding_axis(figure, summary, row=2)
+    _Axis(summary).lay(figure, row=2)
     return _dressed(figure, title, 720)
 
 
 def rate(summary: Sequence[Row], quantity: str) -> go.Figure:
     """IO/s (`iops`) or MiB/s (`mib_per_s`) over outstanding I/Os, with the 95 % interval."""
-    figure = go.Figure()
+    figure, axis = go.Figure(), _Axis(summary)
     for name, rows, colour in _by_workload(summary):
         scale = [row[quantity] / row["iops"] if row["iops"] else 0.0 for row in rows]
         half = [(row["iops_ci95"][1] - row["iops_ci95"][0]) / 2 for row in rows]
         figure.add_trace(
             go.Scatter(
-                x=_places(rows),
+                x=axis.of(rows),
                 y=[row[quantity] for row in rows],
                 error_y={
                     "type": "data",
@@ -65,13 +65,13 @@ def rate(summary: Sequence[Row], quantity: str) -> go.Figure:
         )
     unit = {"iops": "IO/s", "mib_per_s": "MiB/s (2^20 bytes)"}[quantity]
     figure.update_yaxes(title_text=unit, rangemode="tozero")
-    _outstanding_axis(figure, summary)
+    axis.lay(figure)
     return _dressed(figure, "")
 
 
 def latency(summary: Sequence[Row], shown: Sequence[str] | None = None) -> go.Figure:
     """Latency over outstanding I/Os: mean and percentiles, on a logarithmic scale."""
-    figure = go.Figure()
+    figure, axis = go.Figure(), _Axis(summary)
     for name, rows, colour in _by_workload(summary):
         known = [row for row in rows if row["latency_us"]]
         for key, dash in _LATENCIES:
@@ -80,7 +80,7 @@ def latency(summary: Sequence[Row], shown: Sequence[str] | None = None) -> go.Fi
             label = key.replace("p", "", 1).replace("_", ".") + " %" if key != "mean" else "mean"
             figure.add_trace(
                 go.Scatter(
-                    x=_places(known),
+                    x=axis.of(known),
                     y=[row["latency_us"][key] / 1e3 for row in known],
                     name=f"{name}, {label}",
                     legendgroup=name,
@@ -90,7 +90,7 @@ def latency(summary: Sequence[Row], shown: Sequence[str] | None = None) -> go.Fi
                 )
             )
     figure.update_yaxes(title_text="latency, ms (logarithmic)", type="log")
-    _outstanding_axis(figure, summary)
+    axis.lay(figure)
     return _dressed(figure, "")
 
 
@@ -102,11 +102,11 @@ def breakdown(summary: Sequence[Row], workload: str, shares: bool = False) -> go
     rows = [row for row in summary if row["workload"] == workload]
     parts = [part for part in _PART_COLOURS if any(row["breakdown_us"].get(part) for row in rows)]
     parts += sorted({part for row in rows for part in row["breakdown_us"]} - set(_PART_COLOURS))
-    figure = go.Figure()
+    figure, axis = go.Figure(), _Axis(summary)
     for part in parts:
         figure.add_trace(
             go.Bar(
-                x=[str(place) for place in _places(rows)],
+                x=[str(place) for place in axis.of(rows)],
                 y=[row["breakdown_us"].get(part, 0.0) / 1e3 for row in rows],
                 name=part.replace("_", " "),
                 marker_color=_PART_COLOURS.get(part, "#333333"),
@@ -115,7 +115,7 @@ def breakdown(summary: Sequence[Row], workload: str, shares: bool = False) -> go
     figure.update_layout(barmode="stack")
     if shares:
         figure.update_layout(barnorm="percent")
-    figure.update_xaxes(title_text="outstanding I/Os", type="category")
+    figure.update_xaxes(title_text=axis.title, type="category")
     figure.update_yaxes(title_text="share, %" if shares else "mean time of an I/O, ms")
     return _dressed(figure, "")
 
@@ -142,9 +142,10 @@ def utilization(summary: Sequence[Row], most: int = 12) -> go.Figure:
     names = sorted(peak, key=lambda name: -peak[name])[:most]
     shares = [{each["name"]: each["utilization"] for each in row["components"]} for row in rows]
     values = [[100 * share.get(name, 0.0) for share in shares] for name in names]
+    axis = _Axis(summary)
     figure = go.Figure(
         go.Heatmap(
-            x=[str(place) for place in _places(rows)],
+            x=[str(place) for place in axis.of(rows)],
             y=names,
             z=values,
             zmin=0,
@@ -155,7 +156,7 @@ def utilization(summary: Sequence[Row], most: int = 12) -> go.Figure:
             colorbar={"title": "busy, %"},
         )
     )
-    figure.update_xaxes(title_text="outstanding I/Os", type="category")
+    figure.update_xaxes(title_text=axis.title, type="category")
     figure.update_yaxes(autorange="reversed", automargin=True)
     return _dressed(figure, "", 160 + 26 * len(names))
 
@@ -169,16 +170,29 @@ def _by_workload(summary: Sequence[Row]) -> list[tuple[str, list[Row], str]]:
     ]
 
 
-def _places(rows: Sequence[Row]) -> list[int]:
-    """Outstanding I/Os; for open loads, which have none, the position."""
-    return [row["outstanding"] or row["point"] + 1 for row in rows]
+class _Axis:
+    """Places of the scenario's points: outstanding I/Os of the workload whose number changes."""
 
+    def __init__(self, summary: Sequence[Row]) -> None:
+        names = list(dict.fromkeys(row["workload"] for row in summary))
+        steps = {
+            name: {row["point"]: row["outstanding"] for row in summary if row["workload"] == name}
+            for name in names
+        }
+        chosen = max(names, key=lambda name: len(set(steps[name].values())), default="")
+        self._places = {point: step or point + 1 for point, step in steps.get(chosen, {}).items()}
+        self.title = "outstanding I/Os" + (f" of {chosen}" if len(names) > 1 else "")
 
-def _outstanding_axis(figure: go.Figure, summary: Sequence[Row], row: int | None = None) -> None:
-    places = sorted(set(_places(summary)))
-    where: dict[str, Any] = {} if row is None else {"row": row, "col": 1}
-    figure.update_xaxes(type="log", tickvals=places, ticktext=[str(place) for place in places])
-    figure.update_xaxes(title_text="outstanding I/Os (logarithmic)", **where)
+    def of(self, rows: Sequence[Row]) -> list[int]:
+        """Where each row lies."""
+        return [self._places[row["point"]] for row in rows]
+
+    def lay(self, figure: go.Figure, row: int | None = None) -> None:
+        """Puts a logarithmic axis under the picture, or under one row of it."""
+        places = sorted(set(self._places.values()))
+        where: dict[str, Any] = {} if row is None else {"row": row, "col": 1}
+        figure.update_xaxes(type="log", tickvals=places, ticktext=[str(place) for place in places])
+        figure.update_xaxes(title_text=f"{self.title} (logarithmic)", **where)
 
 
 def _dressed(figure: go.Figure, title: str, height: int = 380) -> go.Figure:

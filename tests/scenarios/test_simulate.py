@@ -172,3 +172,18 @@ def test_loads_put_together_are_one_distribution():
     # Half widths 3 and 3 of independent loads: sqrt(18).
     assert merged["iops_ci95"][1] == pytest.approx(100 + math.sqrt(18))
     assert merged["timeline"]["latency_us"] == [pytest.approx(1.8)]
+
+
+def test_a_load_that_does_not_change_is_drawn_beside_one_that_does(drives):
+    tree = {
+        "array": [{"drives": [{"model": str(drives / "sas.toml")}]}],
+        "workload": [
+            {"name": "fixed", "profile": "streaming", "outstanding": 4, "area": "1 GB"},
+            {"name": "varied", "profile": "database", "outstanding": [1, 2, 8], "area": "1 GB"},
+        ],
+        "run": {"warm_up": "0 s", "duration": "100 ms"},
+    }
+    figure = simulate(build_scenario(tree)).plot()
+    rates = {trace.name: list(trace.x) for trace in figure.data if trace.showlegend}
+    assert rates == {"fixed": [1, 2, 8], "varied": [1, 2, 8]}
+    assert "outstanding I/Os of varied" in str(figure.layout)
