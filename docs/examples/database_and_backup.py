@@ -27,7 +27,7 @@ def backup(env, system, starts, length):
         offset += 1 << 20
 
 
-def run(scenario="scenarios/library/database-on-raid10.toml"):
+def run(scenario="docs/examples/database_on_raid10.toml"):
     """Give the mean transaction I/O latency in ms before and during the backup."""
     env, latencies = raidlab.Environment(), []
     system = raidlab.LiveSystem(env, scenario)
