@@ -76,8 +76,6 @@ pub struct LinkFront {
     queue: Queue,
     buffer: Buffer,
     cache: Option<Box<WriteCache>>,
-    /// Writes that wait for room in the cache.
-    full: VecDeque<IoId>,
     /// Flushes that wait for the cache, and those that came after they had begun to.
     flushing: VecDeque<IoId>,
     flush_next: VecDeque<IoId>,
@@ -115,7 +113,6 @@ impl LinkFront {
             queue: Queue::new(depth, model.scheduler),
             buffer: Buffer::new(&model.buffer),
             cache,
-            full: VecDeque::with_capacity(depth as usize),
             flushing: VecDeque::with_capacity(depth as usize),
             flush_next: VecDeque::with_capacity(depth as usize),
             arm: Arm {
@@ -157,20 +154,10 @@ impl LinkFront {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// A command waits for the arm.
     #[inline]
-    fn enqueue<P: Port>(
-        &mut self,
-        model: &Model,
-        port: &mut P,
-        io: IoId,
-        lbn: u64,
-        end: u64,
-        write: bool,
-        ready: Time,
-    ) {
-        let place = model.geometry.place(lbn);
-        self.queue.push(io, place, (end - lbn) as u32, write, ready);
+    fn enqueue<P: Port>(&mut self, model: &Model, port: &mut P, waiting: Waiting) {
+        self.queue.push(waiting);
         if self.is_free() {
             self.dispatch(model, port);
         }
@@ -185,7 +172,7 @@ impl LinkFront {
     #[inline]
     fn dispatch<P: Port>(&mut self, model: &Model, port: &mut P) {
         let pressed = self.cache.as_ref().is_some_and(|cache| {
-            cache.presses() || !self.full.is_empty() || !self.flushing.is_empty()
+            cache.presses() || self.queue.defers() || !self.flushing.is_empty()
         });
         if self.queue.is_empty() && !pressed {
             return;

@@ -13,7 +13,7 @@ use super::link_front::Counts;
 use super::mechanics::{Arm, Movement, Sweep};
 use super::model::Model;
 use super::params::{AfterParams, SECTOR_BYTES, ScsiBusParams};
-use super::scheduler::Queue;
+use super::scheduler::{Queue, Waiting};
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
 
@@ -121,7 +121,13 @@ impl ScsiFront {
             let record = port.io(io);
             let write = record.op == Op::Write;
             let place = model.geometry.place(record.offset / SECTOR_BYTES);
-            self.queue.push(io, place, 0, write, now);
+            self.queue.push(Waiting {
+                io,
+                place,
+                write,
+                ready: now,
+                ..Waiting::default()
+            });
             if !self.awaited {
                 self.awaited = true;
                 port.wake(self.free, 0);

@@ -3,6 +3,7 @@
 use super::super::buffer::read_ahead_limit;
 use super::super::mechanics::Sweep;
 use super::super::model::Model;
+use super::super::scheduler::Waiting;
 use super::{Activity, LinkFront};
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Part, Time};
@@ -39,7 +40,14 @@ impl LinkFront {
             record.charge(Part::Transfer, at);
             port.done(io, at, lead);
         } else {
-            self.enqueue(model, port, io, lbn, end, false, ready);
+            let waiting = Waiting {
+                io,
+                place: model.geometry.place(lbn),
+                sectors: (end - lbn) as u32,
+                ready,
+                ..Waiting::default()
+            };
+            self.enqueue(model, port, waiting);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::mechanics::{Movement, Sweep};
 use super::super::model::Model;
-use super::super::params::SECTOR_BYTES;
+use super::super::scheduler::Waiting;
 use super::{Activity, IDLE, LinkFront};
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Part, Time};
@@ -20,23 +20,27 @@ impl LinkFront {
         self.counts.writes += 1;
         self.stop_overwritten(model, port.now(), lbn, end);
         self.buffer.forget(lbn, end, None);
-        let Some(cache) = &mut self.cache else {
-            return self.enqueue(model, port, io, lbn, end, true, ready);
-        };
-        if !cache.can_hold(end - lbn) {
-            return self.enqueue(model, port, io, lbn, end, true, ready);
-        }
-        if self.full.is_empty() && cache.has_room(end - lbn) {
-            cache.insert(model, lbn, end);
-            self.counts.cached_writes += 1;
-            port.done(io, ready, Nanos::ZERO);
-            self.after_caching(model, port);
-        } else {
-            self.full.push_back(io);
-            if self.is_free() {
-                self.dispatch(model, port);
+        let sectors = end - lbn;
+        let mut deferred = false;
+        if let Some(cache) = &mut self.cache {
+            deferred = cache.can_hold(sectors);
+            if deferred && !self.queue.defers() && cache.has_room(sectors) {
+                cache.insert(model, lbn, end);
+                self.counts.cached_writes += 1;
+                port.done(io, ready, Nanos::ZERO);
+                return self.after_caching(model, port);
             }
         }
+        let waiting = Waiting {
+            io,
+            place: model.geometry.place(lbn),
+            sectors: sectors as u32,
+            write: true,
+            ready,
+            deferred,
+            ..Waiting::default()
+        };
+        self.enqueue(model, port, waiting);
     }
 
     /// New data make what is being read ahead stale.
@@ -63,7 +67,7 @@ impl LinkFront {
         let Some(cache) = &mut self.cache else {
             return port.done(io, ready, Nanos::ZERO);
         };
-        if cache.is_clean() && self.full.is_empty() {
+        if cache.is_clean() {
             return port.done(io, ready, Nanos::ZERO);
         }
         if self.flushing.is_empty() {
@@ -109,19 +113,19 @@ impl LinkFront {
         let now = port.now();
         let Some(cache) = &mut self.cache else { return };
         cache.finish();
-        while let Some(&io) = self.full.front() {
-            let record = port.io(io);
-            let lbn = record.offset / SECTOR_BYTES;
-            let end = (record.offset + record.bytes).div_ceil(SECTOR_BYTES);
-            if !cache.has_room(end - lbn) {
+        while let Some((index, waiting)) = self.queue.oldest_deferred() {
+            let sectors = u64::from(waiting.sectors);
+            if !cache.has_room(sectors) {
                 break;
             }
-            self.full.pop_front();
-            cache.insert(model, lbn, end);
+            let waiting = self.queue.take(index);
+            let lbn = waiting.place.lbn;
+            cache.insert(model, lbn, lbn + sectors);
             self.counts.cached_writes += 1;
+            let record = port.io(waiting.io);
             let at = now.max(record.mark);
             record.charge(Part::Cache, at);
-            port.done(io, at, Nanos::ZERO);
+            port.done(waiting.io, at, Nanos::ZERO);
         }
         while cache.flushed() && !self.flushing.is_empty() {
             while let Some(io) = self.flushing.pop_front() {
