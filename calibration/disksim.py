@@ -256,11 +256,9 @@ def _fitting(
     elif geometry["sparing"] == "slip-only":
         return slips
     else:
-        # Spares at each track's end know no slips.
-        spares_in_all = 0 if geometry["sparing"] == "track-end" else zone["spares"]
 
         def left(slip: int) -> tuple[int, int]:
-            return 0, spares_in_all
+            return 0, zone["spares"]
 
     used: dict[int, int] = {}
     kept = []

@@ -91,6 +91,8 @@ class Shared(Table):
     settings: str = ""
     precondition: Literal["fresh", "filled", "steady-state"] = "steady-state"
     """What flash drives had been through: reports measure drives in use, not new ones."""
+    filled: str | None = None
+    """How much of each drive had been written at all; all of it if left out."""
 
     def area(self, drives: int) -> str:
         """Size of the measurement file for an array of `drives` drives."""

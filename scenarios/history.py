@@ -35,7 +35,8 @@ def drive_histories(
     past = [_stated(entry, usable) for entry in array.history]
     precondition = scenario.run.precondition
     if precondition != "fresh":
-        past.insert(0, PastLoad("sequential", 0, usable, _FILL_BLOCK, usable))
+        fill = _fill(scenario.run.filled, usable, capacities)
+        past.insert(0, PastLoad("sequential", 0, fill, _FILL_BLOCK, fill))
     if precondition == "steady-state":
         past += _settled(loads, usable)
     histories, start = [], 0
@@ -47,6 +48,14 @@ def drive_histories(
         histories.append(tuple(share for share in shares if share is not None))
         start += capacity
     return histories
+
+
+def _fill(filled: int | None, usable: int, capacities: Sequence[int]) -> int:
+    """Bytes of the array that are filled where each drive is up to `filled`."""
+    largest = max(capacities, default=usable)
+    if filled is None or filled >= largest:
+        return usable
+    return max(1, usable * filled // largest)
 
 
 def _stated(entry: PastTable, usable: int) -> PastLoad:
@@ -61,7 +70,9 @@ def _settled(loads: Sequence[WorkloadTable], usable: int) -> Iterator[PastLoad]:
         wanted = load.load()
         if wanted.read_share < 1:
             area = usable - load.area_start if load.area is None else load.area
-            yield PastLoad(wanted.access, load.area_start, area, wanted.block_bytes, 0)
+            # A sequential load has settled after one pass.
+            written = area if wanted.access == "sequential" else 0
+            yield PastLoad(wanted.access, load.area_start, area, wanted.block_bytes, written)
 
 
 def _overlap(load: PastLoad, start: int, capacity: int) -> PastLoad | None:

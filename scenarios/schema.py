@@ -204,6 +204,8 @@ class RunTable(Table):
     """Ends a run earlier, once the 95 % interval of every workload's rate is within this share of
     it to either side; 0 for never."""
     precondition: Literal["fresh", "filled", "steady-state"] = "fresh"
+    filled: Size | None = None
+    """What `precondition` fills of each drive, from its start; the whole drive if left out."""
     replications: int = Field(default=1, ge=1, le=1000)
     seed: int = Field(default=1, ge=0, le=2**63 - 1)
     timeline_step: Duration | None = None

@@ -20,7 +20,7 @@ struct Candidate {
 }
 
 /// A command that waits for the arm.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Waiting {
     /// Its record.
     pub io: IoId,
@@ -32,10 +32,7 @@ pub struct Waiting {
     pub write: bool,
     /// The firmware is done with it.
     pub ready: Time,
-    /// A write that goes into the cache as soon as there is room, unless its turn comes first.
-    pub deferred: bool,
-    /// Commands that came before it; the queue counts.
-    pub number: u64,
+    number: u64,
 }
 
 /// The commands that wait for the arm.
@@ -44,7 +41,6 @@ pub struct Queue {
     candidates: Vec<Candidate>,
     waiting: Vec<Waiting>,
     arrivals: u64,
-    deferred: usize,
     /// Ageing, times 2^16.
     ageing: u64,
 }
@@ -60,7 +56,6 @@ impl Queue {
             candidates: Vec::with_capacity(depth as usize),
             waiting: Vec::with_capacity(depth as usize),
             arrivals: 0,
-            deferred: 0,
             ageing: (ageing * 65_536.0).round() as u64,
         }
     }
@@ -83,33 +78,21 @@ impl Queue {
 
     /// A command joins.
     #[inline]
-    pub fn push(&mut self, waiting: Waiting) {
-        let place = &waiting.place;
+    pub fn push(&mut self, io: IoId, place: Place, sectors: u32, write: bool, ready: Time) {
         self.candidates.push(Candidate {
             target: (place.cylinder, place.head, place.angle),
-            write: waiting.write,
-            handicap: self.handicap(waiting.ready),
+            write,
+            handicap: self.handicap(ready),
         });
-        self.deferred += usize::from(waiting.deferred);
         self.waiting.push(Waiting {
+            io,
+            place,
+            sectors,
+            write,
+            ready,
             number: self.arrivals,
-            ..waiting
         });
         self.arrivals += 1;
-    }
-
-    /// True if a write waits for room in the cache.
-    #[inline]
-    pub fn defers(&self) -> bool {
-        self.deferred > 0
-    }
-
-    /// The oldest write that waits for room in the cache.
-    pub fn oldest_deferred(&self) -> Option<(usize, &Waiting)> {
-        let waiting = self.waiting.iter().enumerate();
-        waiting
-            .filter(|(_, waiting)| waiting.deferred)
-            .min_by_key(|(_, waiting)| waiting.number)
     }
 
     /// The command to serve next by an arm that stands after sector `at` and is free from
@@ -174,8 +157,6 @@ impl Queue {
     #[inline]
     pub fn take(&mut self, index: usize) -> Waiting {
         self.candidates.swap_remove(index);
-        let waiting = self.waiting.swap_remove(index);
-        self.deferred -= usize::from(waiting.deferred);
-        waiting
+        self.waiting.swap_remove(index)
     }
 }
