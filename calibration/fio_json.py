@@ -1,0 +1,282 @@
+"""fio's JSON and json+ output, of any age and naming, as points of a measurement.
+
+What differs between versions and settings, and is brought to one form here:
+
+- text may stand before and after the JSON (warnings, progress);
+- old files have no `global options`; newer ones keep shared options there only;
+- with `group_reporting` a group's jobs are summed in one entry; without it every clone of a job
+  has its own, and they are summed here: rates added, means weighted by I/Os, distributions merged
+  (exactly from bins, else from percentiles);
+- `percentile` and `bins` are missing where no I/O was made; old files pad percentiles with zeros;
+- fio 2 counts in microseconds.
+
+What cannot be read is skipped and named with the reason: nothing disappears.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from raidlab.calibration.distribution import merge
+from raidlab.calibration.fio_logs import is_log, timeline_of
+from raidlab.calibration.fio_options import JobLoad, OptionError, load_of
+from raidlab.calibration.measurement import File, Latency, Measurement, Point, Side, Skipped
+from raidlab.devices.faults import Fault, SpecError
+
+_LARGEST_FILE = 256 * 1024 * 1024
+_OF_NAME = re.compile(r"(?:^|[^a-z])(rand)?(read|write|rw)-(\d+)-(\d+)\.json", re.IGNORECASE)
+
+
+class _UnreadableError(ValueError):
+    """Why a file, or a job of it, gives no point."""
+
+
+def import_fio(paths: Iterable[str | Path], name: str = "") -> Measurement:
+    """Reads fio output: files, or folders with everything below them.
+
+    Args:
+        paths: Files and folders.
+        name: Of the measurement; the first path's last part if empty.
+
+    Raises:
+        SpecError: A path does not exist, or nothing of it gave a point.
+    """
+    given = [Path(path) for path in paths]
+    missing = [path for path in given if not path.exists()]
+    if missing or not given:
+        why = "a file or folder with output of fio"
+        raise SpecError([Fault("", str(path), why) for path in missing or [Path()]])
+    points: list[Point] = []
+    files: list[File] = []
+    skipped: list[Skipped] = []
+    found = sorted({file for path in given for file in _files(path)})
+    logs = [file for file in found if is_log(file)]
+    used: set[Path] = set()
+    for path in found:
+        if path in logs:
+            continue
+        try:
+            text, digest = _read(path)
+            tree = parse(text)
+            points += _points(path, tree, logs, used, skipped)
+            version = str(tree.get("fio version", ""))
+            stamp = str(tree.get("time", "")).strip()
+            files.append(File(path=str(path), sha256=digest, tool=version, time=stamp))
+        except _UnreadableError as error:
+            skipped.append(Skipped(path=str(path), reason=str(error)))
+    why = "a log alone does not say its load: no JSON beside it names it and gave a point"
+    skipped += [Skipped(path=str(path), reason=why) for path in logs if path not in used]
+    if not points:
+        faults = [Fault("", None, skip.reason, (), skip.path) for skip in skipped[:20]]
+        raise SpecError(faults or [Fault("", str(given[0]), "holds no file")])
+    return Measurement(
+        name=name or given[0].resolve().stem,
+        points=tuple(sorted(points, key=lambda p: (p.rw, p.bs, p.numjobs, p.iodepth, p.file))),
+        files=tuple(files),
+        skipped=tuple(skipped),
+    )
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+        return
+    for inner in sorted(path.rglob("*")):
+        if inner.is_file() and not any(part.startswith(".") for part in inner.parts):
+            yield inner
+
+
+def _read(path: Path) -> tuple[str, str]:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise _UnreadableError("larger than 256 MiB: not a result of fio")
+        raw = path.read_bytes()
+    except OSError as error:
+        raise _UnreadableError(error.strerror or "cannot be read") from None
+    try:
+        return raw.decode("utf-8"), hashlib.sha256(raw).hexdigest()
+    except UnicodeDecodeError as error:
+        raise _UnreadableError(f"not UTF-8 text at byte {error.start}") from None
+
+
+def parse(text: str) -> dict[str, Any]:
+    """The JSON document in fio's output, whatever stands around it.
+
+    Raises:
+        ValueError: There is none; says why.
+    """
+    decoder = json.JSONDecoder()
+    start, why = text.find("{"), ""
+    for _ in range(100):
+        if start < 0:
+            break
+        try:
+            tree, _ = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError) as error:
+            why = why or f"JSON that ends or breaks early: {error}; was the file cut off?"
+        else:
+            if isinstance(tree, dict) and ("jobs" in tree or "client_stats" in tree):
+                return tree
+        start = text.find("{", start + 1)
+        if why and '"jobs"' in text:
+            break
+    raise _UnreadableError(why if why and '"jobs"' in text else "no JSON output of fio")
+
+
+def _points(
+    path: Path,
+    tree: Mapping[str, Any],
+    logs: Sequence[Path],
+    used: set[Path],
+    skipped: list[Skipped],
+) -> list[Point]:
+    entries = tree.get("jobs") or tree.get("client_stats")
+    if not isinstance(entries, list):
+        raise _UnreadableError('"jobs" is no list')
+    shared = tree.get("global options") or {}
+    groups: dict[Any, list[dict[str, Any]]] = {}
+    for entry in entries:
+        if isinstance(entry, dict) and entry.get("jobname") != "All clients":
+            groups.setdefault(entry.get("groupid", 0), []).append(entry)
+    points = []
+    for group in groups.values():
+        where = f"{path}" if len(groups) == 1 else f"{path} ({group[0].get('jobname')})"
+        try:
+            options = [_options(path, shared, entry) for entry in group]
+            point = _point(path, group, options)
+        except (_UnreadableError, OptionError) as error:
+            skipped.append(Skipped(path=where, reason=str(error)))
+            continue
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            reason = f"not in fio's form: {type(error).__name__}: {error}"
+            skipped.append(Skipped(path=where, reason=reason))
+            continue
+        found, steps = timeline_of(options[0], path.parent, logs)
+        used.update(found)
+        points.append(point.model_copy(update={"timeline": steps}))
+    return points
+
+
+def _options(path: Path, shared: Mapping[str, str], entry: Mapping[str, Any]) -> Mapping[str, str]:
+    options = {**shared, **entry.get("job options", {})}
+    match = _OF_NAME.search(path.name)
+    if "rw" not in options and "readwrite" not in options and match is not None:
+        rw = f"{(match[1] or '').lower()}{match[2].lower()}"
+        options = {"ioengine": "libaio", "rw": rw, "iodepth": match[3], "numjobs": match[4]}
+    return options
+
+
+def _point(
+    path: Path, group: Sequence[Mapping[str, Any]], options: Sequence[Mapping[str, str]]
+) -> Point:
+    failed = next((entry["error"] for entry in group if entry.get("error")), None)
+    if failed is not None:
+        raise _UnreadableError(f"fio ended with error {failed}")
+    loads = {load_of(own) for own in options}
+    if len(loads) > 1:
+        raise _UnreadableError("jobs with different loads ran together: no single load to compare")
+    load: JobLoad = loads.pop()
+    # Several entries are clones of a job, reported one by one.
+    jobs = len(group) if len(group) > 1 else load.numjobs
+    sides = {name: _side([entry[name] for entry in group if name in entry]) for name in _SIDES}
+    if all(side is None for side in sides.values()):
+        raise _UnreadableError("no I/O was completed")
+    spent = [float(entry.get("usr_cpu", 0)) + float(entry.get("sys_cpu", 0)) for entry in group]
+    runtimes = [float(e[n].get("runtime", 0)) for e in group for n in _SIDES if n in e]
+    return Point(
+        name=str(group[0].get("jobname", path.stem)),
+        rw=load.rw,  # type: ignore[arg-type]
+        read_share=load.read_share,
+        bs=load.bs,
+        iodepth=load.iodepth,
+        numjobs=jobs,
+        area_bytes=load.area_bytes,
+        runtime_s=max(runtimes, default=0.0) / 1000,
+        read=sides["read"],
+        write=sides["write"],
+        cpu_share=sum(spent) / len(spent) / 100 if any(spent) else None,
+        file=str(path),
+    )
+
+
+_SIDES = ("read", "write")
+
+
+def _side(entries: Sequence[Mapping[str, Any]]) -> Side | None:
+    moved = [entry for entry in entries if float(entry.get("iops", 0)) > 0]
+    if not moved:
+        return None
+    counts = [int(entry.get("total_ios", 0)) or _count(entry) for entry in moved]
+    total = sum(counts)
+    weights = [count / total for count in counts] if total else [1 / len(moved)] * len(moved)
+    slat = sum(w * _times(e, "slat")[0] for w, e in zip(weights, moved, strict=True))
+    completion = merge([_latency(entry) for entry in moved], weights)
+    means = [_times(entry, "lat")[0] for entry in moved]
+    lat = sum(w * mean for w, mean in zip(weights, means, strict=True))
+    return Side(
+        iops=sum(float(entry["iops"]) for entry in moved),
+        ios=total,
+        bytes_per_s=sum(_bandwidth(entry) for entry in moved),
+        latency_mean_us=lat or completion.mean_us + slat,
+        submission_mean_us=slat,
+        completion=completion,
+        spread=max(_spread(entry) for entry in moved),
+    )
+
+
+def _count(entry: Mapping[str, Any]) -> int:
+    for kind in ("clat_ns", "lat_ns"):
+        if int(entry.get(kind, {}).get("N", 0)):
+            return int(entry[kind]["N"])
+    return 0
+
+
+def _bandwidth(entry: Mapping[str, Any]) -> float:
+    return float(entry.get("bw_bytes", 0)) or float(entry.get("bw", 0)) * 1024
+
+
+def _times(entry: Mapping[str, Any], kind: str) -> tuple[float, float, float, float]:
+    """Mean, deviation, least and most of a kind of latency in microseconds."""
+    table, scale = entry.get(f"{kind}_ns"), 1e-3
+    if table is None:
+        table, scale = entry.get(kind, {}), 1.0
+    mean, stddev, least, most = (
+        float(table.get(key, 0)) * scale for key in ("mean", "stddev", "min", "max")
+    )
+    return mean, stddev, least, most
+
+
+def _latency(entry: Mapping[str, Any]) -> Latency:
+    mean, stddev, least, most = _times(entry, "clat")
+    kind = "clat"
+    if mean == 0.0:
+        kind, (mean, stddev, least, most) = "lat", _times(entry, "lat")
+    table, scale = entry.get(f"{kind}_ns"), 1e-3
+    if table is None:
+        table, scale = entry.get(kind, {}), 1.0
+    if "percentile" not in table and "percentile" in entry.get("lat_ns", {}):
+        table = entry["lat_ns"]  # lat_percentiles=1 without clat_percentiles
+    percentiles = {
+        f"{float(key):g}": float(value) * scale
+        for key, value in table.get("percentile", {}).items()
+        if float(key) > 0
+    }
+    bins = sorted((int(at), int(count)) for at, count in table.get("bins", {}).items())
+    return Latency(
+        mean_us=mean,
+        stddev_us=stddev,
+        min_us=least,
+        max_us=most,
+        percentiles_us=dict(sorted(percentiles.items(), key=lambda item: float(item[0]))),
+        bins_ns=tuple(bins),
+    )
+
+
+def _spread(entry: Mapping[str, Any]) -> float:
+    mean, deviation = float(entry.get("bw_mean", 0)), float(entry.get("bw_dev", 0))
+    return deviation / mean if mean > 0 else 0.0
