@@ -3,9 +3,11 @@
 //! Requests that the drive cannot take yet wait in the host, where a scheduler orders them:
 //!
 //! - `none`: as they came.
-//! - `deadline`: ascending by position and then from the lowest again, in batches of 16; reads
-//!   before writes, at most two batches in a row; a batch starts at the oldest request if that
-//!   has waited longer than its class may (reads 500 ms, writes 5 s).
+//! - `deadline`: ascending by position, in batches of 16; reads before writes, at most two
+//!   batches in a row. Beyond the highest position it goes on at the oldest request, and so does
+//!   a batch if that has waited longer than its class may (reads 500 ms, writes 5 s). Which
+//!   request is next is settled when the one before it goes: a request that arrives between the
+//!   two is passed by, and waits for another sweep.
 //! - `fair`: threads take turns of at most 100 ms (300 ms among all, if that is less). While
 //!   others wait, the thread whose turn it is has at most eight requests at the drive, and only
 //!   four until the first of them returns; it keeps its turn for as long as it has requests
@@ -142,56 +144,86 @@ struct Waiting {
     offset: u64,
     id: IoId,
     since: Time,
+    /// Order of arrival.
+    ticket: u64,
 }
 
-/// Ascending by position, then from the lowest again.
+/// Requests by position.
 #[derive(Debug, Default)]
 struct Elevator {
     /// Ascending by position; first come first among equals.
     waiting: Vec<Waiting>,
+    /// Beyond the last request that was taken in order of position.
     position: u64,
+    /// The request after the one that was taken last, by place and ticket.
+    next: Option<(u64, u64)>,
+    tickets: u64,
 }
 
 impl Elevator {
     fn with_capacity(places: usize) -> Elevator {
         Elevator {
             waiting: Vec::with_capacity(places),
-            position: 0,
+            ..Elevator::default()
         }
     }
 
-    fn push(&mut self, request: Waiting) {
-        let at = self
-            .waiting
-            .partition_point(|other| other.offset <= request.offset);
+    fn push(&mut self, offset: u64, id: IoId, since: Time) {
+        let at = self.waiting.partition_point(|other| other.offset <= offset);
+        let ticket = self.tickets;
+        self.tickets += 1;
+        let request = Waiting {
+            offset,
+            id,
+            since,
+            ticket,
+        };
         self.waiting.insert(at, request);
     }
 
-    fn pop(&mut self) -> Option<IoId> {
+    /// The nearest one ahead, whenever it came; from the lowest again at the end.
+    fn pop_nearest(&mut self) -> Option<IoId> {
         let at = self
             .waiting
             .partition_point(|other| other.offset < self.position);
         let at = if at == self.waiting.len() { 0 } else { at };
-        let next = *self.waiting.get(at)?;
+        self.take(at)
+    }
+
+    /// The one that was next when the one before it was taken; the oldest if there was none.
+    fn pop_settled(&mut self) -> Option<IoId> {
+        let at = match self.next {
+            Some(key) => self
+                .waiting
+                .partition_point(|other| (other.offset, other.ticket) < key),
+            None => self.oldest()?,
+        };
+        let id = self.take(at);
+        self.next = self
+            .waiting
+            .get(at)
+            .map(|request| (request.offset, request.ticket));
+        id
+    }
+
+    fn take(&mut self, at: usize) -> Option<IoId> {
+        let request = *self.waiting.get(at)?;
         self.waiting.remove(at);
-        self.position = next.offset + 1;
-        Some(next.id)
+        self.position = request.offset + 1;
+        Some(request.id)
     }
 
-    /// True if nothing waits beyond the position.
-    fn is_at_end(&self) -> bool {
-        self.waiting
-            .last()
-            .is_none_or(|last| last.offset < self.position)
+    fn oldest(&self) -> Option<usize> {
+        let waiting = self.waiting.iter().enumerate();
+        let oldest = waiting.min_by_key(|(_, request)| request.ticket);
+        oldest.map(|(at, _)| at)
     }
 
-    /// Goes to the oldest request if it has waited for longer than `limit`.
+    /// Goes on at the oldest request if it has waited for longer than `limit`.
     fn heed(&mut self, now: Time, limit: Nanos) {
-        let oldest = self.waiting.iter().min_by_key(|request| request.since);
-        if let Some(oldest) = oldest
-            && now.since(oldest.since) > limit
-        {
-            self.position = oldest.offset;
+        let oldest = self.oldest().map(|at| &self.waiting[at]);
+        if oldest.is_some_and(|request| now.since(request.since) > limit) {
+            self.next = None;
         }
     }
 }
@@ -219,19 +251,15 @@ impl Deadline {
     }
 
     fn push(&mut self, io: &Io, id: IoId, now: Time) {
-        self.lists[usize::from(io.op != Op::Read)].push(Waiting {
-            offset: io.offset,
-            id,
-            since: now,
-        });
+        self.lists[usize::from(io.op != Op::Read)].push(io.offset, id, now);
     }
 
     fn pop(&mut self, now: Time) -> Option<IoId> {
-        if self.left_in_batch == 0 || self.lists[self.current].is_at_end() {
+        if self.left_in_batch == 0 || self.lists[self.current].next.is_none() {
             self.start_batch(now);
         }
         self.left_in_batch = self.left_in_batch.saturating_sub(1);
-        self.lists[self.current].pop()
+        self.lists[self.current].pop_settled()
     }
 
     fn start_batch(&mut self, now: Time) {
@@ -289,11 +317,7 @@ impl Fair {
     fn push(&mut self, io: &Io, id: IoId, thread: u32, now: Time) {
         let waiting = &mut self.threads[thread as usize].waiting;
         self.busy += u32::from(waiting.waiting.is_empty());
-        waiting.push(Waiting {
-            offset: io.offset,
-            id,
-            since: now,
-        });
+        waiting.push(io.offset, id, now);
     }
 
     fn returned(&mut self, thread: u32) {
@@ -322,7 +346,7 @@ impl Fair {
         if self.busy > 1 && own.at_drive >= limit {
             return None;
         }
-        let id = own.waiting.pop();
+        let id = own.waiting.pop_nearest();
         own.at_drive += 1;
         self.busy -= u32::from(own.waiting.waiting.is_empty());
         id
@@ -390,23 +414,41 @@ mod tests {
     }
 
     #[test]
-    fn deadline_goes_up_and_starts_again_below() {
+    fn deadline_starts_at_the_oldest_and_goes_up() {
         let mut bench = Bench::new(Scheduler::Deadline, 0, 1);
-        for offset in [50, 10, 90] {
+        for offset in [50, 10, 90, 70] {
             bench.push(Op::Read, offset, 0, 0);
         }
-        assert_eq!(bench.pop(0), Some(10));
-        assert_eq!(bench.pop(0), Some(50));
-        bench.push(Op::Read, 20, 0, 0);
-        assert_eq!(bench.all(0), [90, 20]);
+        assert_eq!(bench.all(0), [50, 70, 90, 10]);
     }
 
     #[test]
-    fn deadline_turns_to_a_read_that_has_waited_half_a_second() {
+    fn deadline_passes_by_what_arrives_before_the_settled_next() {
         let mut bench = Bench::new(Scheduler::Deadline, 0, 1);
-        bench.push(Op::Read, 80, 0, 0);
-        bench.push(Op::Read, 10, 0, 100);
-        assert_eq!(bench.pop(500_000_001), Some(80));
+        for offset in [10, 50, 90] {
+            bench.push(Op::Read, offset, 0, 0);
+        }
+        assert_eq!(bench.pop(0), Some(10));
+        bench.push(Op::Read, 20, 0, 0);
+        assert_eq!(bench.all(0), [50, 90, 20]);
+    }
+
+    #[test]
+    fn deadline_turns_between_batches_to_a_read_that_has_waited_half_a_second() {
+        let mut bench = Bench::new(Scheduler::Deadline, 0, 1);
+        bench.push(Op::Read, 50, 0, 0);
+        bench.push(Op::Read, 10, 0, 0);
+        for offset in 60..100 {
+            bench.push(Op::Read, offset, 0, 0);
+        }
+        assert_eq!(bench.pop(0), Some(50));
+        for offset in 60..75 {
+            assert_eq!(bench.pop(0), Some(offset));
+        }
+        for offset in 75..91 {
+            assert_eq!(bench.pop(500_000_000), Some(offset));
+        }
+        assert_eq!(bench.pop(500_000_001), Some(10));
     }
 
     #[test]
@@ -426,7 +468,7 @@ mod tests {
         for offset in [50, 40, 10] {
             bench.push(Op::Read, offset, 0, 0);
         }
-        assert_eq!(bench.all(0), [40, 50]);
+        assert_eq!(bench.all(0), [50, 40]);
         bench.layer.returned(&mut bench.ios, 0, Time(1));
         assert_eq!(bench.all(1), [10]);
     }

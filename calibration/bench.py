@@ -1,0 +1,206 @@
+"""A drive on a test bench: one device behind one host, under the load of a measured point.
+
+The same bench serves fits and comparisons, and both see what fio saw: jobs as load threads, each
+with its own depth, on the whole drive or the part of it that was loaded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from raidlab.calibration.measurement import Latency, Point
+from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.host import HostSpec
+from raidlab.devices.schema import DriveOptions, DriveSpec
+from raidlab.scenarios import _engine
+from raidlab.scenarios.topology import Attached, connect
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long each point is simulated."""
+
+    ios: int = 6000
+    """I/Os recorded at least, unless the simulated rate is far below the measured one."""
+    ios_of_slow: int = 1500
+    """The same for drives below `slow_iops`, whose I/Os take long to simulate."""
+    slow_iops: float = 2000.0
+    rounds: float = 12.0
+    """I/Os recorded at least for each place in the queue."""
+    seed: int = 1
+
+    def ios_for(self, point: Point) -> int:
+        """I/Os to record for a point."""
+        base = self.ios_of_slow if point.iops < self.slow_iops else self.ios
+        return int(max(base, self.rounds * point.outstanding))
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What the simulation gives for a point."""
+
+    iops: float
+    latency_mean_us: float
+    read: Latency | None
+    write: Latency | None
+    iops_ci95: tuple[float, float]
+    breakdown_us: Mapping[str, float]
+    busiest: str
+    """The component that worked most, with its share of the time."""
+
+    def side(self, name: str) -> Latency | None:
+        """Reads or writes."""
+        return self.read if name == "read" else self.write
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A drive model behind a host.
+
+    Attributes:
+        device: The drive's entry in the plan, as its `to_plan` gives it.
+        drive: Its queue and link.
+        host: The host.
+        capacity: Bytes that the drive offers.
+    """
+
+    device: Mapping[str, Any]
+    drive: DriveSpec
+    host: HostSpec
+    capacity: int
+
+    @staticmethod
+    def of(drive: DriveSpec, host: HostSpec, options: DriveOptions | None = None) -> Bench:
+        """The bench of a drive as its file describes it.
+
+        Raises:
+            SpecError: The host has no port for the drive.
+        """
+        options = options or DriveOptions()
+        faults = Faults()
+        connect(host, None, [Attached(drive, drive.name, "device")], faults)
+        faults.raise_if_any()
+        return Bench(drive.to_plan(options), drive, host, drive.capacity_bytes(options))
+
+    def plan(self, point: Point, effort: Effort) -> dict[str, Any]:
+        """The engine's plan for a measured point.
+
+        Raises:
+            SpecError: The load does not fit on the drive.
+        """
+        area = min(point.area_bytes or self.capacity, self.capacity)
+        area -= area % point.bs
+        if area < point.bs * point.numjobs:
+            allowed = f"at least {point.numjobs} blocks; the drive offers {self.capacity} B"
+            raise SpecError([Fault("area_bytes", point.area_bytes, allowed, (), point.file)])
+        topology = connect(self.host, None, [Attached(self.drive, "drive", "device")], Faults())
+        ios = effort.ios_for(point)
+        expected_ns = ios / point.iops * 1e9
+        return {
+            "seed": effort.seed,
+            "warm_up_ns": int(0.2 * expected_ns + 3e9 * point.outstanding / point.iops),
+            "duration_ns": int(3 * expected_ns) + 1,
+            "max_ios": ios,
+            "host": self.host.to_plan(),
+            "links": topology.links,
+            "controllers": [],
+            "devices": [dict(self.device)],
+            "drives": [
+                {
+                    "name": "drive",
+                    "device": 0,
+                    "queue_depth": self.drive.queue_depth,
+                    "block_layer": self.host.block_layer.to_plan(),
+                    "path": topology.paths[0],
+                }
+            ],
+            "arrays": [
+                {
+                    "name": "drive",
+                    "level": "jbod",
+                    "stripe_unit_bytes": 65536,
+                    "drives": [0],
+                    "controller": None,
+                    "software": False,
+                }
+            ],
+            "workloads": [_workload(point, area)],
+        }
+
+    def run(self, point: Point, effort: Effort) -> Simulated:
+        """Simulates a point.
+
+        Raises:
+            SpecError: The drive's numbers do not fit together.
+        """
+        try:
+            text = _engine.run(json.dumps(self.plan(point, effort)))
+        except _engine.PlanError as error:
+            raise SpecError([Fault(k, v, allowed) for k, v, allowed in error.args[0]]) from None
+        return _simulated(json.loads(text))
+
+    def run_all(self, points: Sequence[Point], effort: Effort, workers: int = 1) -> list[Simulated]:
+        """Simulates points, several at once if there are `workers`."""
+        return run_tasks([lambda point=point: self.run(point, effort) for point in points], workers)
+
+
+def run_tasks(tasks: Sequence[Callable[[], Simulated]], workers: int) -> list[Simulated]:
+    """Runs simulations on threads, which work in parallel while the engine runs."""
+    if workers <= 1 or len(tasks) <= 1:
+        return [task() for task in tasks]
+    with ThreadPoolExecutor(min(workers, len(tasks))) as pool:
+        futures = [pool.submit(task) for task in tasks]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _workload(point: Point, area: int) -> dict[str, Any]:
+    return {
+        "name": "load",
+        "array": 0,
+        "threads": point.numjobs,
+        "access": "random" if point.rw.startswith("rand") else "sequential",
+        "read_share": point.read_share,
+        "block_bytes": point.bs,
+        "align_bytes": point.bs,
+        "area_start_bytes": 0,
+        "area_bytes": area,
+        "arrival": {"kind": "closed", "outstanding": point.outstanding, "think_ns": 0},
+    }
+
+
+def _simulated(result: Mapping[str, Any]) -> Simulated:
+    workload = result["workloads"][0]
+    latency = workload["latency_us"]
+    busiest = max(result["components"], key=lambda part: float(part["utilization"]), default=None)
+    return Simulated(
+        iops=workload["iops"],
+        latency_mean_us=latency["mean"] if latency else 0.0,
+        read=_latency(workload["read"]),
+        write=_latency(workload["write"]),
+        iops_ci95=tuple(workload["iops_ci95"]),
+        breakdown_us=workload["breakdown_us"],
+        busiest=f"{busiest['name']} {busiest['utilization']:.0%}" if busiest else "",
+    )
+
+
+def _latency(side: Mapping[str, Any]) -> Latency | None:
+    summary = side["latency_us"]
+    if summary is None:
+        return None
+    percentiles = {"50": "p50", "90": "p90", "95": "p95", "99": "p99", "99.9": "p99_9"}
+    return Latency(
+        mean_us=summary["mean"],
+        stddev_us=summary["stddev"],
+        min_us=summary["min"],
+        max_us=summary["max"],
+        percentiles_us={key: summary[name] for key, name in percentiles.items()},
+        bins_ns=tuple((at, count) for at, count in side["bins"]),
+    )

@@ -1,0 +1,88 @@
+"""How far a simulation is from a measurement: residuals in units of what is tolerated.
+
+Rates and latencies are compared as logarithms of ratios, so that a point at 100 IO/s weighs as
+much as one at 100,000, and twice too slow as much as twice too fast. Each residual is divided by
+the deviation that would still count as agreement; the fit then takes a robust loss of it, so that
+single odd points do not pull the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from raidlab.calibration.bench import Simulated
+from raidlab.calibration.distribution import percentile
+from raidlab.calibration.measurement import Point, Side
+
+Array = npt.NDArray[np.float64]
+
+RATE_TOLERANCE = 0.03
+PERCENTILES: tuple[tuple[float, float], ...] = ((50.0, 0.10), (90.0, 0.10), (99.0, 0.20))
+"""Percentiles that are compared, and the relative deviation that counts as agreement."""
+_FARTHEST = 3.0
+
+
+@dataclass(frozen=True)
+class Residual:
+    """One comparison."""
+
+    point: int
+    quantity: str
+    """`rate`, or direction and percentile: `read p99`."""
+    measured: float
+    simulated: float
+    tolerance: float
+
+    @property
+    def value(self) -> float:
+        """Logarithm of simulated over measured, in tolerances."""
+        return float(np.clip(self.log_ratio, -_FARTHEST, _FARTHEST)) / self.tolerance
+
+    @property
+    def log_ratio(self) -> float:
+        """Logarithm of simulated over measured."""
+        if self.simulated <= 0.0:
+            return -_FARTHEST
+        return float(np.log(self.simulated / self.measured))
+
+
+def total_percentile(side: Side, percent: float) -> float | None:
+    """A percentile of the latency with submission, in microseconds.
+
+    fio gives percentiles from the end of the submission on; the mean submission is added, which
+    is exact where submissions are short or even.
+    """
+    completion = percentile(side.completion, percent)
+    return None if completion is None else completion + side.submission_mean_us
+
+
+def residuals(points: Sequence[Point], results: Sequence[Simulated]) -> list[Residual]:
+    """Every comparison of measured points with their simulations, in the order of the points."""
+    found: list[Residual] = []
+    for index, (point, result) in enumerate(zip(points, results, strict=True)):
+        found.append(Residual(index, "rate", point.iops, result.iops, RATE_TOLERANCE))
+        for name, side in point.sides():
+            simulated = result.side(name)
+            for percent, tolerance in PERCENTILES:
+                measured = total_percentile(side, percent)
+                if measured is None or measured <= 0.0:
+                    continue
+                value = percentile(simulated, percent) if simulated is not None else None
+                found.append(
+                    Residual(index, f"{name} p{percent:g}", measured, value or 0.0, tolerance)
+                )
+    return found
+
+
+def values(found: Sequence[Residual]) -> Array:
+    """The residuals as numbers."""
+    return np.array([residual.value for residual in found])
+
+
+def robust(numbers: Array) -> float:
+    """Soft absolute value: quadratic up to a tolerance, linear beyond it; the sum."""
+    return float(np.sum(2.0 * (np.sqrt(1.0 + numbers**2) - 1.0)))

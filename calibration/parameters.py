@@ -1,0 +1,128 @@
+"""Parameters that a fit may turn: their place in a device file, bounds, unit, scale.
+
+Which parameters a kind has is declared in `kinds`; here is what any of them is. Numbers are kept
+in the unit's own scale (microseconds, bytes a second); device files hold them as text with units.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from raidlab.devices.faults import Fault, SpecError
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Something that a fit may turn.
+
+    Attributes:
+        key: In the device file, dotted; `host.` before keys of the host, `state.` before what is
+            neither the drive's nor the host's but the measurement's.
+        unit: As files write it; empty for plain numbers and shares.
+        low: Least value that is looked at.
+        high: Largest one.
+        scale: `log` where ratios matter, `linear` where differences do.
+        speaks: Which measurements tell it.
+        needs: True for points that do; a parameter that no point speaks to is left as it is.
+        whole: True for counts.
+    """
+
+    key: str
+    unit: str
+    low: float
+    high: float
+    scale: Literal["log", "linear"]
+    speaks: str
+    needs: Callable[[Sequence[Any]], bool] = lambda points: True
+    whole: bool = False
+
+    def value(self, at: float) -> float:
+        """The value at a place between 0 (low) and 1 (high)."""
+        at = min(1.0, max(0.0, at))
+        if self.scale == "log":
+            found = self.low * (self.high / self.low) ** at
+        else:
+            found = self.low + (self.high - self.low) * at
+        return float(round(found)) if self.whole else found
+
+    def place(self, value: float) -> float:
+        """Where a value lies between low and high, 0 to 1."""
+        value = min(self.high, max(self.low, value))
+        if self.scale == "log":
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    def slope(self, at: float) -> float:
+        """Change of the value for a change of its place."""
+        if self.scale == "log":
+            return self.value(at) * math.log(self.high / self.low)
+        return self.high - self.low
+
+    def text(self, value: float) -> str | float | int:
+        """The value as a device file holds it."""
+        if self.whole:
+            return int(value)
+        rounded = float(f"{value:.4g}")
+        return f"{rounded:g} {self.unit}" if self.unit else rounded
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the user says of parameters: fixed, freed, tied."""
+
+    fix: Mapping[str, float]
+    free: frozenset[str]
+    tie: Mapping[str, str]
+    """From a parameter to the one whose place between its bounds it takes."""
+
+
+def choose(
+    declared: Sequence[Parameter], extra: Sequence[Parameter], choice: Choice
+) -> tuple[list[Parameter], dict[str, float]]:
+    """The parameters to fit, and those that are fixed to a value.
+
+    Args:
+        declared: Those that are fitted unless the user says otherwise.
+        extra: Those that are fitted only if the user frees them.
+        choice: What the user says.
+
+    Raises:
+        SpecError: A name that no parameter has.
+    """
+    known = {parameter.key: parameter for parameter in (*declared, *extra)}
+    named = [*choice.fix, *choice.free, *choice.tie, *choice.tie.values()]
+    unknown = [name for name in named if name not in known]
+    if unknown:
+        allowed = f"one of {', '.join(known)}"
+        raise SpecError([Fault("", name, allowed, tuple(known)) for name in unknown])
+    free = [*declared, *(parameter for parameter in extra if parameter.key in choice.free)]
+    kept = [p for p in free if p.key not in choice.fix and p.key not in choice.tie]
+    return kept, dict(choice.fix)
+
+
+def put(tree: dict[str, Any], key: str, value: Any) -> None:
+    """Sets a dotted key of a tree, lists by index."""
+    *path, last = key.split(".")
+    at: Any = tree
+    for part in path:
+        at = at[int(part)] if isinstance(at, list) else at.setdefault(part, {})
+    if isinstance(at, list):
+        at[int(last)] = value
+    else:
+        at[last] = value
+
+
+def get(tree: Mapping[str, Any], key: str) -> Any:
+    """The value at a dotted key; None if there is none."""
+    at: Any = tree
+    for part in key.split("."):
+        if isinstance(at, Mapping):
+            at = at.get(part)
+        elif isinstance(at, list | tuple) and part.isdigit() and int(part) < len(at):
+            at = at[int(part)]
+        else:
+            return None
+    return at
