@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from raidlab.calibration.measurement import Latency, Point
@@ -66,15 +67,23 @@ class Bench:
         drive: Its queue and link.
         host: The host.
         capacity: Bytes that the drive offers.
+        mapped: Share of a solid-state drive that held data before the measurement; the rest
+            reads without touching NAND.
     """
 
     device: Mapping[str, Any]
     drive: DriveSpec
     host: HostSpec
     capacity: int
+    mapped: float = 1.0
 
     @staticmethod
-    def of(drive: DriveSpec, host: HostSpec, options: DriveOptions | None = None) -> Bench:
+    def of(
+        drive: DriveSpec,
+        host: HostSpec,
+        options: DriveOptions | None = None,
+        mapped: float = 1.0,
+    ) -> Bench:
         """The bench of a drive as its file describes it.
 
         Raises:
@@ -84,7 +93,8 @@ class Bench:
         faults = Faults()
         connect(host, None, [Attached(drive, drive.name, "device")], faults)
         faults.raise_if_any()
-        return Bench(drive.to_plan(options), drive, host, drive.capacity_bytes(options))
+        capacity = drive.capacity_bytes(options)
+        return Bench(drive.to_plan(options), drive, host, capacity, mapped)
 
     def plan(self, point: Point, effort: Effort) -> dict[str, Any]:
         """The engine's plan for a measured point.
@@ -97,6 +107,8 @@ class Bench:
         if area < point.bs * point.numjobs:
             allowed = f"at least {point.numjobs} blocks; the drive offers {self.capacity} B"
             raise SpecError([Fault("area_bytes", point.area_bytes, allowed, (), point.file)])
+        device, share = _prepared(self.device, point, self.mapped)
+        area = max(point.bs * point.numjobs, int(area * share) // point.bs * point.bs)
         topology = connect(self.host, None, [Attached(self.drive, "drive", "device")], Faults())
         ios = effort.ios_for(point)
         expected_ns = ios / point.iops * 1e9
@@ -108,7 +120,7 @@ class Bench:
             "host": self.host.to_plan(),
             "links": topology.links,
             "controllers": [],
-            "devices": [dict(self.device)],
+            "devices": [device],
             "drives": [
                 {
                     "name": "drive",
@@ -145,7 +157,7 @@ class Bench:
 
     def run_all(self, points: Sequence[Point], effort: Effort, workers: int = 1) -> list[Simulated]:
         """Simulates points, several at once if there are `workers`."""
-        return run_tasks([lambda point=point: self.run(point, effort) for point in points], workers)
+        return run_tasks([partial(self.run, point, effort) for point in points], workers)
 
 
 def run_tasks(tasks: Sequence[Callable[[], Simulated]], workers: int) -> list[Simulated]:
@@ -159,6 +171,61 @@ def run_tasks(tasks: Sequence[Callable[[], Simulated]], workers: int) -> list[Si
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+
+
+_SLICE_BLOCKS = 64
+_SLICE_PAGES = 64
+_FILLING_BLOCK = 128 * 1024
+
+
+def _prepared(
+    device: Mapping[str, Any], point: Point, mapped: float
+) -> tuple[dict[str, Any], float]:
+    """The device in the state before the measurement, and the share of it that is simulated.
+
+    A solid-state drive whose state does not depend on its size is cut to some blocks of each die:
+    as many dies, buses and cores, less to set up.
+    """
+    if device["kind"] != "ssd":
+        return dict(device), 1.0
+    prepared, share = dict(device), 1.0
+    steady = point.state == "steady-state" and point.read_share < 1.0
+    if not steady:
+        prepared, share = _slice(prepared)
+    capacity = int(prepared["capacity_bytes"])
+    unit = int(prepared["unit_bytes"])
+    filled = 0 if point.state == "fresh" else int(capacity * min(1.0, mapped)) // unit * unit
+    past = [_past("sequential", filled, _FILLING_BLOCK, filled)] if filled else []
+    if steady:
+        area = min(point.area_bytes or capacity, capacity)
+        past.append(_past("random", area, point.bs, 0))
+    return prepared | {"history": past}, share
+
+
+def _slice(device: dict[str, Any]) -> tuple[dict[str, Any], float]:
+    nand = dict(device["nand"])
+    whole = nand["blocks_per_plane"] * nand["pages_per_block"]
+    reserved = device.get("reserved_blocks_per_plane", 0) / nand["blocks_per_plane"]
+    nand["pages_per_block"] = min(nand["pages_per_block"], _SLICE_PAGES)
+    nand["blocks_per_plane"] = min(nand["blocks_per_plane"], _SLICE_BLOCKS)
+    share = nand["blocks_per_plane"] * nand["pages_per_block"] / whole
+    unit = device["unit_bytes"]
+    cut = device | {
+        "nand": nand,
+        "capacity_bytes": max(1, int(device["capacity_bytes"] * share) // unit) * unit,
+        "reserved_blocks_per_plane": int(reserved * nand["blocks_per_plane"]),
+    }
+    return cut, cut["capacity_bytes"] / device["capacity_bytes"]
+
+
+def _past(access: str, area: int, block: int, written: int) -> dict[str, Any]:
+    return {
+        "access": access,
+        "start_bytes": 0,
+        "area_bytes": area,
+        "block_bytes": block,
+        "written_bytes": written,
+    }
 
 
 def _workload(point: Point, area: int) -> dict[str, Any]:

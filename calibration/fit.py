@@ -1,8 +1,10 @@
 """The search for parameters: everywhere first, then downhill, with the errors of what it finds.
 
-1. A Latin hypercube looks at the whole space, the start among its points, on a part of the
-   measurement that spans its depths; Nelder and Mead's simplex goes on from the best.
-2. Least squares (trust region, soft absolute loss) on all points, with the same random numbers in
+1. Stages, each with the parameters that one direction tells (host and links first where they
+   are free): a Latin hypercube looks at the whole space, the start among its points, on points
+   that span the depths; Nelder and Mead's simplex goes on from the best.
+2. Jointly: least squares (trust region, soft absolute loss) on all points, with the same random
+   numbers in
    every simulation, so that a difference of two is due to the parameters.
 3. The Jacobian at the end gives standard errors and correlations; a bootstrap over points, on the
    linear model that the Jacobian is, confirms them. A parameter is called identifiable if its
@@ -14,9 +16,10 @@ is looked up in a store first, so that an interrupted fit goes on where it stopp
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -28,13 +31,16 @@ from raidlab.calibration.parameters import Parameter
 
 Array = npt.NDArray[np.float64]
 
-Evaluate = Callable[[Array, bool], Array]
-"""Residuals at a place of the unit cube; True for the rough look at a part of the points."""
+Evaluate = Callable[[Array, Sequence[int], bool], Array]
+"""Residuals of some points at a place of the unit cube; True for a rough look."""
 
 _STEP = 0.02
 _AT_BOUND = 0.01
 _WIDE = 0.25
 _ALIKE = 0.98
+_PULL = 0.5
+"""Residual of a parameter that lies a whole range away from where it started: far less than any
+measurement says, but enough to leave alone what no measurement speaks to."""
 
 
 class OutOfTimeError(Exception):
@@ -70,27 +76,39 @@ class Fit:
     warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Stage:
+    """A part of the search: some parameters, on some points, the rest as it is."""
+
+    parameters: tuple[int, ...]
+    points: tuple[int, ...]
+
+
 @dataclass
 class _Search:
     evaluate: Evaluate
+    start: Array
+    points: tuple[int, ...]
     deadline: float
     evaluations: int = 0
-    best: dict[bool, tuple[float, Array]] = field(default_factory=dict)
+    best: tuple[float, Array] | None = None
 
-    def residuals(self, at: Array, rough: bool) -> Array:
+    def residuals(self, at: Array, points: Sequence[int], rough: bool) -> Array:
+        """The residuals of the points, and after them the pull towards the start."""
         if time.monotonic() > self.deadline:
             raise OutOfTimeError
         at = np.clip(at, 0.0, 1.0)
         self.evaluations += 1
-        found = self.evaluate(at, rough)
-        cost = robust(found)
-        if rough not in self.best or cost < self.best[rough][0]:
-            self.best[rough] = (cost, at.copy())
-        return found
+        found = self.evaluate(at, points, rough)
+        return np.concatenate([found, (at - self.start) * _PULL])
 
-    def cost(self, at: Array) -> float:
-        outside = float(np.sum(np.maximum(0.0, np.abs(at - 0.5) - 0.5)))
-        return robust(self.residuals(at, True)) * (1.0 + 10.0 * outside)
+    def full(self, at: Array) -> Array:
+        """The residuals of all points; the best place is remembered."""
+        found = self.residuals(at, self.points, False)
+        cost = robust(found)
+        if self.best is None or cost < self.best[0]:
+            self.best = (cost, np.clip(at, 0.0, 1.0))
+        return found
 
 
 def fit(
@@ -98,6 +116,7 @@ def fit(
     start: Array,
     evaluate: Evaluate,
     groups: Sequence[int],
+    stages: Sequence[Stage],
     *,
     budget_s: float = 90.0,
     samples: int = 0,
@@ -109,22 +128,30 @@ def fit(
         parameters: What may be turned; their places between the bounds span the unit cube.
         start: Where to begin, in the unit cube.
         evaluate: Gives the residuals.
-        groups: For each residual of a full evaluation, the point that it belongs to.
+        groups: For each residual of all points, the point that it belongs to.
+        stages: Searches of parts before the joint one.
         budget_s: Seconds after which the search ends with what it has.
-        samples: Size of the first look; eight times the parameters if 0.
+        samples: Size of the first look of a stage; eight times its parameters if 0.
         seed: Of the search's own random numbers.
     """
     begun = time.monotonic()
-    search = _Search(evaluate, begun + budget_s)
+    points = tuple(sorted(set(groups)))
+    search = _Search(evaluate, start.copy(), points, begun + 0.75 * budget_s)
     warnings: list[str] = []
+    place = start.copy()
     try:
-        _look_everywhere(search, start, samples or 8 * len(parameters), seed)
-        _go_downhill(search, search.best[True][1])
+        for number, stage in enumerate(stages):
+            left = search.deadline - time.monotonic()
+            until = time.monotonic() + left / (len(stages) - number + 1)
+            place = _look_everywhere(search, place, stage, samples, seed, until)
+        _go_downhill(search, place)
     except OutOfTimeError:
         warnings.append(f"the time budget of {budget_s:g} s ended the search early")
-    _, place = search.best.get(False) or search.best.get(True) or (0.0, start)
     search.deadline = float("inf")
-    jacobian, at_best = _jacobian(search, place)
+    if search.best is None:
+        search.full(place)
+    place = place if search.best is None else search.best[1]
+    jacobian, at_best = _jacobian(search, place, parameters)
     estimates, correlations = _estimates(parameters, place, jacobian, at_best, groups, seed)
     warnings += _doubts(estimates, len(at_best))
     return Fit(
@@ -139,27 +166,54 @@ def fit(
     )
 
 
-def _look_everywhere(search: _Search, start: Array, samples: int, seed: int) -> None:
-    cube = qmc.LatinHypercube(len(start), rng=np.random.default_rng(seed)).random(samples)
-    looked = [(search.cost(at), at) for at in (start, *cube)]
-    looked.sort(key=lambda found: found[0])
-    half = search.deadline - time.monotonic()
-    until = time.monotonic() + half / 2
-    for _, at in looked[:2]:
-        if time.monotonic() < until:
-            simplex = np.vstack([at, *(np.where(row, _away(at), at) for row in np.eye(len(at)))])
+def _look_everywhere(
+    search: _Search, place: Array, stage: Stage, samples: int, seed: int, until: float
+) -> Array:
+    """The best of a Latin hypercube and of simplexes from its best; the rest of `place` stays."""
+    turned = list(stage.parameters)
+    if not turned:
+        return place
+    best: list[tuple[float, Array]] = []
+
+    def cost(part: Array) -> float:
+        if time.monotonic() > until:
+            raise _StageOverError
+        at = place.copy()
+        at[turned] = np.clip(part, 0.0, 1.0)
+        outside = float(np.sum(np.maximum(0.0, np.abs(part - 0.5) - 0.5)))
+        found = robust(search.residuals(at, stage.points, True)) * (1.0 + 10.0 * outside)
+        best.append((found, np.clip(part, 0.0, 1.0)))
+        return found
+
+    count = len(turned)
+    cube = qmc.LatinHypercube(count, rng=np.random.default_rng(seed)).random(samples or 8 * count)
+    with contextlib.suppress(_StageOverError):
+        for part in (place[turned], *cube):
+            cost(part)
+        for _, part in sorted(best, key=lambda found: found[0])[:2]:
+            simplex = np.vstack(
+                [part, *(np.where(row, _away(part), part) for row in np.eye(count))]
+            )
             minimize(
-                search.cost,
-                at,
+                cost,
+                part,
                 method="Nelder-Mead",
                 options={
                     "initial_simplex": simplex,
-                    "maxfev": 25 * len(at),
+                    "maxfev": 30 * count,
                     "xatol": 0.004,
                     "fatol": 0.05,
                     "adaptive": True,
                 },
             )
+    found = place.copy()
+    if best:
+        found[turned] = min(best, key=lambda one: one[0])[1]
+    return found
+
+
+class _StageOverError(Exception):
+    """The time of a stage is spent."""
 
 
 def _away(at: Array) -> Array:
@@ -167,35 +221,44 @@ def _away(at: Array) -> Array:
 
 
 def _go_downhill(search: _Search, at: Array) -> None:
+    search.full(at)
     least_squares(
-        lambda x: search.residuals(x, False),
-        np.clip(at, 0.005, 0.995),
+        search.full,
+        np.clip(at, 0.003, 0.997),
         bounds=(0.0, 1.0),
         loss="soft_l1",
         diff_step=_STEP,
         x_scale=0.1,
-        xtol=1e-3,
-        ftol=1e-3,
+        xtol=2e-3,
+        ftol=2e-3,
         max_nfev=12,
     )
 
 
-def _jacobian(search: _Search, place: Array) -> tuple[Array, Array]:
+def _jacobian(
+    search: _Search, place: Array, parameters: Sequence[Parameter]
+) -> tuple[Array, Array]:
     """Change of the residuals by place, from steps to both sides where there is room."""
-    at_best = search.residuals(place, False)
+    count = len(place)
+    at_best = search.full(place)[: -count or None]
     columns = []
-    for index in range(len(place)):
-        step = np.zeros(len(place))
+    for index, parameter in enumerate(parameters):
+        step = np.zeros(count)
         step[index] = _STEP
+        if parameter.whole:
+            # At least to the next whole number.
+            step[index] = max(_STEP, 1.2 / abs(parameter.slope(float(place[index]))))
         high, low = np.clip(place + step, 0, 1), np.clip(place - step, 0, 1)
-        change = search.residuals(high, False) - search.residuals(low, False)
-        columns.append(change / (high[index] - low[index]))
-    return np.array(columns).T.reshape(len(at_best), len(place)), at_best
+        change = search.residuals(high, search.points, False) - search.residuals(
+            low, search.points, False
+        )
+        columns.append(change[:-count] / (high[index] - low[index]))
+    return np.array(columns).T.reshape(len(at_best), count), at_best
 
 
 def _weights(residuals: Array) -> Array:
     """What the soft absolute loss makes of each residual's weight."""
-    return (1.0 + residuals**2) ** -0.25
+    return np.asarray((1.0 + residuals**2) ** -0.25)
 
 
 def _estimates(
@@ -254,7 +317,7 @@ def _bootstrap(weighted: Array, residuals: Array, groups: Sequence[int], seed: i
         part = weighted[rows]
         normal = part.T @ part + 1.0 * np.eye(count)
         moves.append(-np.linalg.solve(normal, part.T @ residuals[rows]))
-    return np.std(np.array(moves), axis=0)
+    return np.asarray(np.std(np.array(moves), axis=0))
 
 
 def _doubts(estimates: Sequence[Estimate], residuals: int) -> list[str]:
@@ -266,6 +329,8 @@ def _doubts(estimates: Sequence[Estimate], residuals: int) -> list[str]:
         )
     for estimate in estimates:
         key = estimate.parameter.key
+        if key.startswith("state.") and estimate.at_bound:
+            continue
         if estimate.at_bound:
             doubts.append(
                 f"{key} lies at its bound, {estimate.value:.4g} {estimate.parameter.unit}"
@@ -284,4 +349,4 @@ def sensitivity(jacobian: Array) -> list[float]:
     return [float(np.sqrt(np.mean(column**2))) for column in jacobian.T]
 
 
-__all__ = ["Estimate", "Fit", "OutOfTimeError", "fit", "sensitivity"]
+__all__ = ["Estimate", "Fit", "OutOfTimeError", "Stage", "fit", "sensitivity"]

@@ -7,7 +7,7 @@ in the unit's own scale (microseconds, bytes a second); device files hold them a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,7 +26,10 @@ class Parameter:
         high: Largest one.
         scale: `log` where ratios matter, `linear` where differences do.
         speaks: Which measurements tell it.
-        needs: True for points that do; a parameter that no point speaks to is left as it is.
+        side: The direction that tells it: `read`, `write` or `both`. A parameter of a direction
+            that was not measured is left as it is.
+        of: Another key, if the value is this many times the value there.
+        along: Keys that keep their ratio to this one.
         whole: True for counts.
     """
 
@@ -36,7 +39,9 @@ class Parameter:
     high: float
     scale: Literal["log", "linear"]
     speaks: str
-    needs: Callable[[Sequence[Any]], bool] = lambda points: True
+    side: Literal["read", "write", "both"] = "both"
+    of: str = ""
+    along: tuple[str, ...] = ()
     whole: bool = False
 
     def value(self, at: float) -> float:
@@ -65,7 +70,7 @@ class Parameter:
         """The value as a device file holds it."""
         if self.whole:
             return int(value)
-        rounded = float(f"{value:.4g}")
+        rounded = float(f"{value:.5g}")
         return f"{rounded:g} {self.unit}" if self.unit else rounded
 
 

@@ -1,0 +1,62 @@
+"""Writes device files: the tree of a device, with the source of every number beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def device_toml(values: Mapping[str, Any], sources: Mapping[str, Any], head: Sequence[str]) -> str:
+    """A device file.
+
+    Args:
+        values: The tree as files hold it, quantities as text with units.
+        sources: For the table `[sources]`: by dotted key, a word or a table.
+        head: Lines of the comment at its head.
+    """
+    lines = [f"# {line}" for line in head]
+    _table(values, (), lines)
+    lines += ["", "[sources]"]
+    lines += [f"{_key(key)} = {_plain(source)}" for key, source in sources.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _table(table: Mapping[str, Any], path: tuple[str, ...], lines: list[str]) -> None:
+    tables: list[tuple[str, Any]] = []
+    for key, value in table.items():
+        if isinstance(value, Mapping) or _is_tables(value):
+            tables.append((key, value))
+        elif value is not None:
+            lines.append(f"{_key(key)} = {_plain(value)}")
+    for key, value in tables:
+        inner = (*path, key)
+        name = ".".join(_key(part) for part in inner)
+        for item in value if _is_tables(value) else [value]:
+            lines += ["", f"[[{name}]]" if _is_tables(value) else f"[{name}]"]
+            _table(item, inner, lines)
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and isinstance(value[0], Mapping)
+
+
+def _key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{_key(str(key))} = {_plain(item)}" for key, item in value.items())
+        return f"{{ {inner} }}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_plain(item) for item in value) + "]"
+    if isinstance(value, str):
+        # TOML's basic strings escape as JSON's do.
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)

@@ -1,0 +1,203 @@
+"""What a fit may turn, kind by kind, and the file that it starts from.
+
+A parameter stands here if it is a property of the drive or of the host that measurements of rate
+and latency can tell; what only data sheets tell (geometry, dies, capacity) stays as the template
+or the device named with `--like` has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from raidlab.calibration.parameters import Parameter, get
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.units import DURATION
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of drive that can be fitted."""
+
+    name: str
+    template: Path
+    host: str
+    """Of the catalogue, if the user names none."""
+    declared: tuple[Parameter, ...]
+    extra: tuple[Parameter, ...] = ()
+
+
+def _time(key: str, unit: str, low: float, high: float, speaks: str, **more: Any) -> Parameter:
+    return Parameter(key, unit, low, high, "log", speaks, **more)
+
+
+_HDD = (
+    _time("seek.read.average", "ms", 2.0, 25.0, "random reads at depth 1", side="read"),
+    Parameter(
+        "seek.read.full",
+        "",
+        1.3,
+        3.0,
+        "linear",
+        "percentiles of random reads",
+        side="read",
+        of="seek.read.average",
+    ),
+    _time("seek.read.single", "ms", 0.2, 4.0, "random reads at depth", side="read"),
+    Parameter("scheduler.ageing", "", 0.0, 1.0, "linear", "p99 of random reads at depth"),
+    _time("overhead.read", "ms", 0.02, 3.0, "random reads at depth 1", side="read"),
+    Parameter(
+        "seek.write_settle", "ms", -1.0, 15.0, "linear", "random writes at depth 1", side="write"
+    ),
+    Parameter(
+        "write_cache.extents",
+        "",
+        1,
+        512,
+        "log",
+        "random writes over depth",
+        side="write",
+        whole=True,
+    ),
+    _time("overhead.write", "ms", 0.02, 3.0, "random writes at depth 1", side="write"),
+)
+
+_SSD = (
+    _time(
+        "nand.read.0",
+        "us",
+        15.0,
+        150.0,
+        "random reads at depth 1",
+        side="read",
+        along=("nand.read.1", "nand.read.2", "nand.read.3"),
+    ),
+    Parameter(
+        "nand.read.1",
+        "",
+        1.0,
+        1.6,
+        "linear",
+        "percentiles of random reads at depth 1",
+        side="read",
+        of="nand.read.0",
+    ),
+    Parameter(
+        "nand.read.2",
+        "",
+        1.0,
+        2.5,
+        "linear",
+        "percentiles of random reads at depth 1",
+        side="read",
+        of="nand.read.0",
+    ),
+    _time("firmware.read", "us", 0.3, 40.0, "random reads of several jobs at depth", side="read"),
+    _time("firmware.read_latency", "us", 0.5, 100.0, "random reads at depth 1", side="read"),
+    _time("firmware.write", "us", 0.3, 60.0, "random writes at depth", side="write"),
+    _time("firmware.write_latency", "us", 0.5, 100.0, "random writes at depth 1", side="write"),
+    _time(
+        "nand.program.0",
+        "us",
+        50.0,
+        4000.0,
+        "random writes that last beyond the buffer",
+        side="write",
+        along=("nand.program.1", "nand.program.2", "nand.program.3"),
+    ),
+    Parameter(
+        "state.mapped",
+        "",
+        0.0,
+        1.0,
+        "linear",
+        "percentiles of random reads at depth 1",
+        side="read",
+    ),
+)
+
+_STATION = (
+    _time("service", "us", 1.0, 100_000.0, "depth 1"),
+    Parameter("servers", "", 1, 256, "log", "the rate at depth", whole=True),
+)
+
+_HOST = (
+    _time("host.submit", "us", 0.3, 30.0, "one job at depth"),
+    _time("host.complete", "us", 0.3, 30.0, "one job at depth"),
+    _time("host.wake", "us", 0.1, 40.0, "one job at depth 1"),
+    _time("host.port.read", "us", 0.1, 30.0, "reads of several jobs at depth", side="read"),
+    _time("host.port.write", "us", 0.1, 30.0, "writes of several jobs at depth", side="write"),
+)
+
+_HDD_EXTRA = (Parameter("speed", "rpm", 4000.0, 16000.0, "log", "percentiles at depth 1"),)
+_SSD_EXTRA = (
+    Parameter(
+        "nand.dies_per_channel",
+        "",
+        1,
+        16,
+        "log",
+        "random reads over depth",
+        whole=True,
+        side="read",
+    ),
+    _time("nand.command", "us", 0.1, 20.0, "random reads of several jobs at depth", side="read"),
+)
+
+KINDS: Mapping[str, Kind] = {
+    "hdd": Kind("hdd", TEMPLATES / "hdd.toml", "ahci", _HDD, (*_HDD_EXTRA, *_HOST)),
+    "ssd": Kind("ssd", TEMPLATES / "ssd.toml", "ahci", _SSD, (*_SSD_EXTRA, *_HOST)),
+    "nvme": Kind("ssd", TEMPLATES / "nvme.toml", "nvme", _SSD, (*_SSD_EXTRA, *_HOST)),
+    "station": Kind("station", TEMPLATES / "station.toml", "generic", _STATION, _HOST),
+}
+
+
+def kind_of(name: str) -> Kind:
+    """The kind called `name`.
+
+    Raises:
+        SpecError: There is none.
+    """
+    if name not in KINDS:
+        allowed = f"one of {', '.join(KINDS)}"
+        raise SpecError([Fault("--kind", name, allowed, tuple(KINDS))])
+    return KINDS[name]
+
+
+def that_apply(
+    parameters: Sequence[Parameter], tree: Mapping[str, Any], sides: frozenset[str]
+) -> list[Parameter]:
+    """The parameters that this device has and that the measured directions can tell."""
+    found = []
+    for parameter in parameters:
+        outside = parameter.key.startswith(("host.", "state."))
+        if parameter.side != "both" and parameter.side not in sides:
+            continue
+        if outside or get(tree, parameter.key) is not None:
+            along = tuple(key for key in parameter.along if get(tree, key) is not None)
+            found.append(replace(parameter, along=along))
+    return found
+
+
+def start_of(parameter: Parameter, tree: Mapping[str, Any], host: Mapping[str, Any]) -> float:
+    """The value that the files have, in the parameter's unit."""
+    if parameter.key.startswith("state."):
+        return 1.0
+    tree, key = (
+        (host, parameter.key[5:]) if parameter.key.startswith("host.") else (tree, parameter.key)
+    )
+    value = _number(get(tree, key))
+    if parameter.of:
+        return value / _number(get(tree, parameter.of))
+    return value / _number(f"1 {parameter.unit}") if parameter.unit else value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, str):
+        number, _, unit = value.partition(" ")
+        return float(number) * float(DURATION.units.get(unit, 1))
+    return float(value or 0.0)
