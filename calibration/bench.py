@@ -140,7 +140,7 @@ class Bench:
                     "software": False,
                 }
             ],
-            "workloads": [_workload(point, area)],
+            "workloads": [workload_of(point, area)],
         }
 
     def run(self, point: Point, effort: Effort) -> Simulated:
@@ -228,7 +228,8 @@ def _past(access: str, area: int, block: int, written: int) -> dict[str, Any]:
     }
 
 
-def _workload(point: Point, area: int) -> dict[str, Any]:
+def workload_of(point: Point, area: int) -> dict[str, Any]:
+    """The closed load of a measured point over the first `area` bytes, as the plan has it."""
     return {
         "name": "load",
         "array": 0,

@@ -21,7 +21,7 @@ from raidlab.calibration.compare import Compared, compare, summary
 from raidlab.calibration.device_file import device_toml
 from raidlab.calibration.fit import Estimate, Fit, Stage, fit
 from raidlab.calibration.kinds import Kind, kind_of, start_of, that_apply
-from raidlab.calibration.loss import residuals, values
+from raidlab.calibration.loss import residuals, robust, values
 from raidlab.calibration.measurement import Measurement, Point
 from raidlab.calibration.parameters import Choice, Parameter, choose, get, put
 from raidlab.calibration.select import missing, split
@@ -29,6 +29,7 @@ from raidlab.devices.catalogue import KINDS, find, load_device
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec, check
+from raidlab.devices.units import is_quantity
 
 Array = npt.NDArray[np.float64]
 _ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=6.0)
@@ -119,9 +120,11 @@ class Calibration:
             }
             note = _note(estimate)
             key = _source_key(parameter.key, self.tree)
-            if key in sources and isinstance(sources[key], dict):
-                note = "; ".join(part for part in (sources[key].get("note", ""), note) if part)
-                source["stderr"] = sources[key].get("stderr", source["stderr"])
+            earlier = sources.get(key, {})
+            if isinstance(earlier, dict) and earlier.get("measurement") == self.measurement.name:
+                # Another number of the same list: the larger statement holds for all.
+                note = "; ".join(part for part in (earlier.get("note", ""), note) if part)
+                source["stderr"] = earlier["stderr"]
             sources[key] = source | ({"note": note} if note else {})
         test = summary(self.part("test"))
         head = [f"Fitted to {self.measurement.name}, measured behind {self.host['name']}."]
@@ -257,36 +260,22 @@ def calibrate(measurement: Measurement, settings: Settings) -> Calibration:
     warnings = missing(measurement.points, settings.train) + _too_little(points)
     tree, sources = _base(kind, settings, measurement)
     host = copy.deepcopy(dict(find(settings.host or kind.host, Path()).written))
-    model, parameters, start = _model(kind, tree, host, points, settings)
-    model.bench(start)  # Tells what does not fit together before any time is spent.
-    groups = [r.point for r in residuals(points, model.bench(start).run_all(points, _ROUGH))]
-
-    def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:
-        looked = [points[index] for index in indices]
-        effort = _ROUGH if rough else _FINE
-        try:
-            results = model.bench(at).run_all(looked, effort, settings.workers)
-        except SpecError:
-            # Numbers that no drive can have are as far away as can be.
-            counts = sum(1 for group in groups if group in set(indices))
-            return np.full(counts, 100.0)
-        return values(residuals(looked, results))
-
-    stages = _stages(parameters, points)
-    found = fit(
-        parameters,
-        start,
-        evaluate,
-        groups,
-        stages,
-        budget_s=settings.budget_s,
-        seed=settings.seed,
-    )
+    variants = [v for v in kind.variants if not set(v) & set(settings.overrides)] or [{}]
+    tried = []
+    for variant in variants:
+        model, parameters, start = _model(
+            kind, _with(tree, variant), host, points, settings, variant
+        )
+        found = _search(model, parameters, start, points, settings, len(variants))
+        tried.append((robust(found.residuals), found, model, variant))
+    _, found, model, variant = min(tried, key=lambda one: one[0])
+    warnings += [f"{key} = {value} fits best" for key, value in variant.items()]
     bench = model.bench(found.place)
     ordered = [*chosen, *others]
     parts = ["train"] * len(chosen) + ["test"] * len(others)
     every = [measurement.points[index] for index in ordered]
     rows = compare(bench, every, _FINAL, parts=parts, workers=settings.workers)
+    groups = _groups(model.bench(found.place), points)
     left = _leave_out(model, found, points, groups, settings) if settings.leave_out else ()
     fitted, fitted_host, _ = model.files(found.place)
     return Calibration(
@@ -300,6 +289,52 @@ def calibrate(measurement: Measurement, settings: Settings) -> Calibration:
         tuple(rows),
         tuple(left),
         (*warnings, *found.warnings, *_extrapolated(points, every)),
+    )
+
+
+def _with(tree: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, Any]:
+    changed = copy.deepcopy(dict(tree))
+    for key, value in variant.items():
+        if get(changed, key) is not None:
+            put(changed, key, value)
+    return changed
+
+
+def _groups(bench: Bench, points: Sequence[Point]) -> list[int]:
+    """For each residual of the points, the point that it belongs to."""
+    return [r.point for r in residuals(points, bench.run_all(points, _ROUGH))]
+
+
+def _search(
+    model: _Model,
+    parameters: Sequence[Parameter],
+    start: Array,
+    points: Sequence[Point],
+    settings: Settings,
+    searches: int,
+) -> Fit:
+    """The fit of one variant."""
+    groups = _groups(model.bench(start), points)
+
+    def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:
+        looked = [points[index] for index in indices]
+        effort = _ROUGH if rough else _FINE
+        try:
+            results = model.bench(at).run_all(looked, effort, settings.workers)
+        except SpecError:
+            # Numbers that no drive can have are as far away as can be.
+            counts = sum(1 for group in groups if group in set(indices))
+            return np.full(counts, 100.0)
+        return values(residuals(looked, results))
+
+    return fit(
+        parameters,
+        start,
+        evaluate,
+        groups,
+        _stages(parameters, points),
+        budget_s=settings.budget_s / searches,
+        seed=settings.seed,
     )
 
 
@@ -323,7 +358,8 @@ def _base(
         sources[key] = stated
     for key, value in settings.overrides.items():
         put(tree, key, value)
-        sources[key] = {"source": "data-sheet", "note": "as given for the calibration"}
+        if not isinstance(value, str) or is_quantity(value):
+            sources[key] = {"source": "data-sheet", "note": "as given for the calibration"}
     tree["name"] = settings.name or _name(measurement.name)
     tree["title"] = f"{tree.get('title', device.spec.name)}, fitted to {measurement.name}"
     return tree, sources
@@ -340,6 +376,7 @@ def _model(
     host: Mapping[str, Any],
     points: Sequence[Point],
     settings: Settings,
+    variant: Mapping[str, Any],
 ) -> tuple[_Model, list[Parameter], Array]:
     sides = frozenset(name for point in points for name, _ in point.sides())
     known_state = all(point.state is not None for point in points)
@@ -347,6 +384,8 @@ def _model(
         parameter
         for parameter in that_apply(kind.declared, tree, sides)
         if not (known_state and parameter.key.startswith("state."))
+        and parameter.key not in variant
+        and parameter.key not in settings.overrides
     ]
     extra = that_apply(kind.extra, tree, sides)
     parameters, fixed = choose(declared, extra, settings.choice)
@@ -441,11 +480,10 @@ def _leave_out(
         pull = (found.residuals * weights)[kept]
         step = np.linalg.solve(jacobian.T @ jacobian + np.eye(len(found.place)), jacobian.T @ pull)
         place = np.clip(found.place - np.clip(step, -0.2, 0.2), 0.0, 1.0)
+        of = [points[index] for index in members]
         try:
-            bench = model.bench(place)
+            rows = compare(model.bench(place), of, _FINE, workers=settings.workers)
         except SpecError:
             continue
-        of = [points[index] for index in members]
-        rows = compare(bench, of, _FINE, workers=settings.workers)
         left.append(LeftOut(curve, len(of), float(summary(rows)["median_abs_error_pct"])))
     return left

@@ -29,6 +29,7 @@ from raidlab.calibration.measurement import File, Latency, Measurement, Point, S
 from raidlab.devices.faults import Fault, SpecError
 
 _LARGEST_FILE = 256 * 1024 * 1024
+_MOST_BRACES = 200
 _OF_NAME = re.compile(r"(?:^|[^a-z])(rand)?(read|write|rw)-(\d+)-(\d+)\.json", re.IGNORECASE)
 
 
@@ -111,21 +112,26 @@ def parse(text: str) -> dict[str, Any]:
         ValueError: There is none; says why.
     """
     decoder = json.JSONDecoder()
-    start, why = text.find("{"), ""
-    for _ in range(100):
+    start, farthest, why = text.find("{"), 0, ""
+    for _ in range(_MOST_BRACES):
         if start < 0:
             break
         try:
             tree, _ = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError) as error:
-            why = why or f"JSON that ends or breaks early: {error}; was the file cut off?"
+        except json.JSONDecodeError as error:
+            if error.pos > farthest:
+                farthest, why = error.pos, error.msg
+        except RecursionError:
+            why = why or "nested too deeply"
         else:
             if isinstance(tree, dict) and ("jobs" in tree or "client_stats" in tree):
                 return tree
         start = text.find("{", start + 1)
-        if why and '"jobs"' in text:
-            break
-    raise _UnreadableError(why if why and '"jobs"' in text else "no JSON output of fio")
+    if why and '"jobs"' in text:
+        raise _UnreadableError(
+            f"JSON that breaks at character {farthest}: {why}; was the file cut off?"
+        )
+    raise _UnreadableError("no JSON output of fio")
 
 
 def _points(

@@ -29,6 +29,9 @@ class Kind:
     """Of the catalogue, if the user names none."""
     declared: tuple[Parameter, ...]
     extra: tuple[Parameter, ...] = ()
+    variants: tuple[Mapping[str, Any], ...] = ({},)
+    """What is no number but a way of working: values of the file that are tried one after the
+    other, and of which the best fit is kept. A parameter that one of them sets is not turned."""
 
 
 def _time(key: str, unit: str, low: float, high: float, speaks: str, **more: Any) -> Parameter:
@@ -47,11 +50,11 @@ _HDD = (
         side="read",
         of="seek.read.average",
     ),
-    _time("seek.read.single", "ms", 0.2, 4.0, "random reads at depth", side="read"),
+    _time("seek.read.single", "ms", 0.2, 8.0, "random reads at depth", side="read"),
     Parameter("scheduler.ageing", "", 0.0, 1.0, "linear", "p99 of random reads at depth"),
     _time("overhead.read", "ms", 0.02, 3.0, "random reads at depth 1", side="read"),
     Parameter(
-        "seek.write_settle", "ms", -1.0, 15.0, "linear", "random writes at depth 1", side="write"
+        "seek.write_settle", "ms", -1.0, 25.0, "linear", "random writes at depth 1", side="write"
     ),
     Parameter(
         "write_cache.extents",
@@ -63,7 +66,7 @@ _HDD = (
         side="write",
         whole=True,
     ),
-    _time("overhead.write", "ms", 0.02, 3.0, "random writes at depth 1", side="write"),
+    _time("overhead.write", "ms", 0.02, 8.0, "random writes at depth 1", side="write"),
 )
 
 _SSD = (
@@ -149,7 +152,17 @@ _SSD_EXTRA = (
 )
 
 KINDS: Mapping[str, Kind] = {
-    "hdd": Kind("hdd", TEMPLATES / "hdd.toml", "ahci", _HDD, (*_HDD_EXTRA, *_HOST)),
+    "hdd": Kind(
+        "hdd",
+        TEMPLATES / "hdd.toml",
+        "ahci",
+        _HDD,
+        (*_HDD_EXTRA, *_HOST),
+        (
+            {"scheduler.policy": "c-look", "scheduler.ageing": 0.0},
+            {"scheduler.policy": "shortest-access"},
+        ),
+    ),
     "ssd": Kind("ssd", TEMPLATES / "ssd.toml", "ahci", _SSD, (*_SSD_EXTRA, *_HOST)),
     "nvme": Kind("ssd", TEMPLATES / "nvme.toml", "nvme", _SSD, (*_SSD_EXTRA, *_HOST)),
     "station": Kind("station", TEMPLATES / "station.toml", "generic", _STATION, _HOST),

@@ -6,9 +6,12 @@ from typing import Annotated
 
 import typer
 
+from raidlab.commands.calibrate import calibrate
 from raidlab.commands.collect import PASS_ON, collect, fio
+from raidlab.commands.compare import compare
 from raidlab.commands.devices import devices
 from raidlab.commands.import_disksim import disksim
+from raidlab.commands.import_fio import fio_results
 from raidlab.commands.replay import replay
 from raidlab.commands.run import run
 from raidlab.commands.validate import validate
@@ -25,10 +28,13 @@ app.command()(devices)
 app.command()(replay)
 app.command(context_settings=PASS_ON, add_help_option=False)(collect)
 app.command(context_settings=PASS_ON)(fio)
+app.command()(calibrate)
+app.command()(compare)
 
 importing = typer.Typer(no_args_is_help=True, help="Make a device or a measurement of other files.")
 app.add_typer(importing, name="import")
 importing.command("disksim")(disksim)
+importing.command("fio")(fio_results)
 
 
 def _version(asked: bool) -> None:

@@ -62,7 +62,7 @@ def page(template: str, **values: Any) -> str:
     from plotly.offline import get_plotlyjs
 
     folder = files("raidlab.scenarios").joinpath("templates")
-    names = ("base.html.j2", "run.html.j2", "validation.html.j2")
+    names = ("base.html.j2", "run.html.j2", "validation.html.j2", "comparison.html.j2")
     environment = jinja2.Environment(
         loader=jinja2.DictLoader(
             {name: folder.joinpath(name).read_text("utf-8") for name in names}

@@ -1,0 +1,288 @@
+"""The page of a comparison or a calibration: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from raidlab.calibration.calibrate import Calibration
+from raidlab.calibration.compare import Compared, shifted, summary
+from raidlab.calibration.distribution import curve
+from raidlab.calibration.measurement import Latency, Measurement
+from raidlab.scenarios import _engine
+from raidlab.scenarios.charts import COLOURS
+from raidlab.scenarios.report import chart, number, page
+
+_WORST = 25
+_DISTRIBUTIONS = 6
+
+
+def html_comparison(
+    title: str,
+    measurement: Measurement,
+    rows: Sequence[Compared],
+    notes: Sequence[str],
+    seed: int = 1,
+) -> str:
+    """The page of a comparison."""
+    return _page(
+        title,
+        "Measured and simulated, side by side.",
+        measurement,
+        rows,
+        warnings=list(notes),
+        tiles=_tiles("", summary(rows)),
+        seed=seed,
+    )
+
+
+def html_calibration(result: Calibration) -> str:
+    """The page of a calibration."""
+    document = result.to_dict()
+    tiles = _tiles("training points", document["train"])
+    if document["test"]["points"]:
+        tiles += _tiles("points not seen by the fit", document["test"])
+    tiles.append({"value": number(document["wall_s"]) + " s", "text": "search"})
+    return _page(
+        str(result.tree["title"]),
+        f"A device fitted to {result.measurement.name}, measured behind {document['host']};"
+        f" {document['evaluations']} evaluations.",
+        result.measurement,
+        result.rows,
+        warnings=document["warnings"],
+        tiles=tiles,
+        seed=document["seed"],
+        parameters=document["parameters"],
+        extra=[_correlations(result)] if len(document["parameters"]) > 1 else [],
+        left_out=document["left_out"],
+        device_file=result.to_toml(),
+    )
+
+
+def _page(
+    title: str,
+    about: str,
+    measurement: Measurement,
+    rows: Sequence[Compared],
+    *,
+    warnings: Sequence[str],
+    tiles: Sequence[dict[str, Any]],
+    seed: int,
+    parameters: Sequence[dict[str, Any]] = (),
+    extra: Sequence[dict[str, Any]] = (),
+    left_out: Sequence[dict[str, Any]] = (),
+    device_file: str = "",
+) -> str:
+    sections: list[dict[str, Any]] = []
+    for load, of_load in _by_load(rows):
+        sections.append(
+            {
+                "title": f"{load}: rate and p99",
+                "text": "Over all I/Os in flight, one colour for each number of jobs. Markers are"
+                " measured, lines simulated; hollow markers the fit has not seen.",
+                "chart": chart(_curves(of_load)),
+            }
+        )
+        if len({row.point.numjobs for row in of_load}) > 1:
+            sections.append(
+                {
+                    "title": f"{load}: error of the rate",
+                    "text": "Simulated over measured, in percent, by depth and jobs.",
+                    "chart": chart(_errors(of_load)),
+                }
+            )
+    shown = _distributions(rows)
+    if shown is not None:
+        sections.append(
+            {
+                "title": "Distributions of latency",
+                "text": "Share of I/Os that took at most so long; the largest vertical distance is"
+                " Kolmogorov's. The points that differ most, and the best one.",
+                "chart": chart(shown),
+            }
+        )
+    return page(
+        "comparison.html.j2",
+        title=title,
+        about=about,
+        version=_engine.version(),
+        tiles=list(tiles),
+        warnings=list(warnings),
+        parameters=list(parameters),
+        sections=[*sections, *extra],
+        left_out=list(left_out),
+        worst=[_worst(row) for row in sorted(rows, key=_badness, reverse=True)[:_WORST]],
+        files=measurement.files,
+        skipped=measurement.skipped,
+        seed=seed,
+        device_file=device_file,
+    )
+
+
+def _tiles(of: str, found: dict[str, Any]) -> list[dict[str, Any]]:
+    def tile(value: float | None, unit: str, text: str) -> dict[str, Any]:
+        return {"value": f"{number(value)}{unit}", "text": text}
+
+    return [
+        tile(found["points"], "", of or "points"),
+        tile(found["median_abs_error_pct"], " %", "median error of the rate"),
+        tile(found["p90_abs_error_pct"], " %", "90th percentile of it"),
+        tile(found["p99_latency_median_abs_error_pct"], " %", "median error of p99"),
+    ]
+
+
+def _by_load(rows: Sequence[Compared]) -> list[tuple[str, list[Compared]]]:
+    found: dict[str, list[Compared]] = {}
+    for row in rows:
+        found.setdefault(row.point.label().rpartition(",")[0], []).append(row)
+    return list(found.items())
+
+
+def _curves(rows: Sequence[Compared]) -> go.Figure:
+    figure = make_subplots(cols=2, subplot_titles=("I/Os a second", "p99, us"))
+    for index, jobs in enumerate(sorted({row.point.numjobs for row in rows})):
+        of = sorted((r for r in rows if r.point.numjobs == jobs), key=lambda r: r.point.outstanding)
+        x = [row.point.outstanding for row in of]
+        colour = COLOURS[index % len(COLOURS)]
+        name = f"{jobs} job{'s' if jobs > 1 else ''}"
+        hollow = ["circle-open" if row.part == "test" else "circle" for row in of]
+        tails = [next(iter(row.percentiles(99.0)), ("", None, None)) for row in of]
+        for column, measured, simulated in (
+            (1, [row.point.iops for row in of], [row.simulated.iops for row in of]),
+            (2, [tail[1] for tail in tails], [tail[2] for tail in tails]),
+        ):
+            figure.add_scatter(
+                x=x,
+                y=measured,
+                mode="markers",
+                name=name,
+                legendgroup=name,
+                marker={"color": colour, "symbol": hollow, "size": 8},
+                showlegend=column == 1,
+                row=1,
+                col=column,
+            )
+            figure.add_scatter(
+                x=x,
+                y=simulated,
+                mode="lines",
+                line={"color": colour},
+                legendgroup=name,
+                name=f"{name}, simulated",
+                showlegend=False,
+                row=1,
+                col=column,
+            )
+    figure.update_xaxes(type="log", title="outstanding", dtick=np.log10(2))
+    figure.update_yaxes(rangemode="tozero", row=1, col=1)
+    figure.update_yaxes(type="log", row=1, col=2)
+    return figure.update_layout(template="plotly_white", height=420, margin={"t": 40, "b": 40})
+
+
+def _errors(rows: Sequence[Compared]) -> go.Figure:
+    depths = sorted({row.point.iodepth for row in rows})
+    jobs = sorted({row.point.numjobs for row in rows})
+    table = np.full((len(depths), len(jobs)), np.nan)
+    for row in rows:
+        table[depths.index(row.point.iodepth), jobs.index(row.point.numjobs)] = row.error_pct
+    figure = go.Figure(
+        go.Heatmap(
+            z=np.clip(table, -50, 50),
+            x=[str(count) for count in jobs],
+            y=[str(depth) for depth in depths],
+            text=[["" if np.isnan(v) else f"{v:+.0f}" for v in line] for line in table],
+            texttemplate="%{text}",
+            colorscale="RdBu",
+            zmid=0,
+            zmin=-30,
+            zmax=30,
+            colorbar={"title": "%"},
+        )
+    )
+    figure.update_xaxes(title="jobs", type="category")
+    figure.update_yaxes(title="depth of each job", type="category")
+    return figure.update_layout(template="plotly_white", height=340, margin={"t": 20, "b": 40})
+
+
+def _distributions(rows: Sequence[Compared]) -> go.Figure | None:
+    known = [row for row in rows if row.distance() is not None]
+    if not known:
+        return None
+    ordered = sorted(known, key=lambda row: -(row.distance() or 0.0))
+    best = ordered[-1:] if len(ordered) >= _DISTRIBUTIONS else []
+    chosen = ordered[: _DISTRIBUTIONS - 1] + best
+    titles = [f"{row.point.label()} ({row.distance():.2f})" for row in chosen]
+    figure = make_subplots(rows=-(-len(chosen) // 3), cols=3, subplot_titles=titles)
+    for index, row in enumerate(chosen):
+        place = {"row": index // 3 + 1, "col": index % 3 + 1}
+        for name, side in row.point.sides():
+            simulated = row.simulated.side(name)
+            _step(figure, shifted(side), f"measured {name}", COLOURS[0], index == 0, place)
+            if simulated is not None:
+                _step(figure, simulated, f"simulated {name}", COLOURS[1], index == 0, place)
+    figure.update_xaxes(type="log")
+    figure.update_annotations(font_size=11)
+    height = 260 * -(-len(chosen) // 3) + 60
+    return figure.update_layout(template="plotly_white", height=height, margin={"t": 40, "b": 30})
+
+
+def _step(
+    figure: go.Figure, latency: Latency, name: str, colour: str, legend: bool, place: dict[str, int]
+) -> None:
+    at, shares = curve(latency)
+    if len(at):
+        figure.add_scatter(
+            x=at,
+            y=shares,
+            name=name,
+            legendgroup=name,
+            showlegend=legend,
+            mode="lines",
+            line={"color": colour},
+            **place,
+        )
+
+
+def _correlations(result: Calibration) -> dict[str, Any]:
+    names = [estimate.parameter.key for estimate in result.fit.estimates]
+    figure = go.Figure(
+        go.Heatmap(
+            z=result.fit.correlations,
+            x=names,
+            y=names,
+            zmin=-1,
+            zmax=1,
+            colorscale="RdBu",
+            text=np.round(result.fit.correlations, 2),
+            texttemplate="%{text}",
+        )
+    )
+    figure.update_layout(template="plotly_white", height=120 + 34 * len(names))
+    return {
+        "title": "Correlations",
+        "text": "Parameters near 1 or -1 cannot be told from each other by these points.",
+        "chart": chart(figure),
+    }
+
+
+def _badness(row: Compared) -> float:
+    p99 = row.percentile_error_pct(99.0)
+    return abs(row.error_pct) + 0.05 * min(200.0, abs(p99 or 0.0))
+
+
+def _worst(row: Compared) -> dict[str, Any]:
+    return {
+        "label": row.point.label(),
+        "part": row.part,
+        "measured": row.point.iops,
+        "simulated": row.simulated.iops,
+        "error": row.error_pct,
+        "p99": row.percentile_error_pct(99.0),
+        "distance": row.distance(),
+        "busiest": row.simulated.busiest,
+        "cause": row.cause(),
+    }

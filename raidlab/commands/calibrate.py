@@ -1,0 +1,135 @@
+"""`raidlab calibrate`: a device from measurements."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from raidlab.calibration.calibrate import Calibration, Settings
+from raidlab.calibration.calibrate import calibrate as fit_device
+from raidlab.calibration.calibration_report import html_calibration
+from raidlab.calibration.kinds import KINDS
+from raidlab.calibration.measurement import load_measurement
+from raidlab.calibration.parameters import Choice
+from raidlab.commands.common import Json, Workers, command, say, table, write_file
+from raidlab.devices.faults import Fault, SpecError
+
+
+@command
+def calibrate(
+    measurement: Annotated[Path, typer.Argument(help="A measurement, as `raidlab import` makes.")],
+    kind: Annotated[str, typer.Option("--kind", help=f"One of {', '.join(KINDS)}.")],
+    host: Annotated[
+        str, typer.Option("--host", help="Host of the catalogue, or a file.", show_default=False)
+    ] = "",
+    like: Annotated[
+        str, typer.Option("--like", help="Device to start from.", show_default=False)
+    ] = "",
+    name: Annotated[
+        str, typer.Option("--name", help="Of the fitted device.", show_default=False)
+    ] = "",
+    train: Annotated[
+        str,
+        typer.Option("--train", help='Points that the fit may see: "iodepth=1,8,64 numjobs=1".'),
+    ] = "",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help='A value of the device file: capacity="100 GB".'),
+    ] = None,
+    fix: Annotated[
+        list[str] | None, typer.Option("--fix", help="Keep a parameter: firmware.read=4.")
+    ] = None,
+    free: Annotated[
+        list[str] | None, typer.Option("--free", help="Fit one that is not: host.submit.")
+    ] = None,
+    tie: Annotated[
+        list[str] | None, typer.Option("--tie", help="firmware.write=firmware.read.")
+    ] = None,
+    budget: Annotated[float, typer.Option("--budget", min=1, help="Seconds for the search.")] = 90,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 1,
+    out: Annotated[Path | None, typer.Option("--out", help="The device file to write.")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="A page to write.")] = None,
+    json: Json = False,
+    workers: Workers = None,
+) -> None:
+    """Fit a device to a measurement, with errors, and predict what the fit has not seen."""
+    import os
+
+    settings = Settings(
+        kind=kind,
+        host=host,
+        like=like,
+        name=name,
+        train=train,
+        overrides={key: _value(text) for key, text in _pairs("--set", set_)},
+        choice=Choice(
+            {key: _number("--fix", text) for key, text in _pairs("--fix", fix)},
+            frozenset(free or ()),
+            dict(_pairs("--tie", tie)),
+        ),
+        budget_s=budget,
+        seed=seed,
+        workers=workers or os.cpu_count() or 1,
+    )
+    result = fit_device(load_measurement(measurement), settings)
+    if out is not None:
+        write_file(out, result.to_toml())
+    if report is not None:
+        write_file(report, html_calibration(result))
+    if json:
+        print(json_module.dumps(result.to_dict(), indent=2))
+    else:
+        _show(result)
+    for warning in result.warnings:
+        say(f"warning: {warning}")
+
+
+def _show(result: Calibration) -> None:
+    rows: list[dict[str, Any]] = [
+        {
+            "parameter": e.parameter.key,
+            "value": f"{e.value:.4g}",
+            "unit": e.parameter.unit or ("x " + e.parameter.of if e.parameter.of else ""),
+            "95 %": f"{e.low:.4g} to {e.high:.4g}",
+            "": "at its bound" if e.at_bound else "" if e.identifiable else "hardly determined",
+        }
+        for e in result.fit.estimates
+    ]
+    table(rows, str(result.tree["title"]))
+    document = result.to_dict()
+    for part in ("train", "test"):
+        found = document[part]
+        if found["points"]:
+            print(
+                f"{part}: {found['points']} points, rate {found['median_abs_error_pct']:.1f} % off"
+                f" in the median, {found['p90_abs_error_pct']:.1f} % in nine of ten"
+            )
+
+
+def _pairs(option: str, given: list[str] | None) -> list[tuple[str, str]]:
+    pairs = []
+    for text in given or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key or not value:
+            raise SpecError([Fault(option, text, "KEY=VALUE")])
+        pairs.append((key.strip(), value.strip()))
+    return pairs
+
+
+def _number(option: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise SpecError([Fault(option, text, "a number in the parameter's unit")]) from None
+
+
+def _value(text: str) -> Any:
+    """A value of a device file: a number or truth where it reads as one, else text."""
+    try:
+        value = json_module.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, int | float | bool) else text

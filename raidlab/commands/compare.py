@@ -1,0 +1,130 @@
+"""`raidlab compare`: measured and simulated side by side."""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from raidlab.calibration.bench import Bench, Effort
+from raidlab.calibration.calibration_report import html_comparison
+from raidlab.calibration.compare import Compared, estimate_mapped, summary
+from raidlab.calibration.compare import compare as lay_side_by_side
+from raidlab.calibration.measurement import load_measurement
+from raidlab.calibration.select import split
+from raidlab.commands.common import Html, Json, Workers, command, say, table, write_file
+from raidlab.devices.catalogue import find
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.host import HostSpec
+from raidlab.devices.schema import DriveSpec
+
+
+@command
+def compare(
+    measurement: Annotated[Path, typer.Argument(help="A measurement, as `raidlab import` makes.")],
+    device: Annotated[
+        str, typer.Option("--device", help="Of the catalogue, or a file.", show_default=False)
+    ] = "",
+    host: Annotated[str, typer.Option("--host", help="Of the catalogue, or a file.")] = "generic",
+    scenario: Annotated[
+        str,
+        typer.Option(
+            "--scenario", help="A scenario whose one array is loaded.", show_default=False
+        ),
+    ] = "",
+    only: Annotated[str, typer.Option("--only", help='Points: "rw=randread numjobs=1".')] = "",
+    mapped: Annotated[
+        float | None,
+        typer.Option(
+            "--mapped",
+            min=0,
+            max=1,
+            help="Share of an SSD that held data; estimated from depth 1 if left out.",
+        ),
+    ] = None,
+    html: Html = None,
+    report: Annotated[Path | None, typer.Option("--report", help="The same as --html.")] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 1,
+    json: Json = False,
+    workers: Workers = None,
+) -> None:
+    """Simulate every measured point and show both."""
+    measured = load_measurement(measurement)
+    chosen, _ = split(measured.points, only)
+    points = [measured.points[index] for index in chosen]
+    effort = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, seed=seed)
+    threads = workers or os.cpu_count() or 1
+    bench = _bench(device, host, scenario)
+    notes: list[str] = []
+    if mapped is None:
+        estimated = estimate_mapped(bench, points, effort)
+        if estimated is not None and estimated[0] < 1.0:
+            notes.append(
+                f"the drive's state is not known: {estimated[0]:.0%} of it held data, going by"
+                f" {estimated[1].label()}"
+            )
+        mapped = 1.0 if estimated is None else estimated[0]
+    bench = Bench(bench.device, bench.drive, bench.host, bench.capacity, mapped)
+    rows = lay_side_by_side(bench, points, effort, workers=threads)
+    page = html or report
+    if page is not None:
+        title = f"{measured.name} and {bench.drive.name} behind {bench.host.name}"
+        write_file(page, html_comparison(title, measured, rows, notes))
+    if json:
+        document = {
+            "points": [row.to_dict() for row in rows],
+            "summary": summary(rows),
+            "mapped": mapped,
+            "seed": seed,
+            "warnings": notes,
+        }
+        print(json_module.dumps(document, indent=2))
+    else:
+        _show(rows)
+    for note in notes:
+        say(f"note: {note}")
+
+
+def _bench(device: str, host: str, scenario: str) -> Bench:
+    if bool(device) == bool(scenario):
+        allowed = "one of --device D (with --host H) and --scenario S.toml"
+        raise SpecError([Fault("--device", device or None, allowed)])
+    if scenario:
+        return _of_scenario(scenario)
+    drive, where = find(device, Path()).spec, find(host, Path()).spec
+    if not isinstance(drive, DriveSpec):
+        raise SpecError([Fault("--device", device, f"a drive; this is a {drive.kind}")])
+    if not isinstance(where, HostSpec):
+        raise SpecError([Fault("--host", host, f"a host; this is a {where.kind}")])
+    return Bench.of(drive, where)
+
+
+def _of_scenario(path: str) -> Bench:
+    """The bench of a scenario of one drive on the host."""
+    from raidlab.calibration.scenario_bench import bench_of_scenario
+
+    return bench_of_scenario(path)
+
+
+def _show(rows: list[Compared]) -> None:
+    table(
+        [
+            {
+                "load": row.point.label(),
+                "measured IO/s": f"{row.point.iops:,.0f}",
+                "simulated IO/s": f"{row.simulated.iops:,.0f}",
+                "error": f"{row.error_pct:+.1f} %",
+                "p99": "" if (e := row.percentile_error_pct(99.0)) is None else f"{e:+.0f} %",
+                "likely cause": row.cause(),
+            }
+            for row in rows
+        ]
+    )
+    found = summary(rows)
+    print(
+        f"{found['points']} points: {found['median_abs_error_pct']:.1f} % off in the median,"
+        f" {found['p90_abs_error_pct']:.1f} % in nine of ten"
+    )

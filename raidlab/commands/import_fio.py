@@ -1,0 +1,39 @@
+"""`raidlab import fio`: fio's output becomes a measurement."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from raidlab.calibration.fio_json import import_fio
+from raidlab.commands.common import Json, command, say, write_file
+
+
+@command
+def fio_results(
+    paths: Annotated[list[Path], typer.Argument(help="JSON, json+, logs, or folders of them.")],
+    out: Annotated[Path, typer.Option("--out", help="The measurement to write.")],
+    name: Annotated[
+        str, typer.Option("--name", help="Of the measurement.", show_default=False)
+    ] = "",
+    json: Json = False,
+) -> None:
+    """Make a measurement of fio's output; says what was skipped and why."""
+    measurement = import_fio(paths, name)
+    write_file(out, measurement.to_json())
+    for skipped in measurement.skipped:
+        say(f"skipped: {skipped.path}: {skipped.reason}")
+    document = {
+        "measurement": str(out),
+        "name": measurement.name,
+        "points": len(measurement.points),
+        "files": len(measurement.files),
+        "skipped": [skipped.model_dump() for skipped in measurement.skipped],
+    }
+    if json:
+        print(json_module.dumps(document, indent=2))
+    else:
+        print(f"{measurement.name}: {len(measurement.points)} points in {out}")

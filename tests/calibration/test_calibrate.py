@@ -1,0 +1,232 @@
+"""Fits recover what made the data, say what they cannot know, and predict what they did not see."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raidlab.calibration.bench import Bench, Effort
+from raidlab.calibration.calibrate import Calibration, Settings, calibrate
+from raidlab.calibration.compare import compare, summary
+from raidlab.calibration.distribution import kolmogorov, percentile
+from raidlab.calibration.fio_json import import_fio
+from raidlab.calibration.fit import Stage, fit
+from raidlab.calibration.measurement import Latency, Measurement, Point, Side
+from raidlab.calibration.parameters import Choice, Parameter
+from raidlab.calibration.select import split
+from raidlab.devices.catalogue import find, load_device
+from raidlab.devices.faults import SpecError
+from raidlab.devices.host import HostSpec
+from raidlab.devices.schema import DriveSpec
+from raidlab.devices.station import StationSpec
+
+
+def load(rw: str, depth: int, jobs: int = 1) -> Point:
+    """A load with placeholders for what is measured."""
+    side = Side(iops=1000.0, ios=1, latency_mean_us=1.0, completion=Latency(mean_us=1.0))
+    share = 1.0 if rw == "randread" else 0.0
+    return Point(
+        name="load",
+        rw=rw,  # type: ignore[arg-type]
+        read_share=share,
+        bs=4096,
+        iodepth=depth,
+        numjobs=jobs,
+        read=side if share else None,
+        write=None if share else side,
+    )
+
+
+def measure(drive: DriveSpec, host: HostSpec, loads: list[Point], seed: int) -> Measurement:
+    """What fio would have measured on a simulated drive."""
+    bench = Bench.of(drive, host)
+    points = []
+    for point in loads:
+        found = bench.run(point, Effort(ios=20_000, seed=seed))
+        latency = found.read or found.write
+        assert latency is not None
+        side = Side(
+            iops=found.iops, ios=20_000, latency_mean_us=found.latency_mean_us, completion=latency
+        )
+        name = "read" if point.read else "write"
+        points.append(point.model_copy(update={name: side}))
+    return Measurement(name="synthetic", points=tuple(points))
+
+
+def host(name: str = "generic") -> HostSpec:
+    spec = find(name, Path()).spec
+    assert isinstance(spec, HostSpec)
+    return spec
+
+
+def station(service_us: float, servers: int) -> StationSpec:
+    return StationSpec.model_validate_json(
+        json.dumps(
+            {
+                "kind": "station",
+                "name": "truth",
+                "capacity": "10 GB",
+                "service": f"{service_us} us",
+                "distribution": "exponential",
+                "servers": servers,
+            }
+        )
+    )
+
+
+READS = [load("randread", depth) for depth in (1, 2, 4, 8, 16, 32, 64)]
+
+
+def fitted(measurement: Measurement, **settings: object) -> Calibration:
+    given = {"kind": "station", "host": "generic", "budget_s": 20.0, "leave_out": False}
+    return calibrate(measurement, Settings(**{**given, **settings}))  # type: ignore[arg-type]
+
+
+def test_a_station_is_recovered_with_an_interval_that_holds_the_truth() -> None:
+    held, draws = 0, np.random.default_rng(7)
+    for trial in range(5):
+        service, servers = float(draws.uniform(40, 900)), int(draws.integers(2, 40))
+        result = fitted(measure(station(service, servers), host(), READS, seed=trial + 10))
+        found = {estimate.parameter.key: estimate for estimate in result.fit.estimates}
+        assert found["service"].value == pytest.approx(service, rel=0.1)
+        if found["servers"].identifiable:
+            # Where the host's own CPU time does not end the curve before the servers do.
+            assert found["servers"].value == pytest.approx(servers, rel=0.2, abs=1)
+        held += found["service"].low <= service <= found["service"].high
+        assert summary(result.rows)["median_abs_error_pct"] < 3
+    assert held >= 4
+
+
+def test_the_fitted_file_is_a_device_with_errors(tmp_path: Path) -> None:
+    result = fitted(measure(station(200, 8), host(), READS, seed=3), name="mine")
+    path = tmp_path / "mine.toml"
+    path.write_text(result.to_toml())
+    device = load_device(path)
+    assert device.spec.name == "mine"
+    assert device.sources["service"].source == "fitted"
+    assert device.sources["service"].measurement == "synthetic"
+    assert device.sources["service"].stderr is not None
+    assert isinstance(device.spec, DriveSpec)
+    rows = compare(Bench.of(device.spec, host()), result.measurement.points, Effort())
+    assert summary(rows)["median_abs_error_pct"] < 5
+
+
+def test_one_depth_cannot_tell_work_from_waiting() -> None:
+    measurement = measure(station(200, 8), host(), [load("randread", 4)], seed=3)
+    result = fitted(measurement)
+    assert any("all points have 4 outstanding" in warning for warning in result.warnings)
+    servers = next(e for e in result.fit.estimates if e.parameter.key == "servers")
+    # Four outstanding never fill eight servers: any number from four on would do.
+    assert servers.high > 20
+
+
+def test_fixed_parameters_stay_and_unknown_ones_are_named() -> None:
+    measurement = measure(station(200, 8), host(), READS[:3], seed=3)
+    result = fitted(measurement, choice=Choice({"servers": 5}, frozenset(), {}))
+    assert result.tree["servers"] == 5
+    assert [estimate.parameter.key for estimate in result.fit.estimates] == ["service"]
+    with pytest.raises(SpecError, match="servers"):
+        fitted(measurement, choice=Choice({"server": 5}, frozenset(), {}))
+
+
+def test_the_same_seed_gives_the_same_file() -> None:
+    measurement = measure(station(300, 4), host(), READS[:4], seed=5)
+    assert fitted(measurement).to_toml() == fitted(measurement, workers=2).to_toml()
+
+
+def test_points_are_chosen_by_words() -> None:
+    points = [load("randread", 1), load("randread", 8, 2), load("randwrite", 8)]
+    assert split(points, "iodepth=8 numjobs=1,2") == ([1, 2], [0])
+    assert split(points, "rw=randread bs=4k iodepth=8") == ([1], [0, 2])
+    for wrong in ("depth=1", "iodepth", "iodepth=77"):
+        with pytest.raises(SpecError):
+            split(points, wrong)
+
+
+def linear(name: str) -> Parameter:
+    return Parameter(name, "us", 0.0, 10.0, "linear", "everything")
+
+
+def test_errors_of_a_linear_problem_are_those_of_the_textbook() -> None:
+    """y = a + b x with noise of one tolerance: deviations from the inverse normal matrix."""
+    x = np.linspace(0, 1, 40)
+    noise = np.random.default_rng(3).normal(size=40)
+    data = 2.0 + 5.0 * x + 0.1 * noise
+
+    def evaluate(at: np.ndarray, points: object, rough: bool) -> np.ndarray:
+        chosen = np.asarray(points, dtype=int)
+        return np.asarray(((10 * at[0] + 10 * at[1] * x - data) / 0.1)[chosen])
+
+    groups = list(range(40))
+    found = fit(
+        [linear("a"), linear("b")],
+        np.array([0.5, 0.5]),
+        evaluate,
+        groups,
+        [Stage((0, 1), tuple(groups))],
+        budget_s=5,
+    )
+    design = np.stack([np.ones(40), x], axis=1) / 0.1
+    expected = np.sqrt(np.diag(np.linalg.inv(design.T @ design)))
+    for estimate, truth, error in zip(found.estimates, (2.0, 5.0), expected, strict=True):
+        assert estimate.value == pytest.approx(truth, abs=4 * error)
+        assert 0.7 * error < estimate.stderr < 2.0 * error
+        assert estimate.identifiable and not estimate.at_bound
+
+
+def test_what_the_data_cannot_tell_apart_is_said_to_be_so() -> None:
+    def evaluate(at: np.ndarray, points: object, rough: bool) -> np.ndarray:
+        return np.asarray([20 * (at[0] + at[1] - 1.0)] * len(list(points)))  # type: ignore[call-overload]
+
+    parameters = [linear("a"), linear("b"), linear("unused")]
+    found = fit(
+        parameters,
+        np.array([0.2, 0.3, 0.4]),
+        evaluate,
+        [0, 1, 2, 3],
+        [Stage((0, 1, 2), (0, 1))],
+        budget_s=5,
+    )
+    a, b, unused = found.estimates
+    assert a.like == "b" and b.like == "a"
+    assert not a.identifiable and not unused.identifiable
+    assert unused.value == pytest.approx(4.0, abs=0.5)
+    assert any("cannot be told from" in warning for warning in found.warnings)
+
+
+def test_distances_between_distributions() -> None:
+    one = Latency(mean_us=1.0, bins_ns=((1000, 50), (2000, 50)))
+    other = Latency(mean_us=1.0, bins_ns=((1000, 80), (2000, 20)))
+    assert kolmogorov(one, one) == 0.0
+    assert kolmogorov(one, other) == pytest.approx(0.3)
+    assert percentile(one, 50) == 1.0 and percentile(one, 51) == 2.0
+    assert kolmogorov(one, Latency(mean_us=1.0)) is None
+
+
+def measurement_of(folder: str) -> Measurement:
+    root = os.environ.get("RAIDLAB_MEASUREMENTS")
+    if not root or not Path(root, "fio-plot", folder).is_dir():
+        pytest.skip("RAIDLAB_MEASUREMENTS names no folder with fio-plot results")
+    return import_fio([Path(root, "fio-plot", folder)])
+
+
+def test_a_real_hard_disk_is_predicted_from_three_depths_of_one_job() -> None:
+    measurement = measurement_of("ahci-hgst-hts72101-100gb-7200rpm")
+    settings = Settings(
+        kind="hdd",
+        host="ahci",
+        train="iodepth=1,8,32 numjobs=1",
+        overrides={"capacity": "100 GB"},
+        budget_s=40,
+        leave_out=False,
+        workers=2,
+    )
+    result = calibrate(measurement, settings)
+    test = summary(result.part("test"))
+    assert test["points"] == 66
+    assert test["median_abs_error_pct"] <= 7
+    assert test["p90_abs_error_pct"] <= 20
