@@ -131,7 +131,7 @@ def fit(
         groups: For each residual of all points, the point that it belongs to.
         stages: Searches of parts before the joint one.
         budget_s: Seconds after which the search ends with what it has.
-        samples: Size of the first look of a stage; eight times its parameters if 0.
+        samples: Size of the first look of a stage; 25 times its parameters if 0.
         seed: Of the search's own random numbers.
     """
     begun = time.monotonic()
@@ -186,11 +186,11 @@ def _look_everywhere(
         return found
 
     count = len(turned)
-    cube = qmc.LatinHypercube(count, rng=np.random.default_rng(seed)).random(samples or 8 * count)
+    cube = qmc.LatinHypercube(count, rng=np.random.default_rng(seed)).random(samples or 25 * count)
     with contextlib.suppress(_StageOverError):
         for part in (place[turned], *cube):
             cost(part)
-        for _, part in sorted(best, key=lambda found: found[0])[:2]:
+        for _, part in sorted(best, key=lambda found: found[0])[:3]:
             simplex = np.vstack(
                 [part, *(np.where(row, _away(part), part) for row in np.eye(count))]
             )

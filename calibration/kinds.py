@@ -131,6 +131,8 @@ _STATION = (
 _HOST = (
     _time("host.submit", "us", 0.3, 30.0, "one job at depth"),
     _time("host.complete", "us", 0.3, 30.0, "one job at depth"),
+    _time("host.fill", "us", 0.1, 20.0, "one job that writes at depth", side="write"),
+    _time("host.port.latency", "us", 0.1, 40.0, "depth 1 behind two hosts"),
     _time("host.wake", "us", 0.1, 40.0, "one job at depth 1"),
     _time("host.port.read", "us", 0.1, 30.0, "reads of several jobs at depth", side="read"),
     _time("host.port.write", "us", 0.1, 30.0, "writes of several jobs at depth", side="write"),

@@ -21,7 +21,13 @@ from raidlab.calibration.measurement import Point, Side
 Array = npt.NDArray[np.float64]
 
 RATE_TOLERANCE = 0.03
-PERCENTILES: tuple[tuple[float, float], ...] = ((50.0, 0.10), (90.0, 0.10), (99.0, 0.20))
+PERCENTILES: tuple[tuple[float, float], ...] = (
+    (10.0, 0.15),
+    (50.0, 0.10),
+    (90.0, 0.15),
+    (95.0, 0.15),
+    (99.0, 0.15),
+)
 """Percentiles that are compared, and the relative deviation that counts as agreement."""
 _FARTHEST = 3.0
 

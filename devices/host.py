@@ -18,6 +18,8 @@ class Port(Table):
     """Each read."""
     write: Duration = 0
     """Each write."""
+    latency: Duration = 0
+    """What the adapter takes to pass a command on, without the port being held."""
 
 
 class BlockLayer(Table):
@@ -52,6 +54,8 @@ class HostSpec(DeviceSpec):
     """CPU time for each command that RAID in the host issues to a drive."""
     wake: Duration = 0
     """CPU time of a completion besides if its thread was asleep: interrupt, change of context."""
+    fill: Duration = 0
+    """CPU time to issue a write besides: its data are made or copied."""
     sata: InterfaceName = "sata-6g"
     """Port of a SATA drive that hangs on the host directly."""
     sas: InterfaceName = "sas-12g"
@@ -71,5 +75,6 @@ class HostSpec(DeviceSpec):
             "complete_ns": round(self.complete * scale),
             "raid_command_ns": round(self.raid_command * scale),
             "wake_ns": round(self.wake * scale),
+            "fill_ns": round(self.fill * scale),
             "cores": self.threads,
         }

@@ -56,6 +56,7 @@ def connect(
                 topology.links[index] |= {
                     "read_command_ns": host.port.read,
                     "write_command_ns": host.port.write,
+                    "latency_ns": host.port.latency,
                 }
             topology.paths.append(path)
         return topology

@@ -93,9 +93,9 @@ def test_a_station_is_recovered_with_an_interval_that_holds_the_truth() -> None:
         result = fitted(measure(station(service, servers), host(), READS, seed=trial + 10))
         found = {estimate.parameter.key: estimate for estimate in result.fit.estimates}
         assert found["service"].value == pytest.approx(service, rel=0.1)
-        if found["servers"].identifiable:
-            # Where the host's own CPU time does not end the curve before the servers do.
-            assert found["servers"].value == pytest.approx(servers, rel=0.2, abs=1)
+        # The truth lies in the interval, which is wide where the host's CPU time ends the curve
+        # before the servers do.
+        assert found["servers"].low - 1 <= servers <= found["servers"].high + 1
         held += found["service"].low <= service <= found["service"].high
         assert summary(result.rows)["median_abs_error_pct"] < 3
     assert held >= 4

@@ -6,7 +6,7 @@
 //! core that became free last before it was ready, so that its work stays where it was, and the
 //! one that becomes free first if all are at work. See docs/models/host.md.
 
-use raidlab_kernel::{Nanos, Served, Station, Time};
+use raidlab_kernel::{Nanos, Op, Served, Station, Time};
 use serde::Deserialize;
 
 /// The host in the plan. Times are those of this host's clock: the catalogue scales them.
@@ -22,6 +22,9 @@ pub struct HostParams {
     /// CPU time of a completion besides if the thread was asleep.
     #[serde(default)]
     pub wake_ns: Nanos,
+    /// CPU time to issue a write besides: its data are made or copied.
+    #[serde(default)]
+    pub fill_ns: Nanos,
     /// Cores that the threads share; 0 for one each.
     #[serde(default)]
     pub cores: u32,
@@ -50,8 +53,13 @@ impl Host {
 
     /// Thread `thread` issues an I/O that it turns to at `now`.
     #[inline]
-    pub fn submit(&mut self, thread: u32, now: Time) -> Served {
-        self.work(thread, now, self.params.submit_ns)
+    pub fn submit(&mut self, thread: u32, op: Op, now: Time) -> Served {
+        let fill = if op.is_write() {
+            self.params.fill_ns
+        } else {
+            Nanos::ZERO
+        };
+        self.work(thread, now, self.params.submit_ns + fill)
     }
 
     /// Thread `thread` completes an I/O whose completion is signalled at `now`.
@@ -119,6 +127,7 @@ mod tests {
             complete_ns: Nanos(5),
             raid_command_ns: Nanos::ZERO,
             wake_ns: Nanos(7),
+            fill_ns: Nanos(3),
             cores,
         };
         Host::new(&params, threads)
@@ -127,17 +136,23 @@ mod tests {
     #[test]
     fn waking_a_thread_costs_time_and_a_busy_one_needs_no_waking() {
         let mut host = host(0, 1);
-        assert_eq!(host.submit(0, Time(0)).end, Time(10));
+        assert_eq!(host.submit(0, Op::Read, Time(0)).end, Time(10));
         assert_eq!(host.complete(0, Time(10)).end, Time(15));
         assert_eq!(host.complete(0, Time(100)).end, Time(112));
     }
 
     #[test]
+    fn a_write_costs_the_filling_of_its_data() {
+        let mut host = host(0, 1);
+        assert_eq!(host.submit(0, Op::Write, Time(0)).end, Time(13));
+    }
+
+    #[test]
     fn threads_beyond_the_cores_wait_for_one() {
         let mut host = host(2, 3);
-        assert_eq!(host.submit(0, Time(0)).end, Time(10));
-        assert_eq!(host.submit(1, Time(0)).end, Time(10));
-        let third = host.submit(2, Time(0));
+        assert_eq!(host.submit(0, Op::Read, Time(0)).end, Time(10));
+        assert_eq!(host.submit(1, Op::Read, Time(0)).end, Time(10));
+        let third = host.submit(2, Op::Read, Time(0));
         assert_eq!((third.start, third.end), (Time(10), Time(20)));
     }
 
@@ -145,8 +160,8 @@ mod tests {
     fn a_thread_with_a_backlog_keeps_its_core_and_leaves_the_other_free() {
         let mut host = host(2, 3);
         for _ in 0..4 {
-            host.submit(0, Time(0));
+            host.submit(0, Op::Read, Time(0));
         }
-        assert_eq!(host.submit(1, Time(0)).start, Time(0));
+        assert_eq!(host.submit(1, Op::Read, Time(0)).start, Time(0));
     }
 }

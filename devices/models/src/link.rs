@@ -39,6 +39,10 @@ pub struct LinkParams {
     /// The same for each write.
     #[serde(default)]
     pub write_command_ns: Nanos,
+    /// How much later a transfer arrives than it ends here, without holding the link: what an
+    /// adapter between takes to pass a command on.
+    #[serde(default)]
+    pub latency_ns: Nanos,
 }
 
 /// A link in a run.
@@ -50,6 +54,7 @@ pub struct Link {
     full_duplex: bool,
     /// Up, down.
     command: [Nanos; 2],
+    latency: Nanos,
     stations: [Station; 2],
     bytes: [u64; 2],
 }
@@ -76,6 +81,7 @@ impl Link {
             frame: Nanos::ZERO,
             full_duplex: params.full_duplex,
             command: [params.read_command_ns, params.write_command_ns],
+            latency: params.latency_ns,
             stations: Default::default(),
             bytes: [0; 2],
         };
@@ -108,7 +114,7 @@ impl Link {
         self.bytes[way as usize] += bytes;
         Served {
             start: served.start,
-            end: served.end.max(last + self.frame(bytes)),
+            end: served.end.max(last + self.frame(bytes)) + self.latency,
         }
     }
 
@@ -139,12 +145,13 @@ mod tests {
             frame_bytes: 1000,
             read_command_ns: Nanos::ZERO,
             write_command_ns: Nanos::ZERO,
+            latency_ns: Nanos::ZERO,
         })
         .unwrap()
     }
 
     #[test]
-    fn a_command_holds_the_link_besides_its_data() {
+    fn a_command_holds_the_link_besides_its_data_and_passes_the_adapter() {
         let mut link = Link::new(&LinkParams {
             name: "port".into(),
             bytes_per_s: 500_000_000,
@@ -152,11 +159,12 @@ mod tests {
             frame_bytes: 1000,
             read_command_ns: Nanos(3000),
             write_command_ns: Nanos(4000),
+            latency_ns: Nanos(500),
         })
         .unwrap();
         let read = link.transfer(Direction::Up, 4000, Time(0), Time(0));
         let write = link.transfer(Direction::Down, 4000, Time(0), Time(0));
-        assert_eq!((read.end, write.end), (Time(11_000), Time(23_000)));
+        assert_eq!((read.end, write.end), (Time(11_500), Time(23_500)));
     }
 
     #[test]
