@@ -256,9 +256,11 @@ def _fitting(
     elif geometry["sparing"] == "slip-only":
         return slips
     else:
+        # Spares at each track's end know no slips.
+        spares_in_all = 0 if geometry["sparing"] == "track-end" else zone["spares"]
 
         def left(slip: int) -> tuple[int, int]:
-            return 0, zone["spares"]
+            return 0, spares_in_all
 
     used: dict[int, int] = {}
     kept = []
@@ -390,6 +392,7 @@ def _buffer(disk: _Entries, notes: list[str]) -> dict[str, Any]:
         ("read_hits_on_written", "Allow read hits on write data", 1),
         ("read_on_arrival", "Immediate buffer read", 0),
         ("write_on_arrival", "Immediate buffer write", 0),
+        ("read_while_waiting", "Read any free blocks", 0),
     ):
         values[key] = bool(disk.whole(theirs, default))
     return values
@@ -463,7 +466,6 @@ def _unsupported(disk: _Entries, mechanical: _Entries, notes: list[str]) -> None
         ("Preseeking level", 0),
         ("Set watermark by reqsize", 1),
         ("Minimum read-ahead (blks)", 0),
-        ("Read any free blocks", 0),
         ("Disconnect write if seek", 0),
         ("Read directly to buffer", 1),
         ("Immed transfer partial hit", 1),

@@ -149,6 +149,8 @@ class Buffer(Table):
     """A read takes the sectors of the wanted track in the order in which they pass."""
     write_on_arrival: bool = False
     """A write likewise."""
+    read_while_waiting: bool = False
+    """What passes on the track while the head waits for the wanted sector is kept."""
 
     def faults(self) -> Iterator[Fault]:
         """Sizes that do not fit together."""
@@ -179,6 +181,7 @@ class Buffer(Table):
             "read_hits_on_written": self.read_hits_on_written,
             "read_on_arrival": self.read_on_arrival,
             "write_on_arrival": self.write_on_arrival,
+            "read_while_waiting": self.read_while_waiting,
         }
 
 

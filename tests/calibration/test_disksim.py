@@ -83,10 +83,6 @@ def test_a_root_and_a_line_of_ten_first_distances(tmp_path: Path) -> None:
 def test_every_sparing_scheme_counts_its_spares(tmp_path: Path, scheme: int, sectors: int) -> None:
     text = f"Sparing scheme used = {scheme}, Rangesize for sparing = 4"
     parv = files.write(tmp_path, model=("Sparing scheme used = 9", text))
-    if scheme == 3:
-        # Spares at each track's end know no slips.
-        model = tmp_path / "small.model"
-        model.write_text(model.read_text().replace("slips = [ 5, 7, ]", "slips = []"))
     spec = _load(parv)
     assert spec.geometry.zone_sectors(spec.geometry.zones[0]) == sectors
 
@@ -94,10 +90,10 @@ def test_every_sparing_scheme_counts_its_spares(tmp_path: Path, scheme: int, sec
 def test_what_is_not_supported_is_told(tmp_path: Path) -> None:
     parv = files.write(
         tmp_path,
-        diskspecs=("Fast write level = 1", "Read any free blocks = 1, Preseeking level = 2"),
+        diskspecs=("Fast write level = 1", "Allow almost read hits = 1, Preseeking level = 2"),
     )
     notes = import_disksim(parv).notes
-    assert any(note.startswith("Read any free blocks = 1: not supported") for note in notes)
+    assert any(note.startswith("Allow almost read hits = 1: not supported") for note in notes)
     assert any(note.startswith("Preseeking level = 2: not supported") for note in notes)
 
 

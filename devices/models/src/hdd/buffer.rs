@@ -3,6 +3,7 @@
 use super::geometry::Place;
 use super::model::Model;
 use super::params::{BufferParams, ReadAhead};
+use raidlab_kernel::Nanos;
 
 /// A run of sectors in the buffer, from `start` to before `end`; empty if they are equal.
 #[derive(Clone, Copy, Debug, Default)]
@@ -132,6 +133,16 @@ pub fn read_ahead_limit(model: &Model, start: u64, end: u64) -> u64 {
         }
     };
     limit.min(model.sectors).max(end)
+}
+
+/// The first sector that is in the buffer when a head that waited `wait` on the track of `place`
+/// begins to read there: what passed it on that track, if the drive keeps that.
+pub fn first_kept(model: &Model, place: &Place, wait: Nanos) -> u64 {
+    if !model.buffer.read_while_waiting {
+        return place.lbn;
+    }
+    let passed = (wait.0 << 20) / model.sector_time[place.zone as usize];
+    track_start(model, place).max(place.lbn.saturating_sub(passed))
 }
 
 /// One beyond the last logical sector on the track of `lbn`.

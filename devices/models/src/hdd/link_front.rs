@@ -6,7 +6,7 @@
 //! reads ahead, which any command may interrupt. Each of these is one event; what passes under
 //! the head in between is arithmetic.
 
-use super::buffer::{Buffer, read_ahead_limit};
+use super::buffer::{Buffer, first_kept};
 use super::mechanics::{Arm, Movement, Sweep};
 use super::model::Model;
 use super::params::{LinkFrontParams, SECTOR_BYTES};
@@ -15,6 +15,9 @@ use super::write_cache::WriteCache;
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Station, Stream, Time};
 use std::collections::VecDeque;
+
+mod reads;
+mod writes;
 
 /// The arm is done with what it did.
 const DONE: u32 = 0;
@@ -25,7 +28,7 @@ const IDLE: u32 = 1;
 #[derive(Clone, Copy, Debug)]
 enum Activity {
     Idle,
-    /// Reads for a command, and may then go on.
+    /// Reads for a command, from `lbn` on counting what passed before; may then go on.
     Read {
         sweep: Sweep,
         lbn: u64,
@@ -73,8 +76,6 @@ pub struct LinkFront {
     queue: Queue,
     buffer: Buffer,
     cache: Option<Box<WriteCache>>,
-    /// Writes that wait for room in the cache.
-    full: VecDeque<IoId>,
     /// Flushes that wait for the cache, and those that came after they had begun to.
     flushing: VecDeque<IoId>,
     flush_next: VecDeque<IoId>,
@@ -112,7 +113,6 @@ impl LinkFront {
             queue: Queue::new(depth, model.scheduler),
             buffer: Buffer::new(&model.buffer),
             cache,
-            full: VecDeque::with_capacity(depth as usize),
             flushing: VecDeque::with_capacity(depth as usize),
             flush_next: VecDeque::with_capacity(depth as usize),
             arm: Arm {
@@ -154,183 +154,10 @@ impl LinkFront {
         }
     }
 
-    fn read<P: Port>(
-        &mut self,
-        model: &Model,
-        port: &mut P,
-        io: IoId,
-        lbn: u64,
-        end: u64,
-        ready: Time,
-    ) {
-        self.counts.reads += 1;
-        self.fill(model, port.now());
-        let cached = self
-            .cache
-            .as_ref()
-            .is_some_and(|cache| cache.covers(lbn, end));
-        let segment = self.buffer.whole(lbn, end);
-        if cached || segment.is_some() {
-            self.counts.read_hits += 1;
-            if let Some(segment) = segment {
-                self.buffer.touch(segment, false);
-                self.read_on(model, port.now(), segment, end);
-            }
-            port.done(io, ready, Nanos::ZERO);
-        } else if let Some(at) = self.passes_soon(model, port.now(), lbn, end) {
-            self.counts.read_hits += 1;
-            let at = at.max(ready);
-            let record = port.io(io);
-            let lead = at.since(record.mark);
-            record.charge(Part::Transfer, at);
-            port.done(io, at, lead);
-        } else {
-            self.enqueue(model, port, io, lbn, end, false, ready);
-        }
-    }
-
-    /// When the sectors will have been read ahead, if they follow what has been.
-    fn passes_soon(&mut self, model: &Model, now: Time, lbn: u64, end: u64) -> Option<Time> {
-        let Activity::ReadAhead {
-            sweep,
-            segment,
-            limit,
-            promised,
-        } = &mut self.activity
-        else {
-            return None;
-        };
-        let held = self.buffer.segments[*segment];
-        let follows = held.start <= lbn && lbn <= held.end && end <= *limit;
-        if !follows || !self.queue.is_empty() {
-            return None;
-        }
-        let at = { *sweep }.end_of(model, end - 1);
-        *promised = (*promised).max(at);
-        let segment = *segment;
-        self.buffer.touch(segment, false);
-        self.read_on(model, now, segment, end);
-        Some(at)
-    }
-
-    /// A read up to before `end` was served from `segment`: reading ahead goes further.
-    fn read_on(&mut self, model: &Model, now: Time, hit: usize, end: u64) {
-        if let Activity::ReadAhead {
-            sweep,
-            segment,
-            limit,
-            ..
-        } = &mut self.activity
-        {
-            if *segment == hit {
-                let start = self.buffer.segments[hit].start;
-                let further = read_ahead_limit(model, start, end).max(*limit);
-                // A head that has passed the limit already is not there any more.
-                if further > *limit && { *sweep }.end_of(model, *limit - 1) >= now {
-                    *limit = further;
-                }
-            }
-        }
-    }
-
-    /// Brings the segment that is being filled up to date.
-    fn fill(&mut self, model: &Model, now: Time) {
-        if let Activity::ReadAhead {
-            sweep,
-            segment,
-            limit,
-            ..
-        } = &mut self.activity
-        {
-            let passed = sweep.passed_by(model, now, *limit);
-            let size = self.buffer.segment_sectors();
-            self.buffer.segments[*segment].grow(passed, size);
-        }
-    }
-
-    fn write<P: Port>(
-        &mut self,
-        model: &Model,
-        port: &mut P,
-        io: IoId,
-        lbn: u64,
-        end: u64,
-        ready: Time,
-    ) {
-        self.counts.writes += 1;
-        self.stop_overwritten(model, port.now(), lbn, end);
-        self.buffer.forget(lbn, end, None);
-        let Some(cache) = &mut self.cache else {
-            return self.enqueue(model, port, io, lbn, end, true, ready);
-        };
-        if !cache.can_hold(end - lbn) {
-            return self.enqueue(model, port, io, lbn, end, true, ready);
-        }
-        if self.full.is_empty() && cache.has_room(end - lbn) {
-            cache.insert(model, lbn, end);
-            self.counts.cached_writes += 1;
-            port.done(io, ready, Nanos::ZERO);
-            self.after_caching(model, port);
-        } else {
-            self.full.push_back(io);
-            if self.is_free() {
-                self.dispatch(model, port);
-            }
-        }
-    }
-
-    /// New data make what is being read ahead stale.
-    fn stop_overwritten(&mut self, model: &Model, now: Time, lbn: u64, end: u64) {
-        if let Activity::ReadAhead { segment, limit, .. } = self.activity {
-            let start = self.buffer.segments[segment].start;
-            if start < end && lbn < limit {
-                let free = self.interrupt(model, now);
-                self.free = self.free.max(free);
-            }
-        }
-    }
-
-    fn after_caching<P: Port>(&mut self, model: &Model, port: &mut P) {
-        let presses = self.cache.as_ref().is_some_and(|cache| cache.presses());
-        if presses && self.is_free() {
-            self.dispatch(model, port);
-        } else {
-            self.set_idle_timer(port);
-        }
-    }
-
-    fn flush<P: Port>(&mut self, model: &Model, port: &mut P, io: IoId, ready: Time) {
-        let Some(cache) = &mut self.cache else {
-            return port.done(io, ready, Nanos::ZERO);
-        };
-        if cache.is_clean() && self.full.is_empty() {
-            return port.done(io, ready, Nanos::ZERO);
-        }
-        if self.flushing.is_empty() {
-            cache.flush();
-            self.flushing.push_back(io);
-        } else {
-            self.flush_next.push_back(io);
-        }
-        if self.is_free() {
-            self.dispatch(model, port);
-        }
-    }
-
-    #[allow(clippy::too_many_arguments)]
+    /// A command waits for the arm.
     #[inline]
-    fn enqueue<P: Port>(
-        &mut self,
-        model: &Model,
-        port: &mut P,
-        io: IoId,
-        lbn: u64,
-        end: u64,
-        write: bool,
-        ready: Time,
-    ) {
-        let place = model.geometry.place(lbn);
-        self.queue.push(io, place, (end - lbn) as u32, write, ready);
+    fn enqueue<P: Port>(&mut self, model: &Model, port: &mut P, waiting: Waiting) {
+        self.queue.push(waiting);
         if self.is_free() {
             self.dispatch(model, port);
         }
@@ -341,45 +168,11 @@ impl LinkFront {
         matches!(self.activity, Activity::Idle | Activity::ReadAhead { .. })
     }
 
-    /// Ends reading ahead; says when the arm is free.
-    fn interrupt(&mut self, model: &Model, now: Time) -> Time {
-        let Activity::ReadAhead {
-            mut sweep,
-            segment,
-            limit,
-            promised,
-        } = self.activity
-        else {
-            return self.free.max(now);
-        };
-        let now = now.max(promised);
-        self.fill(model, now);
-        let passed = sweep.passed_by(model, now, limit);
-        let free = if passed == limit {
-            now
-        } else {
-            let begin = sweep.begin_of(model, passed);
-            if now < begin || model.buffer.stop_in_sector {
-                // On its way to the track: it arrives; waiting for the sector: it need not.
-                now.max(sweep.arrived())
-            } else {
-                let end = sweep.end_of(model, passed);
-                let size = self.buffer.segment_sectors();
-                self.buffer.segments[segment].grow(passed + 1, size);
-                end
-            }
-        };
-        self.arm = sweep.arm();
-        self.at = self.buffer.segments[segment].end;
-        self.activity = Activity::Idle;
-        free
-    }
-
     /// Gives the arm its next work, if there is any.
     #[inline]
     fn dispatch<P: Port>(&mut self, model: &Model, port: &mut P) {
         let pressed = self.cache.as_ref().is_some_and(|cache| {
-            cache.presses() || !self.full.is_empty() || !self.flushing.is_empty()
+            cache.presses() || self.queue.defers() || !self.flushing.is_empty()
         });
         if self.queue.is_empty() && !pressed {
             return;
@@ -407,10 +200,7 @@ impl LinkFront {
     #[inline]
     fn serve<P: Port>(&mut self, model: &Model, port: &mut P, waiting: &Waiting, free: Time) {
         let start = free.max(waiting.ready);
-        let (lbn, end) = (
-            waiting.place.lbn,
-            waiting.place.lbn + u64::from(waiting.sectors),
-        );
+        let end = waiting.place.lbn + u64::from(waiting.sectors);
         let shuffled = if waiting.write {
             model.buffer.write_on_arrival
         } else {
@@ -441,35 +231,9 @@ impl LinkFront {
             Activity::Write { arm, end }
         } else {
             port.done(waiting.io, done, done.since(begin));
+            let lbn = first_kept(model, &waiting.place, access.rotation);
             Activity::Read { sweep, lbn, end }
         };
-        self.occupy(port, start, done);
-    }
-
-    /// Writes out a run of the cache.
-    fn destage<P: Port>(&mut self, model: &Model, port: &mut P, slot: u16, start: Time) {
-        let Some(cache) = &mut self.cache else { return };
-        let (lbn, end) = cache.start(slot);
-        let movement = Movement {
-            place: model.geometry.place(lbn),
-            start,
-            write: true,
-            shuffled_end: if model.buffer.write_on_arrival {
-                end
-            } else {
-                0
-            },
-            least_seek: Nanos::ZERO,
-            late: model.seek.lateness(&mut self.lateness),
-        };
-        let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
-        let done = sweep.end_of(model, end - 1);
-        self.counts.seek += access.seek;
-        self.counts.rotation += access.rotation;
-        self.counts.accesses += 1;
-        self.counts.destaged += 1;
-        let arm = sweep.arm();
-        self.activity = Activity::Destage { arm, end };
         self.occupy(port, start, done);
     }
 
@@ -505,141 +269,6 @@ impl LinkFront {
         }
         if self.is_free() {
             self.set_idle_timer(port);
-        }
-    }
-
-    /// The data of a read are in the buffer; the head reads on until it is needed.
-    #[inline]
-    fn has_read<P: Port>(&mut self, model: &Model, port: &mut P, sweep: Sweep, lbn: u64, end: u64) {
-        let extended = self
-            .buffer
-            .segments
-            .iter()
-            .position(|segment| segment.end == lbn && !segment.is_empty());
-        let segment = match extended {
-            Some(segment) => {
-                self.buffer.segments[segment].grow(end, model.buffer.segment_sectors);
-                segment
-            }
-            None => {
-                let segment = self.buffer.oldest(None);
-                self.buffer.reset(segment, lbn, end);
-                segment
-            }
-        };
-        self.buffer.touch(segment, false);
-        self.arm = sweep.arm();
-        self.at = end;
-        self.activity = Activity::Idle;
-        let start = self.buffer.segments[segment].start;
-        if !self.queue.is_empty() {
-            return self.follow(model, port, sweep, start, end);
-        }
-        let limit = read_ahead_limit(model, start, end);
-        if limit > end {
-            self.activity = Activity::ReadAhead {
-                sweep,
-                segment,
-                limit,
-                promised: Time::ZERO,
-            };
-        }
-    }
-
-    /// If the next command reads what the head is about to pass, it just goes on.
-    #[inline]
-    fn follow<P: Port>(
-        &mut self,
-        model: &Model,
-        port: &mut P,
-        mut sweep: Sweep,
-        start: u64,
-        end: u64,
-    ) {
-        let Some(index) = self.queue.follower(start, end) else {
-            return;
-        };
-        let now = port.now();
-        let next = self.queue.choose(model, &self.arm, self.at, now);
-        if self.queue.len() > 1 && next.is_none_or(|(best, _)| best != index) {
-            return;
-        }
-        let waiting = self.queue.take(index);
-        let lbn = waiting.place.lbn;
-        let last = lbn + u64::from(waiting.sectors);
-        let passed = sweep.end_of(model, last.max(end) - 1);
-        let done = passed.max(waiting.ready);
-        let record = port.io(waiting.io);
-        record.charge(Part::Queue, now);
-        record.charge(Part::Transfer, done);
-        port.done(waiting.io, done, done.since(now.max(waiting.ready)));
-        self.activity = Activity::Read {
-            sweep,
-            lbn: end,
-            end: last.max(end),
-        };
-        self.occupy(port, now, done);
-    }
-
-    /// A run of the cache is on the medium: there is room for a write that waits.
-    fn has_destaged<P: Port>(&mut self, model: &Model, port: &mut P) {
-        let now = port.now();
-        let Some(cache) = &mut self.cache else { return };
-        cache.finish();
-        while let Some(&io) = self.full.front() {
-            let record = port.io(io);
-            let lbn = record.offset / SECTOR_BYTES;
-            let end = (record.offset + record.bytes).div_ceil(SECTOR_BYTES);
-            if !cache.has_room(end - lbn) {
-                break;
-            }
-            self.full.pop_front();
-            cache.insert(model, lbn, end);
-            self.counts.cached_writes += 1;
-            let at = now.max(record.mark);
-            record.charge(Part::Cache, at);
-            port.done(io, at, Nanos::ZERO);
-        }
-        while cache.flushed() && !self.flushing.is_empty() {
-            while let Some(io) = self.flushing.pop_front() {
-                let record = port.io(io);
-                let at = now.max(record.mark);
-                record.charge(Part::Cache, at);
-                port.done(io, at, Nanos::ZERO);
-            }
-            if !self.flush_next.is_empty() {
-                std::mem::swap(&mut self.flushing, &mut self.flush_next);
-                cache.flush();
-            }
-        }
-    }
-
-    fn set_idle_timer<P: Port>(&mut self, port: &mut P) {
-        let dirty = self.cache.as_ref().is_some_and(|cache| cache.waiting() > 0);
-        if dirty && !self.idle_timer {
-            self.idle_timer = true;
-            let at = (self.quiet_since + self.idle_delay).max(port.now());
-            port.wake(at, IDLE);
-        }
-    }
-
-    /// Writes out the cache if no command has come for a while.
-    fn idle<P: Port>(&mut self, model: &Model, port: &mut P) {
-        self.idle_timer = false;
-        if !self.is_free() {
-            return;
-        }
-        let now = port.now();
-        if now < self.quiet_since + self.idle_delay {
-            return self.set_idle_timer(port);
-        }
-        let start = self.interrupt(model, now);
-        let run = match &self.cache {
-            Some(cache) => cache.choose(model, &self.arm, self.at, start),
-            None => None,
-        };
-        if let Some((slot, _)) = run {
-            self.destage(model, port, slot, start);
         }
     }
 

@@ -1,12 +1,12 @@
 //! A hard disk in the plan: plain numbers in base units, checked whole before anything is built.
 
-use super::geometry::Geometry;
 use super::model::Model;
-use super::seek;
-use crate::Fault;
 use raidlab_kernel::Nanos;
 use serde::Deserialize;
 use std::sync::{Arc, OnceLock};
+
+mod check;
+pub(in crate::hdd) use check::Check;
 
 /// Bytes of a sector on the medium.
 pub const SECTOR_BYTES: u64 = 512;
@@ -225,6 +225,9 @@ pub struct BufferParams {
     /// A write likewise.
     #[serde(default)]
     pub write_on_arrival: bool,
+    /// What passes on the track while the head waits for the wanted sector is kept.
+    #[serde(default)]
+    pub read_while_waiting: bool,
 }
 
 fn yes() -> bool {
@@ -365,236 +368,4 @@ pub struct ScsiBusParams {
     /// A write completes once its data are in the buffer.
     #[serde(default)]
     pub fast_write: bool,
-}
-
-/// Collects faults: key, value, what is allowed.
-pub(super) struct Check(pub Vec<Fault>);
-
-impl Check {
-    /// A fault unless `good`.
-    pub fn that(&mut self, good: bool, key: &str, value: impl std::fmt::Display, allowed: &str) {
-        if !good {
-            self.0.push(Fault::new(key, value, allowed));
-        }
-    }
-
-    /// A fault unless the time is at most a minute.
-    pub fn time(&mut self, key: &str, value: Nanos) {
-        self.that(
-            value.0 <= 60_000_000_000,
-            key,
-            value.0,
-            "at most a minute (60000000000)",
-        );
-    }
-}
-
-impl HddParams {
-    /// The tables of this entry, built with the first drive and shared by all.
-    ///
-    /// # Errors
-    /// Names every parameter that is out of its range.
-    pub(super) fn model(&self) -> Result<Arc<Model>, Vec<Fault>> {
-        if let Some(model) = self.built.get() {
-            return Ok(Arc::clone(model));
-        }
-        let model = Arc::new(self.build()?);
-        Ok(Arc::clone(self.built.get_or_init(|| model)))
-    }
-
-    fn build(&self) -> Result<Model, Vec<Fault>> {
-        let mut check = Check(Vec::new());
-        check.that(
-            (100.0..=100_000.0).contains(&self.rpm),
-            "rpm",
-            self.rpm,
-            "100 to 100000",
-        );
-        if let Some(turn) = self.initial_turn {
-            check.that(
-                (0.0..1.0).contains(&turn),
-                "initial_turn",
-                turn,
-                "0 to below 1",
-            );
-        }
-        self.buffer.check(&mut check);
-        if let Some(cache) = &self.write_cache {
-            cache.check(&mut check);
-        }
-        self.check_interface(&mut check);
-        if let SchedulerParams::ShortestAccess { ageing } = self.scheduler {
-            check.that(
-                (0.0..=1.0).contains(&ageing),
-                "scheduler.ageing",
-                ageing,
-                "0 to 1",
-            );
-        }
-        let geometry = Geometry::new(&self.geometry, &mut check);
-        let cylinders = geometry.as_ref().map_or(1, Geometry::cylinders);
-        let seek = seek::Seek::new(&self.seek, cylinders, &mut check);
-        if let Some(geometry) = &geometry {
-            let holds = geometry.sectors() * SECTOR_BYTES;
-            check.that(
-                self.capacity_bytes <= holds && self.capacity_bytes % SECTOR_BYTES == 0,
-                "capacity_bytes",
-                self.capacity_bytes,
-                &format!("a multiple of {SECTOR_BYTES}, at most {holds}: what the geometry holds"),
-            );
-        }
-        match (geometry, seek) {
-            (Some(geometry), Some(seek)) if check.0.is_empty() => {
-                Ok(Model::new(self, geometry, seek))
-            }
-            _ => Err(check.0),
-        }
-    }
-
-    fn check_interface(&self, check: &mut Check) {
-        match &self.interface {
-            InterfaceParams::Link(link) => {
-                check.time("interface.read_overhead_ns", link.read_overhead_ns);
-                check.time("interface.write_overhead_ns", link.write_overhead_ns);
-                check_queue_depth(check, link.queue_depth);
-                check.that(
-                    !self.buffer.own_write_segment,
-                    "buffer.own_write_segment",
-                    true,
-                    "false: a drive behind a link keeps its writes in write_cache",
-                );
-            }
-            InterfaceParams::ScsiBus(bus) => {
-                check_queue_depth(check, bus.queue_depth);
-                bus.check(check);
-                check.that(
-                    self.write_cache.is_none(),
-                    "write_cache",
-                    "(given)",
-                    "none: a drive on a SCSI bus keeps writes in its segments (interface.fast_write)",
-                );
-            }
-        }
-    }
-}
-
-fn check_queue_depth(check: &mut Check, depth: u32) {
-    check.that(
-        (1..=4096).contains(&depth),
-        "interface.queue_depth",
-        depth,
-        "1 to 4096",
-    );
-}
-
-impl BufferParams {
-    fn check(&self, check: &mut Check) {
-        check.that(
-            (1..=4096).contains(&self.segments),
-            "buffer.segments",
-            self.segments,
-            "1 to 4096",
-        );
-        check.that(
-            (1..=1 << 24).contains(&self.segment_sectors),
-            "buffer.segment_sectors",
-            self.segment_sectors,
-            "1 to 16777216",
-        );
-        check.that(
-            !self.own_write_segment || self.segments >= 2,
-            "buffer.segments",
-            self.segments,
-            "2 or more, because the first takes writes only",
-        );
-        if let ReadAhead::Fixed { sectors } | ReadAhead::TrackEnd { sectors } = self.read_ahead {
-            check.that(
-                sectors <= self.segment_sectors,
-                "buffer.read_ahead.sectors",
-                sectors,
-                "at most segment_sectors",
-            );
-        }
-    }
-}
-
-impl WriteCacheParams {
-    fn check(&self, check: &mut Check) {
-        check.that(
-            (1..=1 << 32).contains(&self.sectors),
-            "write_cache.sectors",
-            self.sectors,
-            "1 to 4294967296",
-        );
-        check.that(
-            (1..=32_768).contains(&self.extents),
-            "write_cache.extents",
-            self.extents,
-            "1 to 32768",
-        );
-        check.that(
-            (1..=1 << 20).contains(&self.extent_sectors),
-            "write_cache.extent_sectors",
-            self.extent_sectors,
-            "1 to 1048576",
-        );
-        check.that(
-            (0.0..=1.0).contains(&self.flush_above),
-            "write_cache.flush_above",
-            self.flush_above,
-            "0 to 1",
-        );
-        check.time("write_cache.flush_after_idle_ns", self.flush_after_idle_ns);
-    }
-}
-
-impl ScsiBusParams {
-    fn check(&self, check: &mut Check) {
-        let mut times = vec![
-            ("read_sector_ns", self.read_sector_ns),
-            ("write_sector_ns", self.write_sector_ns),
-            ("read_hit.after_read_ns", self.read_hit.after_read_ns),
-            ("read_hit.after_write_ns", self.read_hit.after_write_ns),
-            ("read_miss.after_read_ns", self.read_miss.after_read_ns),
-            ("read_miss.after_write_ns", self.read_miss.after_write_ns),
-            ("write.after_read_ns", self.write.after_read_ns),
-            ("write.after_write_ns", self.write.after_write_ns),
-            ("read_completion_ns", self.read_completion_ns),
-            ("write_completion_ns", self.write_completion_ns),
-            ("data_preparation_ns", self.data_preparation_ns),
-            ("first_reselect_ns", self.first_reselect_ns),
-            ("other_reselect_ns", self.other_reselect_ns),
-            (
-                "read_disconnect.after_read_ns",
-                self.read_disconnect.after_read_ns,
-            ),
-            (
-                "read_disconnect.after_write_ns",
-                self.read_disconnect.after_write_ns,
-            ),
-            ("write_disconnect_ns", self.write_disconnect_ns),
-            ("minimum_seek_ns", self.minimum_seek_ns),
-        ];
-        if let Some(extra) = &self.extra_disconnect {
-            times.extend([
-                ("extra_disconnect.command_ns", extra.command_ns),
-                ("extra_disconnect.disconnect_ns", extra.disconnect_ns),
-                ("extra_disconnect.between_ns", extra.between_ns),
-                (
-                    "extra_disconnect.second_disconnect_ns",
-                    extra.second_disconnect_ns,
-                ),
-                ("extra_disconnect.seek_delta_ns", extra.seek_delta_ns),
-            ]);
-        }
-        for (key, time) in times {
-            check.time(&format!("interface.{key}"), time);
-        }
-        check.that(
-            (0.0..=1.0).contains(&self.read_water_mark),
-            "interface.read_water_mark",
-            self.read_water_mark,
-            "0 to 1",
-        );
-    }
 }

@@ -20,7 +20,7 @@ struct Candidate {
 }
 
 /// A command that waits for the arm.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Waiting {
     /// Its record.
     pub io: IoId,
@@ -32,7 +32,10 @@ pub struct Waiting {
     pub write: bool,
     /// The firmware is done with it.
     pub ready: Time,
-    number: u64,
+    /// A write that goes into the cache as soon as there is room, unless its turn comes first.
+    pub deferred: bool,
+    /// Commands that came before it; the queue counts.
+    pub number: u64,
 }
 
 /// The commands that wait for the arm.
@@ -41,6 +44,7 @@ pub struct Queue {
     candidates: Vec<Candidate>,
     waiting: Vec<Waiting>,
     arrivals: u64,
+    deferred: usize,
     /// Ageing, times 2^16.
     ageing: u64,
 }
@@ -56,6 +60,7 @@ impl Queue {
             candidates: Vec::with_capacity(depth as usize),
             waiting: Vec::with_capacity(depth as usize),
             arrivals: 0,
+            deferred: 0,
             ageing: (ageing * 65_536.0).round() as u64,
         }
     }
@@ -78,21 +83,33 @@ impl Queue {
 
     /// A command joins.
     #[inline]
-    pub fn push(&mut self, io: IoId, place: Place, sectors: u32, write: bool, ready: Time) {
+    pub fn push(&mut self, waiting: Waiting) {
+        let place = &waiting.place;
         self.candidates.push(Candidate {
             target: (place.cylinder, place.head, place.angle),
-            write,
-            handicap: self.handicap(ready),
+            write: waiting.write,
+            handicap: self.handicap(waiting.ready),
         });
+        self.deferred += usize::from(waiting.deferred);
         self.waiting.push(Waiting {
-            io,
-            place,
-            sectors,
-            write,
-            ready,
             number: self.arrivals,
+            ..waiting
         });
         self.arrivals += 1;
+    }
+
+    /// True if a write waits for room in the cache.
+    #[inline]
+    pub fn defers(&self) -> bool {
+        self.deferred > 0
+    }
+
+    /// The oldest write that waits for room in the cache.
+    pub fn oldest_deferred(&self) -> Option<(usize, &Waiting)> {
+        let waiting = self.waiting.iter().enumerate();
+        waiting
+            .filter(|(_, waiting)| waiting.deferred)
+            .min_by_key(|(_, waiting)| waiting.number)
     }
 
     /// The command to serve next by an arm that stands after sector `at` and is free from
@@ -157,6 +174,8 @@ impl Queue {
     #[inline]
     pub fn take(&mut self, index: usize) -> Waiting {
         self.candidates.swap_remove(index);
-        self.waiting.swap_remove(index)
+        let waiting = self.waiting.swap_remove(index);
+        self.deferred -= usize::from(waiting.deferred);
+        waiting
     }
 }

@@ -1,0 +1,232 @@
+//! Reads behind a link: hits, reads that the head is about to pass, reading ahead.
+
+use super::super::buffer::read_ahead_limit;
+use super::super::mechanics::Sweep;
+use super::super::model::Model;
+use super::super::scheduler::Waiting;
+use super::{Activity, LinkFront};
+use crate::Port;
+use raidlab_kernel::{IoId, Nanos, Part, Time};
+
+impl LinkFront {
+    pub(super) fn read<P: Port>(
+        &mut self,
+        model: &Model,
+        port: &mut P,
+        io: IoId,
+        lbn: u64,
+        end: u64,
+        ready: Time,
+    ) {
+        self.counts.reads += 1;
+        self.fill(model, port.now());
+        let cached = self
+            .cache
+            .as_ref()
+            .is_some_and(|cache| cache.covers(lbn, end));
+        let segment = self.buffer.whole(lbn, end);
+        if cached || segment.is_some() {
+            self.counts.read_hits += 1;
+            if let Some(segment) = segment {
+                self.buffer.touch(segment, false);
+                self.read_on(model, port.now(), segment, end);
+            }
+            port.done(io, ready, Nanos::ZERO);
+        } else if let Some(at) = self.passes_soon(model, port.now(), lbn, end) {
+            self.counts.read_hits += 1;
+            let at = at.max(ready);
+            let record = port.io(io);
+            let lead = at.since(record.mark);
+            record.charge(Part::Transfer, at);
+            port.done(io, at, lead);
+        } else {
+            let waiting = Waiting {
+                io,
+                place: model.geometry.place(lbn),
+                sectors: (end - lbn) as u32,
+                ready,
+                ..Waiting::default()
+            };
+            self.enqueue(model, port, waiting);
+        }
+    }
+
+    /// When the sectors will have been read ahead, if they follow what has been.
+    pub(super) fn passes_soon(
+        &mut self,
+        model: &Model,
+        now: Time,
+        lbn: u64,
+        end: u64,
+    ) -> Option<Time> {
+        let Activity::ReadAhead {
+            sweep,
+            segment,
+            limit,
+            promised,
+        } = &mut self.activity
+        else {
+            return None;
+        };
+        let held = self.buffer.segments[*segment];
+        let follows = held.start <= lbn && lbn <= held.end && end <= *limit;
+        if !follows || !self.queue.is_empty() {
+            return None;
+        }
+        let at = { *sweep }.end_of(model, end - 1);
+        *promised = (*promised).max(at);
+        let segment = *segment;
+        self.buffer.touch(segment, false);
+        self.read_on(model, now, segment, end);
+        Some(at)
+    }
+
+    /// A read up to before `end` was served from `segment`: reading ahead goes further.
+    pub(super) fn read_on(&mut self, model: &Model, now: Time, hit: usize, end: u64) {
+        if let Activity::ReadAhead {
+            sweep,
+            segment,
+            limit,
+            ..
+        } = &mut self.activity
+        {
+            if *segment == hit {
+                let start = self.buffer.segments[hit].start;
+                let further = read_ahead_limit(model, start, end).max(*limit);
+                // A head that has passed the limit already is not there any more.
+                if further > *limit && { *sweep }.end_of(model, *limit - 1) >= now {
+                    *limit = further;
+                }
+            }
+        }
+    }
+
+    /// Brings the segment that is being filled up to date.
+    pub(super) fn fill(&mut self, model: &Model, now: Time) {
+        if let Activity::ReadAhead {
+            sweep,
+            segment,
+            limit,
+            ..
+        } = &mut self.activity
+        {
+            let passed = sweep.passed_by(model, now, *limit);
+            let size = self.buffer.segment_sectors();
+            self.buffer.segments[*segment].grow(passed, size);
+        }
+    }
+
+    /// Ends reading ahead; says when the arm is free.
+    pub(super) fn interrupt(&mut self, model: &Model, now: Time) -> Time {
+        let Activity::ReadAhead {
+            mut sweep,
+            segment,
+            limit,
+            promised,
+        } = self.activity
+        else {
+            return self.free.max(now);
+        };
+        let now = now.max(promised);
+        self.fill(model, now);
+        let passed = sweep.passed_by(model, now, limit);
+        let free = if passed == limit {
+            now
+        } else {
+            let begin = sweep.begin_of(model, passed);
+            if now < begin || model.buffer.stop_in_sector {
+                // On its way to the track: it arrives; waiting for the sector: it need not.
+                now.max(sweep.arrived())
+            } else {
+                let end = sweep.end_of(model, passed);
+                let size = self.buffer.segment_sectors();
+                self.buffer.segments[segment].grow(passed + 1, size);
+                end
+            }
+        };
+        self.arm = sweep.arm();
+        self.at = self.buffer.segments[segment].end;
+        self.activity = Activity::Idle;
+        free
+    }
+
+    /// The data of a read are in the buffer; the head reads on until it is needed.
+    #[inline]
+    pub(super) fn has_read<P: Port>(
+        &mut self,
+        model: &Model,
+        port: &mut P,
+        sweep: Sweep,
+        lbn: u64,
+        end: u64,
+    ) {
+        let extended = self
+            .buffer
+            .segments
+            .iter()
+            .position(|segment| segment.end == lbn && !segment.is_empty());
+        let segment = match extended {
+            Some(segment) => {
+                self.buffer.segments[segment].grow(end, model.buffer.segment_sectors);
+                segment
+            }
+            None => {
+                let segment = self.buffer.oldest(None);
+                self.buffer.reset(segment, lbn, end);
+                segment
+            }
+        };
+        self.buffer.touch(segment, false);
+        self.arm = sweep.arm();
+        self.at = end;
+        self.activity = Activity::Idle;
+        let start = self.buffer.segments[segment].start;
+        if !self.queue.is_empty() {
+            return self.follow(model, port, sweep, start, end);
+        }
+        let limit = read_ahead_limit(model, start, end);
+        if limit > end {
+            self.activity = Activity::ReadAhead {
+                sweep,
+                segment,
+                limit,
+                promised: Time::ZERO,
+            };
+        }
+    }
+
+    /// If the next command reads what the head is about to pass, it just goes on.
+    #[inline]
+    pub(super) fn follow<P: Port>(
+        &mut self,
+        model: &Model,
+        port: &mut P,
+        mut sweep: Sweep,
+        start: u64,
+        end: u64,
+    ) {
+        let Some(index) = self.queue.follower(start, end) else {
+            return;
+        };
+        let now = port.now();
+        let next = self.queue.choose(model, &self.arm, self.at, now);
+        if self.queue.len() > 1 && next.is_none_or(|(best, _)| best != index) {
+            return;
+        }
+        let waiting = self.queue.take(index);
+        let lbn = waiting.place.lbn;
+        let last = lbn + u64::from(waiting.sectors);
+        let passed = sweep.end_of(model, last.max(end) - 1);
+        let done = passed.max(waiting.ready);
+        let record = port.io(waiting.io);
+        record.charge(Part::Queue, now);
+        record.charge(Part::Transfer, done);
+        port.done(waiting.io, done, done.since(now.max(waiting.ready)));
+        self.activity = Activity::Read {
+            sweep,
+            lbn: end,
+            end: last.max(end),
+        };
+        self.occupy(port, now, done);
+    }
+}

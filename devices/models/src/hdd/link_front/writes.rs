@@ -1,0 +1,172 @@
+//! Writes behind a link: into the cache, and from there to the medium.
+
+use super::super::mechanics::{Movement, Sweep};
+use super::super::model::Model;
+use super::super::scheduler::Waiting;
+use super::{Activity, IDLE, LinkFront};
+use crate::Port;
+use raidlab_kernel::{IoId, Nanos, Part, Time};
+
+impl LinkFront {
+    pub(super) fn write<P: Port>(
+        &mut self,
+        model: &Model,
+        port: &mut P,
+        io: IoId,
+        lbn: u64,
+        end: u64,
+        ready: Time,
+    ) {
+        self.counts.writes += 1;
+        self.stop_overwritten(model, port.now(), lbn, end);
+        self.buffer.forget(lbn, end, None);
+        let sectors = end - lbn;
+        let mut deferred = false;
+        if let Some(cache) = &mut self.cache {
+            deferred = cache.can_hold(sectors);
+            if deferred && !self.queue.defers() && cache.has_room(sectors) {
+                cache.insert(model, lbn, end);
+                self.counts.cached_writes += 1;
+                port.done(io, ready, Nanos::ZERO);
+                return self.after_caching(model, port);
+            }
+        }
+        let waiting = Waiting {
+            io,
+            place: model.geometry.place(lbn),
+            sectors: sectors as u32,
+            write: true,
+            ready,
+            deferred,
+            ..Waiting::default()
+        };
+        self.enqueue(model, port, waiting);
+    }
+
+    /// New data make what is being read ahead stale.
+    pub(super) fn stop_overwritten(&mut self, model: &Model, now: Time, lbn: u64, end: u64) {
+        if let Activity::ReadAhead { segment, limit, .. } = self.activity {
+            let start = self.buffer.segments[segment].start;
+            if start < end && lbn < limit {
+                let free = self.interrupt(model, now);
+                self.free = self.free.max(free);
+            }
+        }
+    }
+
+    pub(super) fn after_caching<P: Port>(&mut self, model: &Model, port: &mut P) {
+        let presses = self.cache.as_ref().is_some_and(|cache| cache.presses());
+        if presses && self.is_free() {
+            self.dispatch(model, port);
+        } else {
+            self.set_idle_timer(port);
+        }
+    }
+
+    pub(super) fn flush<P: Port>(&mut self, model: &Model, port: &mut P, io: IoId, ready: Time) {
+        let Some(cache) = &mut self.cache else {
+            return port.done(io, ready, Nanos::ZERO);
+        };
+        if cache.is_clean() {
+            return port.done(io, ready, Nanos::ZERO);
+        }
+        if self.flushing.is_empty() {
+            cache.flush();
+            self.flushing.push_back(io);
+        } else {
+            self.flush_next.push_back(io);
+        }
+        if self.is_free() {
+            self.dispatch(model, port);
+        }
+    }
+
+    /// Writes out a run of the cache.
+    pub(super) fn destage<P: Port>(&mut self, model: &Model, port: &mut P, slot: u16, start: Time) {
+        let Some(cache) = &mut self.cache else { return };
+        let (lbn, end) = cache.start(slot);
+        let movement = Movement {
+            place: model.geometry.place(lbn),
+            start,
+            write: true,
+            shuffled_end: if model.buffer.write_on_arrival {
+                end
+            } else {
+                0
+            },
+            least_seek: Nanos::ZERO,
+            late: model.seek.lateness(&mut self.lateness),
+        };
+        let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
+        let done = sweep.end_of(model, end - 1);
+        self.counts.seek += access.seek;
+        self.counts.rotation += access.rotation;
+        self.counts.accesses += 1;
+        self.counts.destaged += 1;
+        let arm = sweep.arm();
+        self.activity = Activity::Destage { arm, end };
+        self.occupy(port, start, done);
+    }
+
+    /// A run of the cache is on the medium: there is room for a write that waits.
+    pub(super) fn has_destaged<P: Port>(&mut self, model: &Model, port: &mut P) {
+        let now = port.now();
+        let Some(cache) = &mut self.cache else { return };
+        cache.finish();
+        while let Some((index, waiting)) = self.queue.oldest_deferred() {
+            let sectors = u64::from(waiting.sectors);
+            if !cache.has_room(sectors) {
+                break;
+            }
+            let waiting = self.queue.take(index);
+            let lbn = waiting.place.lbn;
+            cache.insert(model, lbn, lbn + sectors);
+            self.counts.cached_writes += 1;
+            let record = port.io(waiting.io);
+            let at = now.max(record.mark);
+            record.charge(Part::Cache, at);
+            port.done(waiting.io, at, Nanos::ZERO);
+        }
+        while cache.flushed() && !self.flushing.is_empty() {
+            while let Some(io) = self.flushing.pop_front() {
+                let record = port.io(io);
+                let at = now.max(record.mark);
+                record.charge(Part::Cache, at);
+                port.done(io, at, Nanos::ZERO);
+            }
+            if !self.flush_next.is_empty() {
+                std::mem::swap(&mut self.flushing, &mut self.flush_next);
+                cache.flush();
+            }
+        }
+    }
+
+    pub(super) fn set_idle_timer<P: Port>(&mut self, port: &mut P) {
+        let dirty = self.cache.as_ref().is_some_and(|cache| cache.waiting() > 0);
+        if dirty && !self.idle_timer {
+            self.idle_timer = true;
+            let at = (self.quiet_since + self.idle_delay).max(port.now());
+            port.wake(at, IDLE);
+        }
+    }
+
+    /// Writes out the cache if no command has come for a while.
+    pub(super) fn idle<P: Port>(&mut self, model: &Model, port: &mut P) {
+        self.idle_timer = false;
+        if !self.is_free() {
+            return;
+        }
+        let now = port.now();
+        if now < self.quiet_since + self.idle_delay {
+            return self.set_idle_timer(port);
+        }
+        let start = self.interrupt(model, now);
+        let run = match &self.cache {
+            Some(cache) => cache.choose(model, &self.arm, self.at, start),
+            None => None,
+        };
+        if let Some((slot, _)) = run {
+            self.destage(model, port, slot, start);
+        }
+    }
+}
