@@ -101,10 +101,17 @@ def bridge(
     """
     checked = build_scenario(DEFAULT) if scenario is None else load_scenario(scenario)
     plan = checked.plan(0, 0, seed)
-    plan["workloads"] = []
-    index = _array(checked, plan, array)
-    size = _size(plan, plan["arrays"][index], checked.path)
-    return Bridge(checked.title, plan["seed"], size, index, plan)
+    return of_plan(plan, _array(checked, plan, array), checked)
+
+
+def of_plan(plan: Mapping[str, Any], array: int, checked: Scenario) -> Bridge:
+    """The simulated system of a plan of `checked`, without the plan's own load.
+
+    Raises:
+        SpecError: What the engine finds wrong with the plan.
+    """
+    size = _size(plan, plan["arrays"][array], checked.path)
+    return Bridge(checked.title, plan["seed"], size, array, {**plan, "workloads": []})
 
 
 def _array(checked: Scenario, plan: Mapping[str, Any], wanted: str | None) -> int:

@@ -7,7 +7,6 @@ use crate::manifest::{Manifest, State, SteadyRecord, StepRecord};
 use crate::plan::Plan;
 use crate::progress::{Moment, Progress};
 use crate::runner::{End, Runner};
-use crate::simulated;
 use crate::steady_state::assess;
 use crate::step::{Purpose, Step};
 use crate::stop::Stop;
@@ -107,12 +106,11 @@ impl Campaign<'_> {
     pub fn run(&mut self, progress: &mut Progress) -> Result<usize, Stop> {
         self.lay_out_again(progress)?;
         let mut done = 0;
+        if self.target.simulated.is_some() {
+            done = self.run_continuously(progress)?;
+        }
         loop {
-            let rounds_closed = settle(&mut self.store.manifest, self.plan);
-            for record in rounds_closed {
-                let line = format!("{}: {}", record.stage, show_steady(&record));
-                progress.event("steady_state", json!(record), &line);
-            }
+            self.settle(progress);
             let steps = &self.store.manifest.steps;
             let open = |record: &StepRecord| matches!(record.state, State::Pending | State::Failed);
             let Some(index) = steps.iter().position(open) else {
@@ -127,6 +125,14 @@ impl Campaign<'_> {
         self.store.save()?;
         self.target.remove()?;
         Ok(done)
+    }
+
+    /// Looks whether stages have rounds enough, and tells what is new.
+    pub(crate) fn settle(&mut self, progress: &mut Progress) {
+        for record in settle(&mut self.store.manifest, self.plan) {
+            let line = format!("{}: {}", record.stage, show_steady(&record));
+            progress.event("steady_state", json!(record), &line);
+        }
     }
 
     /// The file may have gone since the last session; its layout is then due again.
@@ -184,7 +190,19 @@ impl Campaign<'_> {
         store::keep(&part, &folder.join(&names[1]))?;
         names.extend(logs(&folder, &stem));
         record.summary = Some(summary);
-        self.store.commit(index, record, &names)?;
+        self.finish(index, record, &names, progress)
+    }
+
+    /// Makes a finished step last, and tells.
+    pub(crate) fn finish(
+        &mut self,
+        index: usize,
+        record: StepRecord,
+        names: &[String],
+        progress: &mut Progress,
+    ) -> Result<(), Stop> {
+        let (step, summary) = (record.step.clone(), record.summary.unwrap_or_default());
+        self.store.commit(index, record, names)?;
         let total = self.store.manifest.steps.len();
         let line = format!(
             "[{}/{total}] {} (round {}): {:.0} IO/s, {:.1} MiB/s, {:.1} us",
@@ -230,7 +248,7 @@ impl Campaign<'_> {
                 steps: manifest.steps.len(),
                 name: &step.name,
                 iops,
-                left_s: (left_s - started.elapsed().as_secs_f64()).max(0.0),
+                left_s: Some((left_s - started.elapsed().as_secs_f64()).max(0.0)),
                 steady: steady.as_deref(),
             });
         };
@@ -238,8 +256,7 @@ impl Campaign<'_> {
         let part = format!("{}.json.part", step.stem());
         let command = self.command(step, &part);
         let limit = estimate::limit(step, capacity, self.grace);
-        let runner = self.runner.with(simulated::GROUPS, step.jobs().to_string());
-        let finished = runner.run(&command, &folder, limit, watch)?;
+        let finished = self.runner.run(&command, &folder, limit, watch)?;
         let fault = |message: String| {
             Stop::failed(format!("step {} `{}`: {message}", step.stem(), step.name))
         };
@@ -275,7 +292,7 @@ impl Campaign<'_> {
 }
 
 /// fio's logs of that step: `007_lat.1.log`.
-fn logs(folder: &Path, stem: &str) -> Vec<String> {
+pub(crate) fn logs(folder: &Path, stem: &str) -> Vec<String> {
     crate::sysfs::entries(folder)
         .into_iter()
         .filter(|name| name.starts_with(&format!("{stem}_")) && name.ends_with(".log"))

@@ -467,11 +467,13 @@ fn announce(
         numbers.assumed_bytes_per_s,
     );
     let (steps, seconds) = (manifest.steps.len(), total.seconds());
+    let simulated = manifest.target.kind == "simulated";
     let line = format!(
-        "{} on {}: {steps} steps at most, {done} done before, about {} left",
+        "{} on {}: {steps} steps at most, {done} done before, about {} left{}",
         manifest.plan.name,
         manifest.target.path,
-        show_seconds(seconds)
+        show_seconds(seconds),
+        if simulated { " in virtual time" } else { "" },
     );
     let fields = json!({
         "plan": manifest.plan.name, "target": manifest.target.path, "steps": steps,

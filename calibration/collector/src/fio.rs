@@ -109,15 +109,24 @@ impl Summary {
 
 /// Reads fio's JSON, which other text may precede; checks that every job ended well.
 pub fn read_result(bytes: &[u8]) -> Result<Summary, String> {
+    summarize(&parse_json(bytes)?)
+}
+
+/// fio's JSON without what precedes it.
+pub fn parse_json(bytes: &[u8]) -> Result<Value, String> {
     let start = bytes
         .iter()
         .position(|&byte| byte == b'{')
         .ok_or("fio wrote no JSON")?;
-    let document = serde_json::Deserializer::from_slice(&bytes[start..])
+    serde_json::Deserializer::from_slice(&bytes[start..])
         .into_iter::<Value>()
         .next()
         .ok_or("fio wrote no JSON")?
-        .map_err(|error| format!("fio's JSON is broken: {error}"))?;
+        .map_err(|error| format!("fio's JSON is broken: {error}"))
+}
+
+/// The figures of all jobs of a document of fio, if every one of them ended well.
+pub fn summarize(document: &Value) -> Result<Summary, String> {
     let jobs = document["jobs"].as_array().filter(|jobs| !jobs.is_empty());
     let jobs = jobs.ok_or("fio's JSON holds no jobs")?;
     let mut summary = Summary::default();

@@ -6,6 +6,7 @@
 
 pub mod campaign;
 pub mod cli;
+pub mod continuous;
 pub mod estimate;
 pub mod fio;
 pub mod guard;

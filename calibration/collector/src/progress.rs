@@ -36,8 +36,8 @@ pub struct Moment<'a> {
     pub name: &'a str,
     /// Present rate.
     pub iops: Option<f64>,
-    /// Of the whole plan.
-    pub left_s: f64,
+    /// Of the whole plan; none in virtual time.
+    pub left_s: Option<f64>,
     /// What the steady-state test says so far.
     pub steady: Option<&'a str>,
 }
@@ -124,12 +124,12 @@ fn show(moment: &Moment<'_>) -> String {
     let steady = moment
         .steady
         .map_or(String::new(), |steady| format!(" | {steady}"));
+    let left = moment.left_s.map_or(String::new(), |left| {
+        format!(" | {} left", show_seconds(left))
+    });
     format!(
-        "[{}/{}] {}{rate} | {} left{steady}",
-        moment.number,
-        moment.steps,
-        moment.name,
-        show_seconds(moment.left_s)
+        "[{}/{}] {}{rate}{left}{steady}",
+        moment.number, moment.steps, moment.name
     )
 }
 
@@ -144,7 +144,7 @@ mod tests {
             steps: 45,
             name: "database iodepth=8",
             iops: Some(1234.4),
-            left_s: 61.0,
+            left_s: Some(61.0),
             steady: Some("round 2, not steady yet"),
         };
         assert_eq!(

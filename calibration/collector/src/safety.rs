@@ -153,8 +153,11 @@ pub fn check(
             "--destroy-data-on {typed}: not the serial number of {}",
             node.display()
         )),
-        (_, None) => faults
-            .push("the device shows no serial number, so this cannot be overridden".to_owned()),
+        (_, None) => faults.push(
+            "the device shows no serial number to type, so this cannot be overridden; `wipefs` \
+             clears signatures, if nothing on it is needed any more"
+                .to_owned(),
+        ),
         (None, Some(_)) => faults.push(
             "to measure it all the same, type its serial number after --destroy-data-on \
              (`lsblk -o NAME,SERIAL` shows it); a plan that writes destroys what it holds"

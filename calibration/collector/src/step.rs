@@ -298,6 +298,14 @@ impl Step {
         jobs.unwrap_or(1).max(1)
     }
 
+    /// Entries that fio's JSON has for it.
+    pub fn reported_jobs(&self) -> usize {
+        let grouped = self
+            .option("group_reporting")
+            .is_some_and(|flag| flag != "0");
+        if grouped { 1 } else { self.jobs() as usize }
+    }
+
     fn option(&self, name: &str) -> Option<&str> {
         self.options.get(name).map(String::as_str)
     }
