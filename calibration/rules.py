@@ -17,12 +17,12 @@ _BOOL = {"true": True, "false": False}
 _LENGTHS = {("hdd", "random"): ("20 s", "40 s"), ("hdd", "sequential"): ("3 s", "5 s")}
 """Warm-up and recording by kind of drive and order of the load: a disk's write cache settles
 once its extents are full, after some thousand random writes or a second of sequential ones."""
-_LENGTH = ("1 s", "2 s")
+_LENGTH = ("300 ms", "700 ms")
 """Of all others."""
 _RECORDED = {"hdd": 20_000}
 """I/Os after which a run ends: the rate of random loads is then known to better than 0.5 %."""
 _ONE_AT_A_TIME = "60 s"
-_RECORDED_DEFAULT = 200_000
+_RECORDED_DEFAULT = 100_000
 """Of all others: hundreds of rounds of a load of 512 outstanding, whose I/Os come in waves."""
 
 
