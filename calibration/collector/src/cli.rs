@@ -17,6 +17,7 @@ use crate::units::{self, show_bytes, show_seconds, timestamp};
 use clap::Parser;
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -112,11 +113,19 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn list() {
-    for (name, _) in BUILT_IN {
-        let plan = Plan::load(name).expect("a test loads them all");
-        println!("{name:22}{}", plan.title);
-    }
+fn list() -> String {
+    BUILT_IN
+        .iter()
+        .map(|(name, _)| {
+            let plan = Plan::load(name).expect("a test loads them all");
+            format!("{name:22}{}\n", plan.title)
+        })
+        .collect()
+}
+
+/// Prints to standard output; a reader that has seen enough may go away.
+fn print(text: &str) {
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
 
 /// The numbers among the arguments, all checked at once.
@@ -192,7 +201,7 @@ fn check<T>(
 
 fn run(arguments: &Arguments, progress: &mut Progress) -> Result<(), Stop> {
     if arguments.list {
-        list();
+        print(&list());
         return Ok(());
     }
     let numbers = Numbers::read(arguments)?;
@@ -221,7 +230,7 @@ fn run(arguments: &Arguments, progress: &mut Progress) -> Result<(), Stop> {
     let setting = setting(arguments, &numbers, &plan, &target)?;
     let steps = expand(&plan, &setting).map_err(Stop::Refused)?;
     if arguments.dry_run {
-        dry_run(&steps, &target, &numbers);
+        print(&dry_run(&steps, &target, &numbers));
         return Ok(());
     }
     let unfinished = before
@@ -328,27 +337,26 @@ fn setting(
     })
 }
 
-fn dry_run(steps: &[Step], target: &Target, numbers: &Numbers) {
+fn dry_run(steps: &[Step], target: &Target, numbers: &Numbers) -> String {
     let mut seen = BTreeSet::new();
+    let mut text = String::new();
     for step in steps {
         if seen.insert((&step.stage, &step.name)) {
-            println!("# steps/{}.fio: stage {}", step.stem(), step.stage);
-            println!("{}", step.job_file(&target.record.path));
+            let job = step.job_file(&target.record.path);
+            text += &format!("# steps/{}.fio: stage {}\n{job}\n", step.stem(), step.stage);
         }
     }
     let rounds = steps.iter().map(|step| step.round).max().unwrap_or(1);
     if rounds > 1 {
-        println!(
-            "# {rounds} rounds at most: {} steps of {} kinds",
-            steps.len(),
-            seen.len()
-        );
+        let (all, kinds) = (steps.len(), seen.len());
+        text += &format!("# {rounds} rounds at most: {all} steps of {kinds} kinds\n");
     }
     let rate = numbers.assumed_bytes_per_s;
     let total = estimate::total(steps.iter(), target.record.size_bytes, rate);
     for line in total.show(rate).lines() {
-        println!("# {line}");
+        text += &format!("# {line}\n");
     }
+    text
 }
 
 fn manifest(

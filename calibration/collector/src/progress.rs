@@ -97,8 +97,8 @@ impl Progress {
         }
         let line = show(&moment);
         if self.form == Form::Terminal {
-            eprint!("\r\x1b[K{line}");
-            let _ = std::io::stderr().flush();
+            let mut out = std::io::stderr().lock();
+            let _ = write!(out, "\r\x1b[K{line}").and_then(|()| out.flush());
             self.live = true;
             self.shown = Instant::now();
         } else {
@@ -112,7 +112,7 @@ impl Progress {
 
     fn end_live(&mut self) {
         if std::mem::take(&mut self.live) {
-            eprint!("\r\x1b[K");
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
         }
     }
 }

@@ -203,6 +203,32 @@ fn bad_arguments_are_named_all_at_once() {
 }
 
 #[test]
+fn a_dry_run_shows_jobs_time_and_bytes_and_touches_nothing() {
+    let bench = Bench::new("");
+    let output = bench
+        .bare(&[
+            "--plan",
+            "profiles",
+            "--fio",
+            "fio",
+            "--size",
+            "64 GiB",
+            "--dry-run",
+        ])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.matches("filename=").count(), 46, "layout and 45 steps");
+    assert!(text.contains("[database iodepth=512]") && text.contains("rwmixread=67"));
+    // 45 steps of 35 s, each with 0.3 s around it: 1588 s; 64 GiB at 500 MB/s.
+    assert!(text.contains("26m 28s by the clock"), "{text}");
+    assert!(text.contains("64.00 GiB by size"), "{text}");
+    assert!(!bench.path("out").exists() && !bench.path("raidlab-target.bin").exists());
+    assert!(bench.calls().is_empty());
+}
+
+#[test]
 fn events_are_json_lines() {
     let bench = Bench::new("truncate -s 1M ../../raidlab-target.bin; echo \"$json\" > $out");
     let output = bench.run(&["--json"]);
