@@ -179,19 +179,18 @@ impl LinkFront {
         }
         let start = self.interrupt(model, port.now());
         let command = self.queue.choose(model, &self.arm, self.at, start);
+        // Only a run that is reached sooner than the command is of interest.
+        let bound = command.map_or(u64::MAX, |(_, time)| time.max(0) as u64);
         let run = match &self.cache {
-            Some(cache) if pressed => cache.choose(model, &self.arm, self.at, start),
+            Some(cache) if pressed => cache.choose(model, &self.arm, self.at, start, bound),
             _ => None,
         };
         match (command, run) {
-            (Some((_, time)), Some((slot, least))) if (least as i64) < time => {
-                self.destage(model, port, slot, start);
-            }
-            (Some((index, _)), _) => {
+            (_, Some((slot, _))) => self.destage(model, port, slot, start),
+            (Some((index, _)), None) => {
                 let waiting = self.queue.take(index);
                 self.serve(model, port, &waiting, start);
             }
-            (None, Some((slot, _))) => self.destage(model, port, slot, start),
             (None, None) => {}
         }
     }

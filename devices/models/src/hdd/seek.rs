@@ -1,6 +1,8 @@
 //! Seek time by distance, from a measured table, a root and a line, or three figures.
 //!
-//! Every form becomes a table with a time for each distance, so that the run only looks up.
+//! Every form becomes a table with a time for each distance, so that the run only looks up. Over
+//! very many cylinders long distances stand for their neighbours, between which lines are drawn:
+//! a table that outgrows the processor's cache would cost more than the arithmetic.
 //! The three figures of a data sheet determine `single + b sqrt(d-1) + c (d-1)` (Lee and Katz
 //! 1993): `full` fixes it at the longest distance, `average` fixes its mean over pairs of
 //! uniform random cylinders, of which `2 (N-d) / N^2` lie `d` apart.
@@ -11,13 +13,61 @@ use raidlab_kernel::{Nanos, Stream};
 /// How long the arm takes.
 #[derive(Debug)]
 pub struct Seek {
-    /// Time for each distance, before a read; 0 for distance 0.
-    read: Vec<u32>,
-    /// Likewise before a write, its settle time not included; empty if the same.
-    write: Vec<u32>,
+    /// Before a read.
+    read: Table,
+    /// Before a write, its settle time not included; none if the same.
+    write: Option<Table>,
     head_switch: u32,
     write_settle: i64,
     spread: Nanos,
+}
+
+/// Times by distance; 0 for distance 0.
+#[derive(Debug)]
+struct Table {
+    /// Each short distance.
+    fine: Box<[u32]>,
+    /// Every `2^shift`th distance, if there are more.
+    coarse: Box<[u32]>,
+    shift: u32,
+}
+
+/// Up to so many distances a table holds each.
+const FINE_MOST: u32 = 16_384;
+/// Beyond, it holds so many of the short ones each.
+const FINE: u32 = 2048;
+
+impl Table {
+    fn new(cylinders: u32, at: impl Fn(u32) -> u32) -> Table {
+        if cylinders <= FINE_MOST {
+            return Table {
+                fine: (0..cylinders).map(at).collect(),
+                coarse: Box::default(),
+                shift: 0,
+            };
+        }
+        let shift = (cylinders / FINE_MOST).ilog2() + 1;
+        let last = (cylinders >> shift) + 1;
+        Table {
+            fine: (0..FINE).map(&at).collect(),
+            coarse: (0..=last).map(|index| at(index << shift)).collect(),
+            shift,
+        }
+    }
+
+    #[inline]
+    fn time(&self, distance: u32) -> u32 {
+        if let Some(&time) = self.fine.get(distance as usize) {
+            return time;
+        }
+        let index = (distance >> self.shift) as usize;
+        let (before, after) = (
+            i64::from(self.coarse[index]),
+            i64::from(self.coarse[index + 1]),
+        );
+        let beyond = i64::from(distance & ((1 << self.shift) - 1));
+        (before + (((after - before) * beyond) >> self.shift)) as u32
+    }
 }
 
 /// Longest time that a table can hold: four seconds.
@@ -47,10 +97,13 @@ impl Seek {
         let read = tabulate(&params.read, cylinders, "seek.read", check);
         let write = match &params.write {
             Some(curve) => tabulate(curve, cylinders, "seek.write", check),
-            None => Vec::new(),
+            None => None,
         };
-        (check.0.len() == faults).then_some(Seek {
-            read,
+        if check.0.len() > faults {
+            return None;
+        }
+        Some(Seek {
+            read: read?,
             write,
             head_switch: params.head_switch_ns.0 as u32,
             write_settle: params.write_settle_ns,
@@ -82,12 +135,11 @@ impl Seek {
     /// The head switch runs beside the arm; the write settle follows any movement at all.
     #[inline]
     pub fn time(&self, distance: u32, head_changes: bool, write: bool) -> Nanos {
-        let table = if write && !self.write.is_empty() {
-            &self.write
-        } else {
-            &self.read
+        let table = match &self.write {
+            Some(table) if write => table,
+            _ => &self.read,
         };
-        let arm = table[distance as usize];
+        let arm = table.time(distance);
         let switch = if head_changes { self.head_switch } else { 0 };
         let time = arm.max(switch);
         if write && time != 0 {
@@ -97,29 +149,27 @@ impl Seek {
     }
 }
 
-/// The time for each distance from 0 to the number of cylinders less one.
-fn tabulate(curve: &CurveParams, cylinders: u32, key: &str, check: &mut Check) -> Vec<u32> {
+/// The times of a curve over every distance that the drive has.
+fn tabulate(curve: &CurveParams, cylinders: u32, key: &str, check: &mut Check) -> Option<Table> {
     let faults = check.0.len();
     let at = form(curve, cylinders, key, check);
     if check.0.len() > faults {
-        return Vec::new();
+        return None;
     }
-    let mut table = Vec::with_capacity(cylinders as usize);
-    table.push(0);
-    for distance in 1..cylinders {
-        let time = at(distance);
-        if !(0.0..=LONGEST_NS).contains(&time) {
-            check.that(
-                false,
-                key,
-                format!("{time} ns over {distance} cylinders"),
-                "0 to 4 s over every distance that the drive has",
-            );
-            return Vec::new();
-        }
-        table.push(time.round() as u32);
+    let wrong = |distance: &u32| !(0.0..=LONGEST_NS).contains(&at(*distance));
+    if let Some(distance) = (1..cylinders).find(wrong) {
+        check.that(
+            false,
+            key,
+            format!("{} ns over {distance} cylinders", at(distance)),
+            "0 to 4 s over every distance that the drive has",
+        );
+        return None;
     }
-    table
+    Some(Table::new(cylinders, |distance| match distance {
+        0 => 0,
+        _ => at(distance).round().clamp(0.0, LONGEST_NS) as u32,
+    }))
 }
 
 type Curve<'a> = Box<dyn Fn(u32) -> f64 + 'a>;
@@ -253,10 +303,10 @@ mod tests {
     }
 
     /// Mean over uniform random pairs of cylinders, in nanoseconds: the seek integral.
-    fn average(seek: &Seek) -> f64 {
-        let n = seek.read.len();
-        let weighted = |d: usize| 2.0 * (n - d) as f64 * f64::from(seek.read[d]);
-        (1..n).map(weighted).sum::<f64>() / (n * n) as f64
+    fn average(seek: &Seek, n: u32) -> f64 {
+        let time = |d| seek.time(d, false, false).0 as f64;
+        let weighted = |d| 2.0 * f64::from(n - d) * time(d);
+        (1..n).map(weighted).sum::<f64>() / (f64::from(n) * f64::from(n))
     }
 
     fn seek(read: CurveParams, cylinders: u32, settle: i64) -> Seek {
@@ -340,7 +390,7 @@ mod tests {
         assert_eq!(seek.time(n - 1, false, false), Nanos(17_060_000));
         // Pairs of equal cylinders count in `average`, not on data sheets.
         let n = f64::from(n);
-        let different = average(&seek) * n / (n - 1.0);
+        let different = average(&seek, n as u32) * n / (n - 1.0);
         assert!((different - 7_500_000.0).abs() < 10.0, "{different}");
     }
 

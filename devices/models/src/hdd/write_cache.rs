@@ -242,8 +242,16 @@ impl WriteCache {
     }
 
     /// The run to write next by an arm that stands at sector `at` and is free from `now` on,
-    /// and the time to get there. While a flush waits only what came before it counts.
-    pub fn choose(&self, model: &Model, arm: &Arm, at: u64, now: Time) -> Option<(u16, u64)> {
+    /// and the time to get there, if that is less than `bound`. While a flush waits only what came
+    /// before it counts.
+    pub fn choose(
+        &self,
+        model: &Model,
+        arm: &Arm,
+        at: u64,
+        now: Time,
+        bound: u64,
+    ) -> Option<(u16, u64)> {
         let bins = model.bins.as_ref()?;
         if self.waiting() == 0 {
             return None;
@@ -251,7 +259,8 @@ impl WriteCache {
         let wanted = |extent: &Extent| self.old == 0 || extent.epoch < self.epoch;
         let access = |extent: &Extent| arm.planned(model, extent.target, now, true).total().0;
         if !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. }) {
-            return self.ascending(at, wanted, access);
+            let found = self.ascending(at, wanted, access);
+            return found.filter(|&(_, time)| time < bound);
         }
         let here = (at >> self.shift) as usize;
         let mut up = self.occupied_from(here);
@@ -272,7 +281,8 @@ impl WriteCache {
             };
             let limit = model.geometry.cylinders() - 1;
             let seek = model.seek.latest(distance.min(limit), false, true).0;
-            if best.is_some_and(|(_, least)| seek >= least) {
+            let least = best.map_or(bound, |(_, least)| least);
+            if seek >= least {
                 return best;
             }
             let first = (bin as u64) << self.shift;
@@ -280,7 +290,7 @@ impl WriteCache {
                 let extent = &self.extents[slot as usize];
                 if wanted(extent) {
                     let time = access(extent);
-                    if best.is_none_or(|(_, least)| time < least) {
+                    if time < best.map_or(bound, |(_, least)| least) {
                         best = Some((slot, time));
                     }
                 }

@@ -162,7 +162,7 @@ impl LinkFront {
         }
         let start = self.interrupt(model, now);
         let run = match &self.cache {
-            Some(cache) => cache.choose(model, &self.arm, self.at, start),
+            Some(cache) => cache.choose(model, &self.arm, self.at, start, u64::MAX),
             None => None,
         };
         if let Some((slot, _)) = run {
