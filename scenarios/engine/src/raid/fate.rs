@@ -1,0 +1,454 @@
+//! The data's fate: which version of the data lies where, and whether reads get the right one.
+//!
+//! Every sector that was written holds a token that stands for its content; drives, cache and
+//! commands carry tokens along the same ways as the simulated data, parity is computed from them
+//! as the controller would, and lost units are recovered from it. A read is right if it gets the
+//! last acknowledged version, or one whose write ran beside it. See docs/models/data-fate.md.
+
+use super::gf;
+use super::stripe::{Extent, Role, Way};
+use raidlab_kernel::{IoId, Stream};
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// Bytes under one token.
+pub(crate) const GRAIN: u64 = 512;
+
+/// What became of the data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DataReport {
+    /// Writes that were told to be complete.
+    pub acknowledged_writes: u64,
+    /// Sectors whose last acknowledged version can no longer be read, at the end of the run.
+    pub lost_sectors: u64,
+    /// Acknowledged writes of which a sector is among them.
+    pub lost_writes: u64,
+    /// Reads that were served an older version, or nonsense, as if it were right.
+    pub stale_reads: u64,
+    /// Reads that were refused because data are lost.
+    pub refused_reads: u64,
+    /// Stripes whose parity does not fit their data, at the end of the run.
+    pub corrupt_stripes: u64,
+}
+
+/// A version that a sector may have.
+#[derive(Clone, Copy, Debug)]
+struct Version {
+    token: u64,
+    write: u64,
+    began: u64,
+    /// When it was acknowledged; none if not, or not yet.
+    acknowledged: Option<u64>,
+}
+
+/// Where a command's data belong.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target {
+    /// A unit of a job's stripe, from a byte within the unit on.
+    Unit(u32, Role, u32),
+    /// An offset of the array, for whoever waits.
+    Range(u64),
+}
+
+#[derive(Debug)]
+struct Payload {
+    target: Target,
+    tokens: Vec<u64>,
+}
+
+/// What a job knows of its stripe: tokens by (role, sector of the unit).
+#[derive(Debug, Default)]
+struct Shadow {
+    new: HashMap<(Role, u64), u64>,
+    read: HashMap<(Role, u64), u64>,
+}
+
+#[derive(Debug, Default)]
+struct Reader {
+    /// Tokens that were right when it began, by sector of the array.
+    right: Vec<Vec<u64>>,
+    got: HashMap<u64, u64>,
+    refused: bool,
+}
+
+/// All versions of all data.
+#[derive(Debug)]
+pub(crate) struct Fate {
+    clock: u64,
+    /// By drive: tokens by sector.
+    drives: Vec<HashMap<u64, u64>>,
+    /// By array: what each sector may hold.
+    truth: Vec<HashMap<u64, Vec<Version>>>,
+    /// By array: what the cache holds, as far as its lines are valid.
+    cache: Vec<HashMap<u64, u64>>,
+    payloads: HashMap<IoId, Payload>,
+    shadows: HashMap<u32, Shadow>,
+    readers: HashMap<IoId, Reader>,
+    writes: HashMap<IoId, u64>,
+    torn: Stream,
+    pub report: DataReport,
+}
+
+fn grains(offset: u64, bytes: u64) -> std::ops::Range<u64> {
+    offset / GRAIN..(offset + bytes).div_ceil(GRAIN)
+}
+
+fn token(write: u64, grain: u64) -> u64 {
+    // A well-mixed hash of both (the finaliser of SplitMix64), never 0: that is "never written".
+    let mut bits = write.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ grain.wrapping_mul(0xd6e8_feb8_6659_fd93);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (bits ^ bits >> 31) | 1
+}
+
+impl Fate {
+    pub fn new(seed: u64, drives: usize, arrays: usize) -> Fate {
+        Fate {
+            clock: 0,
+            drives: vec![HashMap::new(); drives],
+            truth: vec![HashMap::new(); arrays],
+            cache: vec![HashMap::new(); arrays],
+            payloads: HashMap::new(),
+            shadows: HashMap::new(),
+            readers: HashMap::new(),
+            writes: HashMap::new(),
+            torn: Stream::new(seed, "data", "torn writes"),
+            report: DataReport::default(),
+        }
+    }
+
+    fn right(&self, array: u32, grain: u64) -> Vec<u64> {
+        self.truth[array as usize]
+            .get(&grain)
+            .map_or(vec![0], |versions| versions.iter().map(|v| v.token).collect())
+    }
+
+    /// A host's request begins.
+    pub fn begin(&mut self, id: IoId, array: u32, write: bool, offset: u64, bytes: u64) {
+        self.clock += 1;
+        if !write {
+            let right = grains(offset, bytes).map(|g| self.right(array, g)).collect();
+            let reader = Reader {
+                right,
+                ..Reader::default()
+            };
+            self.readers.insert(id, reader);
+            return;
+        }
+        self.writes.insert(id, self.clock);
+        for grain in grains(offset, bytes) {
+            let versions = self.truth[array as usize].entry(grain).or_insert_with(|| {
+                // Before the first write there were zeros.
+                vec![Version {
+                    token: 0,
+                    write: 0,
+                    began: 0,
+                    acknowledged: Some(0),
+                }]
+            });
+            versions.push(Version {
+                token: token(self.clock, grain),
+                write: self.clock,
+                began: self.clock,
+                acknowledged: None,
+            });
+        }
+    }
+
+    /// A host's request is told to be complete.
+    pub fn complete(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
+        self.clock += 1;
+        if let Some(write) = self.writes.remove(&id) {
+            self.report.acknowledged_writes += 1;
+            for grain in grains(offset, bytes) {
+                let Some(versions) = self.truth[array as usize].get_mut(&grain) else {
+                    continue;
+                };
+                let began = write;
+                versions.retain(|v| v.acknowledged.is_none_or(|at| at > began));
+                for version in versions.iter_mut().filter(|v| v.write == write) {
+                    version.acknowledged = Some(self.clock);
+                }
+            }
+        }
+        if let Some(reader) = self.readers.remove(&id) {
+            if reader.refused {
+                self.report.refused_reads += 1;
+                return;
+            }
+            let stale = grains(offset, bytes).zip(&reader.right).any(|(grain, right)| {
+                let got = reader.got.get(&grain).copied();
+                got.is_none_or(|got| {
+                    !right.contains(&got) && !self.right(array, grain).contains(&got)
+                })
+            });
+            self.report.stale_reads += u64::from(stale);
+        }
+    }
+
+    /// A request will never be told to be complete.
+    pub fn abandon(&mut self, id: IoId) {
+        self.writes.remove(&id);
+        self.readers.remove(&id);
+    }
+
+    /// A read is refused: what it wants is lost.
+    pub fn refuse(&mut self, reader: IoId) {
+        self.readers.entry(reader).or_default().refused = true;
+    }
+
+    pub fn is_refused(&self, reader: IoId) -> bool {
+        self.readers.get(&reader).is_some_and(|r| r.refused)
+    }
+
+    /// A write's data are in the cache.
+    pub fn to_cache(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
+        if let Some(&write) = self.writes.get(&id) {
+            for grain in grains(offset, bytes) {
+                self.cache[array as usize].insert(grain, token(write, grain));
+            }
+        }
+    }
+
+    /// What a reader takes from the cache.
+    pub fn from_cache(&mut self, reader: IoId, array: u32, offset: u64, bytes: u64) {
+        for grain in grains(offset, bytes) {
+            let held = self.cache[array as usize].get(&grain).copied().unwrap_or(0);
+            self.readers.entry(reader).or_default().got.insert(grain, held);
+        }
+    }
+
+    /// What a reader has read goes into the cache.
+    pub fn into_cache(&mut self, reader: IoId, array: u32, offset: u64, bytes: u64) {
+        for grain in grains(offset, bytes) {
+            let got = self.readers.get(&reader).and_then(|r| r.got.get(&grain));
+            if let Some(&got) = got {
+                self.cache[array as usize].insert(grain, got);
+            }
+        }
+    }
+
+    /// The end of a reader that is not a host's request.
+    pub fn forget_reader(&mut self, reader: IoId) {
+        self.readers.remove(&reader);
+    }
+
+    /// A job takes new data from the write of its parent, or from the cache if it has none;
+    /// `offset` is the array's offset of the extent.
+    pub fn new_data(&mut self, job: u32, parent: IoId, array: u32, extent: Extent, offset: u64) {
+        let write = self.writes.get(&parent).copied();
+        for (at, grain) in grains(offset, u64::from(extent.end - extent.start)).enumerate() {
+            let value = match write {
+                Some(write) => token(write, grain),
+                None => self.cache[array as usize].get(&grain).copied().unwrap_or(0),
+            };
+            let sector = u64::from(extent.start) / GRAIN + at as u64;
+            let shadow = self.shadows.entry(job).or_default();
+            shadow.new.insert((Role::Data(extent.column), sector), value);
+        }
+    }
+
+    /// A command is about to go; a write's data go with it.
+    pub fn attach(&mut self, command: IoId, write: bool, target: Target, bytes: u64) {
+        let mut tokens = Vec::new();
+        if let (true, Target::Unit(job, role, start)) = (write, target) {
+            let shadow = self.shadows.entry(job).or_default();
+            for sector in grains(u64::from(start), bytes) {
+                let value = shadow.new.get(&(role, sector)).copied();
+                // A repaired unit goes back as it was recovered.
+                let value = value.or_else(|| shadow.read.get(&(role, sector)).copied());
+                tokens.push(value.unwrap_or(0));
+            }
+        }
+        self.payloads.insert(command, Payload { target, tokens });
+    }
+
+    /// A command is at the medium.
+    pub fn at_medium(&mut self, command: IoId, write: bool, drive: u32, offset: u64, bytes: u64) {
+        let Some(payload) = self.payloads.get_mut(&command) else {
+            return;
+        };
+        let medium = &mut self.drives[drive as usize];
+        for (at, sector) in grains(offset, bytes).enumerate() {
+            if write {
+                if let Some(&value) = payload.tokens.get(at) {
+                    medium.insert(sector, value);
+                }
+            } else {
+                payload.tokens.push(medium.get(&sector).copied().unwrap_or(0));
+            }
+        }
+    }
+
+    /// The power fails while a write is on its way: some of its sectors, from the first on, may
+    /// have reached the medium.
+    pub fn tear(&mut self, command: IoId, drive: u32, offset: u64) {
+        if let Some(payload) = self.payloads.remove(&command) {
+            let reached = self.torn.below(payload.tokens.len() as u64 + 1) as usize;
+            for (at, &value) in payload.tokens.iter().take(reached).enumerate() {
+                let sector = offset / GRAIN + at as u64;
+                self.drives[drive as usize].insert(sector, value);
+            }
+        }
+    }
+
+    /// A command's data reach whoever sent it.
+    pub fn deliver(&mut self, command: IoId, parent: IoId, read: bool) {
+        let Some(payload) = self.payloads.remove(&command) else {
+            return;
+        };
+        if !read {
+            return;
+        }
+        for (at, &value) in payload.tokens.iter().enumerate() {
+            match payload.target {
+                Target::Unit(job, role, start) => {
+                    let sector = u64::from(start) / GRAIN + at as u64;
+                    let shadow = self.shadows.entry(job).or_default();
+                    shadow.read.insert((role, sector), value);
+                }
+                Target::Range(offset) => {
+                    let grain = offset / GRAIN + at as u64;
+                    let got = &mut self.readers.entry(parent).or_default().got;
+                    got.entry(grain).or_insert(value);
+                }
+            }
+        }
+    }
+
+    /// A command's data are dropped.
+    pub fn drop_payload(&mut self, command: IoId) {
+        self.payloads.remove(&command);
+    }
+
+    /// A job computes: lost data from what it has read, then new parity.
+    pub fn compute(&mut self, job: u32, columns: u32, way: Way, ranges: &[(u32, u32)]) {
+        let Some(shadow) = self.shadows.get_mut(&job) else {
+            return;
+        };
+        for &(start, end) in ranges {
+            for sector in grains(u64::from(start), u64::from(end - start)) {
+                let read = |role| shadow.read.get(&(role, sector)).copied();
+                let new = |column| shadow.new.get(&(Role::Data(column), sector)).copied();
+                let old_parity = [read(Role::Parity(0)), read(Role::Parity(1))];
+                let made = if way == Way::Modify {
+                    let changes = (0..columns).filter_map(|c| {
+                        let old = read(Role::Data(c)).unwrap_or(0);
+                        new(c).map(|new| (c, new ^ old))
+                    });
+                    changes.fold(old_parity, |[p, q], (c, change)| {
+                        [
+                            p.map(|p| p ^ change),
+                            q.map(|q| q ^ gf::times(change, gf::weight(c))),
+                        ]
+                    })
+                } else {
+                    let mut data: Vec<Option<u64>> =
+                        (0..columns).map(|c| read(Role::Data(c))).collect();
+                    if way == Way::Recover {
+                        gf::recover(&mut data, old_parity);
+                    }
+                    for column in 0..columns {
+                        if let (Some(value), true) =
+                            (data[column as usize], read(Role::Data(column)).is_none())
+                        {
+                            shadow.read.insert((Role::Data(column), sector), value);
+                        }
+                    }
+                    let new = |column| shadow.new.get(&(Role::Data(column), sector)).copied();
+                    let whole = (0..columns).map(|c| new(c).or(data[c as usize]).unwrap_or(0));
+                    let [p, q] = gf::parities(whole);
+                    [Some(p), Some(q)]
+                };
+                for (which, value) in made.into_iter().enumerate() {
+                    if let Some(value) = value {
+                        let role = Role::Parity(which as u32);
+                        shadow.new.insert((role, sector), value);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a job has recovered of an extent goes to whoever waits for it.
+    pub fn recovered(&mut self, job: u32, parent: IoId, extent: Extent, offset: u64) {
+        let Some(shadow) = self.shadows.get(&job) else {
+            return;
+        };
+        let bytes = u64::from(extent.end - extent.start);
+        for (at, grain) in grains(offset, bytes).enumerate() {
+            let sector = u64::from(extent.start) / GRAIN + at as u64;
+            if let Some(&value) = shadow.read.get(&(Role::Data(extent.column), sector)) {
+                let got = &mut self.readers.entry(parent).or_default().got;
+                got.entry(grain).or_insert(value);
+            }
+        }
+    }
+
+    /// What one job has read or computed of a unit becomes what another one has read.
+    pub fn hand_over(&mut self, from: u32, to: u32, role: Role, range: (u32, u32)) {
+        for sector in grains(u64::from(range.0), u64::from(range.1 - range.0)) {
+            let value = self.shadows.get(&from).and_then(|shadow| {
+                let key = (role, sector);
+                shadow.read.get(&key).or_else(|| shadow.new.get(&key)).copied()
+            });
+            if let Some(value) = value {
+                let shadow = self.shadows.entry(to).or_default();
+                shadow.read.insert((role, sector), value);
+            }
+        }
+    }
+
+    /// A job begins anew: what it read is out of date.
+    pub fn reread(&mut self, job: u32) {
+        if let Some(shadow) = self.shadows.get_mut(&job) {
+            shadow.read.clear();
+        }
+    }
+
+    pub fn end_job(&mut self, job: u32) {
+        self.shadows.remove(&job);
+    }
+
+    /// Everything under way is gone; the cache's content too unless it is kept.
+    pub fn power_failed(&mut self, keep_cache: bool) {
+        self.payloads.clear();
+        self.shadows.clear();
+        self.readers.clear();
+        self.writes.clear();
+        if !keep_cache {
+            self.cache.iter_mut().for_each(HashMap::clear);
+        }
+    }
+
+    /// A drive is replaced by an empty one.
+    pub fn empty(&mut self, drive: u32) {
+        self.drives[drive as usize].clear();
+    }
+
+    /// What a drive holds at an offset.
+    pub fn held(&self, drive: u32, offset: u64) -> u64 {
+        let medium = &self.drives[drive as usize];
+        medium.get(&(offset / GRAIN)).copied().unwrap_or(0)
+    }
+
+    /// What the cache holds of an array's offset.
+    pub fn cached(&self, array: u32, offset: u64) -> u64 {
+        let cache = &self.cache[array as usize];
+        cache.get(&(offset / GRAIN)).copied().unwrap_or(0)
+    }
+
+    /// Every sector of an array that was ever written.
+    pub fn written(&self, array: u32) -> impl Iterator<Item = u64> + '_ {
+        self.truth[array as usize].keys().map(|grain| grain * GRAIN)
+    }
+
+    /// Whether a token is right for a sector now, and the acknowledged writes that it lacks if
+    /// it is not.
+    pub fn judge(&self, array: u32, offset: u64, found: Option<u64>) -> (bool, Vec<u64>) {
+        let versions = &self.truth[array as usize][&(offset / GRAIN)];
+        let right = found.is_some_and(|found| versions.iter().any(|v| v.token == found));
+        let lacking = versions.iter().filter(|v| v.acknowledged.is_some_and(|at| at > 0));
+        (right, lacking.map(|v| v.write).collect())
+    }
+}
