@@ -6,7 +6,8 @@ use crate::layout::Layout;
 use crate::load::Load;
 use crate::measure::Meter;
 use crate::plan::{
-    ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, ReadAhead, WorkloadPlan, WritePolicy,
+    Action, ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, ReadAhead, WorkloadPlan,
+    WritePolicy,
 };
 use crate::raid::{Caching, Geometry, Raid, Store, Streams, Volume};
 use crate::system::{Array, Controller, Event, Slot, System, Tally, Workload};
@@ -93,13 +94,17 @@ impl System {
             tally: Tally::default(),
             recorded: 0,
             segments: Vec::with_capacity(256),
-            raid: Raid::new(volumes, stores, ios),
+            raid: Raid::new(plan, volumes, stores, ios),
         };
         system.start(plan);
         Ok(system)
     }
 
     fn start(&mut self, plan: &Plan) {
+        for (index, event) in plan.events.iter().enumerate() {
+            let action = Event::Action(index as u32);
+            self.calendar.push(Time::ZERO + event.at_ns, action);
+        }
         for (index, workload) in plan.workloads.iter().enumerate() {
             match workload.arrival {
                 Arrival::Poisson { per_s } => {
@@ -180,7 +185,7 @@ fn check_references(plan: &Plan, faults: &mut Faults) {
     }
     let mut owner = vec![None; plan.drives.len()];
     for (i, array) in plan.arrays.iter().enumerate() {
-        for &drive in &array.drives {
+        for &drive in array.drives.iter().chain(&array.spares) {
             let key = format!("arrays.{i}.drives");
             if faults.index(key.clone(), drive, plan.drives.len()) {
                 if owner[drive as usize].is_some() {
@@ -208,6 +213,28 @@ fn check_references(plan: &Plan, faults: &mut Faults) {
         }
         if let Some(link) = controller.link {
             faults.index(format!("controllers.{i}.link"), link, plan.links.len());
+        }
+    }
+    for (i, event) in plan.events.iter().enumerate() {
+        let key = format!("events.{i}");
+        match event.action {
+            Action::FailDrive { drive }
+            | Action::SlowDrive { drive, .. }
+            | Action::UnreadableSectors { drive, .. }
+            | Action::ReplaceDrive { drive } => {
+                faults.index(format!("{key}.drive"), drive, plan.drives.len());
+            }
+            Action::PatrolRead { array } | Action::ConsistencyCheck { array } => {
+                faults.index(format!("{key}.array"), array, plan.arrays.len());
+            }
+            Action::BackupReady { controller, .. } => {
+                faults.index(
+                    format!("{key}.controller"),
+                    controller,
+                    plan.controllers.len(),
+                );
+            }
+            Action::PowerFail { .. } => {}
         }
     }
     for (i, workload) in plan.workloads.iter().enumerate() {
@@ -242,7 +269,7 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
 fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array> {
     let mut arrays = Vec::new();
     for (index, array) in plan.arrays.iter().enumerate() {
-        let layout = if in_memory(array) {
+        let layout = if in_memory(plan, array) {
             geometry(array, drives).map(|geometry| Layout::of(array.level, &geometry))
         } else {
             Layout::new(array.level, array.stripe_unit_bytes, &sizes(array, drives))
@@ -261,7 +288,7 @@ fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array
                 } else {
                     Path::Uncached
                 },
-                in_memory: in_memory(array),
+                in_memory: in_memory(plan, array),
             }),
             Err(why) => faults.add(format!("arrays.{index}"), &array.name, why),
         }
@@ -270,13 +297,14 @@ fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array
 }
 
 /// Whether an array's data pass through memory, where parity is made and the cache lies.
-fn in_memory(array: &ArrayPlan) -> bool {
+fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
     let cached = array.cache.as_ref().is_some_and(|policy| {
         policy.keep_reads
             || policy.write != WritePolicy::WriteThrough
             || policy.read_ahead != ReadAhead::None
     });
-    array.level.has_parity() || cached
+    let watched = plan.data || !plan.events.is_empty() || !array.spares.is_empty();
+    array.level.has_parity() || cached || watched
 }
 
 /// The caches of the controllers, and how they serve their arrays.
@@ -336,13 +364,16 @@ fn build_volumes(plan: &Plan, drives: &mut [Drive], arrays: &[Array]) -> Vec<Opt
             .controller
             .map(|index| &plan.controllers[index as usize]);
         let link = controller.and_then(|controller| controller.link);
-        for &drive in &array.drives {
+        for &drive in array.drives.iter().chain(&array.spares) {
             let path = &mut drives[drive as usize].path;
             if link.is_some() && path.last().copied() == link {
                 path.pop();
             }
         }
-        Some(Volume::new(geometry, &array.drives, link))
+        let mut volume = Volume::new(geometry, &array.drives, link);
+        volume.spares = array.spares.iter().rev().copied().collect();
+        volume.background_share = array.background_share;
+        Some(volume)
     };
     plan.arrays.iter().zip(arrays).map(build).collect()
 }

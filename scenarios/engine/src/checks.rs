@@ -35,7 +35,7 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
     }
     let under_way: Vec<&Io> = system.requests_under_way().collect();
     must(
-        tally.issued == tally.completed + under_way.len() as u64,
+        tally.issued == tally.completed + tally.abandoned + under_way.len() as u64,
         format!(
             "{} requests issued, {} completed, {} under way",
             tally.issued,

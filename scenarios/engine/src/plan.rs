@@ -48,6 +48,12 @@ pub struct Plan {
     pub arrays: Vec<ArrayPlan>,
     /// All loads.
     pub workloads: Vec<WorkloadPlan>,
+    /// What happens at given times.
+    #[serde(default)]
+    pub events: Vec<EventPlan>,
+    /// True to follow the versions of the data and say what became of them.
+    #[serde(default)]
+    pub data: bool,
 }
 
 fn one() -> u32 {
@@ -187,6 +193,12 @@ pub struct ArrayPlan {
     /// True if requests take the controller's short path.
     #[serde(default)]
     pub fast_path: bool,
+    /// Drives that take over from failed ones; indices into `drives`.
+    #[serde(default)]
+    pub spares: Vec<u32>,
+    /// Share of the time that work in the background has while the host wants the drives.
+    #[serde(default = "third")]
+    pub background_share: f64,
     /// How the controller's cache serves it; none for past the cache.
     #[serde(default)]
     pub cache: Option<PolicyPlan>,
@@ -203,6 +215,70 @@ pub enum WritePolicy {
     WriteBack,
     /// When it is in the cache.
     AlwaysWriteBack,
+}
+
+/// Something that happens at a given time.
+#[derive(Clone, Debug, Deserialize)]
+pub struct EventPlan {
+    /// When.
+    pub at_ns: Nanos,
+    /// What.
+    #[serde(flatten)]
+    pub action: Action,
+}
+
+/// What can happen.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub enum Action {
+    /// A drive answers nothing any more.
+    FailDrive {
+        /// Index into `drives`.
+        drive: u32,
+    },
+    /// A drive takes longer for every command.
+    SlowDrive {
+        /// Index into `drives`.
+        drive: u32,
+        /// So much longer; 0 for as fast as ever.
+        extra_ns: Nanos,
+    },
+    /// Sectors of a drive cannot be read any more, until they are written again.
+    UnreadableSectors {
+        /// Index into `drives`.
+        drive: u32,
+        /// First byte.
+        offset_bytes: u64,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// A new drive in a failed one's place.
+    ReplaceDrive {
+        /// Index into `drives`.
+        drive: u32,
+    },
+    /// The power fails.
+    PowerFail {
+        /// For so long.
+        off_ns: Nanos,
+    },
+    /// All drives of an array are read through for unreadable sectors.
+    PatrolRead {
+        /// Index into `arrays`.
+        array: u32,
+    },
+    /// Parity of an array is compared with its data.
+    ConsistencyCheck {
+        /// Index into `arrays`.
+        array: u32,
+    },
+    /// A cache's battery or flash backup becomes ready or not ready (it learns, it fails).
+    BackupReady {
+        /// Index into `controllers`.
+        controller: u32,
+        /// Whether it is ready.
+        ready: bool,
+    },
 }
 
 /// When the controller reads more than it is asked for.
@@ -243,6 +319,13 @@ pub struct CachePlan {
     pub flush_interval_ns: Nanos,
     /// Stripes on their way to the drives at once, for each drive.
     pub destages_per_drive: u32,
+    /// How long its content outlives an outage; 0 for not at all.
+    #[serde(default)]
+    pub hold_ns: Nanos,
+}
+
+fn third() -> f64 {
+    0.3
 }
 
 fn two() -> u32 {

@@ -1,6 +1,7 @@
 //! The result of a run as plain data, in the shapes that the Python side passes on.
 
 use crate::measure::Meter;
+use crate::raid::{DataReport, LogEntry};
 use crate::system::{System, Workload};
 use raidlab_kernel::{Histogram, Interval, Nanos, Part, Parts, Time};
 use serde::Serialize;
@@ -213,13 +214,21 @@ pub struct RunResult {
     pub workloads: Vec<WorkloadResult>,
     /// Each component's work.
     pub components: Vec<Component>,
+    /// What happened during the run.
+    pub log: Vec<LogEntry>,
+    /// Requests refused because data are lost, and cut off because the power failed.
+    pub refused: u64,
+    /// See `refused`.
+    pub abandoned: u64,
+    /// What became of the data, if the run followed them.
+    pub data: Option<DataReport>,
     /// Breaches of what must hold: bugs.
     pub breaches: Vec<String>,
 }
 
 impl RunResult {
     pub(crate) fn new(
-        system: &System,
+        system: &mut System,
         until: Time,
         components: Vec<Component>,
         breaches: Vec<String>,
@@ -234,6 +243,10 @@ impl RunResult {
                 .map(|workload| WorkloadResult::new(system, workload, until))
                 .collect(),
             components,
+            log: system.raid.log.clone(),
+            refused: system.tally.refused,
+            abandoned: system.tally.abandoned,
+            data: system.data_report(),
             breaches,
         }
     }

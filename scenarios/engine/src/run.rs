@@ -52,12 +52,8 @@ pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, 
     let stopped_early = system.calendar.next_time().is_some_and(|next| next <= end);
     let until = if stopped_early { system.now() } else { end };
     let components = before.components(&system, until);
-    Ok(RunResult::new(
-        &system,
-        until,
-        components,
-        checks::check(&system, until),
-    ))
+    let breaches = checks::check(&system, until);
+    Ok(RunResult::new(&mut system, until, components, breaches))
 }
 
 /// Handles events up to `limit` or until `done`; false if the caller asked to stop.

@@ -16,7 +16,7 @@ use crate::layout::{Layout, Segment};
 use crate::load::{Load, Request};
 use crate::measure::Meter;
 use crate::plan::Arrival;
-use crate::raid::Raid;
+use crate::raid::{GONE, Raid};
 use raidlab_kernel::{
     Calendar, Io, IoId, Nanos, Op, Part, Queue, Slab, Stream, Time, TimeWeighted,
 };
@@ -38,6 +38,14 @@ pub enum Event {
     Job(u32),
     /// A controller looks whether its cache should be flushed.
     Flush(u32),
+    /// The background of an array goes on.
+    Background(u32),
+    /// Something happens that the plan says.
+    Action(u32),
+    /// A slow drive is done with a command.
+    Late(IoId),
+    /// The power is back.
+    PowerBack,
     /// A command's data reach the next link of its path.
     Leg(IoId),
     /// Write data have arrived at the drive.
@@ -136,6 +144,10 @@ pub struct Tally {
     pub issued: u64,
     /// Requests completed.
     pub completed: u64,
+    /// Requests that the power's failure cut off.
+    pub abandoned: u64,
+    /// Reads and writes refused because data are lost.
+    pub refused: u64,
     /// Requests whose commands moved more or fewer bytes than the layout says.
     pub wrong_bytes: u64,
     /// Sum over completed requests of the time between host and host, for Little's law.
@@ -179,7 +191,8 @@ impl System {
     pub(crate) fn requests_under_way(&self) -> impl Iterator<Item = &Io> {
         self.ios
             .live()
-            .filter(|io| io.parent == Io::NONE && crate::raid::job_of(io).is_none())
+            .filter(|io| io.parent == Io::NONE && io.owner != GONE)
+            .filter(|io| crate::raid::job_of(io).is_none())
     }
 
     /// Handles the next event if it is due at `limit` or earlier; false if there is none.
@@ -192,13 +205,20 @@ impl System {
         let Some((now, event)) = self.calendar.pop() else {
             return false;
         };
+        if self.raid.watch && self.sift(event, now) {
+            return true;
+        }
         match event {
             Event::Issue(slot) => self.issue(slot, now),
             Event::Arrival(workload) => self.arrive(workload, now),
             Event::Admit(io) => self.admit(io, now),
             Event::Dispatch(io) => self.dispatch(io, now),
-            Event::Job(job) => self.step_job(job, now),
+            Event::Job(job) => self.job_due(job, now),
             Event::Flush(controller) => self.flush_due(controller, now),
+            Event::Background(array) => self.background(array, now),
+            Event::Action(action) => self.act(action, now),
+            Event::Late(io) => self.late(io, now),
+            Event::PowerBack => self.power_back(now),
             Event::Leg(io) => self.next_leg(io, now),
             Event::AtDrive(io) => self.at_drive(io),
             Event::Done(io) => self.device_done(io, now),
@@ -408,17 +428,32 @@ impl System {
         bytes: u64,
         now: Time,
     ) {
+        let id = self.new_command(parent, op, drive, offset, bytes, now);
+        self.send(id, drive, now);
+    }
+
+    /// A command that has not been sent yet.
+    #[inline]
+    pub(crate) fn new_command(
+        &mut self,
+        parent: IoId,
+        op: Op,
+        drive: u32,
+        offset: u64,
+        bytes: u64,
+        now: Time,
+    ) -> IoId {
         let id = self.ios.claim();
         let io = &mut self.ios[id];
         *io = Io::new(op, offset, bytes, now);
         io.parent = parent;
         io.drive = drive;
-        self.send(id, drive, now);
+        id
     }
 
     /// The command waits for a place at its drive, or goes there at once.
     #[inline]
-    fn send(&mut self, id: IoId, drive: u32, now: Time) {
+    pub(crate) fn send(&mut self, id: IoId, drive: u32, now: Time) {
         let slot = &mut self.drives[drive as usize];
         slot.load.change(now, 1);
         slot.position = self.ios[id].offset + self.ios[id].bytes;
@@ -441,7 +476,7 @@ impl System {
     }
 
     /// What the scheduler lets go moves to the drive, as long as it has places.
-    fn dispatch_waiting(&mut self, drive: u32, now: Time) {
+    pub(crate) fn dispatch_waiting(&mut self, drive: u32, now: Time) {
         loop {
             let slot = &mut self.drives[drive as usize];
             if slot.queue_depth > 0 && slot.in_flight >= slot.queue_depth {
@@ -557,6 +592,14 @@ impl System {
     // -- 6. ascend -----------------------------------------------------------------------------
 
     pub(crate) fn device_done(&mut self, id: IoId, now: Time) {
+        if self.raid.watch && self.watch_medium(id, now) {
+            return;
+        }
+        self.ascend(id, now);
+    }
+
+    /// A command has been served: read data move up the links.
+    pub(crate) fn ascend(&mut self, id: IoId, now: Time) {
         let io = &mut self.ios[id];
         if io.op == Op::Read && !self.drives[io.drive as usize].path.is_empty() {
             io.leg = 0;
@@ -589,6 +632,9 @@ impl System {
             slot.waiting.returned(&mut self.ios, thread, now);
             self.dispatch_waiting(drive, now);
         }
+        if self.raid.watch && parent != Io::NONE && self.watch_return(id, now) {
+            return;
+        }
         if parent == Io::NONE {
             self.ios[id].moved = bytes;
             self.ios[id].charge(Part::Link, now);
@@ -615,6 +661,9 @@ impl System {
             array.layout.bytes_moved(io.op, io.bytes)
         };
         self.tally.wrong_bytes += u64::from(io.moved != expected);
+        if let Some(fate) = &mut self.raid.fate {
+            fate.complete(id, io.array, io.offset, io.bytes);
+        }
         self.tally.stay += now - io.entered;
         if let Some(index) = array.controller {
             let controller = &mut self.controllers[index as usize];
@@ -674,7 +723,7 @@ impl System {
         self.outside_thread + (owner & !OUTSIDE) % self.outside_threads
     }
 
-    fn hand_back(&mut self, id: IoId, owner: u32) {
+    pub(crate) fn hand_back(&mut self, id: IoId, owner: u32) {
         let io = &self.ios[id];
         // In order of time: another thread's CPU may be done with a later one before.
         let at = io.mark;

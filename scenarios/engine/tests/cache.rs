@@ -18,7 +18,8 @@ fn cached(level: &str, drives: u32, write: &str, read_ahead: &str) -> Value {
     let mut value = stations(drives, 100_000, "fixed", 1);
     value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1, "request_ns": 1000,
         "command_ns": 0, "cache": {"bytes": 1 << 24, "dirty_share": 0.5, "low_share": 0.5,
-        "flush_interval_ns": 1_000_000_000_u64, "destages_per_drive": 4}}]);
+        "flush_interval_ns": 1_000_000_000_u64, "destages_per_drive": 4,
+        "hold_ns": 1_000_000_000_u64}}]);
     value["arrays"][0]["level"] = json!(level);
     value["arrays"][0]["controller"] = json!(0);
     value["arrays"][0]["cache"] =

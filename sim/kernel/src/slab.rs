@@ -48,6 +48,15 @@ impl<T: Default + Clone> Slab<T> {
             .filter_map(|(record, free)| (!free).then_some(record))
     }
 
+    /// Indices of the records in use, in ascending order.
+    pub fn ids(&self) -> impl Iterator<Item = u32> + use<T> {
+        let mut free = vec![false; self.records.len()];
+        for &index in &self.free {
+            free[index as usize] = true;
+        }
+        (0..self.records.len() as u32).filter(move |&index| !free[index as usize])
+    }
+
     /// Number of records in use.
     pub fn in_use(&self) -> usize {
         self.records.len() - self.free.len()

@@ -411,6 +411,12 @@ impl Cache {
         }
     }
 
+    /// A group has nowhere to go: it stays dirty and is not offered again.
+    pub fn pin(&mut self, group: u32) {
+        let Group { space, number, .. } = self.groups[group as usize];
+        self.waiting[space as usize].remove(number);
+    }
+
     /// A group is on its drives: lines without newer data are clean.
     pub fn left(&mut self, group: u32) {
         let mut at = std::mem::replace(&mut self.groups[group as usize].first, NONE);
@@ -497,23 +503,98 @@ impl Cache {
         came
     }
 
+    /// A group that was leaving did not reach the drives: its data are dirty as before.
+    pub fn stay(&mut self, group: u32) {
+        let mut at = self.groups[group as usize].first;
+        let mut dirty = 0;
+        while at != NONE {
+            let line = &mut self.lines[at as usize];
+            line.dirty |= line.leaving;
+            line.leaving = 0;
+            dirty += line.dirty.count_ones();
+            at = line.sibling;
+        }
+        let state = &mut self.groups[group as usize];
+        state.leaving = false;
+        state.dirty_sectors = dirty;
+        let (space, number) = (state.space, state.number);
+        self.waiting[space as usize].insert(number);
+    }
+
+    /// Nothing that was being read comes any more.
+    pub fn stop_reading(&mut self) {
+        let keys: Vec<u64> = self.index.iter().map(|(key, _)| key).collect();
+        for key in keys {
+            let Some(at) = self.index.get(key) else {
+                continue;
+            };
+            let line = &mut self.lines[at as usize];
+            if line.coming == 0 {
+                continue;
+            }
+            let before = pages(line.held());
+            line.coming = 0;
+            let gone = u64::from(before - pages(line.held()));
+            self.pages_used -= gone;
+            if line.is_dirty() {
+                self.pages_dirty -= gone;
+                continue;
+            }
+            let empty = line.valid == 0;
+            self.link_newest(at);
+            if empty {
+                self.evict(at);
+            }
+        }
+    }
+
+    /// Every line with data that are not on the drives, and which sectors those are.
+    pub fn dirty_lines(&self) -> Vec<Leaving> {
+        let lines = self.index.iter().map(|(_, at)| &self.lines[at as usize]);
+        let dirty = lines.filter(|line| line.is_dirty()).map(|line| Leaving {
+            key: line.key,
+            dirty: line.dirty | line.leaving,
+        });
+        dirty.collect()
+    }
+
+    /// All content is lost.
+    pub fn clear(&mut self) {
+        self.lines.clear();
+        self.free_lines.clear();
+        self.index.clear();
+        (self.newest, self.oldest) = (NONE, NONE);
+        for at in 0..self.groups.len() {
+            let Group { space, number, .. } = self.groups[at];
+            self.waiting[space as usize].remove(number);
+        }
+        self.groups.clear();
+        self.free_groups.clear();
+        self.group_index.clear();
+        self.full.clear();
+        (self.pages_used, self.pages_dirty, self.sectors_dirty) = (0, 0, 0);
+    }
+
     /// Sectors of a line are written past the cache: what is here or coming is out of date.
     pub fn forget(&mut self, key: u64, written: Sectors) {
         let Some(at) = self.index.get(key) else {
             return;
         };
         let line = &mut self.lines[at as usize];
-        if line.is_dirty() {
-            // Newer data than the write's own order would allow: the caller writes through only
-            // what is not dirty.
-            return;
-        }
+        // What is dirty is newer than a write that has not gone through the cache can be.
+        let written = written & !(line.dirty | line.leaving);
         let before = pages(line.held());
         let was_coming = line.coming != 0;
         line.valid &= !written;
         line.coming &= !written;
         let (held, coming) = (line.held(), line.coming != 0);
-        self.pages_used -= u64::from(before - pages(held));
+        let gone = u64::from(before - pages(held));
+        let dirty = line.is_dirty();
+        self.pages_used -= gone;
+        if dirty {
+            self.pages_dirty -= gone;
+            return;
+        }
         if was_coming && !coming {
             self.link_newest(at);
         }

@@ -4,7 +4,12 @@ use super::request::stage;
 use crate::plan::{ReadAhead, WritePolicy};
 use crate::system::{Event, System};
 use raidlab_kernel::{IoId, Op, Part, Time};
-use raidlab_models::{Found, PAGE, Path};
+use raidlab_models::{Found, PAGE, Path, SECTOR};
+
+/// Pages that a write of so many bytes can touch.
+fn pages_at_most(bytes: u64, line: u64) -> u64 {
+    bytes / PAGE + 2 * (bytes / line + 2)
+}
 
 impl System {
     /// The controller takes up a request whose data pass through its memory.
@@ -23,9 +28,6 @@ impl System {
             Op::Read if !hit => array.layout.fan_out(io.op, io.offset, io.bytes),
             _ => 0,
         };
-        if hit && op == Op::Read {
-            io.leg = stage::IN_CACHE;
-        }
         let chip = &mut self.controllers[index as usize].chip;
         let served = chip.take_up(path, commands, now);
         io.charge_stay(Part::ControllerWait, Part::Controller, served);
@@ -49,6 +51,18 @@ impl System {
                 .and_then(|controller| self.raid.stores[controller as usize].as_ref())
                 .is_some_and(|store| store.safe),
         }
+    }
+
+    /// Whether a write goes into the cache: by its array's policy, and if it is not too large.
+    fn goes_back(&self, controller: u32, id: IoId) -> bool {
+        let io = &self.ios[id];
+        let store = self.raid.stores[controller as usize].as_ref();
+        let caching = self.volume(io.array).caching.as_ref();
+        let (Some(store), Some(caching)) = (store, caching) else {
+            return false;
+        };
+        self.writes_back(io.array)
+            && pages_at_most(io.bytes, caching.line) <= store.cache.dirty_max() / 2
     }
 
     /// What a read finds in the cache, over all its lines.
@@ -83,22 +97,20 @@ impl System {
     /// A read goes on with what the cache has.
     pub(crate) fn read_through(&mut self, id: IoId, now: Time) {
         let io = &self.ios[id];
-        let (array, offset, bytes, in_cache) =
-            (io.array, io.offset, io.bytes, io.leg == stage::IN_CACHE);
+        let (array, offset, bytes) = (io.array, io.offset, io.bytes);
         let Some(caching) = self.volume(array).caching.as_ref() else {
             return self.read_drives(id, now);
         };
         let keep = caching.keep_reads;
         let ahead = caching.read_ahead != ReadAhead::None;
-        let found = if in_cache {
-            Found::All
-        } else {
-            self.look_up(id)
-        };
+        let found = self.look_up(id);
         self.count_read(array, found);
         match found {
             Found::All => {
                 self.ios[id].moved = bytes;
+                if let Some(fate) = &mut self.raid.fate {
+                    fate.from_cache(id, array, offset, bytes);
+                }
                 self.pass_on(id, now);
             }
             Found::Coming(reader) => {
@@ -124,6 +136,32 @@ impl System {
         }
     }
 
+    /// Sectors that the cache has are newer than what comes from the drives.
+    fn overlay(&mut self, id: IoId) {
+        if self.raid.fate.is_none() {
+            return;
+        }
+        let io = &self.ios[id];
+        let Some(controller) = self.arrays[io.array as usize].controller else {
+            return;
+        };
+        let volume = self.raid.volumes[io.array as usize].as_ref();
+        let caching = volume.and_then(|volume| volume.caching.as_ref());
+        let store = self.raid.stores[controller as usize].as_mut();
+        let (Some(caching), Some(store), Some(fate)) = (caching, store, &mut self.raid.fate) else {
+            return;
+        };
+        for sector in
+            (io.offset / SECTOR..(io.offset + io.bytes).div_ceil(SECTOR)).map(|n| n * SECTOR)
+        {
+            for (key, sectors) in caching.lines(sector, SECTOR) {
+                if store.cache.find(key, sectors) == Found::All {
+                    fate.from_cache(id, io.array, sector, SECTOR);
+                }
+            }
+        }
+    }
+
     fn count_read(&mut self, array: u32, found: Found) {
         if let Some(controller) = self.arrays[array as usize].controller {
             if let Some(store) = self.raid.stores[controller as usize].as_mut() {
@@ -133,7 +171,8 @@ impl System {
         }
     }
 
-    fn read_drives(&mut self, id: IoId, now: Time) {
+    pub(crate) fn read_drives(&mut self, id: IoId, now: Time) {
+        self.overlay(id);
         let io = &mut self.ios[id];
         io.leg = stage::WORKING;
         let (array, offset, bytes) = (io.array, io.offset, io.bytes);
@@ -147,7 +186,7 @@ impl System {
         let Some(controller) = self.arrays[array as usize].controller else {
             return self.write_drives(id, now);
         };
-        let back = self.writes_back(array);
+        let back = self.goes_back(controller, id);
         let volume = self.raid.volumes[array as usize].as_ref();
         let caching = volume.and_then(|volume| volume.caching.as_ref());
         let store = self.raid.stores[controller as usize].as_mut();
@@ -190,13 +229,9 @@ impl System {
         let Some(caching) = volume.caching.as_ref() else {
             return false;
         };
-        let ends = 2 * (io.bytes / caching.line + 2);
-        let pages = io.bytes / PAGE + ends;
+        let pages = pages_at_most(io.bytes, caching.line);
         if !store.cache.may_dirty(pages) || !store.cache.make_room(pages) {
-            // What is larger than the cache itself goes in as soon as the cache is clean.
-            if !(store.cache.is_clean() && pages > store.cache.dirty_max() / 2) {
-                return false;
-            }
+            return false;
         }
         store.counts.writes += 1;
         let mut hit = true;
@@ -207,6 +242,9 @@ impl System {
             store.cache.write(key, sectors, caching.space, group);
         }
         store.counts.write_hits += u64::from(hit);
+        if let Some(fate) = &mut self.raid.fate {
+            fate.to_cache(id, io.array, io.offset, io.bytes);
+        }
         true
     }
 
@@ -244,7 +282,7 @@ impl System {
     /// Room has come: those that wait go on, in their order, as far as it reaches.
     pub(crate) fn admit_waiting(&mut self, controller: u32, now: Time) {
         while let Some(id) = self.first_waiting(controller) {
-            let back = self.writes_back(self.ios[id].array);
+            let back = self.goes_back(controller, id);
             let may = if back {
                 self.put_in_cache(controller, id)
             } else {

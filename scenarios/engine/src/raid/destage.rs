@@ -28,6 +28,10 @@ impl System {
             store.under_way += 1;
             store.counts.destages += 1;
             let array = store.arrays[space as usize];
+            if self.raid.watch && self.volume(array).offline {
+                self.pin(controller, group);
+                continue;
+            }
             self.start_destage(controller, array, group, number, now);
         }
     }
@@ -74,7 +78,22 @@ impl System {
             }
         }
         join(&mut record.extents);
+        if let Some(fate) = &mut self.raid.fate {
+            for &extent in &record.extents {
+                let unit = volume.geometry.offset(stripe, extent.column);
+                let start = unit + u64::from(extent.start);
+                fate.new_data(job, Io::NONE, array, extent, start);
+            }
+        }
         self.begin(job, now);
+    }
+
+    /// Dirty data of an array that is offline stay where they are.
+    fn pin(&mut self, controller: u32, group: u32) {
+        if let Some(store) = self.raid.stores[controller as usize].as_mut() {
+            store.under_way -= 1;
+            store.cache.pin(group);
+        }
     }
 
     pub(crate) fn finish_destage(&mut self, index: u32, now: Time) {

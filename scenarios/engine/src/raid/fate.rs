@@ -36,10 +36,15 @@ pub struct DataReport {
 struct Version {
     token: u64,
     write: u64,
-    began: u64,
     /// When it was acknowledged; none if not, or not yet.
     acknowledged: Option<u64>,
+    /// When a later version replaced it; none if none has.
+    replaced: Option<u64>,
 }
+
+/// Versions of a sector above which those are forgotten that were replaced before every read
+/// under way began.
+const REMEMBERED: usize = 32;
 
 /// Where a command's data belong.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +70,7 @@ struct Shadow {
 
 #[derive(Debug, Default)]
 struct Reader {
+    began: u64,
     /// Tokens that were right when it began, by sector of the array.
     right: Vec<Vec<u64>>,
     got: HashMap<u64, u64>,
@@ -84,9 +90,15 @@ pub(crate) struct Fate {
     payloads: HashMap<IoId, Payload>,
     shadows: HashMap<u32, Shadow>,
     readers: HashMap<IoId, Reader>,
-    writes: HashMap<IoId, u64>,
+    /// Writes under way: their numbers, and whether they have been refused.
+    writes: HashMap<IoId, (u64, bool)>,
     torn: Stream,
     pub report: DataReport,
+}
+
+/// The versions that no later one has replaced.
+fn current(versions: &[Version]) -> impl Iterator<Item = &Version> {
+    versions.iter().filter(|v| v.replaced.is_none())
 }
 
 fn grains(offset: u64, bytes: u64) -> std::ops::Range<u64> {
@@ -95,7 +107,8 @@ fn grains(offset: u64, bytes: u64) -> std::ops::Range<u64> {
 
 fn token(write: u64, grain: u64) -> u64 {
     // A well-mixed hash of both (the finaliser of SplitMix64), never 0: that is "never written".
-    let mut bits = write.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ grain.wrapping_mul(0xd6e8_feb8_6659_fd93);
+    let mut bits =
+        write.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ grain.wrapping_mul(0xd6e8_feb8_6659_fd93);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     (bits ^ bits >> 31) | 1
@@ -120,37 +133,51 @@ impl Fate {
     fn right(&self, array: u32, grain: u64) -> Vec<u64> {
         self.truth[array as usize]
             .get(&grain)
-            .map_or(vec![0], |versions| versions.iter().map(|v| v.token).collect())
+            .map_or(vec![0], |versions| {
+                current(versions).map(|v| v.token).collect()
+            })
+    }
+
+    /// Whether a token was right at any time since `began`.
+    fn was_right(&self, array: u32, grain: u64, token: u64, began: u64) -> bool {
+        let versions = self.truth[array as usize].get(&grain);
+        versions
+            .into_iter()
+            .flatten()
+            .any(|v| v.token == token && v.replaced.is_none_or(|replaced| replaced > began))
     }
 
     /// A host's request begins.
     pub fn begin(&mut self, id: IoId, array: u32, write: bool, offset: u64, bytes: u64) {
         self.clock += 1;
         if !write {
-            let right = grains(offset, bytes).map(|g| self.right(array, g)).collect();
+            let right = grains(offset, bytes)
+                .map(|g| self.right(array, g))
+                .collect();
             let reader = Reader {
+                began: self.clock,
                 right,
                 ..Reader::default()
             };
             self.readers.insert(id, reader);
             return;
         }
-        self.writes.insert(id, self.clock);
+        self.writes.insert(id, (self.clock, false));
         for grain in grains(offset, bytes) {
             let versions = self.truth[array as usize].entry(grain).or_insert_with(|| {
                 // Before the first write there were zeros.
                 vec![Version {
                     token: 0,
                     write: 0,
-                    began: 0,
                     acknowledged: Some(0),
+                    replaced: None,
                 }]
             });
             versions.push(Version {
                 token: token(self.clock, grain),
                 write: self.clock,
-                began: self.clock,
                 acknowledged: None,
+                replaced: None,
             });
         }
     }
@@ -158,14 +185,22 @@ impl Fate {
     /// A host's request is told to be complete.
     pub fn complete(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
         self.clock += 1;
-        if let Some(write) = self.writes.remove(&id) {
+        if let Some((write, false)) = self.writes.remove(&id) {
             self.report.acknowledged_writes += 1;
+            let began = self.readers.values().map(|reader| reader.began);
+            let oldest = began.filter(|&began| began > 0).min().unwrap_or(self.clock);
             for grain in grains(offset, bytes) {
                 let Some(versions) = self.truth[array as usize].get_mut(&grain) else {
                     continue;
                 };
-                let began = write;
-                versions.retain(|v| v.acknowledged.is_none_or(|at| at > began));
+                for old in versions.iter_mut().filter(|v| v.replaced.is_none()) {
+                    if old.acknowledged.is_some_and(|at| at <= write) {
+                        old.replaced = Some(self.clock);
+                    }
+                }
+                if versions.len() > REMEMBERED {
+                    versions.retain(|v| v.replaced.is_none_or(|at| at > oldest));
+                }
                 for version in versions.iter_mut().filter(|v| v.write == write) {
                     version.acknowledged = Some(self.clock);
                 }
@@ -176,34 +211,29 @@ impl Fate {
                 self.report.refused_reads += 1;
                 return;
             }
-            let stale = grains(offset, bytes).zip(&reader.right).any(|(grain, right)| {
-                let got = reader.got.get(&grain).copied();
-                got.is_none_or(|got| {
-                    !right.contains(&got) && !self.right(array, grain).contains(&got)
-                })
-            });
+            let stale = grains(offset, bytes)
+                .zip(&reader.right)
+                .any(|(grain, right)| {
+                    let got = reader.got.get(&grain).copied();
+                    got.is_none_or(|got| {
+                        !right.contains(&got) && !self.was_right(array, grain, got, reader.began)
+                    })
+                });
             self.report.stale_reads += u64::from(stale);
         }
     }
 
-    /// A request will never be told to be complete.
-    pub fn abandon(&mut self, id: IoId) {
-        self.writes.remove(&id);
-        self.readers.remove(&id);
-    }
-
-    /// A read is refused: what it wants is lost.
-    pub fn refuse(&mut self, reader: IoId) {
-        self.readers.entry(reader).or_default().refused = true;
-    }
-
-    pub fn is_refused(&self, reader: IoId) -> bool {
-        self.readers.get(&reader).is_some_and(|r| r.refused)
+    /// A request is refused: what it wants is lost, or cannot be kept.
+    pub fn refuse(&mut self, id: IoId) {
+        match self.writes.get_mut(&id) {
+            Some((_, refused)) => *refused = true,
+            None => self.readers.entry(id).or_default().refused = true,
+        }
     }
 
     /// A write's data are in the cache.
     pub fn to_cache(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
-        if let Some(&write) = self.writes.get(&id) {
+        if let Some(&(write, _)) = self.writes.get(&id) {
             for grain in grains(offset, bytes) {
                 self.cache[array as usize].insert(grain, token(write, grain));
             }
@@ -214,7 +244,11 @@ impl Fate {
     pub fn from_cache(&mut self, reader: IoId, array: u32, offset: u64, bytes: u64) {
         for grain in grains(offset, bytes) {
             let held = self.cache[array as usize].get(&grain).copied().unwrap_or(0);
-            self.readers.entry(reader).or_default().got.insert(grain, held);
+            self.readers
+                .entry(reader)
+                .or_default()
+                .got
+                .insert(grain, held);
         }
     }
 
@@ -236,7 +270,7 @@ impl Fate {
     /// A job takes new data from the write of its parent, or from the cache if it has none;
     /// `offset` is the array's offset of the extent.
     pub fn new_data(&mut self, job: u32, parent: IoId, array: u32, extent: Extent, offset: u64) {
-        let write = self.writes.get(&parent).copied();
+        let write = self.writes.get(&parent).map(|&(write, _)| write);
         for (at, grain) in grains(offset, u64::from(extent.end - extent.start)).enumerate() {
             let value = match write {
                 Some(write) => token(write, grain),
@@ -244,7 +278,9 @@ impl Fate {
             };
             let sector = u64::from(extent.start) / GRAIN + at as u64;
             let shadow = self.shadows.entry(job).or_default();
-            shadow.new.insert((Role::Data(extent.column), sector), value);
+            shadow
+                .new
+                .insert((Role::Data(extent.column), sector), value);
         }
     }
 
@@ -275,7 +311,9 @@ impl Fate {
                     medium.insert(sector, value);
                 }
             } else {
-                payload.tokens.push(medium.get(&sector).copied().unwrap_or(0));
+                payload
+                    .tokens
+                    .push(medium.get(&sector).copied().unwrap_or(0));
             }
         }
     }
@@ -348,11 +386,10 @@ impl Fate {
                     if way == Way::Recover {
                         gf::recover(&mut data, old_parity);
                     }
-                    for column in 0..columns {
-                        if let (Some(value), true) =
-                            (data[column as usize], read(Role::Data(column)).is_none())
-                        {
-                            shadow.read.insert((Role::Data(column), sector), value);
+                    for (column, value) in data.iter().enumerate() {
+                        if let Some(value) = *value {
+                            let role = Role::Data(column as u32);
+                            shadow.read.entry((role, sector)).or_insert(value);
                         }
                     }
                     let new = |column| shadow.new.get(&(Role::Data(column), sector)).copied();
@@ -370,6 +407,16 @@ impl Fate {
         }
     }
 
+    /// Whether the parity that a job has read differs from the one it computed.
+    pub fn parity_differs(&self, job: u32, parities: u32) -> bool {
+        let Some(shadow) = self.shadows.get(&job) else {
+            return false;
+        };
+        let parity = |role: Role| matches!(role, Role::Parity(which) if which < parities);
+        let mut computed = shadow.new.iter().filter(|((role, _), _)| parity(*role));
+        computed.any(|(key, value)| shadow.read.get(key).is_some_and(|read| read != value))
+    }
+
     /// What a job has recovered of an extent goes to whoever waits for it.
     pub fn recovered(&mut self, job: u32, parent: IoId, extent: Extent, offset: u64) {
         let Some(shadow) = self.shadows.get(&job) else {
@@ -385,20 +432,6 @@ impl Fate {
         }
     }
 
-    /// What one job has read or computed of a unit becomes what another one has read.
-    pub fn hand_over(&mut self, from: u32, to: u32, role: Role, range: (u32, u32)) {
-        for sector in grains(u64::from(range.0), u64::from(range.1 - range.0)) {
-            let value = self.shadows.get(&from).and_then(|shadow| {
-                let key = (role, sector);
-                shadow.read.get(&key).or_else(|| shadow.new.get(&key)).copied()
-            });
-            if let Some(value) = value {
-                let shadow = self.shadows.entry(to).or_default();
-                shadow.read.insert((role, sector), value);
-            }
-        }
-    }
-
     /// A job begins anew: what it read is out of date.
     pub fn reread(&mut self, job: u32) {
         if let Some(shadow) = self.shadows.get_mut(&job) {
@@ -410,10 +443,33 @@ impl Fate {
         self.shadows.remove(&job);
     }
 
+    /// The cache's version of a sector is gone: what the drives hold is all there is. Gives the
+    /// acknowledged writes that are lost thereby.
+    pub fn lose(&mut self, array: u32, offset: u64, held: &[u64]) -> Vec<u64> {
+        let Some(versions) = self.truth[array as usize].get_mut(&(offset / GRAIN)) else {
+            return Vec::new();
+        };
+        let acknowledged = |v: &&Version| v.acknowledged.is_some_and(|at| at > 0);
+        let gone = |v: &&Version| !held.contains(&v.token);
+        let lost = current(versions).filter(acknowledged).filter(gone);
+        let lost: Vec<u64> = lost.map(|v| v.write).collect();
+        for &token in held {
+            if current(versions).all(|v| v.token != token) {
+                versions.push(Version {
+                    token,
+                    write: 0,
+                    acknowledged: Some(0),
+                    replaced: None,
+                });
+            }
+        }
+        lost
+    }
+
     /// Everything under way is gone; the cache's content too unless it is kept.
-    pub fn power_failed(&mut self, keep_cache: bool) {
+    pub fn power_failed(&mut self, keep_cache: bool, kept: &[u32]) {
         self.payloads.clear();
-        self.shadows.clear();
+        self.shadows.retain(|job, _| kept.contains(job));
         self.readers.clear();
         self.writes.clear();
         if !keep_cache {
@@ -447,8 +503,8 @@ impl Fate {
     /// it is not.
     pub fn judge(&self, array: u32, offset: u64, found: Option<u64>) -> (bool, Vec<u64>) {
         let versions = &self.truth[array as usize][&(offset / GRAIN)];
-        let right = found.is_some_and(|found| versions.iter().any(|v| v.token == found));
-        let lacking = versions.iter().filter(|v| v.acknowledged.is_some_and(|at| at > 0));
+        let right = found.is_some_and(|found| current(versions).any(|v| v.token == found));
+        let lacking = current(versions).filter(|v| v.acknowledged.is_some_and(|at| at > 0));
         (right, lacking.map(|v| v.write).collect())
     }
 }

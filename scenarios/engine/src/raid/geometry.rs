@@ -7,6 +7,7 @@
 //! behind the parity and wrap around, asymmetric ones begin at the first drive and step over it.
 //! Levels without parity are the same with no parity and several copies of a column.
 
+use super::stripe::Role;
 use crate::plan::{Level, Rotation};
 
 /// A contiguous piece of a request inside one unit.
@@ -295,6 +296,47 @@ impl Geometry {
         }
     }
 
+    /// Rows of units on each drive.
+    pub fn rows(&self) -> u64 {
+        match self.level {
+            Level::Jbod => 0,
+            Level::Raid1e => 2 * self.stripes(),
+            _ => self.stripes() / self.spans,
+        }
+    }
+
+    /// The unit at a row of a member: its stripe and its part there.
+    pub fn unit_at(&self, member: u32, row: u64) -> Option<(u64, Role)> {
+        let column = match self.level {
+            Level::Jbod => {
+                let before = self.before.get(member as usize)?;
+                return Some((before.1 + row, Role::Data(0)));
+            }
+            Level::Raid0 => member,
+            Level::Raid1 => 0,
+            Level::Raid10 => member / 2,
+            Level::Raid1e => {
+                let n = self.members as u32;
+                let column = (member + n - (row % 2) as u32) % n;
+                return Some((row / 2, Role::Data(column)));
+            }
+            _ => {
+                let stripe = self.stripe_at(member, row);
+                let data = (0..self.columns as u32).map(Role::Data);
+                let roles = data.chain((0..self.parities as u32).map(Role::Parity));
+                let mut here = roles.filter(|&role| {
+                    let place = match role {
+                        Role::Data(column) => self.data(stripe, column, 0),
+                        Role::Parity(which) => self.parity(stripe, which),
+                    };
+                    place.member == member
+                });
+                return here.next().map(|role| (stripe, role));
+            }
+        };
+        Some((row, Role::Data(column)))
+    }
+
     /// The stripe whose units lie at `row` of the drives of member `member`'s span.
     pub fn stripe_at(&self, member: u32, row: u64) -> u64 {
         let span = u64::from(member) / (self.members / self.spans);
@@ -462,6 +504,8 @@ mod tests {
                     prop_assert!(place.offset < rows * 512);
                     prop_assert!((place.member as usize) < drives);
                     let key = (place.member, place.offset);
+                    let found = geometry.unit_at(place.member, place.offset / 512);
+                    prop_assert_eq!(found.map(|(stripe, _)| stripe), Some(stripe));
                     prop_assert!(owner.insert(key, stripe).is_none());
                     if geometry.parities() > 0 {
                         let row = place.offset / 512;

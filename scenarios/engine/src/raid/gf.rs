@@ -23,7 +23,7 @@ pub fn times(bytes: u64, factor: u8) -> u64 {
 
 /// x to the power of a data column's number: its weight in the second parity.
 pub fn weight(column: u32) -> u8 {
-    (0..column).fold(1, |weight, _| double(weight) as u8)
+    (0..column).fold(1, |weight, _| double(u64::from(weight)) as u8)
 }
 
 /// The factor that undoes `factor`, which is not 0.

@@ -1,6 +1,6 @@
 //! Jobs: work on one stripe that takes several phases.
 
-use super::stripe::{Extent, Way};
+use super::stripe::{Extent, Role, Way};
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, IoId, Op, Queue, Served, Time};
 
@@ -21,6 +21,10 @@ pub(crate) enum Work {
     Destage,
     /// Reading into the cache.
     Fill,
+    /// A unit of one member, read or computed, for a task in the background.
+    Row,
+    /// A whole stripe, to compare its parity with its data.
+    Check,
 }
 
 /// What a job does when it goes on.
@@ -59,6 +63,20 @@ pub(crate) struct Job {
     pub range: (u64, u64),
     /// Requests that wait for what is read into the cache.
     pub readers: Queue,
+    /// The member, row and part of a unit that is read for the background.
+    pub unit: (u32, u64, Role),
+    /// True if a read failed: it must plan again.
+    pub again: bool,
+    /// True if what it wants is lost.
+    pub refused: bool,
+    /// True if an event of its own is to come.
+    pub scheduled: bool,
+    /// True if the power failed under way: its event finds nothing to do.
+    pub gone: bool,
+    /// True if more is lost than the parities can make good: data are written, parity is not.
+    pub lost: bool,
+    /// True if parity does not fit.
+    pub differs: bool,
     /// The job behind it in the queue for the same lock.
     pub next: u32,
     /// The last of those that wait for the lock that it holds.
@@ -85,6 +103,8 @@ impl System {
         (job.io, job.array, job.stripe, job.work) = (io, array, stripe, work);
         (job.phase, job.way) = (Phase::Plan, Way::Plain);
         (job.written, job.next, job.last) = (0, NO_JOB, NO_JOB);
+        (job.again, job.refused, job.scheduled) = (false, false, false);
+        (job.gone, job.lost, job.differs) = (false, false, false);
         if parent != Io::NONE {
             self.ios[parent].pending += 1;
         }
@@ -102,16 +122,28 @@ impl System {
         }
     }
 
+    /// A job's event is due.
+    pub(crate) fn job_due(&mut self, index: u32, now: Time) {
+        self.raid.jobs[index].scheduled = false;
+        if self.raid.jobs[index].gone {
+            self.raid.jobs.release(index);
+        } else {
+            self.step_job(index, now);
+        }
+    }
+
     /// A job goes on with the phase that is due.
     pub(crate) fn step_job(&mut self, index: u32, now: Time) {
         match self.raid.jobs[index].phase {
             Phase::Plan => self.plan_job(index, now),
             Phase::Read => self.read_phase(index, now),
             Phase::Compute => self.compute_phase(index, now),
+            Phase::Write if self.raid.jobs[index].work == Work::Row => self.write_row(index, now),
             Phase::Write => self.write_phase(index, now),
             Phase::Finish => match self.raid.jobs[index].work {
                 Work::Destage => self.finish_destage(index, now),
                 Work::Fill => self.finish_fill(index, now),
+                Work::Row | Work::Check => self.finish_row(index, now),
                 _ => self.finish_job(index, now),
             },
         }
@@ -121,6 +153,7 @@ impl System {
     pub(crate) fn step_job_at(&mut self, index: u32, phase: Phase, at: Time, now: Time) {
         self.raid.jobs[index].phase = phase;
         if at > now {
+            self.raid.jobs[index].scheduled = true;
             self.calendar.push(at, Event::Job(index));
         } else {
             self.step_job(index, now);

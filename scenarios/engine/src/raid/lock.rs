@@ -5,7 +5,8 @@ use crate::system::System;
 use raidlab_kernel::{Part, Time};
 
 impl System {
-    fn lock_key(&self, index: u32) -> Option<u64> {
+    /// What a job locks, if anything.
+    pub(crate) fn lock_key(&self, index: u32) -> Option<u64> {
         let job = &self.raid.jobs[index];
         if job.work == Work::Fill {
             return None;

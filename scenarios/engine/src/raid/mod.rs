@@ -5,28 +5,41 @@
 //! its time into the job, the last job its time into the request, so that the parts of a
 //! request's time add up to its latency exactly. See docs/models/raid.md.
 
+mod action;
 mod cached;
 mod destage;
+mod failure;
+mod fate;
 mod geometry;
+mod gf;
 mod job;
 mod lock;
+mod power;
 mod read_ahead;
+mod rebuild;
 mod request;
 mod store;
 mod stripe;
 mod transfer;
+mod verdict;
 mod volume;
 mod write;
 
+pub use action::LogEntry;
+pub(crate) use failure::Health;
+pub use fate::DataReport;
+pub(crate) use fate::Fate;
 pub(crate) use geometry::check as check_level;
 pub use geometry::{Geometry, Piece, Place};
 pub(crate) use job::{Job, job_of};
+pub(crate) use power::GONE;
 pub(crate) use read_ahead::Streams;
 pub(crate) use store::{Caching, Store};
 pub use stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
 pub(crate) use volume::Volume;
 
-use raidlab_kernel::Slab;
+use crate::plan::{Action, Plan};
+use raidlab_kernel::{Slab, Time};
 use raidlab_models::Table;
 
 /// What the engine keeps of jobs and volumes.
@@ -41,11 +54,29 @@ pub(crate) struct Raid {
     pub locks: Table,
     pub ranges: Vec<(u32, u32)>,
     pub transfers: Vec<Transfer>,
+    /// True if anything can fail or the data are followed: commands are looked at.
+    pub watch: bool,
+    /// By drive.
+    pub health: Vec<Health>,
+    pub fate: Option<Fate>,
+    pub actions: Vec<Action>,
+    pub log: Vec<LogEntry>,
+    /// Jobs whose writes are done again when the power is back.
+    pub kept: Vec<u32>,
+    /// Numbers tasks in the background.
+    pub tasks_begun: u32,
+    /// The power is off until then.
+    pub off_until: Time,
 }
 
 impl Raid {
     /// `jobs` may be under way before anything must grow.
-    pub fn new(volumes: Vec<Option<Volume>>, stores: Vec<Option<Store>>, jobs: usize) -> Raid {
+    pub fn new(
+        plan: &Plan,
+        volumes: Vec<Option<Volume>>,
+        stores: Vec<Option<Store>>,
+        jobs: usize,
+    ) -> Raid {
         let used = volumes.iter().any(Option::is_some);
         let jobs = if used { jobs } else { 0 };
         Raid {
@@ -55,6 +86,20 @@ impl Raid {
             locks: Table::with_capacity(jobs),
             ranges: Vec::with_capacity(64),
             transfers: Vec::with_capacity(256),
+            watch: plan.data || !plan.events.is_empty(),
+            health: vec![Health::default(); plan.drives.len()],
+            fate: plan
+                .data
+                .then(|| Fate::new(plan.seed, plan.drives.len(), plan.arrays.len())),
+            actions: plan
+                .events
+                .iter()
+                .map(|event| event.action.clone())
+                .collect(),
+            log: Vec::new(),
+            kept: Vec::new(),
+            tasks_begun: 0,
+            off_until: Time::ZERO,
         }
     }
 }

@@ -4,7 +4,7 @@ use super::job::{Phase, Work};
 use crate::plan::ReadAhead;
 use crate::system::System;
 use raidlab_kernel::{Io, Op, Part, Time};
-use raidlab_models::PAGE;
+use raidlab_models::{LINE_SECTORS, PAGE, SECTOR};
 
 /// Streams that a controller follows at once in an array.
 const STREAMS: usize = 16;
@@ -140,9 +140,9 @@ impl System {
 
     /// What a job has read is here: whoever waits for it goes on.
     pub(crate) fn finish_fill(&mut self, index: u32, now: Time) {
-        let (record, array, range) = {
+        let (record, array, range, refused) = {
             let job = &self.raid.jobs[index];
-            (job.io, job.array, job.range)
+            (job.io, job.array, job.range, job.refused)
         };
         if let Some(controller) = self.arrays[array as usize].controller {
             let chip = &mut self.controllers[controller as usize].chip;
@@ -152,17 +152,34 @@ impl System {
                 .and_then(|volume| volume.caching.as_ref());
             let store = self.raid.stores[controller as usize].as_mut();
             if let (Some(caching), Some(store)) = (caching, store) {
-                for (key, _) in caching.lines(range.0, range.1) {
-                    store.cache.arrived(key, index);
+                for (key, sectors) in caching.lines(range.0, range.1) {
+                    if refused {
+                        store.cache.forget(key, sectors);
+                        continue;
+                    }
+                    let came = store.cache.arrived(key, index);
+                    if let Some(fate) = &mut self.raid.fate {
+                        let start = caching.offset(key);
+                        for sector in (0..LINE_SECTORS).filter(|s| came >> s & 1 == 1) {
+                            fate.into_cache(record, array, start + sector * SECTOR, SECTOR);
+                        }
+                    }
                 }
             }
         }
         let mut readers = std::mem::take(&mut self.raid.jobs[index].readers);
         self.raid.jobs.release(index);
         self.child_returned(record, now);
+        if let Some(fate) = &mut self.raid.fate {
+            fate.forget_reader(record);
+        }
         while let Some(reader) = readers.pop(&self.ios) {
             self.ios[reader].charge(Part::Cache, now);
-            self.go_on(reader, now);
+            if refused {
+                self.read_drives(reader, now);
+            } else {
+                self.go_on(reader, now);
+            }
         }
     }
 }

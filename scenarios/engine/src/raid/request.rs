@@ -14,13 +14,20 @@ pub(super) mod stage {
     pub const WORKING: u32 = 2;
     /// Nothing is left but to tell the host.
     pub const DONE: u32 = 3;
-    /// All that a read wants was in the cache when it was taken up.
-    pub const IN_CACHE: u32 = 4;
 }
 
 impl System {
     /// A request goes on: taken up, its data in memory, or all done.
     pub(crate) fn go_on(&mut self, id: IoId, now: Time) {
+        if self.ios[id].leg == stage::TAKEN_UP {
+            self.follow_begin(id);
+        }
+        if self.raid.watch && self.is_refused(id) {
+            let bytes = self.ios[id].bytes;
+            self.refuse(id, bytes);
+            self.ios[id].leg = stage::DONE;
+            return self.complete(id, now);
+        }
         let io = &mut self.ios[id];
         match (io.leg, io.op) {
             (stage::TAKEN_UP, Op::Write) => {
@@ -28,7 +35,7 @@ impl System {
                 // In here; going out is charged to whoever writes them.
                 self.cross(id, Direction::Down, 1, now);
             }
-            (stage::TAKEN_UP | stage::IN_CACHE, Op::Read) => self.read_through(id, now),
+            (stage::TAKEN_UP, Op::Read) => self.read_through(id, now),
             (stage::DATA_IN, _) => self.write_on(id, now),
             (stage::TAKEN_UP, Op::Trim) => {
                 io.leg = stage::DONE;
@@ -105,12 +112,29 @@ impl System {
     fn flush_drives(&mut self, id: IoId, array: u32, now: Time) {
         self.hold(id);
         for member in 0..self.volume(array).members.len() {
-            let member = self.volume(array).members[member];
+            let member = self.volume(array).members[member].clone();
             if member.state != super::volume::State::Failed {
                 self.ios[id].pending += 1;
                 self.command(id, Op::Flush, member.drive, 0, 0, now);
             }
         }
         self.let_go(id, now);
+    }
+
+    /// An array that is offline serves nothing.
+    fn is_refused(&self, id: IoId) -> bool {
+        let io = &self.ios[id];
+        let data = matches!(io.op, Op::Read | Op::Write);
+        data && matches!(io.leg, stage::TAKEN_UP | stage::DATA_IN) && self.volume(io.array).offline
+    }
+
+    /// The versions of the data take note of a request; once, though it may come here again
+    /// after waiting for what is read into the cache.
+    fn follow_begin(&mut self, id: IoId) {
+        let io = &self.ios[id];
+        let data = matches!(io.op, Op::Read | Op::Write);
+        if let Some(fate) = self.raid.fate.as_mut().filter(|_| data) {
+            fate.begin(id, io.array, io.op == Op::Write, io.offset, io.bytes);
+        }
     }
 }

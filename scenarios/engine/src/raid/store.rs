@@ -82,6 +82,10 @@ pub(crate) struct Store {
     pub leaving: Vec<Leaving>,
     /// True if the content outlives an outage.
     pub safe: bool,
+    /// For how long.
+    pub hold: Nanos,
+    /// True if it outlives the outage that is on.
+    pub keeps: bool,
     pub counts: Counts,
 }
 
@@ -100,7 +104,9 @@ impl Store {
             at_most: (drives * plan.destages_per_drive).max(1),
             waiting: Queue::default(),
             leaving: Vec::with_capacity(256),
-            safe: true,
+            safe: plan.hold_ns > Nanos::ZERO,
+            hold: plan.hold_ns,
+            keeps: false,
             counts: Counts::default(),
         }
     }

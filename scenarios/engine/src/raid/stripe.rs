@@ -17,12 +17,18 @@ pub struct Extent {
 }
 
 /// A unit's part in a stripe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Data column.
     Data(u32),
     /// Parity.
     Parity(u32),
+}
+
+impl Default for Role {
+    fn default() -> Role {
+        Role::Data(0)
+    }
 }
 
 /// Bytes of one unit that are read or written.

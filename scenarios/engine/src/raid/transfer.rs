@@ -1,9 +1,10 @@
 //! Commands of jobs and requests to the drives of a volume.
 
+use super::fate::Target;
 use super::job::Work;
 use super::stripe::{Extent, Role};
 use crate::system::System;
-use raidlab_kernel::{IoId, Op, Time};
+use raidlab_kernel::{Io, IoId, Op, Time};
 
 impl System {
     pub(crate) fn volume(&self, array: u32) -> &super::Volume {
@@ -17,6 +18,7 @@ impl System {
         &mut self,
         parent: IoId,
         op: Op,
+        job: u32,
         place: (u32, u64, Role),
         range: (u32, u32),
         now: Time,
@@ -33,11 +35,22 @@ impl System {
                 Role::Data(column) => volume.geometry.data(stripe, column, copy),
                 Role::Parity(which) => volume.geometry.parity(stripe, which),
             };
-            if copies == 1 || volume.lives(unit) {
-                let drive = volume.members[unit.member as usize].drive;
+            let member = &volume.members[unit.member as usize];
+            let copy_to = member.copy.filter(|&(_, upto)| unit.offset < upto);
+            let plain = volume.geometry.parities() == 0;
+            if op == Op::Read || volume.lives(unit) || plain && volume.takes_writes(unit) {
+                let drives = [Some(member.drive), copy_to.map(|(drive, _)| drive)];
                 let offset = unit.offset + u64::from(range.0);
-                self.ios[parent].pending += 1;
-                self.command(parent, op, drive, offset, bytes, now);
+                for drive in drives
+                    .into_iter()
+                    .take(1 + usize::from(op == Op::Write))
+                    .flatten()
+                {
+                    self.ios[parent].pending += 1;
+                    let command = self.new_command(parent, op, drive, offset, bytes, now);
+                    self.attach(command, Target::Unit(job, role, range.0));
+                    self.send(command, drive, now);
+                }
             }
         }
     }
@@ -60,27 +73,54 @@ impl System {
                 start: piece.start,
                 end: piece.end,
             };
-            self.read_piece(parent, array, piece.stripe, extent, now);
+            self.read_piece(parent, array, piece.stripe, extent, now, None);
             offset += u64::from(piece.end - piece.start);
         }
         self.let_go(parent, now);
     }
 
-    fn read_piece(&mut self, parent: IoId, array: u32, stripe: u64, extent: Extent, now: Time) {
+    /// Reads a piece below `parent`; time that an earlier try took is on `before`'s account.
+    pub(crate) fn read_piece(
+        &mut self,
+        parent: IoId,
+        array: u32,
+        stripe: u64,
+        extent: Extent,
+        now: Time,
+        before: Option<&Io>,
+    ) {
         if let Some((drive, unit)) = self.living_copy(array, stripe, extent, now) {
             let bytes = u64::from(extent.end - extent.start);
             self.ios[parent].pending += 1;
             let offset = unit + u64::from(extent.start);
-            self.command(parent, Op::Read, drive, offset, bytes, now);
+            let command = self.new_command(parent, Op::Read, drive, offset, bytes, now);
+            self.inherit(command, before);
+            if self.raid.fate.is_some() {
+                let geometry = &self.volume(array).geometry;
+                let start = geometry.offset(stripe, extent.column) + u64::from(extent.start);
+                self.attach(command, Target::Range(start));
+            }
+            self.send(command, drive, now);
+        } else if self.volume(array).geometry.parities() == 0 {
+            self.refuse(parent, u64::from(extent.end - extent.start));
         } else {
             let job = self.new_job(parent, array, stripe, Work::Recover, now);
             self.raid.jobs[job].extents.push(extent);
+            let record = self.raid.jobs[job].io;
+            self.inherit(record, before);
             self.begin(job, now);
         }
     }
 
+    fn inherit(&mut self, id: IoId, before: Option<&Io>) {
+        if let Some(before) = before {
+            let io = &mut self.ios[id];
+            (io.issued, io.mark, io.parts) = (before.issued, before.mark, before.parts);
+        }
+    }
+
     /// The living copy with the fewest commands before it; among equals the nearest.
-    fn living_copy(
+    pub(crate) fn living_copy(
         &self,
         array: u32,
         stripe: u64,
@@ -125,11 +165,15 @@ impl System {
                     self.new_job(parent, array, piece.stripe, Work::Write, now)
                 }
             };
-            self.raid.jobs[job].extents.push(Extent {
+            let extent = Extent {
                 column: piece.column,
                 start: piece.start,
                 end: piece.end,
-            });
+            };
+            self.raid.jobs[job].extents.push(extent);
+            if let Some(fate) = &mut self.raid.fate {
+                fate.new_data(job, parent, array, extent, offset);
+            }
             open = Some((job, piece.stripe));
             offset += u64::from(piece.end - piece.start);
         }

@@ -1,6 +1,7 @@
 //! An array as the controller keeps it: its places, and which of its drives can be used.
 
 use super::geometry::{Geometry, Place};
+use super::rebuild::Background;
 use super::store::Caching;
 use super::stripe::Role;
 use raidlab_models::SECTOR;
@@ -12,14 +13,20 @@ pub(crate) enum State {
     Good,
     /// Holds nothing that can be used.
     Failed,
+    /// Holds its data up to this offset; the rest is being rebuilt.
+    Rebuilding(u64),
 }
 
 /// A member of an array.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Member {
     /// Index of the drive that stands there now.
     pub drive: u32,
     pub state: State,
+    /// Units with sectors that could not be read.
+    pub unreadable: Vec<u64>,
+    /// The drive to which it is being copied, and up to where.
+    pub copy: Option<(u32, u64)>,
 }
 
 /// An array whose data pass through memory.
@@ -31,6 +38,17 @@ pub(crate) struct Volume {
     pub host_link: Option<u32>,
     /// How the controller's cache serves it.
     pub caching: Option<Caching>,
+    pub spares: Vec<u32>,
+    /// Share of the time that the background has while the host wants the drives.
+    pub background_share: f64,
+    /// Work in the background, the first one under way.
+    pub tasks: Vec<Background>,
+    /// True if its next step is scheduled.
+    pub stepping: bool,
+    /// True if a step is under way.
+    pub busy: bool,
+    /// True if more is lost than the level can bear.
+    pub offline: bool,
 }
 
 impl Volume {
@@ -40,19 +58,68 @@ impl Volume {
             geometry,
             members: drives
                 .iter()
-                .map(|&drive| Member { drive, state })
+                .map(|&drive| Member {
+                    drive,
+                    state,
+                    unreadable: Vec::new(),
+                    copy: None,
+                })
                 .collect(),
             host_link,
             caching: None,
+            spares: Vec::new(),
+            background_share: 1.0,
+            tasks: Vec::new(),
+            stepping: false,
+            busy: false,
+            offline: false,
+        }
+    }
+
+    /// Whether a unit without parity can be written: unreadable sectors can.
+    pub fn takes_writes(&self, place: Place) -> bool {
+        match self.members[place.member as usize].state {
+            State::Good => true,
+            State::Failed => false,
+            State::Rebuilding(upto) => place.offset < upto,
         }
     }
 
     /// Whether the unit at a place can be read.
     #[inline]
     pub fn lives(&self, place: Place) -> bool {
-        match self.members[place.member as usize].state {
-            State::Good => true,
+        let member = &self.members[place.member as usize];
+        let readable = member.unreadable.is_empty() || !member.unreadable.contains(&place.offset);
+        match member.state {
+            State::Good => readable,
             State::Failed => false,
+            State::Rebuilding(upto) => place.offset < upto && readable,
+        }
+    }
+
+    /// True if more drives are lost than the level can bear: nothing is served any more, so that
+    /// nothing wrong is.
+    pub fn is_offline(&self) -> bool {
+        let good = |member: usize| self.members[member].state == State::Good;
+        let all = self.members.len();
+        let (parities, copies) = (self.geometry.parities(), self.geometry.copies());
+        if parities > 0 {
+            let span = all / self.geometry.spans() as usize;
+            return (0..all).step_by(span).any(|first| {
+                let lost = (first..first + span).filter(|&member| !good(member));
+                lost.count() > parities as usize
+            });
+        }
+        match (copies as usize, self.geometry.columns() as usize) {
+            (1, 1) if all > 1 => false, // jbod: each drive for itself
+            (1, _) => !(0..all).all(good),
+            (copies, 1) if copies == all => !(0..all).any(good),
+            (_, columns) if columns == all => {
+                (0..all).any(|member| !good(member) && !good((member + 1) % all))
+            }
+            _ => (0..all)
+                .step_by(2)
+                .any(|first| !good(first) && !good(first + 1)),
         }
     }
 

@@ -1,9 +1,11 @@
 //! The phases of a job: plan, read, compute, write, finish.
 
+use super::fate::Target;
+use super::geometry::Place;
 use super::job::{Phase, Work};
-use super::stripe::{Stripe, Transfer, Way, parity_ranges};
+use super::stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
 use crate::system::System;
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_kernel::{Io as IoRecord, IoId, Op, Part, Time};
 
 impl System {
     /// Lists a job's transfers for a phase into the scratch list.
@@ -20,10 +22,10 @@ impl System {
             alive: |role| volume.lives(volume.place(job.stripe, role)),
         };
         match (job.work, writes) {
-            (Work::Write | Work::Destage, true) if volume.geometry.parities() == 0 => {
+            (Work::Write | Work::Destage, true) if volume.geometry.parities() == 0 || job.lost => {
                 transfers.clear();
                 transfers.extend(job.extents.iter().map(|e| Transfer {
-                    role: super::Role::Data(e.column),
+                    role: Role::Data(e.column),
                     start: e.start,
                     end: e.end,
                 }));
@@ -36,7 +38,32 @@ impl System {
                     stripe.all_that_is_left(extent.start, extent.end, &mut transfers);
                 }
             }
-            (Work::Recover, true) | (Work::Fill, _) => transfers.clear(),
+            (Work::Row, false) => {
+                transfers.clear();
+                let (member, row, role) = job.unit;
+                let (start, end) = (0, volume.geometry.unit() as u32);
+                let offset = row * volume.geometry.unit();
+                if volume.lives(Place { member, offset }) {
+                    transfers.push(Transfer { role, start, end });
+                } else {
+                    stripe.all_that_is_left(start, end, &mut transfers);
+                }
+            }
+            (Work::Check, false) => {
+                transfers.clear();
+                let (start, end) = (0, volume.geometry.unit() as u32);
+                let data = (0..volume.geometry.columns()).map(Role::Data);
+                let roles = data.chain((0..volume.geometry.parities()).map(Role::Parity));
+                transfers.extend(roles.map(|role| Transfer { role, start, end }));
+            }
+            (Work::Check, true) => {
+                transfers.clear();
+                let (start, end) = (0, volume.geometry.unit() as u32);
+                let roles = (0..volume.geometry.parities()).map(Role::Parity);
+                let wrong = roles.filter(|_| job.differs);
+                transfers.extend(wrong.map(|role| Transfer { role, start, end }));
+            }
+            (Work::Recover | Work::Row, true) | (Work::Fill, _) => transfers.clear(),
         }
         self.raid.ranges = ranges;
         transfers
@@ -57,8 +84,20 @@ impl System {
         .way(&ranges);
         self.raid.ranges = ranges;
         let (array, io, work) = (job.array, job.io, job.work);
+        let lost = self.volume(array).geometry.parities() > 0 && way.is_none();
+        // A stripe with units missing cannot be compared with its parity.
+        let checkable = work != Work::Check || self.is_whole(index);
+        if !checkable || lost && !matches!(work, Work::Write | Work::Destage) {
+            return self.give_up(index, now);
+        }
+        self.raid.jobs[index].lost = lost;
+        if lost {
+            self.refuse_what_is_lost(index);
+        }
         self.raid.jobs[index].way = match work {
             Work::Recover => Way::Recover,
+            Work::Check => Way::Reconstruct,
+            Work::Row => self.row_way(index),
             _ => way.unwrap_or(Way::Plain),
         };
         let (mut commands, mut written) = (0, 0);
@@ -77,9 +116,57 @@ impl System {
         self.step_job_at(index, Phase::Read, served.end, now);
     }
 
+    /// More is lost than the parities can make good: nothing is read or written.
+    fn give_up(&mut self, index: u32, now: Time) {
+        let job = &mut self.raid.jobs[index];
+        job.refused = true;
+        job.phase = Phase::Finish;
+        let (io, work) = (job.io, job.work);
+        let parent = self.ios[io].parent;
+        if parent != IoRecord::NONE && work == Work::Recover {
+            self.refuse(parent, 0);
+        }
+        self.step_job(index, now);
+    }
+
+    fn is_whole(&self, index: u32) -> bool {
+        let job = &self.raid.jobs[index];
+        let volume = self.volume(job.array);
+        let data = (0..volume.geometry.columns()).map(Role::Data);
+        let mut roles = data.chain((0..volume.geometry.parities()).map(Role::Parity));
+        roles.all(|role| volume.lives(volume.place(job.stripe, role)))
+    }
+
+    /// New data for lost units have nowhere to go: their write is refused.
+    fn refuse_what_is_lost(&mut self, index: u32) {
+        let job = &self.raid.jobs[index];
+        let volume = self.volume(job.array);
+        let lives = |e: &Extent| volume.lives(volume.place(job.stripe, Role::Data(e.column)));
+        let parent = self.ios[job.io].parent;
+        if parent != IoRecord::NONE && !job.extents.iter().all(lives) {
+            self.refuse(parent, 0);
+        }
+    }
+
+    /// A member's own unit is read as it is if it can be, else computed.
+    fn row_way(&self, index: u32) -> Way {
+        let job = &self.raid.jobs[index];
+        let volume = self.volume(job.array);
+        let (member, row, _) = job.unit;
+        let offset = row * volume.geometry.unit();
+        if volume.lives(Place { member, offset }) || volume.geometry.parities() == 0 {
+            Way::Plain
+        } else {
+            Way::Recover
+        }
+    }
+
     pub(crate) fn read_phase(&mut self, index: u32, now: Time) {
         self.raid.jobs[index].phase = Phase::Compute;
-        if self.raid.jobs[index].way == Way::Plain {
+        if self.raid.jobs[index].work == Work::Row && self.volume_is_plain(index) {
+            return self.read_row(index, now);
+        }
+        if self.raid.jobs[index].way == Way::Plain && self.raid.jobs[index].work != Work::Row {
             return self.write_phase(index, now);
         }
         self.send_all(index, Op::Read, now);
@@ -87,13 +174,17 @@ impl System {
 
     /// Everything needed is in memory: the parity engine takes it in.
     pub(crate) fn compute_phase(&mut self, index: u32, now: Time) {
+        if self.raid.jobs[index].again {
+            return self.plan_again(index, now);
+        }
+        self.follow_compute(index);
         let job = &self.raid.jobs[index];
         let (array, id) = (job.array, job.io);
         let Some(controller) = self.arrays[array as usize].controller else {
             return self.step_job_at(index, Phase::Write, now, now);
         };
         let new = match job.work {
-            Work::Recover => 0,
+            Work::Recover | Work::Row | Work::Check => 0,
             _ => self.ios[id].bytes,
         };
         let io = &mut self.ios[id];
@@ -120,16 +211,89 @@ impl System {
         self.hold(io);
         let transfers = self.list(index, op == Op::Write);
         for &Transfer { role, start, end } in &transfers {
-            self.send_to(io, op, (array, stripe, role), (start, end), now);
+            self.send_to(io, op, index, (array, stripe, role), (start, end), now);
         }
         self.raid.transfers = transfers;
         self.let_go(io, now);
     }
 
+    fn volume_is_plain(&self, index: u32) -> bool {
+        self.volume(self.raid.jobs[index].array).geometry.parities() == 0
+    }
+
+    /// A member's unit from any living copy.
+    fn read_row(&mut self, index: u32, now: Time) {
+        let (io, array, stripe, unit) = {
+            let job = &self.raid.jobs[index];
+            (job.io, job.array, job.stripe, job.unit)
+        };
+        let bytes = self.volume(array).geometry.unit();
+        let Role::Data(column) = unit.2 else {
+            return self.give_up(index, now);
+        };
+        let extent = super::Extent {
+            column,
+            start: 0,
+            end: bytes as u32,
+        };
+        let Some((drive, offset)) = self.living_copy(array, stripe, extent, now) else {
+            return self.give_up(index, now);
+        };
+        self.ios[io].pending += 1;
+        let command = self.new_command(io, Op::Read, drive, offset, bytes, now);
+        self.attach(command, Target::Unit(index, unit.2, 0));
+        self.send(command, drive, now);
+    }
+
+    /// The tokens of the data follow what the parity engine does.
+    fn follow_compute(&mut self, index: u32) {
+        let job = &self.raid.jobs[index];
+        let geometry = &self.volume(job.array).geometry;
+        let (columns, parities, unit) = (
+            geometry.columns(),
+            geometry.parities(),
+            geometry.unit() as u32,
+        );
+        let whole = matches!(job.work, Work::Row | Work::Check);
+        let mut ranges = std::mem::take(&mut self.raid.ranges);
+        parity_ranges(&job.extents, &mut ranges);
+        if whole {
+            ranges.clear();
+            ranges.push((0, unit));
+        }
+        if let Some(fate) = self.raid.fate.as_mut().filter(|_| job.way != Way::Plain) {
+            fate.compute(index, columns, job.way, &ranges);
+            if job.work == Work::Check {
+                let differs = fate.parity_differs(index, parities);
+                self.raid.jobs[index].differs = differs;
+            }
+        }
+        self.raid.ranges = ranges;
+    }
+
     pub(crate) fn finish_job(&mut self, index: u32, now: Time) {
         let io: IoId = self.raid.jobs[index].io;
+        self.follow_finish(index);
         self.unlock(index, now);
         self.raid.jobs.release(index);
         self.child_returned(io, now);
+    }
+
+    /// What a job has recovered goes to whoever waits for it; its tokens are dropped.
+    fn follow_finish(&mut self, index: u32) {
+        let job = &self.raid.jobs[index];
+        let parent = self.ios[job.io].parent;
+        let Some(volume) = self.raid.volumes[job.array as usize].as_ref() else {
+            return;
+        };
+        if let Some(fate) = &mut self.raid.fate {
+            if job.work == Work::Recover && !job.refused {
+                for &extent in &job.extents {
+                    let unit = volume.geometry.offset(job.stripe, extent.column);
+                    fate.recovered(index, parent, extent, unit + u64::from(extent.start));
+                }
+            }
+            fate.end_job(index);
+        }
     }
 }

@@ -1,0 +1,83 @@
+//! What happens at given times: drives fail, power fails, batteries learn.
+
+use super::rebuild::Task;
+use crate::plan::Action;
+use crate::system::System;
+use raidlab_kernel::{Nanos, Time};
+use serde::Serialize;
+
+/// An entry of the log of what happened.
+#[derive(Clone, Debug, Serialize)]
+pub struct LogEntry {
+    /// When, in seconds of simulated time.
+    pub t_s: f64,
+    /// What.
+    pub what: String,
+}
+
+impl System {
+    pub(crate) fn log(&mut self, now: Time, what: String) {
+        let t_s = now.since(Time::ZERO).seconds();
+        self.raid.log.push(LogEntry { t_s, what });
+    }
+
+    /// An event of the plan is due.
+    pub(crate) fn act(&mut self, index: u32, now: Time) {
+        match self.raid.actions[index as usize].clone() {
+            Action::FailDrive { drive } => self.fail_drive(drive, now),
+            Action::SlowDrive { drive, extra_ns } => {
+                self.raid.health[drive as usize].slow = extra_ns;
+                let name = &self.drives[drive as usize].name;
+                let what = if extra_ns == Nanos::ZERO {
+                    format!("drive {name} is as fast as ever")
+                } else {
+                    format!(
+                        "drive {name} is slow: {:.3} ms a command more",
+                        extra_ns.micros() / 1e3
+                    )
+                };
+                self.log(now, what);
+            }
+            Action::UnreadableSectors {
+                drive,
+                offset_bytes,
+                bytes,
+            } => {
+                let range = (offset_bytes, offset_bytes + bytes);
+                self.raid.health[drive as usize].unreadable.push(range);
+                let name = &self.drives[drive as usize].name;
+                self.log(
+                    now,
+                    format!("drive {name}: {bytes} bytes at {offset_bytes} unreadable"),
+                );
+            }
+            Action::ReplaceDrive { drive } => self.replace_drive(drive, now),
+            Action::PowerFail { off_ns } => self.power_fails(now + off_ns, now),
+            Action::PatrolRead { array } => {
+                self.log(
+                    now,
+                    format!("patrol read of {} begins", self.arrays[array as usize].name),
+                );
+                self.start_task(array, Task::Patrol, now);
+            }
+            Action::ConsistencyCheck { array } => {
+                let name = &self.arrays[array as usize].name;
+                self.log(now, format!("consistency check of {name} begins"));
+                self.start_task(array, Task::Check, now);
+            }
+            Action::BackupReady { controller, ready } => {
+                let state = if ready { "ready" } else { "not ready" };
+                self.log(now, format!("backup of the cache {state}"));
+                if let Some(store) = self.raid.stores[controller as usize].as_mut() {
+                    store.safe = ready;
+                    // Without it nothing dirty may stay.
+                    store.sweep = store.cache.groups_waiting();
+                    if now >= self.raid.off_until {
+                        self.admit_waiting(controller, now);
+                        self.destage(controller, now);
+                    }
+                }
+            }
+        }
+    }
+}

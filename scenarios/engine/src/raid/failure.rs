@@ -1,0 +1,297 @@
+//! Drives that fail, are slow or have unreadable sectors, and what the controller makes of it.
+
+use super::fate::Target;
+use super::job::{Phase, Work, job_of};
+use super::power::GONE;
+use super::rebuild::Task;
+use super::stripe::{Extent, Role};
+use super::volume::State;
+use crate::system::{Event, System};
+use raidlab_kernel::{Io, IoId, Nanos, Op, Part, Time};
+
+/// The owner of commands whose drive is gone, which come back with an error: its place in the
+/// array follows.
+const CUT_OFF: u32 = 1 << 28;
+
+/// What is wrong with a drive.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Health {
+    /// Answers nothing any more.
+    pub failed: bool,
+    /// Takes so much longer for each command.
+    pub slow: Nanos,
+    /// Unreadable ranges that nobody has met yet.
+    pub unreadable: Vec<(u64, u64)>,
+}
+
+/// Takes a range out of a list of ranges.
+fn cut(ranges: &mut Vec<(u64, u64)>, start: u64, end: u64) {
+    let mut left = Vec::new();
+    for &(from, to) in ranges.iter() {
+        if from < start {
+            left.push((from, to.min(start)));
+        }
+        if to > end {
+            left.push((from.max(end), to));
+        }
+    }
+    left.retain(|&(from, to)| from < to);
+    *ranges = left;
+}
+
+impl System {
+    /// Events that come to nothing, or later, since the power failed: true if that is so.
+    pub(crate) fn sift(&mut self, event: Event, now: Time) -> bool {
+        let (id, at_drive) = match event {
+            Event::Admit(id) | Event::Dispatch(id) => (id, false),
+            Event::Leg(id)
+            | Event::AtDrive(id)
+            | Event::Done(id)
+            | Event::Late(id)
+            | Event::Returned(id) => (id, true),
+            Event::Issue(_) | Event::Arrival(_) | Event::Flush(_) | Event::Background(_)
+                if now < self.raid.off_until =>
+            {
+                self.calendar.push(self.raid.off_until, event);
+                return true;
+            }
+            _ => return false,
+        };
+        let gone = self.ios[id].owner == GONE;
+        if gone {
+            self.bury(id, at_drive, now);
+        }
+        gone
+    }
+
+    /// A command is at its drive's medium: data change hands. True if it comes back later.
+    pub(crate) fn watch_medium(&mut self, id: IoId, now: Time) -> bool {
+        let slow = self.raid.health[self.ios[id].drive as usize].slow;
+        if slow > Nanos::ZERO {
+            let io = &mut self.ios[id];
+            io.charge(Part::Service, now + slow);
+            io.data_end = io.mark;
+            self.calendar.push(now + slow, Event::Late(id));
+            return true;
+        }
+        self.at_medium(id);
+        false
+    }
+
+    /// A slow drive is done with a command.
+    pub(crate) fn late(&mut self, id: IoId, now: Time) {
+        self.at_medium(id);
+        self.ascend(id, now);
+    }
+
+    fn at_medium(&mut self, id: IoId) {
+        let io = &self.ios[id];
+        let (drive, write) = (io.drive, io.op == Op::Write);
+        if !self.raid.health[drive as usize].failed && io.owner & CUT_OFF == 0 {
+            if write {
+                let (start, end) = (io.offset, io.offset + io.bytes);
+                cut(&mut self.raid.health[drive as usize].unreadable, start, end);
+            }
+            let io = &self.ios[id];
+            if let Some(fate) = &mut self.raid.fate {
+                fate.at_medium(id, write, drive, io.offset, io.bytes);
+            }
+        }
+    }
+
+    /// A command comes back: true if its error has been taken care of, false if it is as any.
+    pub(crate) fn watch_return(&mut self, id: IoId, now: Time) -> bool {
+        let io = &self.ios[id];
+        let (drive, op, offset, bytes, parent) = (io.drive, io.op, io.offset, io.bytes, io.parent);
+        let health = &self.raid.health[drive as usize];
+        let unreadable = op == Op::Read
+            && health
+                .unreadable
+                .iter()
+                .any(|&(start, end)| start < offset + bytes && offset < end);
+        let failed = health.failed || io.owner & CUT_OFF != 0;
+        if op != Op::Read || !(failed || unreadable) {
+            if let Some(fate) = &mut self.raid.fate {
+                fate.deliver(id, parent, op == Op::Read);
+            }
+            return false;
+        }
+        if let Some(fate) = &mut self.raid.fate {
+            fate.drop_payload(id);
+        }
+        if unreadable {
+            self.mark_unreadable(drive, offset, bytes);
+        }
+        match job_of(&self.ios[parent]) {
+            Some(job) if self.raid.jobs[job].work != Work::Fill => {
+                self.raid.jobs[job].again = true;
+                false
+            }
+            _ => {
+                self.read_elsewhere(id, parent, now);
+                true
+            }
+        }
+    }
+
+    /// The array that a drive stands in, and its place there.
+    pub(crate) fn member_of(&self, drive: u32) -> Option<(u32, u32)> {
+        for (array, volume) in self.raid.volumes.iter().enumerate() {
+            let members = volume.iter().flat_map(|volume| &volume.members);
+            if let Some(member) = members.clone().position(|m| m.drive == drive) {
+                return Some((array as u32, member as u32));
+            }
+        }
+        None
+    }
+
+    fn mark_unreadable(&mut self, drive: u32, offset: u64, bytes: u64) {
+        let Some((array, member)) = self.member_of(drive) else {
+            return;
+        };
+        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+            let unit = volume.geometry.unit();
+            let known = &mut volume.members[member as usize].unreadable;
+            for row in offset / unit..(offset + bytes).div_ceil(unit) {
+                if !known.contains(&(row * unit)) {
+                    known.push(row * unit);
+                }
+            }
+        }
+    }
+
+    /// A read that failed is done again, from another copy or by computing; the time it has
+    /// taken stays on the account.
+    fn read_elsewhere(&mut self, id: IoId, parent: IoId, now: Time) {
+        let io = self.ios[id].clone();
+        self.ios.release(id);
+        let array = match job_of(&self.ios[parent]) {
+            Some(job) => self.raid.jobs[job].array,
+            None => self.ios[parent].array,
+        };
+        let volume = self.volume(array);
+        let member = if io.owner & CUT_OFF != 0 {
+            Some((io.owner & !CUT_OFF) as usize)
+        } else {
+            volume.members.iter().position(|m| m.drive == io.drive)
+        };
+        let unit = volume.geometry.unit();
+        let found =
+            member.and_then(|member| volume.geometry.unit_at(member as u32, io.offset / unit));
+        if let Some((stripe, Role::Data(column))) = found {
+            let start = (io.offset % unit) as u32;
+            let extent = Extent {
+                column,
+                start,
+                end: start + io.bytes as u32,
+            };
+            self.read_piece(parent, array, stripe, extent, now, Some(&io));
+        } else {
+            self.refuse(parent, io.bytes);
+        }
+        self.let_go(parent, now);
+    }
+
+    /// What a request or a read into the cache wants is lost.
+    pub(crate) fn refuse(&mut self, reader: IoId, bytes: u64) {
+        self.ios[reader].moved += bytes;
+        self.tally.refused += 1;
+        if let Some(job) = job_of(&self.ios[reader]) {
+            self.raid.jobs[job].refused = true;
+        }
+        if let Some(fate) = &mut self.raid.fate {
+            fate.refuse(reader);
+        }
+    }
+
+    /// A job's reads met an error: what it knows is out of date, it plans anew.
+    pub(crate) fn plan_again(&mut self, index: u32, now: Time) {
+        let job = &mut self.raid.jobs[index];
+        job.again = false;
+        job.phase = Phase::Plan;
+        let io = job.io;
+        self.ios[io].moved = 0;
+        if let Some(fate) = &mut self.raid.fate {
+            fate.reread(index);
+        }
+        self.step_job(index, now);
+    }
+
+    /// A drive fails for good.
+    pub(crate) fn fail_drive(&mut self, drive: u32, now: Time) {
+        if self.raid.health[drive as usize].failed {
+            return;
+        }
+        self.raid.health[drive as usize].failed = true;
+        let name = self.drives[drive as usize].name.clone();
+        self.log(now, format!("drive {name} failed"));
+        if let Some((array, member)) = self.lose(drive, now) {
+            if !self.volume(array).offline {
+                self.rebuild_on_spare(array, member, now);
+            }
+        }
+    }
+
+    /// What a drive held is lost to its array; gives the array and its place there.
+    pub(crate) fn lose(&mut self, drive: u32, now: Time) -> Option<(u32, u32)> {
+        let place = self.member_of(drive).map_or(0, |(_, place)| place);
+        for id in self.ios.ids().collect::<Vec<_>>() {
+            let io = &mut self.ios[id];
+            if io.parent != Io::NONE && io.drive == drive && job_of(io).is_none() {
+                io.owner = CUT_OFF | place;
+            }
+        }
+        for volume in self.raid.volumes.iter_mut().flatten() {
+            volume.spares.retain(|&spare| spare != drive);
+            let copied_to = |to: u32| to == drive;
+            volume.tasks.retain(|task| match task.task {
+                Task::Copyback { to, .. } => !copied_to(to),
+                _ => true,
+            });
+            for member in &mut volume.members {
+                member.copy = member.copy.filter(|&(to, _)| !copied_to(to));
+            }
+        }
+        let (array, place) = self.member_of(drive)?;
+        let volume = self.raid.volumes[array as usize].as_mut()?;
+        let member = &mut volume.members[place as usize];
+        member.state = State::Failed;
+        member.unreadable.clear();
+        member.copy = None;
+        volume.tasks.retain(|task| match task.task {
+            Task::Rebuild { member } | Task::Copyback { member, .. } => member != place,
+            _ => true,
+        });
+        if volume.is_offline() && !volume.offline {
+            volume.offline = true;
+            let name = self.arrays[array as usize].name.clone();
+            self.log(
+                now,
+                format!("array {name} offline: more is lost than it can bear"),
+            );
+        }
+        Some((array, place))
+    }
+
+    /// What a command carries, for the versions of the data.
+    pub(crate) fn attach(&mut self, command: IoId, target: Target) {
+        let io = &self.ios[command];
+        if let Some(fate) = &mut self.raid.fate {
+            fate.attach(command, io.op == Op::Write, target, io.bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cutting_leaves_what_is_outside() {
+        let mut ranges = vec![(0, 10), (20, 30), (40, 50)];
+        cut(&mut ranges, 5, 25);
+        assert_eq!(ranges, [(0, 5), (25, 30), (40, 50)]);
+        cut(&mut ranges, 0, 45);
+        assert_eq!(ranges, [(45, 50)]);
+    }
+}

@@ -1,0 +1,247 @@
+//! The power fails: what is under way is gone, what the drives hold stays, and the cache's
+//! content stays if a battery or flash keeps it. When the power is back, a controller whose
+//! memory was kept finishes the writes that were on their way to the drives; without that, a
+//! stripe may have new data and old parity: the write hole.
+
+use super::job::{NO_JOB, Phase, Work, job_of};
+use crate::plan::Arrival;
+use crate::system::{Event, OUTSIDE, System};
+use raidlab_kernel::{Io, IoId, Op, Time};
+use raidlab_models::{LINE_SECTORS, SECTOR};
+use std::collections::BTreeSet;
+
+/// The owner of records whose power failed under way: only their last event is waited for.
+pub(crate) const GONE: u32 = 1 << 29;
+
+impl System {
+    /// The power fails now and is back at `back`.
+    pub(crate) fn power_fails(&mut self, back: Time, now: Time) {
+        if now < self.raid.off_until {
+            // It is off already.
+            return;
+        }
+        self.raid.off_until = back;
+        for store in self.raid.stores.iter_mut().flatten() {
+            store.keeps = store.safe && back.since(now) <= store.hold;
+        }
+        let kept = self.kept_jobs();
+        self.tear_writes();
+        self.empty_queues(now);
+        self.drop_jobs(&kept, now);
+        self.drop_requests(back, now);
+        let safe = self.raid.stores.iter().flatten().any(|store| store.keeps);
+        for controller in 0..self.controllers.len() {
+            match self.raid.stores[controller].as_mut() {
+                Some(store) if store.keeps => store.cache.stop_reading(),
+                Some(_) => self.lose_cache(controller),
+                None => {}
+            }
+        }
+        if let Some(fate) = &mut self.raid.fate {
+            fate.power_failed(safe, &kept);
+        }
+        self.raid.kept = kept;
+        self.log(now, "power failed".into());
+        self.calendar.push(back, Event::PowerBack);
+    }
+
+    /// A cache's content is lost: acknowledged writes that were nowhere else are gone.
+    fn lose_cache(&mut self, controller: usize) {
+        let Some(store) = self.raid.stores[controller].as_mut() else {
+            return;
+        };
+        let dirty = store.cache.dirty_lines();
+        store.cache.clear();
+        store.under_way = 0;
+        let arrays = store.arrays.clone();
+        if self.raid.fate.is_none() {
+            return;
+        }
+        let mut lost = BTreeSet::new();
+        for line in dirty {
+            let array = arrays[(line.key >> 48) as usize];
+            let Some(caching) = self.volume(array).caching.as_ref() else {
+                continue;
+            };
+            let start = caching.offset(line.key);
+            for sector in (0..LINE_SECTORS).filter(|s| line.dirty >> s & 1 == 1) {
+                let offset = start + sector * SECTOR;
+                let held = self.on_drives(array, offset);
+                if let Some(fate) = &mut self.raid.fate {
+                    lost.extend(fate.lose(array, offset, &held));
+                }
+            }
+        }
+        if let Some(fate) = &mut self.raid.fate {
+            fate.report.lost_writes += lost.len() as u64;
+        }
+    }
+
+    /// Jobs that were writing, and whose data a battery or flash keeps.
+    fn kept_jobs(&self) -> Vec<u32> {
+        let kept = |&index: &u32| {
+            let job = &self.raid.jobs[index];
+            let controller = self.arrays[job.array as usize].controller;
+            let store = controller.and_then(|c| self.raid.stores[c as usize].as_ref());
+            let writing = matches!(job.work, Work::Write | Work::Destage | Work::Recover);
+            writing && job.phase == Phase::Finish && store.is_some_and(|store| store.keeps)
+        };
+        self.raid.jobs.ids().filter(kept).collect()
+    }
+
+    fn tear_writes(&mut self) {
+        for id in self.ios.ids().collect::<Vec<_>>() {
+            let io = &self.ios[id];
+            let command = io.parent != Io::NONE && job_of(io).is_none();
+            if let (true, Op::Write, Some(fate)) = (command, io.op, &mut self.raid.fate) {
+                if self.raid.health[io.drive as usize].failed {
+                    fate.drop_payload(id);
+                } else {
+                    fate.tear(id, io.drive, io.offset);
+                }
+            }
+        }
+    }
+
+    /// Whoever waits in a queue is taken out; those without an event to come are released.
+    fn empty_queues(&mut self, now: Time) {
+        for drive in 0..self.drives.len() {
+            while let Some(id) = self.drives[drive].waiting.pop(&mut self.ios, now) {
+                self.drives[drive].load.change(now, -1);
+                self.ios.release(id);
+            }
+        }
+        for controller in 0..self.controllers.len() {
+            while let Some(id) = self.controllers[controller].waiting.pop(&self.ios) {
+                self.ios[id].pending = 1;
+            }
+            if let Some(store) = self.raid.stores[controller].as_mut() {
+                while let Some(id) = store.waiting.pop(&self.ios) {
+                    self.ios[id].pending = 1;
+                }
+            }
+            let controller = &mut self.controllers[controller];
+            controller.in_work = 0;
+            let level = controller.load.level() as i64;
+            controller.load.change(now, -level);
+        }
+    }
+
+    fn drop_jobs(&mut self, kept: &[u32], now: Time) {
+        self.raid.locks.clear();
+        for volume in self.raid.volumes.iter_mut().flatten() {
+            volume.busy = false;
+        }
+        for index in self.raid.jobs.ids().collect::<Vec<_>>() {
+            let job = &mut self.raid.jobs[index];
+            let mut readers = std::mem::take(&mut job.readers);
+            let (io, array) = (job.io, job.array);
+            while let Some(reader) = readers.pop(&self.ios) {
+                self.ios[reader].pending = 1;
+            }
+            if kept.contains(&index) {
+                self.keep_job(index, now);
+                continue;
+            }
+            let job = &self.raid.jobs[index];
+            if job.work == Work::Destage {
+                let group = job.group;
+                let controller = self.arrays[array as usize].controller;
+                let store = controller.and_then(|c| self.raid.stores[c as usize].as_mut());
+                if let Some(store) = store.filter(|store| store.keeps) {
+                    store.cache.stay(group);
+                    store.under_way -= 1;
+                }
+            }
+            if self.raid.jobs[index].scheduled {
+                // Its event finds it gone.
+                self.raid.jobs[index].gone = true;
+            } else {
+                self.raid.jobs.release(index);
+            }
+            self.ios.release(io);
+        }
+    }
+
+    /// A job whose writes will be done again has nobody who waits for it any more.
+    fn keep_job(&mut self, index: u32, now: Time) {
+        let key = self.lock_key(index);
+        let job = &mut self.raid.jobs[index];
+        (job.next, job.last) = (NO_JOB, NO_JOB);
+        let io = job.io;
+        if let Some(key) = key {
+            self.raid.locks.insert(key, index);
+        }
+        let (owner, bytes) = (self.ios[io].owner, self.ios[io].bytes);
+        self.ios[io] = Io::new(Op::Write, 0, bytes, now);
+        self.ios[io].owner = owner;
+    }
+
+    fn drop_requests(&mut self, back: Time, now: Time) {
+        let level = self.inside.level() as i64;
+        self.inside.change(now, -level);
+        for id in self.ios.ids().collect::<Vec<_>>() {
+            let io = &self.ios[id];
+            if job_of(io).is_some() || io.owner == GONE {
+                continue;
+            }
+            if io.parent == Io::NONE {
+                self.tally.abandoned += 1;
+                self.tally.stay += now.since(io.entered);
+                let (owner, waiting) = (io.owner, io.pending > 0);
+                self.issue_again(id, owner, back);
+                if waiting {
+                    self.ios.release(id);
+                    continue;
+                }
+            }
+            let io = &mut self.ios[id];
+            (io.owner, io.parent) = (GONE, Io::NONE);
+        }
+    }
+
+    /// The load goes on when the power is back; outside callers get their I/O back at once.
+    fn issue_again(&mut self, id: IoId, owner: u32, back: Time) {
+        if owner & OUTSIDE != 0 {
+            self.hand_back(id, owner & !OUTSIDE);
+        } else {
+            let workload = self.slots[owner as usize].workload;
+            if let Arrival::Closed { .. } = self.workloads[workload as usize].arrival {
+                self.calendar.push(back, Event::Issue(owner));
+            }
+        }
+    }
+
+    /// An event of a record whose power failed under way.
+    pub(crate) fn bury(&mut self, id: IoId, at_drive: bool, now: Time) {
+        if at_drive {
+            let drive = self.ios[id].drive;
+            let slot = &mut self.drives[drive as usize];
+            slot.in_flight -= 1;
+            slot.load.change(now, -1);
+            self.dispatch_waiting(drive, now);
+        }
+        self.ios.release(id);
+    }
+
+    pub(crate) fn power_back(&mut self, now: Time) {
+        self.log(now, "power back".into());
+        for index in std::mem::take(&mut self.raid.kept) {
+            let io = self.raid.jobs[index].io;
+            self.ios[io].charge(raidlab_kernel::Part::Raid, now);
+            self.write_phase(index, now);
+        }
+        for controller in 0..self.controllers.len() as u32 {
+            if let Some(store) = self.raid.stores[controller as usize].as_mut() {
+                store.sweep = store.cache.groups_waiting();
+                self.destage(controller, now);
+            }
+        }
+        for array in 0..self.arrays.len() as u32 {
+            let volume = self.raid.volumes[array as usize].as_ref();
+            if volume.is_some_and(|volume| !volume.tasks.is_empty()) {
+                self.turn_at(array, now);
+            }
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! Work in the background of an array: rebuild on a spare or a new drive, copyback, patrol read,
+//! consistency check. Each goes row by row, one at a time, and leaves the drives to the host for
+//! a share of the time while the host wants them.
+
+use super::fate::Target;
+use super::job::{Phase, Work};
+use super::stripe::Role;
+use super::volume::State;
+use crate::system::{Event, System};
+use raidlab_kernel::{Io, Nanos, Op, Time};
+
+/// What goes on in the background of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// A member's data are computed anew, row by row.
+    Rebuild { member: u32 },
+    /// A member's data are copied to the drive that replaces its spare.
+    Copyback { member: u32, to: u32 },
+    /// Every member is read, to meet unreadable sectors while they can be repaired.
+    Patrol,
+    /// Every stripe's parity is compared with its data, and made anew where it differs.
+    Check,
+}
+
+/// A task and how far it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Background {
+    /// Tells it from others of the array.
+    pub id: u32,
+    pub task: Task,
+    /// The next row; of a check the next stripe.
+    pub row: u64,
+    pub began: Time,
+    /// When the step under way began.
+    pub step: Time,
+}
+
+impl System {
+    /// Starts to rebuild a failed member if the array has a spare and enough is left.
+    pub(crate) fn rebuild_on_spare(&mut self, array: u32, member: u32, now: Time) {
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        if volume.geometry.parities() == 0 && volume.geometry.copies() == 1 {
+            return;
+        }
+        let Some(spare) = volume.spares.pop() else {
+            return;
+        };
+        volume.members[member as usize].drive = spare;
+        if let Some(fate) = &mut self.raid.fate {
+            fate.empty(spare);
+        }
+        self.rebuild(array, member, now);
+    }
+
+    /// Starts to rebuild a member on the drive that now stands there.
+    pub(crate) fn rebuild(&mut self, array: u32, member: u32, now: Time) {
+        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+            volume.members[member as usize].state = State::Rebuilding(0);
+        }
+        let name = self.member_name(array, member);
+        self.log(now, format!("rebuild on {name} begins"));
+        self.start_task(array, Task::Rebuild { member }, now);
+    }
+
+    fn member_name(&self, array: u32, member: u32) -> String {
+        let drive = self.volume(array).members[member as usize].drive;
+        self.drives[drive as usize].name.clone()
+    }
+
+    pub(crate) fn start_task(&mut self, array: u32, task: Task, now: Time) {
+        let id = self.raid.tasks_begun;
+        self.raid.tasks_begun += 1;
+        let background = Background {
+            id,
+            task,
+            row: 0,
+            began: now,
+            step: now,
+        };
+        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+            volume.tasks.push(background);
+            self.turn_at(array, now);
+        }
+    }
+
+    /// The next step of an array's first task.
+    pub(crate) fn background(&mut self, array: u32, now: Time) {
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        volume.stepping = false;
+        let Some(task) = volume.tasks.first_mut() else {
+            return;
+        };
+        task.step = now;
+        let Background { id, task, row, .. } = *task;
+        let rows = match task {
+            Task::Check => volume.geometry.stripes(),
+            Task::Patrol => volume.geometry.rows() * u64::from(volume.geometry.members()),
+            _ => volume.geometry.rows(),
+        };
+        if row >= rows {
+            return self.finish_task(array, now);
+        }
+        match task {
+            Task::Rebuild { member } | Task::Copyback { member, .. } => {
+                self.rebuild_row(array, id, (member, row), now);
+            }
+            Task::Patrol => {
+                let rows = self.volume(array).geometry.rows();
+                self.rebuild_row(array, id, ((row / rows) as u32, row % rows), now);
+            }
+            Task::Check => {
+                let job = self.new_job(Io::NONE, array, row, Work::Check, now);
+                self.raid.jobs[job].group = id;
+                self.set_busy(array);
+                self.begin(job, now);
+            }
+        }
+    }
+
+    fn rebuild_row(&mut self, array: u32, id: u32, (member, row): (u32, u64), now: Time) {
+        let geometry = &self.volume(array).geometry;
+        let Some((stripe, role)) = geometry.unit_at(member, row) else {
+            return self.step_done(array, now);
+        };
+        let unit = geometry.unit() as u32;
+        let job = self.new_job(Io::NONE, array, stripe, Work::Row, now);
+        self.set_busy(array);
+        let record = &mut self.raid.jobs[job];
+        record.unit = (member, row, role);
+        record.group = id;
+        let column = match role {
+            Role::Data(column) => column,
+            Role::Parity(_) => 0,
+        };
+        record.extents.push(super::Extent {
+            column,
+            start: 0,
+            end: unit,
+        });
+        self.begin(job, now);
+    }
+
+    /// What the row job of the array's task must write, and where.
+    fn row_target(&self, array: u32, index: u32) -> Option<u32> {
+        let volume = self.volume(array);
+        let first = volume.tasks.first()?;
+        if first.id != self.raid.jobs[index].group {
+            return None;
+        }
+        match first.task {
+            Task::Rebuild { member } => Some(volume.members[member as usize].drive),
+            Task::Copyback { to, .. } => Some(to),
+            Task::Patrol => {
+                // What could not be read is written again where it was.
+                let (member, row, _) = self.raid.jobs[index].unit;
+                let member = &volume.members[member as usize];
+                let place = row * volume.geometry.unit();
+                (member.state == State::Good && member.unreadable.contains(&place))
+                    .then_some(member.drive)
+            }
+            Task::Check => None,
+        }
+    }
+
+    /// A row job has everything it wants in memory: it goes to the drive that wants it.
+    pub(crate) fn write_row(&mut self, index: u32, now: Time) {
+        let (array, io, (_, row, role)) = {
+            let job = &self.raid.jobs[index];
+            (job.array, job.io, job.unit)
+        };
+        self.raid.jobs[index].phase = Phase::Finish;
+        let unit = self.volume(array).geometry.unit();
+        self.hold(io);
+        if let Some(drive) = self.row_target(array, index) {
+            if !self.raid.jobs[index].refused {
+                self.ios[io].pending += 1;
+                let command = self.new_command(io, Op::Write, drive, row * unit, unit, now);
+                self.attach(command, Target::Unit(index, role, 0));
+                self.send(command, drive, now);
+            }
+        }
+        self.let_go(io, now);
+    }
+
+    /// A row or a stripe of the first task is done: what it brought counts from now on.
+    pub(crate) fn finish_row(&mut self, index: u32, now: Time) {
+        let (array, refused, unit_of, id) = {
+            let job = &self.raid.jobs[index];
+            (job.array, job.refused, job.unit, job.group)
+        };
+        let unit = self.volume(array).geometry.unit();
+        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+            if let Some(task) = volume.tasks.first().filter(|task| task.id == id) {
+                let upto = (task.row + 1) * unit;
+                match task.task {
+                    Task::Rebuild { member } => {
+                        let member = &mut volume.members[member as usize];
+                        if member.state != State::Failed {
+                            member.state = State::Rebuilding(upto);
+                        }
+                        if refused {
+                            // Lost for good: reads of it are refused.
+                            member.unreadable.push(upto - unit);
+                        }
+                    }
+                    Task::Copyback { member, to } => {
+                        volume.members[member as usize].copy = Some((to, upto));
+                    }
+                    Task::Patrol if !refused => {
+                        let member = &mut volume.members[unit_of.0 as usize];
+                        let place = unit_of.1 * unit;
+                        member.unreadable.retain(|&known| known != place);
+                    }
+                    Task::Patrol | Task::Check => {}
+                }
+            }
+        }
+        self.finish_job(index, now);
+        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+            volume.busy = false;
+        }
+        let tasks = &self.volume(array).tasks;
+        match tasks.first() {
+            Some(task) if task.id == id => self.step_done(array, now),
+            // Its task is gone; the next one takes its turn.
+            Some(_) => self.turn_at(array, now),
+            None => {}
+        }
+    }
+
+    fn step_done(&mut self, array: u32, now: Time) {
+        let level = self.arrays[array as usize]
+            .controller
+            .map_or(0, |controller| {
+                self.controllers[controller as usize].load.level()
+            });
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        let share = volume.background_share;
+        let Some(task) = volume.tasks.first_mut() else {
+            return;
+        };
+        task.row += 1;
+        let took = now.since(task.step);
+        // While the host wants the drives, the background has its share of the time.
+        let pause = if level > 0 && share < 1.0 {
+            Nanos((took.0 as f64 * (1.0 - share) / share) as u64)
+        } else {
+            Nanos::ZERO
+        };
+        self.turn_at(array, now + pause);
+    }
+
+    fn finish_task(&mut self, array: u32, now: Time) {
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        let done = volume.tasks.remove(0);
+        let more = !volume.tasks.is_empty();
+        let took = now.since(done.began).seconds();
+        if more {
+            self.turn_at(array, now);
+        }
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        match done.task {
+            Task::Rebuild { member } => {
+                let member = &mut volume.members[member as usize];
+                if member.state != State::Failed {
+                    member.state = State::Good;
+                    self.log(now, format!("rebuild done after {took:.1} s"));
+                }
+            }
+            Task::Copyback { member, to } => {
+                let member = &mut volume.members[member as usize];
+                let spare = std::mem::replace(&mut member.drive, to);
+                member.copy = None;
+                volume.spares.push(spare);
+                self.log(now, format!("copyback done after {took:.1} s"));
+            }
+            Task::Patrol => self.log(now, format!("patrol read done after {took:.1} s")),
+            Task::Check => self.log(now, format!("consistency check done after {took:.1} s")),
+        }
+    }
+
+    /// A new, empty drive stands where one has failed: it is rebuilt, or, where a spare has
+    /// taken over, the spare's data are copied back.
+    pub(crate) fn replace_drive(&mut self, drive: u32, now: Time) {
+        let lost = self.lose(drive, now);
+        self.raid.health[drive as usize] = Default::default();
+        if let Some(fate) = &mut self.raid.fate {
+            fate.empty(drive);
+        }
+        let name = self.drives[drive as usize].name.clone();
+        self.log(now, format!("drive {name} replaced"));
+        if let Some((array, member)) = lost {
+            if !self.volume(array).offline {
+                self.rebuild(array, member, now);
+            }
+            return;
+        }
+        let home = self.arrays.iter().enumerate().find_map(|(array, built)| {
+            let member = built.drives.iter().position(|&d| d == drive)?;
+            Some((array as u32, member as u32))
+        });
+        if let Some((array, member)) = home {
+            let task = Task::Copyback { member, to: drive };
+            self.start_task(array, task, now);
+        }
+    }
+
+    fn set_busy(&mut self, array: u32) {
+        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+            volume.busy = true;
+        }
+    }
+
+    /// The background of an array has its next turn at `at`.
+    pub(crate) fn turn_at(&mut self, array: u32, at: Time) {
+        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+            if !volume.stepping && !volume.busy {
+                volume.stepping = true;
+                self.calendar.push(at, Event::Background(array));
+            }
+        }
+    }
+}

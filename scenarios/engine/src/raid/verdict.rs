@@ -1,0 +1,132 @@
+//! The end of a run: what can still be read, and whether parity fits the data.
+
+use super::fate::{DataReport, GRAIN};
+use super::gf;
+use super::stripe::Role;
+use crate::system::System;
+use raidlab_models::Found;
+use std::collections::BTreeSet;
+
+impl System {
+    /// What became of the data, if the run followed them.
+    pub(crate) fn data_report(&mut self) -> Option<DataReport> {
+        let mut report = self.raid.fate.as_ref()?.report;
+        let mut lacking = BTreeSet::new();
+        for array in 0..self.arrays.len() as u32 {
+            if self.raid.volumes[array as usize].is_none() {
+                continue;
+            }
+            let mut stripes = BTreeSet::new();
+            let written: Vec<u64> = self.raid.fate.as_ref()?.written(array).collect();
+            for offset in written {
+                let piece = self.volume(array).geometry.piece(offset, GRAIN);
+                let key = self
+                    .volume(array)
+                    .lock_key(array, piece.stripe, piece.column);
+                if self.raid.locks.get(key).is_some() {
+                    continue;
+                }
+                stripes.insert(piece.stripe);
+                let found = self.readable(array, offset);
+                let fate = self.raid.fate.as_ref()?;
+                let (right, writes) = fate.judge(array, offset, found);
+                if !right {
+                    report.lost_sectors += 1;
+                    lacking.extend(writes);
+                }
+            }
+            for stripe in stripes {
+                report.corrupt_stripes += u64::from(self.parity_fits(array, stripe) == Some(false));
+            }
+        }
+        report.lost_writes += lacking.len() as u64;
+        Some(report)
+    }
+
+    /// What a read of a sector would get now; None if it would be refused.
+    fn readable(&mut self, array: u32, offset: u64) -> Option<u64> {
+        if self.volume(array).offline {
+            return None;
+        }
+        if let Some(controller) = self.arrays[array as usize].controller {
+            let volume = self.raid.volumes[array as usize].as_ref()?;
+            let store = self.raid.stores[controller as usize].as_mut();
+            if let (Some(caching), Some(store)) = (&volume.caching, store) {
+                for (key, sectors) in caching.lines(offset, GRAIN) {
+                    if store.cache.find(key, sectors) == Found::All {
+                        return Some(self.raid.fate.as_ref()?.cached(array, offset));
+                    }
+                }
+            }
+        }
+        self.on_drives(array, offset).first().copied()
+    }
+
+    /// What the drives hold of a sector: every living copy, or what parity gives.
+    pub(crate) fn on_drives(&self, array: u32, offset: u64) -> Vec<u64> {
+        let (volume, Some(fate)) = (self.volume(array), &self.raid.fate) else {
+            return Vec::new();
+        };
+        let piece = volume.geometry.piece(offset, GRAIN);
+        let within = u64::from(piece.start);
+        let copies = (0..volume.geometry.copies())
+            .map(|copy| volume.geometry.data(piece.stripe, piece.column, copy))
+            .filter(|&place| volume.lives(place))
+            .map(|place| {
+                (
+                    volume.members[place.member as usize].drive,
+                    place.offset + within,
+                )
+            });
+        let held: Vec<u64> = copies.map(|(drive, at)| fate.held(drive, at)).collect();
+        if !held.is_empty() || volume.geometry.parities() == 0 {
+            return held;
+        }
+        let mut data = self.units(array, piece.stripe, within, true);
+        let parity = self.units(array, piece.stripe, within, false);
+        let parity = [0, 1].map(|which| parity.get(which).copied().flatten());
+        let whole = gf::recover(&mut data, parity);
+        let found = data[piece.column as usize].filter(|_| whole);
+        found.into_iter().collect()
+    }
+
+    /// The living tokens of a stripe's data or parity units at a sector.
+    fn units(&self, array: u32, stripe: u64, within: u64, data: bool) -> Vec<Option<u64>> {
+        let volume = self.volume(array);
+        let geometry = &volume.geometry;
+        let roles = if data {
+            (0..geometry.columns()).map(Role::Data).collect::<Vec<_>>()
+        } else {
+            (0..geometry.parities()).map(Role::Parity).collect()
+        };
+        let held = |role| {
+            let place = volume.place(stripe, role);
+            let drive = volume.members[place.member as usize].drive;
+            let fate = self.raid.fate.as_ref()?;
+            volume
+                .lives(place)
+                .then(|| fate.held(drive, place.offset + within))
+        };
+        roles.into_iter().map(held).collect()
+    }
+
+    /// Whether a stripe's parity fits its data; None if units are missing.
+    fn parity_fits(&self, array: u32, stripe: u64) -> Option<bool> {
+        let geometry = &self.volume(array).geometry;
+        if geometry.parities() == 0 {
+            return None;
+        }
+        for within in (0..geometry.unit()).step_by(GRAIN as usize) {
+            let data = self.units(array, stripe, within, true);
+            let parity = self.units(array, stripe, within, false);
+            let data: Option<Vec<u64>> = data.into_iter().collect();
+            let made = gf::parities(data?.into_iter());
+            for (which, held) in parity.into_iter().enumerate() {
+                if held? != made[which] {
+                    return Some(false);
+                }
+            }
+        }
+        Some(true)
+    }
+}

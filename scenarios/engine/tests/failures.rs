@@ -1,0 +1,276 @@
+//! Failures and the data's fate: small systems, known histories.
+
+mod common;
+
+use common::{plan, stations};
+use raidlab_engine::report::RunResult;
+use raidlab_engine::run;
+use serde_json::{Value, json};
+
+fn result(value: &Value) -> RunResult {
+    let result = run(&plan(value), || true).expect("a run");
+    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
+    result
+}
+
+/// Drives of 100 us over 1 MiB each, units of 4 KiB, half of the I/Os writes, data followed.
+fn followed(level: &str, drives: u32, write: &str) -> Value {
+    let mut value = stations(drives, 100_000, "fixed", 1);
+    value["devices"][0]["capacity_bytes"] = json!(1 << 20);
+    value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1, "request_ns": 1000,
+        "command_ns": 0, "cache": {"bytes": 1 << 18, "dirty_share": 0.5, "low_share": 0.5,
+        "flush_interval_ns": 50_000_000, "destages_per_drive": 4,
+        "hold_ns": 3_600_000_000_000_u64}}]);
+    value["arrays"][0]["level"] = json!(level);
+    value["arrays"][0]["controller"] = json!(0);
+    value["arrays"][0]["cache"] = json!({"write": write, "read_ahead": "none", "keep_reads": true});
+    let load = &mut value["workloads"][0];
+    load["read_share"] = json!(0.5);
+    load["align_bytes"] = json!(512);
+    load["area_bytes"] = json!(1 << 20);
+    load["arrival"]["outstanding"] = json!(8);
+    value["duration_ns"] = json!(1_000_000_000);
+    value["data"] = json!(true);
+    value
+}
+
+fn at(ms: u64, action: Value) -> Value {
+    let mut event = action;
+    event["at_ns"] = json!(ms * 1_000_000);
+    event
+}
+
+fn data(result: &RunResult) -> (u64, u64, u64, u64) {
+    let data = result.data.expect("data were followed");
+    assert!(data.acknowledged_writes > 100);
+    (
+        data.lost_writes,
+        data.stale_reads,
+        data.refused_reads,
+        data.corrupt_stripes,
+    )
+}
+
+#[test]
+fn undisturbed_nothing_is_lost_on_any_level() {
+    for (level, drives) in [
+        ("raid0", 3),
+        ("raid1", 2),
+        ("raid10", 4),
+        ("raid1e", 3),
+        ("raid5", 4),
+        ("raid6", 5),
+        ("raid50", 6),
+        ("raid60", 8),
+    ] {
+        for write in ["write_through", "write_back"] {
+            assert_eq!(
+                data(&result(&followed(level, drives, write))),
+                (0, 0, 0, 0),
+                "{level}"
+            );
+        }
+    }
+}
+
+#[test]
+fn one_lost_drive_loses_nothing_where_there_is_redundancy() {
+    for (level, drives) in [
+        ("raid1", 2),
+        ("raid10", 4),
+        ("raid1e", 3),
+        ("raid5", 4),
+        ("raid6", 5),
+    ] {
+        for write in ["write_through", "write_back"] {
+            let mut value = followed(level, drives, write);
+            value["events"] = json!([at(300, json!({"action": "fail_drive", "drive": 1}))]);
+            assert_eq!(data(&result(&value)), (0, 0, 0, 0), "{level} {write}");
+        }
+    }
+}
+
+#[test]
+fn two_lost_drives_are_reported_as_loss_and_never_served() {
+    let mut value = followed("raid5", 4, "write_through");
+    value["events"] = json!([
+        at(300, json!({"action": "fail_drive", "drive": 1})),
+        at(400, json!({"action": "fail_drive", "drive": 2})),
+    ]);
+    let (lost, stale, refused, _) = data(&result(&value));
+    assert!(lost > 0 && refused > 0);
+    assert_eq!(stale, 0);
+    value["arrays"][0]["level"] = json!("raid6");
+    assert_eq!(data(&result(&value)), (0, 0, 0, 0));
+}
+
+#[test]
+fn a_spare_takes_over_and_then_another_drive_may_fail() {
+    let mut value = followed("raid5", 5, "write_back");
+    value["arrays"][0]["drives"] = json!([0, 1, 2, 3]);
+    value["arrays"][0]["spares"] = json!([4]);
+    value["events"] = json!([
+        at(100, json!({"action": "fail_drive", "drive": 1})),
+        at(900, json!({"action": "fail_drive", "drive": 2})),
+    ]);
+    let result = result(&value);
+    assert!(
+        result
+            .log
+            .iter()
+            .any(|entry| entry.what.starts_with("rebuild done")),
+        "{:?}",
+        result.log
+    );
+    assert_eq!(data(&result), (0, 0, 0, 0));
+}
+
+#[test]
+fn the_replaced_drive_gets_its_data_back_from_the_spare() {
+    let mut value = followed("raid5", 5, "write_back");
+    value["arrays"][0]["drives"] = json!([0, 1, 2, 3]);
+    value["arrays"][0]["spares"] = json!([4]);
+    value["arrays"][0]["background_share"] = json!(1.0);
+    value["duration_ns"] = json!(2_000_000_000_u64);
+    value["events"] = json!([
+        at(100, json!({"action": "fail_drive", "drive": 1})),
+        at(900, json!({"action": "replace_drive", "drive": 1})),
+        at(1800, json!({"action": "fail_drive", "drive": 2})),
+    ]);
+    let result = result(&value);
+    assert!(
+        result
+            .log
+            .iter()
+            .any(|entry| entry.what.starts_with("copyback done")),
+        "{:?}",
+        result.log
+    );
+    assert_eq!(data(&result), (0, 0, 0, 0));
+}
+
+#[test]
+fn with_a_working_backup_a_power_failure_loses_nothing() {
+    for (level, drives) in [("raid1", 2), ("raid10", 4), ("raid5", 4), ("raid6", 5)] {
+        let mut value = followed(level, drives, "write_back");
+        value["events"] = json!([at(
+            500,
+            json!({"action": "power_fail", "off_ns": 100_000_000})
+        )]);
+        let result = result(&value);
+        assert!(result.abandoned > 0);
+        assert_eq!(data(&result), (0, 0, 0, 0), "{level}");
+    }
+}
+
+#[test]
+fn without_backup_always_write_back_loses_what_was_dirty() {
+    let mut value = followed("raid5", 4, "always_write_back");
+    value["controllers"][0]["cache"]["hold_ns"] = json!(0);
+    // The power fails and stays away: what is lost is what was dirty.
+    value["events"] = json!([at(
+        500,
+        json!({"action": "power_fail", "off_ns": 10_000_000_000_u64})
+    )]);
+    let (lost, stale, ..) = data(&result(&value));
+    assert!(lost > 0);
+    assert_eq!(stale, 0);
+}
+
+#[test]
+fn write_through_without_backup_leaves_a_write_hole_but_loses_no_acknowledged_write() {
+    let mut value = followed("raid5", 4, "write_through");
+    value["controllers"][0]["cache"]["hold_ns"] = json!(0);
+    value["workloads"][0]["read_share"] = json!(0.0);
+    value["events"] = json!([at(
+        500,
+        json!({"action": "power_fail", "off_ns": 10_000_000_000_u64})
+    )]);
+    let holes: u64 = (1..10)
+        .map(|seed| {
+            value["seed"] = json!(seed);
+            let (lost, stale, _, corrupt) = data(&result(&value));
+            assert_eq!((lost, stale), (0, 0));
+            corrupt
+        })
+        .sum();
+    assert!(
+        holes > 0,
+        "nine power failures amid eight writes each left no hole"
+    );
+    // A consistency check makes parity anew.
+    value["seed"] = json!(1);
+    value["duration_ns"] = json!(3_000_000_000_u64);
+    value["events"] = json!([
+        at(500, json!({"action": "power_fail", "off_ns": 100_000_000})),
+        at(1000, json!({"action": "consistency_check", "array": 0})),
+    ]);
+    value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": 2000.0});
+    assert_eq!(data(&result(&value)), (0, 0, 0, 0));
+}
+
+#[test]
+fn unreadable_sectors_are_computed_and_repaired() {
+    let mut value = followed("raid5", 4, "write_through");
+    let bad = |ms, drive| {
+        at(
+            ms,
+            json!({"action": "unreadable_sectors", "drive": drive, "offset_bytes": 8192,
+                      "bytes": 65_536}),
+        )
+    };
+    value["duration_ns"] = json!(4_000_000_000_u64);
+    value["events"] = json!([
+        bad(100, 1),
+        at(200, json!({"action": "patrol_read", "array": 0}))
+    ]);
+    let mended = result(&value);
+    assert!(
+        mended
+            .log
+            .iter()
+            .any(|entry| entry.what.starts_with("patrol read done"))
+    );
+    assert_eq!(data(&mended), (0, 0, 0, 0));
+    // Repaired in time, a drive may fail; not repaired, it may not.
+    let fail = at(3500, json!({"action": "fail_drive", "drive": 2}));
+    value["events"].as_array_mut().unwrap().push(fail.clone());
+    assert_eq!(data(&result(&value)), (0, 0, 0, 0));
+    value["workloads"][0]["read_share"] = json!(0.9);
+    value["events"] = json!([bad(3400, 1), fail]);
+    assert!(data(&result(&value)).2 > 0);
+}
+
+#[test]
+fn a_slow_drive_slows_the_array() {
+    let mut value = followed("raid5", 4, "write_through");
+    let before = result(&value).workloads[0].iops;
+    value["events"] = json!([at(
+        0,
+        json!({"action": "slow_drive", "drive": 1,
+                                          "extra_ns": 1_000_000})
+    )]);
+    let result = result(&value);
+    assert!(result.workloads[0].iops < 0.6 * before);
+    assert_eq!(data(&result), (0, 0, 0, 0));
+}
+
+#[test]
+fn a_learning_battery_turns_write_back_into_write_through() {
+    let mut value = followed("raid5", 4, "write_back");
+    value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": 500.0});
+    value["events"] = json!([
+        at(
+            300,
+            json!({"action": "backup_ready", "controller": 0, "ready": false})
+        ),
+        at(320, json!({"action": "power_fail", "off_ns": 1_000_000})),
+    ]);
+    assert_eq!(data(&result(&value)).1, 0);
+    value["events"].as_array_mut().unwrap().pop();
+    let json = serde_json::to_value(result(&value)).unwrap();
+    let p99 = json["workloads"][0]["write"]["latency_us"]["p99"]
+        .as_f64()
+        .unwrap();
+    assert!(p99 > 200.0, "{p99}");
+}

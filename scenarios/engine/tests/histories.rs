@@ -1,0 +1,240 @@
+//! Random histories on every level: whatever fails, no wrong version is served as right, and
+//! what the redundancy and the cache's backup can bear loses nothing.
+//!
+//! `RAIDLAB_HISTORIES=100000 cargo test --release -p raidlab-engine --test histories` runs as
+//! many; the default keeps the suite fast.
+
+mod common;
+
+use common::{plan, stations};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use raidlab_engine::run;
+use serde_json::{Value, json};
+
+/// Histories in an ordinary run of the tests.
+const USUAL: u32 = 500;
+
+#[derive(Clone, Debug)]
+enum Happening {
+    Fail(u32),
+    Replace(u32),
+    Unreadable(u32, u64),
+    Slow(u32),
+    Power(u64),
+    Backup(bool),
+    Patrol,
+    Check,
+}
+
+#[derive(Clone, Debug)]
+struct History {
+    level: (&'static str, u32),
+    spares: u32,
+    write: &'static str,
+    read_ahead: &'static str,
+    keep_reads: bool,
+    backup: bool,
+    read_share: f64,
+    outstanding: u32,
+    block_sectors: u64,
+    seed: u64,
+    happenings: Vec<(u64, Happening)>,
+}
+
+fn happenings(drives: u32) -> impl Strategy<Value = Vec<(u64, Happening)>> {
+    let one = prop_oneof![
+        3 => (0..drives).prop_map(Happening::Fail),
+        2 => (0..drives).prop_map(Happening::Replace),
+        2 => (0..drives, 0u64..48).prop_map(|(drive, sector)| Happening::Unreadable(drive, sector)),
+        1 => (0..drives).prop_map(Happening::Slow),
+        3 => (1u64..3000).prop_map(Happening::Power),
+        1 => any::<bool>().prop_map(Happening::Backup),
+        1 => Just(Happening::Patrol),
+        1 => Just(Happening::Check),
+    ];
+    prop::collection::vec((0u64..20_000, one), 0..6)
+}
+
+fn histories() -> impl Strategy<Value = History> {
+    let levels = prop::sample::select(vec![
+        ("raid0", 3),
+        ("raid1", 2),
+        ("raid1", 3),
+        ("raid10", 4),
+        ("raid1e", 3),
+        ("raid5", 3),
+        ("raid5", 5),
+        ("raid6", 4),
+        ("raid6", 6),
+        ("raid50", 6),
+        ("raid60", 8),
+    ]);
+    (levels, 0u32..2).prop_flat_map(|(level, spares)| {
+        let settings = (
+            prop::sample::select(vec!["write_through", "write_back", "always_write_back"]),
+            prop::sample::select(vec!["none", "adaptive", "always"]),
+            any::<bool>(),
+            any::<bool>(),
+        );
+        let load = (0.1f64..0.9, 1u32..12, 1u64..13, any::<u64>());
+        (settings, load, happenings(level.1 + spares)).prop_map(
+            move |(settings, load, happenings)| {
+                let (write, read_ahead, keep_reads, backup) = settings;
+                let (read_share, outstanding, block_sectors, seed) = load;
+                History {
+                    level,
+                    spares,
+                    write,
+                    read_ahead,
+                    keep_reads,
+                    backup,
+                    read_share,
+                    outstanding,
+                    block_sectors,
+                    seed,
+                    happenings,
+                }
+            },
+        )
+    })
+}
+
+fn event(at_us: u64, happening: &Happening) -> Value {
+    let mut event = match happening {
+        Happening::Fail(drive) => json!({"action": "fail_drive", "drive": drive}),
+        Happening::Replace(drive) => json!({"action": "replace_drive", "drive": drive}),
+        Happening::Unreadable(drive, sector) => json!({"action": "unreadable_sectors",
+            "drive": drive, "offset_bytes": sector * 512, "bytes": 1536}),
+        Happening::Slow(drive) => {
+            json!({"action": "slow_drive", "drive": drive, "extra_ns": 300_000})
+        }
+        Happening::Power(us) => json!({"action": "power_fail", "off_ns": us * 1000}),
+        Happening::Backup(ready) => {
+            json!({"action": "backup_ready", "controller": 0, "ready": ready})
+        }
+        Happening::Patrol => json!({"action": "patrol_read", "array": 0}),
+        Happening::Check => json!({"action": "consistency_check", "array": 0}),
+    };
+    event["at_ns"] = json!(at_us * 1000);
+    event
+}
+
+/// A system so small that everything meets everything: 12 rows of 2 KiB units, a cache of 48
+/// pages, drives of 100 us.
+fn value(history: &History) -> Value {
+    let (level, members) = history.level;
+    let all = members + history.spares;
+    let mut value = stations(all, 100_000, "exponential", 1);
+    value["seed"] = json!(history.seed);
+    value["devices"][0]["capacity_bytes"] = json!(12 * 2048);
+    value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1,
+        "request_ns": 5000, "command_ns": 1000, "latency_ns": 2000,
+        "cache": {"bytes": 48 * 4096, "dirty_share": 0.6, "low_share": 0.5,
+                  "flush_interval_ns": 2_000_000, "destages_per_drive": 2,
+                  "hold_ns": if history.backup { 2_000_000 } else { 0 }}}]);
+    let array = &mut value["arrays"][0];
+    array["level"] = json!(level);
+    array["controller"] = json!(0);
+    array["stripe_unit_bytes"] = json!(2048);
+    array["drives"] = json!((0..members).collect::<Vec<_>>());
+    array["spares"] = json!((members..all).collect::<Vec<_>>());
+    array["background_share"] = json!(0.7);
+    array["cache"] = json!({"write": history.write, "read_ahead": history.read_ahead,
+                            "keep_reads": history.keep_reads});
+    let load = &mut value["workloads"][0];
+    load["read_share"] = json!(history.read_share);
+    load["block_bytes"] = json!(history.block_sectors * 512);
+    load["align_bytes"] = json!(512);
+    load["area_bytes"] = json!(12 * 2048);
+    load["arrival"] = json!({"kind": "closed", "outstanding": history.outstanding,
+                             "think_ns": 20_000});
+    value["duration_ns"] = json!(25_000_000);
+    value["data"] = json!(true);
+    let events = history.happenings.iter().map(|(at, what)| event(*at, what));
+    value["events"] = json!(events.collect::<Vec<_>>());
+    value
+}
+
+/// Whether an outage may leave a stripe half written that a lost unit is then computed from:
+/// the write hole, where a real controller serves nonsense too.
+fn may_have_a_hole(history: &History) -> bool {
+    let outage = history
+        .happenings
+        .iter()
+        .any(|(_, h)| matches!(h, Happening::Power(_)));
+    let lost = history.happenings.iter().any(|(_, h)| {
+        matches!(
+            h,
+            Happening::Fail(_) | Happening::Replace(_) | Happening::Unreadable(..)
+        )
+    });
+    outage && lost && !backup_bears(history)
+}
+
+/// Whether the backup keeps the cache through every outage.
+fn backup_bears(history: &History) -> bool {
+    history.backup
+        && history
+            .happenings
+            .iter()
+            .all(|(_, happening)| match happening {
+                Happening::Power(us) => *us <= 2000,
+                Happening::Backup(ready) => *ready,
+                _ => true,
+            })
+}
+
+/// Whether nothing may be lost: at most one drive lost where one can be borne, no sector
+/// unreadable, and either no outage, or nothing dirty or half written without a backup.
+fn must_keep_all(history: &History) -> bool {
+    let count = |what: fn(&Happening) -> bool| {
+        history
+            .happenings
+            .iter()
+            .filter(|(_, happening)| what(happening))
+            .count()
+    };
+    let failed = count(|h| matches!(h, Happening::Fail(_) | Happening::Replace(_)));
+    let unreadable = count(|h| matches!(h, Happening::Unreadable(..)));
+    let outage = count(|h| matches!(h, Happening::Power(_))) > 0;
+    let redundant = history.level.0 != "raid0";
+    let safe =
+        backup_bears(history) || (history.write == "write_through" && failed + unreadable == 0);
+    failed + unreadable <= usize::from(redundant) && (!outage || safe)
+}
+
+fn check(history: &History) -> Result<(), TestCaseError> {
+    let result = run(&plan(&value(history)), || true).expect("a run");
+    prop_assert!(result.breaches.is_empty(), "{:?}", result.breaches);
+    let data = result.data.expect("data were followed");
+    if !may_have_a_hole(history) {
+        prop_assert_eq!(data.stale_reads, 0, "{:?}", result.log);
+    }
+    if must_keep_all(history) {
+        prop_assert_eq!(data.lost_sectors, 0, "{:?} {:?}", data, result.log);
+        prop_assert_eq!(data.refused_reads, 0, "{:?} {:?}", data, result.log);
+    }
+    if !history
+        .happenings
+        .iter()
+        .any(|(_, h)| matches!(h, Happening::Power(_)))
+    {
+        prop_assert_eq!(data.corrupt_stripes, 0, "{:?}", result.log);
+    }
+    Ok(())
+}
+
+#[test]
+fn no_wrong_version_is_ever_served_as_right() {
+    let asked = std::env::var("RAIDLAB_HISTORIES").ok();
+    let cases = asked.map_or(USUAL, |n| n.parse().expect("a number of histories"));
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    TestRunner::new(config)
+        .run(&histories(), |history| check(&history))
+        .unwrap_or_else(|error| panic!("{error}"));
+}
