@@ -12,6 +12,9 @@ from typing import Any
 from raidlab.devices.controller import ControllerSpec
 from raidlab.scenarios.schema import ArrayTable, ControllerTable
 
+_HOLD_NS = {"none": 0, "bbu": 72 * 3600 * 10**9, "fbu": 2**62}
+"""How long the cache outlives an outage: a charged battery for three days, flash for good."""
+
 _FAST_LEVELS = ("jbod", "independent", "raid0", "raid1", "raid10", "raid1e")
 
 
@@ -59,6 +62,16 @@ def cache_plan(
     past = _past_the_cache(plan)
     fast = settings.fast_path and past and table.level in _FAST_LEVELS
     return {"cache": None if past else plan, "fast_path": fast}
+
+
+def controller_plan(
+    spec: ControllerSpec, settings: ControllerTable, to_host: int | None
+) -> dict[str, Any]:
+    """The controller's entry in the plan, with its backup and its link to the host."""
+    plan = spec.to_plan() | {"link": to_host}
+    if plan["cache"] is not None:
+        plan["cache"] |= {"hold_ns": _HOLD_NS[backup_of(spec, settings)]}
+    return plan
 
 
 def settings_warnings(spec: ControllerSpec, settings: ControllerTable) -> Iterator[str]:

@@ -78,6 +78,7 @@ class Parts:
             self.drives.append(drive)
             self.model_of_drive.append(self._model(drive.spec, options))
         members = list(range(first, len(self.drives)))
+        spares = self._add_spares(key, name, table, chosen)
         groups = [[member] for member in members] if table.level == "independent" else [members]
         in_host = controller[0] is not None and controller[0].raid_in_host
         indices = []
@@ -91,10 +92,30 @@ class Parts:
                     "drives": group,
                     "controller": 0 if controller[1] is not None else None,
                     "software": self._striped(table) and (table.software_raid == "os" or in_host),
+                    "spares": spares,
                     **cache_plan(table, *controller),
                 }
             )
         self.offered[name] = (indices, usable)
+
+    def _add_spares(
+        self,
+        key: str,
+        name: str,
+        table: ArrayTable,
+        chosen: list[tuple[Attached, DriveOptions]],
+    ) -> list[int]:
+        """Adds the hot spares, drives like the array's first; gives their indices."""
+        if table.hot_spares and table.level in ("jbod", "independent", "raid0"):
+            allowed = f"0: {table.level} has nothing to rebuild from"
+            self.faults.add(f"{key}.hot_spares", table.hot_spares, allowed)
+        elif chosen:
+            drive, options = chosen[0]
+            for at in range(table.hot_spares):
+                self.drives.append(Attached(drive.spec, f"{name}/spare.{at}", drive.key))
+                self.model_of_drive.append(self._model(drive.spec, options))
+            return list(range(len(self.drives) - table.hot_spares, len(self.drives)))
+        return []
 
     @staticmethod
     def _striped(table: ArrayTable) -> bool:

@@ -41,6 +41,10 @@ class Result:
     """Of the plan, seed aside."""
     interrupted: bool = False
     """True if rows are missing because the run was stopped."""
+    events: tuple[Mapping[str, Any], ...] = ()
+    """What happened, by point and replication: `t_s`, `what`."""
+    data: Mapping[str, int] | None = None
+    """What became of the data, over all runs; None if the runs did not follow them."""
     written: Mapping[str, Any] = field(default_factory=dict)
     """The scenario as it was written."""
 
@@ -54,13 +58,14 @@ class Result:
             "fingerprint": self.fingerprint,
             "devices": [dict(device) for device in self.devices],
             "results": list(self.results),
-            "events": [],
-            # Versions of the data are not followed yet: what is unknown is null, not zero.
+            "events": [dict(event) for event in self.events],
+            # Where versions of the data are not followed, what is unknown is null, not zero.
             "data": {
                 "acknowledged_writes": writes,
                 "lost_writes": None,
                 "stale_reads": None,
                 "corrupt_stripes": None,
+                **(self.data or {}),
             },
             "warnings": list(self.warnings),
             "breaches": list(self.breaches),

@@ -225,9 +225,27 @@ class EventTable(Table):
     """`[[event]]`: something happens at a given time."""
 
     at: Duration
-    action: str
+    action: Literal[
+        "fail-drive",
+        "slow-drive",
+        "unreadable-sectors",
+        "replace-drive",
+        "power-fail",
+        "patrol-read",
+        "consistency-check",
+        "battery-learn",
+    ]
     array: str = ""
+    """Name of the array; may be left out where there is only one."""
     drive: int = Field(default=0, ge=0)
+    """Which of its drives, from 0; its spares are behind the others."""
+    extra: Duration = 10_000_000
+    """Of `slow-drive`: so much longer for each command; 0 for as fast as ever."""
+    offset: Size = 0
+    size: Size = Field(default=4096, gt=0)
+    """Of `unreadable-sectors`: where on the drive, and how many bytes."""
+    lasts: Duration = 60_000_000_000
+    """Of `power-fail` and `battery-learn`: for how long."""
 
 
 class ScenarioTable(Table):

@@ -155,10 +155,16 @@ def _result(
 ) -> Result:
     rows: list[Row] = []
     breaches: list[str] = []
+    events: list[dict[str, Any]] = []
+    data: dict[str, int] = {}
     for at, (point, replication) in enumerate(runs):
         if at in finished:
             outcome = json.loads(finished[at])
             where = f"point {point}, replication {replication}"
+            happened = {"point": point, "replication": replication}
+            events += [happened | entry for entry in outcome["log"]]
+            for what, count in (outcome["data"] or {}).items():
+                data[what] = data.get(what, 0) + count
             breaches += [f"{where}: {breach}" for breach in outcome["breaches"]]
             rows += rows_of(scenario, point, replication, outcome)
     return Result(
@@ -168,6 +174,8 @@ def _result(
         results=tuple(rows),
         warnings=scenario.warnings,
         breaches=tuple(breaches),
+        events=tuple(events),
+        data=data or None,
         devices=tuple(
             {
                 "name": device.spec.name,

@@ -44,8 +44,6 @@ def not_yet(scenario: ScenarioTable) -> Iterator[Fault]:
         yield from _array(f"array.{at}", array)
     for at, workload in enumerate(scenario.workload):
         yield from _workload(f"workload.{at}", workload)
-    for at, event in enumerate(scenario.event):
-        yield Fault(f"event.{at}", event.action, f"events are {NOT_YET}")
 
 
 def _controller(table: ControllerTable) -> Iterator[Fault]:
@@ -60,8 +58,6 @@ def _array(key: str, table: ArrayTable) -> Iterator[Fault]:
     if table.level not in MODELLED_LEVELS:
         allowed = f"{NOT_YET}; modelled are {', '.join(MODELLED_LEVELS)}"
         yield Fault(f"{key}.level", table.level, allowed)
-    if table.hot_spares:
-        yield Fault(f"{key}.hot_spares", table.hot_spares, f"{NOT_YET}; 0 is")
     if table.cache_tier is not None:
         yield Fault(f"{key}.cache_tier", None, NOT_YET)
 

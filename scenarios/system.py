@@ -16,7 +16,8 @@ from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.host import BlockLayer, HostSpec
 from raidlab.devices.schema import check, read_toml
 from raidlab.devices.units import format_size
-from raidlab.scenarios.caching import settings_warnings
+from raidlab.scenarios.caching import controller_plan, settings_warnings
+from raidlab.scenarios.happenings import happenings
 from raidlab.scenarios.parts import Parts
 from raidlab.scenarios.schema import ScenarioTable, WorkloadTable
 from raidlab.scenarios.support import not_yet
@@ -120,6 +121,7 @@ def build_scenario(tree: Mapping[str, Any], path: Path | None = None) -> Scenari
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
     workloads = _workloads(table, parts)
+    events = happenings(table, parts)
     topology = None
     if host is not None and (controller is not None or table.controller is None):
         topology = connect(host, controller, parts.drives, faults)
@@ -130,8 +132,10 @@ def build_scenario(tree: Mapping[str, Any], path: Path | None = None) -> Scenari
     plan = _plan(table, parts, topology, block_layer.to_plan()) | {
         "host": host.to_plan(table.host.clock),
         "controllers": []
-        if controller is None
-        else [controller.to_plan() | {"link": topology.to_host}],
+        if controller is None or table.controller is None
+        else [controller_plan(controller, table.controller, topology.to_host)],
+        "events": events,
+        "data": bool(events),
         "workloads": [plan for _, plans in workloads for plan in plans],
     }
     return Scenario(

@@ -109,7 +109,7 @@ impl System {
             Found::All => {
                 self.ios[id].moved = bytes;
                 if let Some(fate) = &mut self.raid.fate {
-                    fate.from_cache(id, array, offset, bytes);
+                    fate.read_cache(id, array, offset, bytes);
                 }
                 self.pass_on(id, now);
             }
@@ -156,7 +156,7 @@ impl System {
         {
             for (key, sectors) in caching.lines(sector, SECTOR) {
                 if store.cache.find(key, sectors) == Found::All {
-                    fate.from_cache(id, io.array, sector, SECTOR);
+                    fate.read_cache(id, io.array, sector, SECTOR);
                 }
             }
         }
@@ -243,7 +243,7 @@ impl System {
         }
         store.counts.write_hits += u64::from(hit);
         if let Some(fate) = &mut self.raid.fate {
-            fate.to_cache(id, io.array, io.offset, io.bytes);
+            fate.cache_write(id, io.array, io.offset, io.bytes);
         }
         true
     }

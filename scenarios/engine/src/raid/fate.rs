@@ -232,7 +232,7 @@ impl Fate {
     }
 
     /// A write's data are in the cache.
-    pub fn to_cache(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
+    pub fn cache_write(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
         if let Some(&(write, _)) = self.writes.get(&id) {
             for grain in grains(offset, bytes) {
                 self.cache[array as usize].insert(grain, token(write, grain));
@@ -241,7 +241,7 @@ impl Fate {
     }
 
     /// What a reader takes from the cache.
-    pub fn from_cache(&mut self, reader: IoId, array: u32, offset: u64, bytes: u64) {
+    pub fn read_cache(&mut self, reader: IoId, array: u32, offset: u64, bytes: u64) {
         for grain in grains(offset, bytes) {
             let held = self.cache[array as usize].get(&grain).copied().unwrap_or(0);
             self.readers
@@ -253,7 +253,7 @@ impl Fate {
     }
 
     /// What a reader has read goes into the cache.
-    pub fn into_cache(&mut self, reader: IoId, array: u32, offset: u64, bytes: u64) {
+    pub fn fill_cache(&mut self, reader: IoId, array: u32, offset: u64, bytes: u64) {
         for grain in grains(offset, bytes) {
             let got = self.readers.get(&reader).and_then(|r| r.got.get(&grain));
             if let Some(&got) = got {

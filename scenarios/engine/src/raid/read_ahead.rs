@@ -161,7 +161,7 @@ impl System {
                     if let Some(fate) = &mut self.raid.fate {
                         let start = caching.offset(key);
                         for sector in (0..LINE_SECTORS).filter(|s| came >> s & 1 == 1) {
-                            fate.into_cache(record, array, start + sector * SECTOR, SECTOR);
+                            fate.fill_cache(record, array, start + sector * SECTOR, SECTOR);
                         }
                     }
                 }
