@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from raidlab.devices.faults import Faults
 from raidlab.scenarios.parts import Parts
 from raidlab.scenarios.schema import EventTable, ScenarioTable
 
