@@ -88,6 +88,19 @@ RUN_OPTIONS = frozenset(
 """Options of the program, not of a job."""
 
 
+RUN_OPTIONS_WITH_VALUE = RUN_OPTIONS - {
+    "append-terse",
+    "bandwidth-log",
+    "merge-blktrace-only",
+    "minimal",
+    "parse-only",
+    "readonly",
+    "showcmd",
+    "warnings-fatal",
+}
+"""Of those, the ones whose value may also follow as the next word."""
+
+
 @dataclass
 class Section:
     """A section of a job file: a job, or `global` for the jobs that follow."""
@@ -163,7 +176,8 @@ def split_command_line(words: Sequence[str]) -> tuple[list[str], list[Path], lis
             continue
         key, equals, value = word.lstrip("-").partition("=")
         if key in RUN_OPTIONS:
-            program.append(word)
+            apart = not equals and key in RUN_OPTIONS_WITH_VALUE and rest
+            program.append(f"{word}={rest.pop(0)}" if apart else word)
         elif key == "name":
             sections.append(Section(value if equals else rest.pop(0) if rest else ""))
         else:

@@ -96,6 +96,12 @@ def test_the_command_line_comes_apart():
     assert sections[0].options == [("bs", "4k")]
 
 
+def test_a_value_may_follow_as_the_next_word():
+    program, files, _ = fio_jobs.split_command_line(["--output-format", "json", "--minimal", "a"])
+    assert program == ["--output-format=json", "--minimal"]
+    assert [str(file) for file in files] == ["a"]
+
+
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 def test_fio_itself_takes_what_is_written(tmp_path):
     changed, _ = fio_jobs.simulate(fio_jobs.parse(TEXT))
