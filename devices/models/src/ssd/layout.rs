@@ -7,6 +7,7 @@
 //! every tile, and neighbours in a chunk stay neighbours.
 
 use super::allocation::Frontier;
+use super::bits::Bits;
 use super::divider::Divider;
 use super::mapping::NONE;
 
@@ -108,6 +109,15 @@ impl Tiles {
         let chunk = u64::from(row) * u64::from(self.tiles.get()) + u64::from(tile);
         let unit = chunk * u64::from(self.chunk.get()) + u64::from(within);
         (unit < u64::from(self.units)).then_some(unit as u32)
+    }
+
+    /// Slots of a tile that hold a unit of it.
+    pub(super) fn valid(&self) -> Bits {
+        let mut valid = Bits::new(self.reverse.len());
+        for &slot in self.forward.iter().filter(|&&slot| slot != NONE) {
+            valid.set(slot);
+        }
+        valid
     }
 
     /// For each block in use of `tile`: its valid units that lie beyond the drive's end.

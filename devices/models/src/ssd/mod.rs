@@ -5,6 +5,7 @@
 //! programmed, moved and erased takes one event an operation, because reads overtake it.
 
 mod allocation;
+mod bits;
 mod buffer;
 mod channel;
 mod collection;

@@ -3,6 +3,7 @@
 //! before the run only counts them.
 
 use super::allocation::{Blocks, Die, Frontier, Origin, Victim};
+use super::bits::Bits;
 use super::collection::{self, CollectionParams};
 use super::divider::Divider;
 use super::layout::{Layout, TileBlock, TileEnd, Tiles};
@@ -83,6 +84,7 @@ pub(super) struct Translation {
     params: CollectionParams,
     pub(super) map: Mapping,
     blocks: Blocks,
+    valid: Bits,
     dies: Vec<Die>,
     /// Divide slots into blocks, blocks into dies, slots into page sets, sets into blocks.
     block_of: Divider,
@@ -96,8 +98,8 @@ pub(super) struct Translation {
     draws: Stream,
     counts: Counts,
     open_at_start: u64,
-    /// Units on the move, kept so that collection allocates nothing.
-    moving: Vec<u32>,
+    /// Units on the move and their slots, kept so that collection allocates nothing.
+    moving: Vec<(u32, u32)>,
 }
 
 /// Blocks of a die that never hold data: the one that garbage collection fills last, one that
@@ -127,6 +129,7 @@ impl Translation {
             params,
             map: Mapping::new(shape.units, count, per_block, layout),
             blocks: Blocks::new(count as usize),
+            valid: Bits::new(count as usize * per_block as usize),
             dies,
             block_of: Divider::new(per_block),
             die_of: Divider::new(shape.blocks_per_die),
@@ -152,6 +155,7 @@ impl Translation {
         let (count, used) = (tiles.tiles.get(), tiles.blocks);
         let first_blocks: Vec<u32> = (0..count).map(|tile| tiles.first_block(tile)).collect();
         let missing: Vec<Vec<u32>> = (0..count).map(|tile| tiles.beyond_end(tile)).collect();
+        let tile_valid = tiles.valid();
         let mut drive = Translation::new(shape, params, Layout::Tiled(Box::new(tiles)), draws);
         for (tile, &first) in first_blocks.iter().enumerate() {
             let die = (first / shape.blocks_per_die) as usize;
@@ -160,6 +164,12 @@ impl Translation {
                 let id = first + index as u32;
                 drive.blocks.restore(id, valid, block.closed, block.erases);
                 drive.dies[die].valid += valid;
+            }
+            let slots = used * shape.units_per_block();
+            let start = first * shape.units_per_block();
+            drive.valid.copy(&tile_valid, slots, start);
+            if missing[tile].iter().any(|&count| count > 0) {
+                drive.forget_beyond_end(start..start + slots);
             }
             drive.dies[die]
                 .free
@@ -176,6 +186,16 @@ impl Translation {
         }
         drive.open_at_start = drive.units_in_open_sets();
         drive
+    }
+
+    /// Slots whose unit lies beyond the drive's end hold nothing.
+    fn forget_beyond_end(&mut self, slots: std::ops::Range<u32>) {
+        for slot in slots {
+            let block = self.block_of.quotient(slot);
+            if self.valid.get(slot) && self.map.unit(block, slot) == NONE {
+                self.valid.clear(slot);
+            }
+        }
     }
 
     /// Goes on writing a block that a history left open.
@@ -273,17 +293,22 @@ impl Translation {
         self.shape.units_per_set - self.set_of.split(frontier.next).1
     }
 
-    /// The host writes `unit`; returns true if that filled a page set.
+    /// The host writes `unit`.
     #[inline]
-    pub(super) fn write<W: Work>(&mut self, unit: u32, work: &mut W) -> bool {
+    pub(super) fn write<W: Work>(&mut self, unit: u32, work: &mut W) {
+        let old = self.map.slot(unit);
+        self.write_over(unit, old, work);
+    }
+
+    /// The host writes `unit`, which lies in slot `old` or, as [`NONE`] says, nowhere.
+    #[inline]
+    pub(super) fn write_over<W: Work>(&mut self, unit: u32, old: u32, work: &mut W) {
         let die = self.current;
         self.counts.host += 1;
-        self.place(die, Origin::Host, unit, work);
-        if !self.set_is_full(die, Origin::Host) {
-            return false;
+        self.place(die, Origin::Host, unit, old, work);
+        if self.set_is_full(die, Origin::Host) {
+            self.finish_set(work);
         }
-        self.finish_set(work);
-        true
     }
 
     /// Programs the page set that the host is filling, as full as it is.
@@ -354,21 +379,24 @@ impl Translation {
         die
     }
 
-    /// Writes `unit` at a frontier of `die`.
+    /// Writes `unit`, which lies in slot `old`, at a frontier of `die`.
     #[inline]
-    fn place<W: Work>(&mut self, die: u32, origin: Origin, unit: u32, work: &mut W) {
+    fn place<W: Work>(&mut self, die: u32, origin: Origin, unit: u32, old: u32, work: &mut W) {
+        let mut old = old;
         let stream = self.stream(origin);
         let mut frontier = self.dies[die as usize].frontiers[stream];
         if frontier.block == NONE || frontier.next == self.block_of.get() {
             self.open(die, origin, work);
             frontier = self.dies[die as usize].frontiers[stream];
+            // Making room may have moved the unit itself.
+            old = self.map.slot(unit);
         }
-        let old = self.map.slot(unit);
         if old != NONE {
             self.invalidate(old);
         }
-        self.map
-            .set(unit, frontier.block * self.block_of.get() + frontier.next);
+        let slot = frontier.block * self.block_of.get() + frontier.next;
+        self.map.set(unit, slot);
+        self.valid.set(slot);
         self.blocks.add_valid(frontier.block);
         let books = &mut self.dies[die as usize];
         books.valid += 1;
@@ -378,6 +406,7 @@ impl Translation {
     #[inline]
     fn invalidate(&mut self, slot: u32) {
         let block = self.block_of.quotient(slot);
+        self.valid.clear(slot);
         self.blocks.drop_valid(block);
         self.dies[self.die_of.quotient(block) as usize].valid -= 1;
     }
@@ -499,16 +528,15 @@ impl Translation {
             let mut moving = std::mem::take(&mut self.moving);
             moving.clear();
             for slot in first..first + per_set {
-                let unit = self.map.unit(victim.block, slot);
-                if unit != NONE && self.map.slot(unit) == slot {
-                    moving.push(unit);
+                if self.valid.get(slot) {
+                    moving.push((self.map.unit(victim.block, slot), slot));
                 }
             }
             if !moving.is_empty() {
                 work.collect_read(die, self.set(first), moving.len() as u32);
             }
-            for &unit in &moving {
-                self.place(die, Origin::Collection, unit, work);
+            for &(unit, slot) in &moving {
+                self.place(die, Origin::Collection, unit, slot, work);
                 if self.set_is_full(die, Origin::Collection) {
                     let set = self.last_set(die, Origin::Collection);
                     work.program(die, Origin::Collection, set);
@@ -609,12 +637,20 @@ impl Translation {
         };
         for block in (0..self.blocks.count()).step_by(stride as usize) {
             let slots = block * per_block..(block + 1) * per_block;
+            let mut marks_agree = true;
             let found = slots
                 .filter(|&slot| {
                     let unit = self.map.unit(block, slot);
-                    unit < self.shape.units && self.map.slot(unit) == slot
+                    let holds = unit < self.shape.units && self.map.slot(unit) == slot;
+                    marks_agree &= holds == self.valid.get(slot);
+                    holds
                 })
                 .count() as u32;
+            if !marks_agree {
+                return Err(format!(
+                    "valid marks of block {block} disagree with the map"
+                ));
+            }
             if found != self.blocks.valid(block) {
                 return Err(format!(
                     "block {block} holds {found} valid units, its books say {}",

@@ -187,13 +187,14 @@ impl Ssd {
         }
         let mut jobs = jobs!(self, port);
         for unit in first..end {
-            if overwritten_in_buffer(&self.translation, jobs.buffer, jobs.programs, unit) {
+            let old = self.translation.map.slot(unit);
+            if overwritten_in_buffer(&self.translation, jobs.buffer, jobs.programs, old) {
                 continue;
             }
             let die = self.translation.current_die();
             jobs.programs.units_held[die as usize] += 1;
             jobs.buffer.take(1);
-            self.translation.write(unit, &mut jobs);
+            self.translation.write_over(unit, old, &mut jobs);
         }
         if self.params.buffer.write_through {
             self.pad(port);
@@ -317,19 +318,15 @@ impl Ssd {
     }
 }
 
-/// True if `unit` is still in the buffer, where the new data take the place of the old.
+/// True if the data of `slot` are still in the buffer, where new ones take their place.
 #[inline]
 fn overwritten_in_buffer(
     translation: &Translation,
     buffer: &Buffer,
     programs: &Programs,
-    unit: u32,
+    slot: u32,
 ) -> bool {
-    if buffer.used() == 0 {
-        return false;
-    }
-    let slot = translation.map.slot(unit);
-    if slot == NONE {
+    if buffer.used() == 0 || slot == NONE {
         return false;
     }
     let set = translation.set(slot);
