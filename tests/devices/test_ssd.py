@@ -1,0 +1,174 @@
+"""Data sheets of solid-state drives: what they must say, and what reaches the engine."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidlab.devices.catalogue import SPECS, find, load_device
+from raidlab.devices.faults import SpecError
+from raidlab.devices.schema import DriveOptions, PastLoad
+from raidlab.devices.ssd import SsdSpec
+from raidlab.scenarios import _engine
+
+NAMES = sorted(path.stem for path in (SPECS / "ssd").glob("*.toml"))
+
+
+def spec(name: str) -> SsdSpec:
+    found = find(name).spec
+    assert isinstance(found, SsdSpec)
+    return found
+
+
+def plan(device: dict[str, Any], **workload: Any) -> dict[str, Any]:
+    """One drive without a link, loaded at depth 16 with 4 KiB random writes."""
+    load = {
+        "name": "load",
+        "array": 0,
+        "threads": 1,
+        "access": "random",
+        "read_share": 0.0,
+        "block_bytes": 4096,
+        "align_bytes": 4096,
+        "area_start_bytes": 0,
+        "area_bytes": device["capacity_bytes"],
+        "arrival": {"kind": "closed", "outstanding": 16, "think_ns": 0},
+    }
+    return {
+        "seed": 1,
+        "warm_up_ns": 100_000_000,
+        "duration_ns": 10**12,
+        "max_ios": 20_000,
+        "host": {"submit_ns": 0, "complete_ns": 0, "raid_command_ns": 0},
+        "links": [],
+        "controllers": [],
+        "devices": [device],
+        "drives": [{"name": "drive", "device": 0, "queue_depth": 0, "path": []}],
+        "arrays": [
+            {
+                "name": "array",
+                "level": "jbod",
+                "stripe_unit_bytes": 65536,
+                "drives": [0],
+                "controller": None,
+                "software": False,
+            }
+        ],
+        "workloads": [load | workload],
+    }
+
+
+def run(device: dict[str, Any], **workload: Any) -> tuple[float, dict[str, float]]:
+    """IO/s and the drive's figures; the engine's self-checks must hold."""
+    result = json.loads(_engine.run(json.dumps(plan(device, **workload))))
+    assert result["breaches"] == []
+    figures = next(c["figures"] for c in result["components"] if c["kind"] == "drive")
+    return result["workloads"][0]["iops"], figures
+
+
+def steady(device: dict[str, Any]) -> dict[str, Any]:
+    """The drive in the steady state of random writes over all of it."""
+    size = device["capacity_bytes"]
+    fill = PastLoad("sequential", 0, size, 131072, size)
+    settle = PastLoad("random", 0, size, 4096, 0)
+    return device | {"history": [fill.to_plan(), settle.to_plan()]}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_drive_of_the_catalogue_runs_in_all_its_formats(name: str) -> None:
+    drive = spec(name)
+    for form in [None, *drive.formats]:
+        rate, _ = run(drive.to_plan(DriveOptions(format=form)), read_share=0.5)
+        assert rate > 1000
+
+
+def test_larger_models_differ_only_in_what_really_differs() -> None:
+    small = spec("p3700-800").model_dump()
+    large = spec("p3700-2000").model_dump()
+    for each in (small, large):
+        for key in ("name", "title", "capacity"):
+            del each[key]
+        del each["nand"]["dies_per_channel"]
+    assert small == large
+
+
+def test_steady_state_costs_what_a_fresh_drive_does_not() -> None:
+    device = spec("p3700-800").to_plan(DriveOptions())
+    _, fresh = run(device)
+    _, used = run(steady(device))
+    assert fresh["write_amplification"] == 1.0
+    assert used["write_amplification"] > 1.5
+
+
+def test_compressible_data_cost_fewer_bytes_of_nand_and_fewer_moves() -> None:
+    drive = spec("sandforce-1222-64gb")
+    rates, per_byte = [], []
+    for share in (0.02, 0.5, 0.98):
+        device = steady(drive.to_plan(DriveOptions(compressible=share)))
+        rate, figures = run(device)
+        rates.append(rate)
+        per_byte.append(figures["nand_bytes_written"] / figures["host_bytes_written"])
+    assert rates == sorted(rates)
+    assert per_byte == sorted(per_byte, reverse=True)
+    assert per_byte[-1] < 1 < per_byte[0]
+
+
+def test_restricted_cooling_throttles_and_keeps_the_drive_below_its_limit() -> None:
+    drive = spec("p3700-800")
+    size = drive.capacity
+    past = (PastLoad("sequential", 0, size, 131072, size),)
+    figures = {}
+    for cooling in ("normal", "restricted"):
+        device = drive.to_plan(DriveOptions(cooling=cooling, history=past))
+        figures[cooling] = run(device, access="sequential", block_bytes=65536, align_bytes=65536)
+    assert figures["restricted"][0] < figures["normal"][0]
+    assert figures["restricted"][1]["temperature_c_max"] <= 71
+
+
+def changed(path: Path, folder: Path, *changes: tuple[str, str]) -> SpecError:
+    """What is wrong with a data sheet after textual changes."""
+    text = path.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    mine = folder / "mine.toml"
+    mine.write_text(text)
+    with pytest.raises(SpecError) as caught:
+        load_device(mine)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ('capacity = "800 GB"', 'capacity = "2 TB"', "capacity"),
+        ("reserved_blocks = 290", "reserved_blocks = 1023", "nand.reserved_blocks"),
+        ('program = ["500 us", "1850 us"]', 'program = ["500 us"]', "nand.program"),
+        ('above = "68 degC"', 'above = "20 degC"', "heat.step.0.above"),
+        ('size = "64 MiB"', 'size = "4 KiB"', "buffer.size"),
+    ],
+)
+def test_a_wrong_data_sheet_is_told_by_key(tmp_path: Path, old: str, new: str, key: str) -> None:
+    error = changed(SPECS / "ssd" / "p3700-800.toml", tmp_path, (old, new))
+    assert key in [fault.key for fault in error.faults]
+
+
+def test_formats_and_cooling_that_a_drive_lacks_are_faults() -> None:
+    faults = list(spec("iodrive-320").option_faults(DriveOptions(format="huge", cooling="fan")))
+    assert [fault.key for fault in faults] == ["format", "cooling"]
+    assert "maximum-write" in faults[0].allowed
+
+
+def test_the_plan_is_what_the_engine_reads() -> None:
+    written = tomllib.loads((SPECS / "ssd" / "p3700-800.toml").read_text())
+    device = spec("p3700-800").to_plan(DriveOptions())
+    assert device["nand"]["channels"] == written["nand"]["channels"]
+    broken = copy.deepcopy(device)
+    broken["nand"]["planes"] = 0
+    with pytest.raises(_engine.PlanError):
+        _engine.run(json.dumps(plan(broken)))
