@@ -221,7 +221,9 @@ def _distributions(rows: Sequence[Compared]) -> go.Figure | None:
         place = {"row": index // 3 + 1, "col": index % 3 + 1}
         for name, side in row.point.sides():
             simulated = row.simulated.side(name)
-            _step(figure, shifted(side), f"measured {name}", COLOURS[0], index == 0, place)
+            _step(
+                figure, shifted(row.point, side), f"measured {name}", COLOURS[0], index == 0, place
+            )
             if simulated is not None:
                 _step(figure, simulated, f"simulated {name}", COLOURS[1], index == 0, place)
     figure.update_xaxes(type="log")

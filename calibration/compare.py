@@ -33,7 +33,7 @@ class Compared:
         """Direction, measured and simulated percentile in microseconds."""
         found = []
         for name, side in self.point.sides():
-            measured = total_percentile(side, percent)
+            measured = total_percentile(self.point, side, percent)
             latency = self.simulated.side(name)
             simulated = percentile(latency, percent) if latency is not None else None
             if measured is not None and simulated is not None:
@@ -51,7 +51,7 @@ class Compared:
         for name, side in self.point.sides():
             latency = self.simulated.side(name)
             if latency is not None:
-                distance = kolmogorov(shifted(side), latency)
+                distance = kolmogorov(shifted(self.point, side), latency)
                 if distance is not None:
                     found.append(distance)
         return max(found, default=None)
@@ -87,9 +87,9 @@ class Compared:
         return row
 
 
-def shifted(side: Side) -> Latency:
-    """The measured completion latencies with the mean submission added."""
-    slat = side.submission_mean_us
+def shifted(point: Point, side: Side) -> Latency:
+    """The measured completion latencies with what the simulation counts besides added."""
+    slat = side.submission_mean_us + point.unseen_us
     was = side.completion
     return was.model_copy(
         update={

@@ -22,10 +22,8 @@ Array = npt.NDArray[np.float64]
 
 RATE_TOLERANCE = 0.03
 PERCENTILES: tuple[tuple[float, float], ...] = (
-    (10.0, 0.15),
-    (50.0, 0.10),
-    (90.0, 0.15),
-    (95.0, 0.15),
+    *((percent, 0.25) for percent in (10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0)),
+    (95.0, 0.20),
     (99.0, 0.15),
 )
 """Percentiles that are compared, and the relative deviation that counts as agreement."""
@@ -56,14 +54,16 @@ class Residual:
         return float(np.log(self.simulated / self.measured))
 
 
-def total_percentile(side: Side, percent: float) -> float | None:
-    """A percentile of the latency with submission, in microseconds.
+def total_percentile(point: Point, side: Side, percent: float) -> float | None:
+    """A percentile of the whole turn of an I/O, in microseconds, as the simulation counts it.
 
-    fio gives percentiles from the end of the submission on; the mean submission is added, which
-    is exact where submissions are short or even.
+    fio gives percentiles from the end of the submission to the completion; the mean submission
+    and what fio counts to no latency are added, which is exact where they are short or even.
     """
     completion = percentile(side.completion, percent)
-    return None if completion is None else completion + side.submission_mean_us
+    if completion is None:
+        return None
+    return completion + side.submission_mean_us + point.unseen_us
 
 
 def residuals(points: Sequence[Point], results: Sequence[Simulated]) -> list[Residual]:
@@ -74,7 +74,7 @@ def residuals(points: Sequence[Point], results: Sequence[Simulated]) -> list[Res
         for name, side in point.sides():
             simulated = result.side(name)
             for percent, tolerance in PERCENTILES:
-                measured = total_percentile(side, percent)
+                measured = total_percentile(point, side, percent)
                 if measured is None or measured <= 0.0:
                     continue
                 value = percentile(simulated, percent) if simulated is not None else None

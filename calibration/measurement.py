@@ -105,6 +105,16 @@ class Point(_Checked):
         """Mean latency over both directions."""
         return sum(side.iops * side.latency_mean_us for _, side in self.sides()) / self.iops
 
+    @property
+    def unseen_us(self) -> float:
+        """Mean time of an I/O that fio counts to no latency, in microseconds.
+
+        By Little's law an I/O in a closed loop takes `outstanding / iops` from one turn to the
+        next. What fio's latency lacks of it is CPU time after the completion was seen: counting,
+        drawing the next offset, filling its data. A simulated latency includes it.
+        """
+        return max(0.0, 1e6 * self.outstanding / self.iops - self.latency_mean_us)
+
     def sides(self) -> Iterator[tuple[str, Side]]:
         """The directions that moved data."""
         for name in DIRECTIONS:
