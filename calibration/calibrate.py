@@ -21,7 +21,7 @@ from raidlab.calibration.compare import Compared, compare, summary
 from raidlab.calibration.device_file import device_toml
 from raidlab.calibration.fit import Estimate, Fit, Stage, fit
 from raidlab.calibration.kinds import Kind, kind_of, start_of, that_apply
-from raidlab.calibration.loss import residuals, robust, values
+from raidlab.calibration.loss import Residual, residuals, robust, values
 from raidlab.calibration.measurement import Measurement, Point
 from raidlab.calibration.parameters import Choice, Parameter, choose, get, put
 from raidlab.calibration.select import missing, split
@@ -36,6 +36,8 @@ _ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=6.0)
 _FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
 _FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0)
 _SPANNING = 6
+_FAR = 0.25
+"""Logarithm of a rate's error beyond which the kind itself is in doubt."""
 _NOTHING = Choice({}, frozenset(), {})
 
 
@@ -270,6 +272,12 @@ def calibrate(measurement: Measurement, settings: Settings) -> Calibration:
         tried.append((robust(found.residuals), found, model, variant))
     _, found, model, variant = min(tried, key=lambda one: one[0])
     warnings += [f"{key} = {value} fits best" for key, value in variant.items()]
+    off = [abs(r.log_ratio) for r in _rates(model.bench(found.place), points, settings)]
+    if float(np.median(off)) > _FAR:
+        warnings.append(
+            f"the best fit is still {100 * (np.exp(np.median(off)) - 1):.0f} % off in the median:"
+            f" another kind of device than {kind.name}, or another host?"
+        )
     bench = model.bench(found.place)
     ordered = [*chosen, *others]
     parts = ["train"] * len(chosen) + ["test"] * len(others)
@@ -290,6 +298,12 @@ def calibrate(measurement: Measurement, settings: Settings) -> Calibration:
         tuple(left),
         (*warnings, *found.warnings, *_extrapolated(points, every)),
     )
+
+
+def _rates(bench: Bench, points: Sequence[Point], settings: Settings) -> list[Residual]:
+    """The comparisons of rates alone."""
+    found = residuals(points, bench.run_all(points, _ROUGH, settings.workers))
+    return [residual for residual in found if residual.quantity == "rate"]
 
 
 def _with(tree: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, Any]:

@@ -127,6 +127,13 @@ def test_one_depth_cannot_tell_work_from_waiting() -> None:
     assert servers.high > 20
 
 
+def test_a_measurement_of_another_kind_is_doubted() -> None:
+    measurement = measure(station(2, 64), host(), READS[:4], seed=3)
+    options: dict[str, object] = {"kind": "hdd", "budget_s": 4.0}
+    result = fitted(measurement, **options)
+    assert any("another kind of device than hdd" in warning for warning in result.warnings)
+
+
 def test_fixed_parameters_stay_and_unknown_ones_are_named() -> None:
     measurement = measure(station(200, 8), host(), READS[:3], seed=3)
     result = fitted(measurement, choice=Choice({"servers": 5}, frozenset(), {}))
