@@ -10,13 +10,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from raidlab.calibration.bench import Bench, Effort
+from raidlab.calibration.bench import Bench, Effort, find_for
 from raidlab.calibration.compare import Compared, compare, summary
 from raidlab.calibration.device_file import device_toml
 from raidlab.calibration.fit import Estimate, Fit, Stage, fit
@@ -25,7 +24,7 @@ from raidlab.calibration.loss import Residual, residuals, robust, values
 from raidlab.calibration.measurement import Measurement, Point
 from raidlab.calibration.parameters import Choice, Parameter, choose, get, put
 from raidlab.calibration.select import missing, split
-from raidlab.devices.catalogue import KINDS, find, load_device
+from raidlab.devices.catalogue import KINDS, load_device
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec, check
@@ -261,7 +260,7 @@ def calibrate(measurement: Measurement, settings: Settings) -> Calibration:
     points = [measurement.points[index] for index in chosen]
     warnings = missing(measurement.points, settings.train) + _too_little(points)
     tree, sources = _base(kind, settings, measurement)
-    host = copy.deepcopy(dict(find(settings.host or kind.host, Path()).written))
+    host = copy.deepcopy(dict(find_for("--host", settings.host or kind.host).written))
     variants = [v for v in kind.variants if not set(v) & set(settings.overrides)] or [{}]
     tried = []
     for variant in variants:
@@ -356,7 +355,7 @@ def _base(
     kind: Kind, settings: Settings, measurement: Measurement
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The tree to start from, and the sources of what is not fitted."""
-    device = find(settings.like, Path()) if settings.like else load_device(kind.template)
+    device = find_for("--like", settings.like) if settings.like else load_device(kind.template)
     if device.spec.kind != kind.name:
         allowed = f"a device of kind {kind.name}; this is a {device.spec.kind}"
         raise SpecError([Fault("--like", settings.like, allowed)])

@@ -51,7 +51,7 @@ def import_fio(paths: Iterable[str | Path], name: str = "") -> Measurement:
     missing = [path for path in given if not path.exists()]
     if missing or not given:
         why = "a file or folder with output of fio"
-        raise SpecError([Fault("", str(path), why) for path in missing or [Path()]])
+        raise SpecError([Fault("", None, why, (), str(path)) for path in missing or [Path()]])
     points: list[Point] = []
     files: list[File] = []
     skipped: list[Skipped] = []

@@ -9,14 +9,13 @@ from typing import Annotated
 
 import typer
 
-from raidlab.calibration.bench import Bench, Effort
+from raidlab.calibration.bench import Bench, Effort, find_for
 from raidlab.calibration.calibration_report import html_comparison
 from raidlab.calibration.compare import Compared, estimate_mapped, summary
 from raidlab.calibration.compare import compare as lay_side_by_side
 from raidlab.calibration.measurement import load_measurement
 from raidlab.calibration.select import split
 from raidlab.commands.common import Html, Json, Workers, command, say, table, write_file
-from raidlab.devices.catalogue import find
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
@@ -94,7 +93,7 @@ def _bench(device: str, host: str, scenario: str) -> Bench:
         raise SpecError([Fault("--device", device or None, allowed)])
     if scenario:
         return _of_scenario(scenario)
-    drive, where = find(device, Path()).spec, find(host, Path()).spec
+    drive, where = find_for("--device", device).spec, find_for("--host", host).spec
     if not isinstance(drive, DriveSpec):
         raise SpecError([Fault("--device", device, f"a drive; this is a {drive.kind}")])
     if not isinstance(where, HostSpec):
