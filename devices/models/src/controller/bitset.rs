@@ -1,7 +1,13 @@
 //! A set of whole numbers that finds the next member from a point on: what an elevator needs.
 //!
 //! Words of 64 bits; a word of each higher level tells which words below it are not empty. A
-//! search climbs and descends at most four levels for 16 million numbers.
+//! search climbs and descends at most four levels for 16 million numbers. Above 2^28 numbers (an
+//! array of petabytes) the bits would outgrow the members by far: then a tree holds those.
+
+use std::collections::BTreeSet;
+
+/// Numbers up to which bits are kept: 32 MiB of them.
+const BITS_AT_MOST: u64 = 1 << 28;
 
 /// A set of numbers below a bound.
 #[derive(Clone, Debug)]
@@ -9,11 +15,20 @@ pub struct BitSet {
     /// Level 0 holds the members.
     levels: Vec<Vec<u64>>,
     len: u64,
+    /// In place of the levels, for very large bounds.
+    tree: Option<BTreeSet<u64>>,
 }
 
 impl BitSet {
     /// An empty set of numbers below `bound`.
     pub fn new(bound: u64) -> BitSet {
+        if bound > BITS_AT_MOST {
+            return BitSet {
+                levels: Vec::new(),
+                len: 0,
+                tree: Some(BTreeSet::new()),
+            };
+        }
         let mut levels = Vec::new();
         let mut words = bound.div_ceil(64).max(1);
         loop {
@@ -23,7 +38,11 @@ impl BitSet {
             }
             words = words.div_ceil(64);
         }
-        BitSet { levels, len: 0 }
+        BitSet {
+            levels,
+            len: 0,
+            tree: None,
+        }
     }
 
     /// Number of members.
@@ -38,6 +57,10 @@ impl BitSet {
 
     /// Puts a number in; it may be in already.
     pub fn insert(&mut self, number: u64) {
+        if let Some(tree) = &mut self.tree {
+            self.len += u64::from(tree.insert(number));
+            return;
+        }
         let word = &mut self.levels[0][(number / 64) as usize];
         let bit = 1 << (number % 64);
         if *word & bit != 0 {
@@ -59,6 +82,10 @@ impl BitSet {
 
     /// Takes a number out; it may be out already.
     pub fn remove(&mut self, number: u64) {
+        if let Some(tree) = &mut self.tree {
+            self.len -= u64::from(tree.remove(&number));
+            return;
+        }
         let word = &mut self.levels[0][(number / 64) as usize];
         let bit = 1 << (number % 64);
         if *word & bit == 0 {
@@ -81,6 +108,9 @@ impl BitSet {
 
     /// The least member that is `from` or above.
     pub fn next(&self, from: u64) -> Option<u64> {
+        if let Some(tree) = &self.tree {
+            return tree.range(from..).next().copied();
+        }
         let mut at = from;
         let mut level = 0;
         loop {
@@ -119,7 +149,7 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_as_an_ordered_set(
-            bound in 1u64..20_000,
+            bound in prop_oneof![1u64..20_000, (1u64 << 40)..(1 << 41)],
             steps in prop::collection::vec((0.0f64..1.0, any::<bool>()), 0..200),
         ) {
             let mut set = BitSet::new(bound);
