@@ -198,7 +198,7 @@ def _run(configuration: Configuration) -> dict[str, Any]:
     load = PROFILES.get(cast(Profile, configuration.load))
     access = (load or parse_fio_words(configuration.load)).access
     warm_up, duration = _LENGTHS.get((kind, access), _LENGTH)
-    if configuration.outstanding == "1":
+    if kind == "hdd" and configuration.outstanding == "1":
         # The least latency of a stream of small writes comes when a track ends, which is rare;
         # and one I/O at a time costs little to simulate.
         duration = _ONE_AT_A_TIME
