@@ -39,38 +39,29 @@ impl Arm {
     pub fn planned(
         &self,
         model: &Model,
-        (cylinder, head, angle): (u32, u32, u32),
+        target: (u32, u32, u32),
         start: Time,
         write: bool,
     ) -> Access {
-        let distance = self.cylinder.abs_diff(cylinder);
-        let seek = model.seek.latest(distance, head != self.head, write);
-        let under_head = model.rotation.angle(self.phase, start + seek);
-        let rotation = model.rotation.wait(under_head, angle);
-        Access { seek, rotation }
-    }
-
-    /// What it takes to get to a sector of `cylinder` under `head` that starts at `angle`.
-    #[inline]
-    pub fn access_to(
-        &self,
-        model: &Model,
-        (cylinder, head, angle): (u32, u32, u32),
-        start: Time,
-        write: bool,
-    ) -> Access {
-        let distance = self.cylinder.abs_diff(cylinder);
-        let seek = model.seek.time(distance, head != self.head, write);
-        let under_head = model.rotation.angle(self.phase, start + seek);
-        let rotation = model.rotation.wait(under_head, angle);
-        Access { seek, rotation }
+        let distance = self.cylinder.abs_diff(target.0);
+        let seek = model.seek.latest(distance, target.1 != self.head, write);
+        self.after(model, seek, target.2, start)
     }
 
     /// What it takes to get to `place` from `start` on.
     #[inline]
     pub fn access(&self, model: &Model, place: &Place, start: Time, write: bool) -> Access {
-        let target = (place.cylinder, place.head, place.angle);
-        self.access_to(model, target, start, write)
+        let distance = self.cylinder.abs_diff(place.cylinder);
+        let seek = model.seek.time(distance, place.head != self.head, write);
+        self.after(model, seek, place.angle, start)
+    }
+
+    /// A movement that takes `seek`, and the wait for a sector that starts at `angle`.
+    #[inline]
+    fn after(&self, model: &Model, seek: Nanos, angle: u32, start: Time) -> Access {
+        let under_head = model.rotation.angle(self.phase, start + seek);
+        let rotation = model.rotation.wait(under_head, angle);
+        Access { seek, rotation }
     }
 
     /// The arm is on the track of `place` now.
