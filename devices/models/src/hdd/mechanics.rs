@@ -33,34 +33,13 @@ impl Access {
 }
 
 impl Arm {
-    /// What it takes at the most to get to a sector of `cylinder` under `head` that starts at
-    /// `angle`: what a drive that knows how its arm settles counts on when it chooses.
-    #[inline]
-    pub fn planned(
-        &self,
-        model: &Model,
-        target: (u32, u32, u32),
-        start: Time,
-        write: bool,
-    ) -> Access {
-        let distance = self.cylinder.abs_diff(target.0);
-        let seek = model.seek.latest(distance, target.1 != self.head, write);
-        self.after(model, seek, target.2, start)
-    }
-
     /// What it takes to get to `place` from `start` on.
     #[inline]
     pub fn access(&self, model: &Model, place: &Place, start: Time, write: bool) -> Access {
         let distance = self.cylinder.abs_diff(place.cylinder);
         let seek = model.seek.time(distance, place.head != self.head, write);
-        self.after(model, seek, place.angle, start)
-    }
-
-    /// A movement that takes `seek`, and the wait for a sector that starts at `angle`.
-    #[inline]
-    fn after(&self, model: &Model, seek: Nanos, angle: u32, start: Time) -> Access {
         let under_head = model.rotation.angle(self.phase, start + seek);
-        let rotation = model.rotation.wait(under_head, angle);
+        let rotation = model.rotation.wait(under_head, place.angle);
         Access { seek, rotation }
     }
 

@@ -6,6 +6,7 @@ mod geometry;
 mod link_front;
 mod mechanics;
 mod model;
+mod outlook;
 mod params;
 mod rotation;
 mod scheduler;

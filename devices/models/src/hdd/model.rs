@@ -1,6 +1,7 @@
 //! What all drives of one entry in the plan share: tables and settings, built once.
 
 use super::geometry::Geometry;
+use super::outlook::Plans;
 use super::params::{
     BufferParams, HddParams, InterfaceParams, SECTOR_BYTES, SchedulerParams, WriteCacheParams,
 };
@@ -13,6 +14,8 @@ use super::write_cache::Bins;
 pub struct Model {
     pub geometry: Geometry,
     pub seek: Seek,
+    /// Movements that a choice counts on.
+    pub plans: Plans,
     pub rotation: Rotation,
     /// Nanoseconds a sector, times 2^20, by zone.
     pub sector_time: Box<[u64]>,
@@ -42,6 +45,7 @@ impl Model {
                 .write_cache
                 .as_ref()
                 .map(|cache| Bins::new(cache, &geometry)),
+            plans: Plans::new(&seek, geometry.cylinders()),
             geometry,
             seek,
             rotation,

@@ -32,10 +32,17 @@ impl Rotation {
         }
     }
 
+    /// What part of a turn a platter that stood at `phase` at time zero has made by `now`, both
+    /// 2^64 a turn.
+    #[inline]
+    pub fn turned(&self, phase: u64, now: Time) -> u64 {
+        phase.wrapping_add(now.0.wrapping_mul(self.turns_per_ns))
+    }
+
     /// The angle under the head at `now` on a platter that stood at `phase` at time zero.
     #[inline]
     pub fn angle(&self, phase: u64, now: Time) -> u32 {
-        (phase.wrapping_add(now.0.wrapping_mul(self.turns_per_ns)) >> 32) as u32
+        (self.turned(phase, now) >> 32) as u32
     }
 
     /// How long the platter takes to turn from `from` to `to`; nothing if `to` has just passed

@@ -1,15 +1,16 @@
 //! The commands that wait at the drive, and which of them goes next.
 //!
 //! What the choice needs of a command (cylinder, head, angle) is found once, when it arrives;
-//! the choice itself is a look-up and two multiplications a command. Shortest access time first
+//! the choice itself costs one look from the arm a command. Shortest access time first
 //! starves nobody: `ageing` times its age is taken off a command's access time, and since the
 //! present is the same for all, it is enough to add `ageing` times the arrival.
 
 use super::geometry::Place;
-use super::mechanics::{Access, Arm};
+use super::mechanics::Arm;
 use super::model::Model;
+use super::outlook::Outlook;
 use super::params::SchedulerParams;
-use raidlab_kernel::{IoId, Nanos, Time};
+use raidlab_kernel::{IoId, Time};
 
 /// What the choice looks at.
 #[derive(Clone, Copy, Debug)]
@@ -132,10 +133,11 @@ impl Queue {
 
     #[inline]
     fn shortest(&self, model: &Model, arm: &Arm, now: Time) -> (usize, i64) {
+        let outlook = Outlook::new(model, arm, now);
         let (mut best, mut least) = (0, u64::MAX);
         for (index, candidate) in self.candidates.iter().enumerate() {
-            let access = arm.planned(model, candidate.target, now, candidate.write);
-            let score = access.total().0 + candidate.handicap;
+            let access = outlook.access(candidate.target, candidate.write);
+            let score = access.0 + candidate.handicap;
             if score < least {
                 (best, least) = (index, score);
             }
@@ -156,9 +158,8 @@ impl Queue {
             .enumerate()
             .min_by_key(|(_, waiting)| key(waiting))?;
         let candidate = &self.candidates[best];
-        let access: Access = arm.planned(model, candidate.target, now, candidate.write);
-        let total: Nanos = access.total();
-        Some((best, total.0 as i64))
+        let access = Outlook::new(model, arm, now).access(candidate.target, candidate.write);
+        Some((best, access.0 as i64))
     }
 
     /// A read that begins in or right after the sectors from `start` to before `end`.

@@ -8,6 +8,7 @@
 
 use super::mechanics::Arm;
 use super::model::Model;
+use super::outlook::Outlook;
 use super::params::{SchedulerParams, WriteCacheParams};
 use raidlab_kernel::Time;
 
@@ -257,7 +258,8 @@ impl WriteCache {
             return None;
         }
         let wanted = |extent: &Extent| self.old == 0 || extent.epoch < self.epoch;
-        let access = |extent: &Extent| arm.planned(model, extent.target, now, true).total().0;
+        let outlook = Outlook::new(model, arm, now);
+        let access = |extent: &Extent| outlook.access(extent.target, true).0;
         if !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. }) {
             let found = self.ascending(at, wanted, access);
             return found.filter(|&(_, time)| time < bound);
@@ -280,7 +282,7 @@ impl WriteCache {
                 _ => return best,
             };
             let limit = model.geometry.cylinders() - 1;
-            let seek = model.seek.latest(distance.min(limit), false, true).0;
+            let seek = outlook.movement(distance.min(limit), true).0;
             let least = best.map_or(bound, |(_, least)| least);
             if seek >= least {
                 return best;
