@@ -120,17 +120,14 @@ impl Tiles {
         valid
     }
 
-    /// For each block in use of `tile`: its valid units that lie beyond the drive's end.
+    /// Slots of `tile` that hold units beyond the drive's end, which cuts the last row of chunks.
     pub(super) fn beyond_end(&self, tile: u32) -> Vec<u32> {
-        let mut beyond = vec![0; self.blocks as usize];
         let last_row = self.forward.len() - self.chunk.get() as usize;
-        for local in last_row..self.forward.len() {
-            let slot = self.forward[local];
-            if slot != NONE && self.drive_unit(tile, local as u32).is_none() {
-                beyond[self.units_per_block.quotient(slot) as usize] += 1;
-            }
-        }
-        beyond
+        (last_row..self.forward.len())
+            .filter(|&local| self.drive_unit(tile, local as u32).is_none())
+            .map(|local| self.forward[local])
+            .filter(|&slot| slot != NONE)
+            .collect()
     }
 }
 

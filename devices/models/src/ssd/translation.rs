@@ -160,16 +160,17 @@ impl Translation {
         for (tile, &first) in first_blocks.iter().enumerate() {
             let die = (first / shape.blocks_per_die) as usize;
             for (index, block) in source.blocks.iter().enumerate() {
-                let valid = block.valid - missing[tile][index];
                 let id = first + index as u32;
-                drive.blocks.restore(id, valid, block.closed, block.erases);
-                drive.dies[die].valid += valid;
+                drive
+                    .blocks
+                    .restore(id, block.valid, block.closed, block.erases);
+                drive.dies[die].valid += block.valid;
             }
             let slots = used * shape.units_per_block();
             let start = first * shape.units_per_block();
             drive.valid.copy(&tile_valid, slots, start);
-            if missing[tile].iter().any(|&count| count > 0) {
-                drive.forget_beyond_end(start..start + slots);
+            for &slot in &missing[tile] {
+                drive.invalidate(start + slot);
             }
             drive.dies[die]
                 .free
@@ -186,16 +187,6 @@ impl Translation {
         }
         drive.open_at_start = drive.units_in_open_sets();
         drive
-    }
-
-    /// Slots whose unit lies beyond the drive's end hold nothing.
-    fn forget_beyond_end(&mut self, slots: std::ops::Range<u32>) {
-        for slot in slots {
-            let block = self.block_of.quotient(slot);
-            if self.valid.get(slot) && self.map.unit(block, slot) == NONE {
-                self.valid.clear(slot);
-            }
-        }
     }
 
     /// Goes on writing a block that a history left open.
