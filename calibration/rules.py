@@ -22,6 +22,8 @@ _LENGTH = ("300 ms", "700 ms")
 _RECORDED = {"hdd": 20_000}
 """I/Os after which a run ends: the rate of random loads is then known to better than 0.5 %."""
 _ONE_AT_A_TIME = "60 s"
+_PASS_AT_MOST = "1 h"
+"""A load that covers a file once ends by itself."""
 _RECORDED_DEFAULT = 100_000
 """Of all others: hundreds of rounds of a load of 512 outstanding, whose I/Os come in waves."""
 
@@ -37,7 +39,7 @@ def scenario_tree(configuration: Configuration) -> dict[str, Any]:
     """
     report = shared().get(configuration.source, shared()["default"])
     settings = _settings(configuration, report)
-    for key in ("tool", "state"):
+    for key in ("state",):
         if key in settings:
             raise ValueError(f"settings {key}={settings[key]}: {NOT_YET}")
     tree: dict[str, Any] = {
@@ -163,6 +165,8 @@ def _workloads(
             workload[key] = settings[key]
     if "compressible" in settings:
         workload["compressible"] = f"{settings['compressible']} %"
+    if "tool" in settings:
+        workload |= _tool(settings["tool"])
     if "threads" in settings:
         workload["threads"] = _whole(settings, "threads")
     processes = _whole(settings, "processes") if "processes" in settings else 1
@@ -175,6 +179,13 @@ def _workloads(
         workload | {"name": f"process-{at}", "area_start": f"{float(size) * at:g} {unit}"}
         for at in range(processes)
     ]
+
+
+def _tool(tool: str) -> dict[str, Any]:
+    """IOzone calls read and write on a file, each record of it once, and counts its fsync."""
+    if tool != "iozone":
+        raise ValueError(f"settings tool={tool}: iozone, or left out for direct I/O")
+    return {"buffered": True, "passes": 1}
 
 
 def _load(text: str) -> dict[str, Any]:
@@ -195,6 +206,8 @@ def _run(configuration: Configuration) -> dict[str, Any]:
         kind = find(configuration.drive).spec.kind
     except SpecError:
         kind = ""
+    if "tool" in configuration.settings:
+        return {"warm_up": "0 s", "duration": _PASS_AT_MOST}
     load = PROFILES.get(cast(Profile, configuration.load))
     access = (load or parse_fio_words(configuration.load)).access
     warm_up, duration = _LENGTHS.get((kind, access), _LENGTH)

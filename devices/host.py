@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from raidlab.devices.faults import Fault
 from raidlab.devices.links import InterfaceName
 from raidlab.devices.schema import DeviceSpec, Table
-from raidlab.devices.units import Duration, Frequency
+from raidlab.devices.units import Duration, Frequency, Share, Size
 
 
 class Port(Table):
@@ -34,6 +36,61 @@ class BlockLayer(Table):
     def to_plan(self) -> dict[str, Any]:
         """`BlockLayerParams` of the native engine."""
         return {"scheduler": self.scheduler, "requests": self.requests}
+
+
+class PageCache(Table):
+    """`[page_cache]`: memory that the operating system keeps a file's pages in."""
+
+    memory: Size = Field(ge=1 << 20, le=1 << 50)
+    """For pages: what other uses leave."""
+    dirty_background: Share = Field(default=0.1, gt=0)
+    """Share of it that may be dirty before writing back begins."""
+    dirty: Share = Field(default=0.2, gt=0)
+    """Share of it that may be dirty or on its way before writers sleep."""
+    expire: Duration = Field(default=30_000_000_000, gt=0)
+    """Age at which what is dirty is written back in any case."""
+    read_ahead: Size = 128 * 1024
+    """Read ahead of a stream at most."""
+    request: Size = Field(default=512 * 1024, ge=4096)
+    """Neighbouring pages that become one request at most."""
+    requests: int = Field(default=128, ge=1, le=1 << 16)
+    """Requests of writing back that are under way at most."""
+    read_call: Duration
+    """CPU time of a read call."""
+    write_call: Duration
+    """CPU time of a write call."""
+    read_page: Duration
+    """CPU time to look up a page and copy it to the reader."""
+    write_page: Duration
+    """CPU time to find or make a page and copy a writer's data into it."""
+
+    def faults(self) -> Iterator[Fault]:
+        """Limits in the wrong order."""
+        if self.dirty_background > self.dirty:
+            allowed = f"at most `dirty`, {100 * self.dirty:g} %"
+            yield Fault("dirty_background", f"{100 * self.dirty_background:g} %", allowed)
+
+    def to_plan(self, scale: float, holds_end: bool) -> dict[str, Any]:
+        """`PageCacheParams` of the native engine, CPU times multiplied by `scale`.
+
+        Args:
+            scale: The data sheet's clock over the CPU's.
+            holds_end: True if memory holds the end of the file at the start.
+        """
+        return {
+            "memory_bytes": self.memory,
+            "background_share": self.dirty_background,
+            "dirty_share": self.dirty,
+            "expire_ns": self.expire,
+            "read_ahead_bytes": self.read_ahead,
+            "request_bytes": self.request,
+            "requests": self.requests,
+            "read_call_ns": round(self.read_call * scale),
+            "write_call_ns": round(self.write_call * scale),
+            "read_page_ns": round(self.read_page * scale),
+            "write_page_ns": round(self.write_page * scale),
+            "holds_end": holds_end,
+        }
 
 
 class HostSpec(DeviceSpec):
@@ -66,6 +123,8 @@ class HostSpec(DeviceSpec):
     """Of drives that hang on the host directly."""
     block_layer: BlockLayer = BlockLayer()
     """Before drives that hang on the host directly."""
+    page_cache: PageCache | None = None
+    """For loads that go through it."""
 
     def to_plan(self, clock: float | None = None) -> dict[str, Any]:
         """`HostParams` of the native models, at `clock` hertz if that differs from the file's."""

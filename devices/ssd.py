@@ -174,6 +174,10 @@ class Compression(Table):
     """Share of the data's compressibility that the drive finds."""
     least: float = Field(gt=0, le=1)
     """The least share of a unit that is ever stored."""
+    shortest_match: int = Field(default=1, ge=1, le=64)
+    """Symbols of the shortest run that its engine replaces."""
+    rate: Rate | None = Field(default=None, ge=10**6)
+    """Stored bytes a second that its engine takes in or gives out; unlimited if left out."""
 
 
 class ThrottleStep(Table):
@@ -348,6 +352,8 @@ class SsdSpec(DriveSpec):
             plan["compression"] = {
                 "gain": self.compression.gain,
                 "least_share": self.compression.least,
+                "shortest_match": self.compression.shortest_match,
+                "bytes_per_s": self.compression.rate or 0,
             }
         if self.heat is not None:
             plan["heat"] = self._heat(self.heat, options)

@@ -144,6 +144,12 @@ class WorkloadTable(Table):
     think: Literal["fixed", "exponential"] = "fixed"
     rate: IoRate | None = None
     """An open load instead: I/Os at random instants, whether or not others have completed."""
+    buffered: bool = False
+    """True if calls go through the operating system's page cache and block until they are served;
+    false for direct I/O."""
+    passes: int = Field(default=0, ge=0, le=1 << 20)
+    """How often the area is covered, each block once a time; the run then ends, after an fsync if
+    the load is buffered. 0 for a load without end."""
     distribution: Literal["uniform", "zipf", "pareto", "normal", "zoned"] = "uniform"
     compressible: Share | None = None
     hot_spot: Size | None = None
@@ -162,7 +168,7 @@ class WorkloadTable(Table):
         if self.rate is not None:
             if self.rate == 0 or self.rate > 1e8:
                 yield Fault("rate", f"{self.rate} IO/s", "above 0, at most 10^8 IO/s")
-            for key in ("outstanding", "think_time"):
+            for key in ("outstanding", "think_time", "buffered", "passes"):
                 if getattr(self, key):
                     yield Fault(key, None, "has no effect beside `rate`: leave one of them out")
 

@@ -120,7 +120,7 @@ def build_scenario(tree: Mapping[str, Any], path: Path | None = None) -> Scenari
     controller = _controller(table, parts)
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
-    workloads = _workloads(table, parts)
+    workloads = _workloads(table, parts, host)
     events = happenings(table, parts)
     topology = None
     if host is not None and (controller is not None or table.controller is None):
@@ -204,7 +204,9 @@ def _plan(
     }
 
 
-def _workloads(table: ScenarioTable, parts: Parts) -> list[tuple[Loaded, list[dict[str, Any]]]]:
+def _workloads(
+    table: ScenarioTable, parts: Parts, host: HostSpec | None
+) -> list[tuple[Loaded, list[dict[str, Any]]]]:
     """Every workload of the scenario with its entries in the plan."""
     loaded: list[tuple[Loaded, list[dict[str, Any]]]] = []
     names: set[str] = set()
@@ -233,12 +235,37 @@ def _workloads(table: ScenarioTable, parts: Parts) -> list[tuple[Loaded, list[di
         plans = [
             _workload_plan(workload, f"{name}.{part}" if len(arrays) > 1 else name, array, area)
             | {"threads": workload.threads or table.host.threads}
+            | _page_cache(key, workload, table, parts.faults, host)
             for part, array in enumerate(arrays)
         ]
         parts_of = tuple(range(index, index + len(plans)))
         index += len(plans)
         loaded.append((Loaded(name, target, outstanding, parts_of), plans))
     return _in_step(loaded, parts.faults)
+
+
+def _page_cache(
+    key: str,
+    workload: WorkloadTable,
+    table: ScenarioTable,
+    faults: Faults,
+    host: HostSpec | None,
+) -> dict[str, Any]:
+    """How a load goes through the host's page cache, if it does."""
+    if not workload.buffered or host is None:
+        return {}
+    if host.page_cache is None:
+        faults.add(f"{key}.buffered", True, f"false: the host {host.name} has no [page_cache]")
+        return {}
+    if table.event:
+        faults.add(f"{key}.buffered", True, "false: the page cache follows no [[event]]")
+    threads = workload.threads or table.host.threads
+    if any(step > threads for step in workload.outstanding or (1,)):
+        allowed = f"at most {threads}: each of the {threads} threads sleeps in its one call"
+        faults.add(f"{key}.outstanding", list(workload.outstanding or ()), allowed)
+    scale = 1.0 if table.host.clock is None else host.clock / table.host.clock
+    holds_end = table.run.precondition != "fresh"
+    return {"page_cache": host.page_cache.to_plan(scale, holds_end)}
 
 
 def _in_step(
@@ -296,4 +323,5 @@ def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) ->
         "area_start_bytes": workload.area_start,
         "area_bytes": area,
         "arrival": arrival,
+        "passes": workload.passes,
     }

@@ -76,6 +76,16 @@ def test_processes_have_partitions_of_their_own(figures):
     assert [load["area_start"] for load in loads] == ["0 GB", "32 GB", "64 GB", "96 GB"]
 
 
+def test_iozone_covers_a_file_once_through_the_page_cache(figures):
+    (figure,) = figures({"settings": "tool=iozone", "load": "rw=randread bs=4k"})
+    tree = tree_of(figure)
+    assert (tree["workload"][0]["buffered"], tree["workload"][0]["passes"]) == (True, 1)
+    assert "max_ios" not in tree["run"]
+    (figure,) = figures({"settings": "tool=bonnie"})
+    with pytest.raises(ValueError, match="tool=bonnie: iozone"):
+        tree_of(figure)
+
+
 def test_the_id_and_the_value_play_no_part(figures):
     first, second = figures({}, {"id": "x-2", "value": "1", "note": "else", "ref": "there"})
     assert tree_of(first) == tree_of(second)

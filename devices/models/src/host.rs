@@ -80,8 +80,9 @@ impl Host {
         self.work(thread, now, self.params.raid_command_ns * commands)
     }
 
+    /// Thread `thread` works for `time` on something else: a system call, copying.
     #[inline]
-    fn work(&mut self, thread: u32, now: Time, time: Nanos) -> Served {
+    pub fn work(&mut self, thread: u32, now: Time, time: Nanos) -> Served {
         let own = &mut self.threads[thread as usize];
         if self.cores.is_empty() || time == Nanos::ZERO {
             return own.serve(now, time);

@@ -5,6 +5,7 @@ use crate::drive::Drive;
 use crate::layout::Layout;
 use crate::load::Load;
 use crate::measure::Meter;
+use crate::page_cache::{PageCache, PageCaches};
 use crate::plan::{
     Action, ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, ReadAhead, WorkloadPlan,
     WritePolicy,
@@ -79,7 +80,10 @@ impl System {
         let mut system = System {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
             ios: Slab::with_capacity(ios),
-            host: Host::new(&plan.host, (threads + outside_threads) as usize),
+            host: Host::new(
+                &plan.host,
+                threads as usize + outside_threads as usize + plan.workloads.len(),
+            ),
             links,
             link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
             controllers: plan.controllers.iter().map(build_controller).collect(),
@@ -95,6 +99,9 @@ impl System {
             recorded: 0,
             segments: Vec::with_capacity(256),
             raid: Raid::new(plan, volumes, stores, ios),
+            caches: build_caches(plan, threads + outside_threads),
+            ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,
+            over: None,
         };
         system.start(plan);
         Ok(system)
@@ -154,7 +161,10 @@ fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
             Arrival::Closed { outstanding, .. } => outstanding,
             Arrival::Poisson { .. } => workload.threads,
         };
-        commands as usize * places as usize
+        // A page cache's own requests: writing back, and two windows of each reader.
+        let cached = workload.page_cache.as_ref();
+        let behind = cached.map_or(0, |cache| cache.requests as usize + 2 * places as usize);
+        commands as usize * places as usize + behind
     };
     let widest = arrays.iter().map(|array| array.drives.len()).max();
     let loads: usize = plan.workloads.iter().map(of_workload).sum();
@@ -476,6 +486,23 @@ fn build_controller(plan: &ControllerPlan) -> Controller {
     }
 }
 
+/// The page caches of the loads that go through one; their flushers' threads come last.
+fn build_caches(plan: &Plan, first_flusher: u32) -> PageCaches {
+    let build = |(load, flusher): (&WorkloadPlan, u32)| {
+        let params = load.page_cache?;
+        Some(Box::new(PageCache::new(load, params, flusher)))
+    };
+    PageCaches {
+        of_workload: plan
+            .workloads
+            .iter()
+            .zip(first_flusher..)
+            .map(build)
+            .collect(),
+        ..PageCaches::default()
+    }
+}
+
 fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
     let steps = (plan.warm_up_ns + plan.duration_ns)
         .0
@@ -503,6 +530,7 @@ fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
             first_thread,
             next_thread: 0,
             pauses: Stream::new(plan.seed, &workload.name, "pause"),
+            busy_slots: places,
         });
         first_thread += workload.threads;
     }

@@ -12,6 +12,7 @@ mod drive;
 mod layout;
 mod load;
 mod measure;
+mod page_cache;
 pub mod plan;
 pub mod raid;
 mod replay;

@@ -28,8 +28,53 @@ pub struct Load {
     cursors: Vec<u64>,
     /// Bytes between the starts of the threads' sequential streams.
     share: u64,
+    /// I/Os that each thread still makes.
+    left: Vec<u64>,
+    /// The order of the blocks of a random load that covers its area.
+    cover: Option<Cover>,
     offsets: Stream,
     kinds: Stream,
+}
+
+/// Every block of an area once, in random order: a permutation that needs no memory, four rounds
+/// of a Feistel network over the next even power of two; what falls beyond goes through it again.
+#[derive(Debug)]
+struct Cover {
+    blocks: u64,
+    half_bits: u32,
+    keys: [u64; 4],
+    taken: u64,
+}
+
+impl Cover {
+    fn new(blocks: u64, draws: &mut Stream) -> Cover {
+        let bits = 64 - (blocks - 1).leading_zeros();
+        Cover {
+            blocks,
+            half_bits: bits.div_ceil(2).max(1),
+            keys: std::array::from_fn(|_| draws.bits()),
+            taken: 0,
+        }
+    }
+
+    fn next(&mut self) -> u64 {
+        let mut block = self.permute(self.taken % self.blocks);
+        while block >= self.blocks {
+            block = self.permute(block);
+        }
+        self.taken += 1;
+        block
+    }
+
+    fn permute(&self, block: u64) -> u64 {
+        let mask = (1 << self.half_bits) - 1;
+        let (mut left, mut right) = (block >> self.half_bits, block & mask);
+        for key in self.keys {
+            let mixed = (right ^ key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 29;
+            (left, right) = (right, left ^ (mixed & mask));
+        }
+        (left << self.half_bits) | right
+    }
 }
 
 impl Load {
@@ -37,6 +82,16 @@ impl Load {
     pub fn new(plan: &WorkloadPlan, seed: u64) -> Load {
         let threads = u64::from(plan.threads);
         let share = plan.area_bytes / threads / plan.align_bytes * plan.align_bytes;
+        let share = share.max(plan.block_bytes);
+        let blocks = plan.area_bytes / plan.block_bytes;
+        let passes = u64::from(plan.passes);
+        let each = match (passes, plan.access) {
+            (0, _) => u64::MAX,
+            (_, Access::Random) => (blocks / threads).max(1) * passes,
+            (_, Access::Sequential) => share / plan.block_bytes * passes,
+        };
+        let mut order = Stream::new(seed, &plan.name, "order");
+        let covers = passes > 0 && plan.access == Access::Random;
         Load {
             access: plan.access,
             read_share: plan.read_share,
@@ -45,15 +100,27 @@ impl Load {
             start: plan.area_start_bytes,
             places: (plan.area_bytes - plan.block_bytes) / plan.align_bytes + 1,
             cursors: (0..threads).map(|thread| thread * share).collect(),
-            share: share.max(plan.block_bytes),
+            share,
+            left: vec![each; threads as usize],
+            cover: covers.then(|| Cover::new(blocks, &mut order)),
             offsets: Stream::new(seed, &plan.name, "offset"),
             kinds: Stream::new(seed, &plan.name, "read or write"),
         }
     }
 
-    /// The next I/O of `thread`.
+    /// True if the load writes nothing.
+    pub fn only_reads(&self) -> bool {
+        self.read_share >= 1.0
+    }
+
+    /// The next I/O of `thread`; none if it has made all of its own.
     #[inline]
-    pub fn next(&mut self, thread: u32) -> Request {
+    pub fn next(&mut self, thread: u32) -> Option<Request> {
+        let left = &mut self.left[thread as usize];
+        if *left == 0 {
+            return None;
+        }
+        *left -= 1;
         let op = if self.read_share >= 1.0 {
             Op::Read
         } else if self.read_share <= 0.0 {
@@ -63,15 +130,16 @@ impl Load {
         } else {
             Op::Write
         };
-        let within = match self.access {
-            Access::Random => self.offsets.below(self.places) * self.align,
-            Access::Sequential => self.next_in_sequence(thread),
+        let within = match (self.access, &mut self.cover) {
+            (Access::Random, None) => self.offsets.below(self.places) * self.align,
+            (Access::Random, Some(cover)) => cover.next() * self.block,
+            (Access::Sequential, _) => self.next_in_sequence(thread),
         };
-        Request {
+        Some(Request {
             op,
             offset: self.start + within,
             bytes: self.block,
-        }
+        })
     }
 
     fn next_in_sequence(&mut self, thread: u32) -> u64 {
@@ -110,15 +178,19 @@ mod tests {
                 think_ns: Nanos::ZERO,
                 exponential: false,
             },
+            passes: 0,
+            page_cache: None,
         }
     }
 
     #[test]
     fn sequential_streams_of_threads_start_apart_and_wrap() {
         let mut load = Load::new(&plan(Access::Sequential, 2, 8 * 4096, 4096), 1);
-        let offsets: Vec<u64> = (0..5).map(|_| load.next(1).offset - (1 << 20)).collect();
+        let offsets: Vec<u64> = (0..5)
+            .map(|_| load.next(1).unwrap().offset - (1 << 20))
+            .collect();
         assert_eq!(offsets, [16384, 20480, 24576, 28672, 16384]);
-        assert_eq!(load.next(0).offset, 1 << 20);
+        assert_eq!(load.next(0).unwrap().offset, 1 << 20);
     }
 
     proptest! {
@@ -135,7 +207,7 @@ mod tests {
             let plan = plan(access, threads, area, block);
             let mut load = Load::new(&plan, 3);
             for n in 0..200 {
-                let request = load.next(n % threads);
+                let request = load.next(n % threads).unwrap();
                 prop_assert!(request.offset % 512 == 0);
                 prop_assert!(request.offset >= 1 << 20);
                 prop_assert!(request.offset + request.bytes <= (1 << 20) + area);
@@ -143,11 +215,29 @@ mod tests {
         }
 
         #[test]
+        fn a_load_that_covers_its_area_asks_for_every_block_once(
+            blocks in 1u64..3000, random: bool, seed: u64,
+        ) {
+            let access = if random { Access::Random } else { Access::Sequential };
+            let mut plan = plan(access, 1, blocks * 4096, 4096);
+            plan.passes = 1;
+            let mut load = Load::new(&plan, seed);
+            let mut asked: Vec<u64> = std::iter::from_fn(|| load.next(0))
+                .map(|request| (request.offset - (1 << 20)) / 4096)
+                .collect();
+            if random && blocks > 100 {
+                prop_assert!(asked.windows(2).any(|pair| pair[1] < pair[0]));
+            }
+            asked.sort_unstable();
+            prop_assert!(asked.into_iter().eq(0..blocks));
+        }
+
+        #[test]
         fn the_read_share_is_what_was_asked(share in 0.0f64..=1.0) {
             let mut plan = plan(Access::Random, 1, 1 << 30, 8192);
             plan.read_share = share;
             let mut load = Load::new(&plan, 5);
-            let reads = (0..20_000).filter(|_| load.next(0).op == Op::Read).count();
+            let reads = (0..20_000).filter(|_| load.next(0).unwrap().op == Op::Read).count();
             // Five standard deviations of a binomial at its widest: 5 sqrt(0.25 / 20000).
             prop_assert!((reads as f64 / 20_000.0 - share).abs() < 0.0177);
         }

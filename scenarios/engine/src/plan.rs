@@ -5,6 +5,7 @@
 //! what people wrote; what is checked here again is what the engine's own safety needs.
 
 use crate::block_layer::BlockLayerParams;
+use crate::page_cache::PageCacheParams;
 use raidlab_kernel::Nanos;
 use raidlab_models::{DeviceParams, HostParams, LinkParams};
 use serde::Deserialize;
@@ -387,4 +388,11 @@ pub struct WorkloadPlan {
     pub area_bytes: u64,
     /// Arrival of I/Os.
     pub arrival: Arrival,
+    /// How often the area is covered, each block once a time; then the load ends, and the run
+    /// with the last load that does. 0 for a load without end.
+    #[serde(default)]
+    pub passes: u32,
+    /// The operating system's page cache, if the load goes through it.
+    #[serde(default)]
+    pub page_cache: Option<PageCacheParams>,
 }

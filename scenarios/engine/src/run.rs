@@ -50,7 +50,11 @@ pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, 
         return Err(RunError::Stopped);
     }
     let stopped_early = system.calendar.next_time().is_some_and(|next| next <= end);
-    let until = if stopped_early { system.now() } else { end };
+    let until = match system.over {
+        Some(over) => over.max(warm),
+        None if stopped_early => system.now(),
+        None => end,
+    };
     let components = before.components(&system, until);
     let breaches = checks::check(&system, until);
     Ok(RunResult::new(&mut system, until, components, breaches))

@@ -15,6 +15,7 @@ use crate::drive::{Drive, DrivePort};
 use crate::layout::{Layout, Segment};
 use crate::load::{Load, Request};
 use crate::measure::Meter;
+use crate::page_cache::{CACHED, PageCaches};
 use crate::plan::Arrival;
 use crate::raid::{GONE, Raid};
 use raidlab_kernel::{
@@ -54,6 +55,8 @@ pub enum Event {
     Done(IoId),
     /// A command is complete at the host's end of its path.
     Returned(IoId),
+    /// A request of a page cache is complete.
+    Pages(IoId),
     /// A device asked to be called.
     Device {
         /// Index of the drive.
@@ -107,6 +110,23 @@ pub struct Workload {
     pub(crate) first_thread: u32,
     pub(crate) next_thread: u32,
     pub(crate) pauses: Stream,
+    /// Places that still issue I/Os.
+    pub(crate) busy_slots: u32,
+}
+
+impl Workload {
+    /// The pause before a place's next I/O.
+    pub(crate) fn pause(&mut self) -> Nanos {
+        match self.arrival {
+            Arrival::Closed {
+                think_ns,
+                exponential: true,
+                ..
+            } => self.pauses.exponential(think_ns),
+            Arrival::Closed { think_ns, .. } => think_ns,
+            Arrival::Poisson { .. } => Nanos::ZERO,
+        }
+    }
 }
 
 /// A place of a closed loop, or a Poisson stream's share of one: who issues which I/O.
@@ -179,6 +199,11 @@ pub struct System {
     pub(crate) recorded: u64,
     pub(crate) segments: Vec<Segment>,
     pub(crate) raid: Raid,
+    pub(crate) caches: PageCaches,
+    /// Loads that have an end and have not come to it.
+    pub(crate) ending: u32,
+    /// When the last of them did.
+    pub(crate) over: Option<Time>,
 }
 
 impl System {
@@ -193,11 +218,15 @@ impl System {
             .live()
             .filter(|io| io.parent == Io::NONE && io.owner != GONE)
             .filter(|io| crate::raid::job_of(io).is_none())
+            .filter(|io| !self.caches.serves(&self.slots, io.owner))
     }
 
     /// Handles the next event if it is due at `limit` or earlier; false if there is none.
     #[inline]
     pub fn step(&mut self, limit: Time) -> bool {
+        if self.over.is_some() {
+            return false;
+        }
         match self.calendar.next_time() {
             Some(next) if next <= limit => {}
             _ => return false,
@@ -223,6 +252,10 @@ impl System {
             Event::AtDrive(io) => self.at_drive(io),
             Event::Done(io) => self.device_done(io, now),
             Event::Returned(io) => self.returned(io, now),
+            Event::Pages(io) => {
+                self.pages_returned(io, now);
+                self.ios.release(io);
+            }
             Event::Device { drive, token } => self.device_event(drive, token),
         }
         true
@@ -231,11 +264,40 @@ impl System {
     // -- 1. issue ------------------------------------------------------------------------------
 
     fn issue(&mut self, slot: u32, now: Time) {
-        let Slot { workload, thread } = self.slots[slot as usize];
-        let workload = &mut self.workloads[workload as usize];
-        let request = workload.load.next(thread - workload.first_thread);
+        let Slot {
+            workload: index,
+            thread,
+        } = self.slots[slot as usize];
+        let workload = &mut self.workloads[index as usize];
+        let Some(request) = workload.load.next(thread - workload.first_thread) else {
+            return self.slot_over(index, now);
+        };
         let array = workload.array;
+        if self.caches.serves(&self.slots, slot) {
+            return self.call(slot, request, now);
+        }
         self.enter(request, array, thread, slot, now);
+    }
+
+    /// A place of a load that has an end issues nothing any more.
+    fn slot_over(&mut self, index: u32, now: Time) {
+        let workload = &mut self.workloads[index as usize];
+        workload.busy_slots -= 1;
+        if workload.busy_slots == 0 {
+            if self.caches.of_workload[index as usize].is_some() {
+                self.sync(index, now);
+            } else {
+                self.workload_over(now);
+            }
+        }
+    }
+
+    /// A load has come to its end; with the last of those that have one the run is over.
+    pub(crate) fn workload_over(&mut self, now: Time) {
+        self.ending -= 1;
+        if self.ending == 0 {
+            self.over = Some(now);
+        }
     }
 
     fn arrive(&mut self, index: u32, now: Time) {
@@ -248,7 +310,9 @@ impl System {
             .exponential(Nanos::from_seconds(1.0 / per_s));
         let own = workload.next_thread;
         workload.next_thread = (own + 1) % workload.threads;
-        let request = workload.load.next(own);
+        let Some(request) = workload.load.next(own) else {
+            return;
+        };
         let (array, thread) = (workload.array, workload.first_thread + own);
         self.calendar.push(now + pause, Event::Arrival(index));
         // The first slots of a Poisson workload are its threads.
@@ -676,6 +740,8 @@ impl System {
         let owner = self.ios[id].owner;
         let thread = if owner & OUTSIDE != 0 {
             self.outside_thread_of(owner)
+        } else if owner & CACHED != 0 {
+            self.thread_of_command(owner, self.ios[id].op)
         } else {
             self.slots[owner as usize].thread
         };
@@ -686,6 +752,9 @@ impl System {
         debug_assert_eq!(io.parts.total(), io.latency());
         if owner & OUTSIDE != 0 {
             self.hand_back(id, owner & !OUTSIDE);
+        } else if owner & CACHED != 0 {
+            self.calendar.push(served.end, Event::Pages(id));
+            return;
         } else {
             self.turn(id, owner, served.end);
         }
@@ -697,19 +766,10 @@ impl System {
         let index = self.slots[slot as usize].workload as usize;
         let workload = &mut self.workloads[index];
         self.recorded += u64::from(workload.meter.record(&self.ios[id]));
-        let Arrival::Closed {
-            think_ns,
-            exponential,
-            ..
-        } = workload.arrival
-        else {
+        let Arrival::Closed { .. } = workload.arrival else {
             return;
         };
-        let pause = if exponential {
-            workload.pauses.exponential(think_ns)
-        } else {
-            think_ns
-        };
+        let pause = workload.pause();
         if pause == Nanos::ZERO && done > self.calendar.now() {
             // The thread goes straight on to the next I/O, before others can claim it.
             self.issue(slot, done);

@@ -34,6 +34,7 @@ pub use state::{PastAccess, PastLoad};
 
 use crate::{Fault, Port};
 use buffer::Buffer;
+use compression::Engine;
 use firmware::Firmware;
 use heat::Heat;
 use nand::Nand;
@@ -90,7 +91,13 @@ impl Ssd {
         let unit = params.unit_bytes;
         Ok(Ssd {
             unit_shift: unit.is_power_of_two().then(|| unit.trailing_zeros()),
-            nand: Nand::new(&params.nand, params.stored_unit_bytes(), jobs),
+            nand: Nand::new(
+                &params.nand,
+                params.stored_unit_bytes(),
+                params.packing().1,
+                params.compression.as_ref().and_then(Engine::new),
+                jobs,
+            ),
             firmware: Firmware::new(&params.firmware),
             buffer: Buffer::new(buffer_units),
             programs: Programs {

@@ -6,6 +6,7 @@
 //! left or `reads_first` of them have overtaken it.
 
 use super::channel::Channel;
+use super::compression::Engine;
 use raidlab_kernel::{Nanos, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -167,6 +168,7 @@ pub(super) struct Nand {
     ns_per_byte: u64,
     unit_bytes: u32,
     set_bytes: u32,
+    engine: Option<Engine>,
     /// Operations take this many 256ths of their time: more than 256 while throttled.
     stretch: u64,
     pub(super) work: Work,
@@ -177,8 +179,17 @@ pub(super) struct Nand {
 pub(super) const UNTHROTTLED: u64 = 256;
 
 impl Nand {
-    /// Idle dies. `unit_bytes` is what a mapping unit occupies.
-    pub(super) fn new(params: &NandParams, unit_bytes: u32, job_capacity: usize) -> Nand {
+    /// Idle dies. `unit_bytes` is what a mapping unit occupies, `set_bytes` what those of a page
+    /// set do: a program of more or less than a page set's own bytes takes so much more or less.
+    pub(super) fn new(
+        params: &NandParams,
+        unit_bytes: u32,
+        set_bytes: u32,
+        engine: Option<Engine>,
+        job_capacity: usize,
+    ) -> Nand {
+        let pages_bytes = u64::from(params.planes * params.page_bytes);
+        let taken = |time: &Nanos| Nanos(time.0 * u64::from(set_bytes) / pages_bytes);
         let dies = params.channels * params.dies_per_channel;
         let clock = || DieClock {
             reads_free: Time::ZERO,
@@ -196,7 +207,7 @@ impl Nand {
             dies: (0..dies).map(|_| clock()).collect(),
             channels: vec![Channel::default(); params.channels as usize],
             read: params.read_ns.clone(),
-            program: params.program_ns.clone(),
+            program: params.program_ns.iter().map(taken).collect(),
             erase: params.erase_ns,
             command: params.command_ns,
             suspend: params.suspend_ns,
@@ -205,7 +216,8 @@ impl Nand {
             cache_program: params.cache_program,
             ns_per_byte: (1_000_000_000 << 20) / params.channel_bytes_per_s,
             unit_bytes,
-            set_bytes: params.planes * params.page_bytes,
+            set_bytes,
+            engine,
             stretch: UNTHROTTLED,
             work: Work::default(),
             operations: Operations::default(),
@@ -275,13 +287,17 @@ impl Nand {
         clock.register_free = moved.end;
         clock.reads_free = if self.cache_read { sensed } else { moved.end };
         clock.busy += sense;
+        let end = match &mut self.engine {
+            Some(engine) => engine.pass(units * self.unit_bytes, moved.start, moved.end),
+            None => moved.end,
+        };
         ReadTimes {
             reads_before,
             start,
             behind_collection,
             sensed,
             transfer_start: moved.start,
-            end: moved.end,
+            end,
         }
     }
 
@@ -370,6 +386,10 @@ impl Nand {
         let channel = self.channel(die);
         let loaded = self.dies[die as usize].loaded.take();
         let loaded = loaded.unwrap_or_else(|| self.channels[channel].book(start, transfer).end);
+        let loaded = match &mut self.engine {
+            Some(engine) => engine.pass(self.set_bytes, start.min(loaded), loaded),
+            None => loaded,
+        };
         self.load_next(die, loaded);
         loaded.max(start)
     }

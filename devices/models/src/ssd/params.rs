@@ -76,6 +76,20 @@ impl SsdParams {
         ((f64::from(self.unit_bytes) * share).ceil() as u32).max(1)
     }
 
+    /// Mapping units of a page set, and how many of its bytes they take: where pieces straddle
+    /// pages, a little more or less than it has.
+    pub(super) fn packing(&self) -> (u32, u32) {
+        let set_bytes = self.nand.planes * self.nand.page_bytes;
+        let stored = self.stored_unit_bytes();
+        match self.compression {
+            None => (set_bytes / stored, set_bytes),
+            Some(_) => {
+                let units = ((set_bytes + stored / 2) / stored).max(1);
+                (units, units * stored)
+            }
+        }
+    }
+
     /// The address spaces.
     ///
     /// # Errors
@@ -94,8 +108,10 @@ impl SsdParams {
         let set_bytes = nand.planes * nand.page_bytes;
         let units = self.capacity_bytes.div_ceil(u64::from(self.unit_bytes));
         let dies = nand.channels * nand.dies_per_channel;
-        let units_per_set = set_bytes / self.stored_unit_bytes();
-        let per_block = u64::from(nand.pages_per_block) * u64::from(units_per_set);
+        let (units_per_set, taken) = self.packing();
+        let pages = u64::from(nand.pages_per_block) * u64::from(set_bytes) / u64::from(taken);
+        let sets_per_block = pages.max(1) as u32;
+        let per_block = u64::from(sets_per_block) * u64::from(units_per_set);
         let slots = u64::from(dies) * u64::from(blocks_per_die) * per_block;
         // Two numbers of the forward table have a meaning of their own.
         if slots.max(units) >= u64::from(u32::MAX) - 2 {
@@ -122,7 +138,7 @@ impl SsdParams {
             units: units as u32,
             dies,
             blocks_per_die,
-            sets_per_block: nand.pages_per_block,
+            sets_per_block,
             units_per_set,
         })
     }

@@ -281,7 +281,12 @@ proptest! {
         params.parity_stripe = parity;
         params.collection.background_free_blocks = background;
         params.collection.separate_frontiers = separate_frontiers;
-        params.compression = Some(CompressionParams { gain: 1.0, least_share: 0.1 });
+        params.compression = Some(CompressionParams {
+            gain: 1.0,
+            least_share: 0.1,
+            shortest_match: 1,
+            bytes_per_s: 0,
+        });
         params.compressible = compressible;
         let mut ssd = drive(&params);
         let mut bench = Bench::new();

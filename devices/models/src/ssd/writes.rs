@@ -48,7 +48,7 @@ macro_rules! jobs {
             firmware: &mut $ssd.firmware,
             buffer: &mut $ssd.buffer,
             programs: &mut $ssd.programs,
-            sets_per_block: $ssd.params.nand.pages_per_block,
+            sets_per_block: $ssd.translation.shape().sets_per_block,
             dies: $ssd.translation.shape().dies,
         }
     };

@@ -1,0 +1,44 @@
+"""Loads that go through the host's page cache."""
+
+import pytest
+
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios.simulate import simulate
+from raidlab.scenarios.system import build_scenario
+
+
+def tree(**load):
+    return {
+        "host": {"model": "linux-2.6.32-8gb"},
+        "array": [{"drives": [{"model": "sandforce-1222-64gb"}]}],
+        "workload": [
+            {"rw": "write", "block_size": "4 KiB", "buffered": True, "passes": 1,
+             "area": "64 MiB", "align": "4 KiB"} | load
+        ],
+        "run": {"warm_up": "0 s", "duration": "1 h"},
+    }  # fmt: skip
+
+
+def test_a_file_that_memory_holds_costs_calls_and_an_fsync():
+    """9 + 11 us a call; then 64 MiB over SATA 3G, 255 MB/s, unless NAND is slower."""
+    (row,) = simulate(build_scenario(tree(compressible="98 %"))).results
+    calls, link = 16384 * 20e-6, (64 << 20) / 254.8e6
+    assert 16384 / row["iops"] == pytest.approx(calls + link, rel=0.02)
+
+
+def test_more_outstanding_calls_than_threads_are_refused():
+    with pytest.raises(SpecError, match="at most 1: each of the 1 threads"):
+        build_scenario(tree(outstanding=4))
+    assert build_scenario(tree(outstanding=4, threads=4)).points == 1
+
+
+def test_events_and_a_page_cache_do_not_go_together():
+    with_event = tree() | {"event": [{"at": "1 s", "action": "power-fail"}]}
+    with pytest.raises(SpecError, match="follows no"):
+        build_scenario(with_event)
+
+
+def test_the_clock_scales_its_times():
+    slow = tree() | {"host": {"model": "linux-2.6.32-8gb", "clock": "1.4 GHz"}}
+    plan = build_scenario(slow).plan(0, 0)
+    assert plan["workloads"][0]["page_cache"]["write_page_ns"] == 22000
