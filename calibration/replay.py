@@ -1,49 +1,76 @@
-"""A trace on a device: what `raidlab replay` does.
+"""A trace on a drive or a system: what `raidlab replay` does.
 
-The format `disksim-validate` is the one of DiskSim's validation traces: one request a line,
-`R|W label sector sectors measured_us gap_us`. Replay is a closed loop with one request
-outstanding: the next one arrives a gap after the *simulated* completion of the one before.
+A closed trace (`disksim-validate`) keeps one request outstanding: the next one arrives a pause
+after the *simulated* completion of the one before. All others are issued at the trace's own times,
+whether or not earlier requests have completed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raidlab.calibration.cdf import rms_distance_ms
+from raidlab.calibration.trace import Trace
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
-
-_SECTOR = 512
-_LABELS = ("hit", "miss", "doub", "trip")
-_FAULTS_SHOWN = 20
+from raidlab.scenarios.arrays import usable_bytes
+from raidlab.scenarios.system import Scenario
 
 
 @dataclass(frozen=True)
-class Trace:
-    """Requests with measured response times, one outstanding."""
+class Target:
+    """What a trace is replayed on: an array of a plan without a load of its own."""
 
-    writes: NDArray[np.bool_]
-    offsets: NDArray[np.uint64]
-    """Bytes, shape (n,)."""
-    sizes: NDArray[np.uint64]
-    """Bytes, shape (n,)."""
-    measured_us: NDArray[np.float64]
-    gaps_ns: NDArray[np.uint64]
-    """From each completion to the next arrival."""
-    lines: NDArray[np.int64]
-    """Line of the file that each request stands in, from 1."""
-    path: Path
+    name: str
+    plan: Mapping[str, Any]
+    array: int
+    capacity: int
+    """Bytes that it offers."""
 
-    def __len__(self) -> int:
-        return int(self.offsets.size)
+    @staticmethod
+    def of_drive(spec: DriveSpec, seed: int = 1) -> Target:
+        """One drive with nothing before it: no host, no link."""
+        plan = _plan(spec, DriveOptions(), seed)
+        return Target(spec.name, plan, 0, _capacities(plan, "")[0])
+
+    @staticmethod
+    def of_scenario(
+        scenario: Scenario, array: str | None = None, seed: int | None = None
+    ) -> Target:
+        """An array of a scenario behind its host; the scenario's own loads do not run.
+
+        Raises:
+            SpecError: There is no such array, or the engine refuses the plan.
+        """
+        plan = {**scenario.plan(0, 0, seed), "workloads": []}
+        names = [one["name"] for one in plan["arrays"]]
+        if array is not None and array not in names:
+            allowed = f"an array of the scenario: {', '.join(names)}"
+            raise SpecError([Fault("--array", array, allowed, names, scenario.path)])
+        index = 0 if array is None else names.index(array)
+        capacities = _capacities(plan, scenario.path)
+        chosen = plan["arrays"][index]
+        drives = [capacities[drive] for drive in chosen["drives"]]
+        size = usable_bytes(chosen["level"], chosen["stripe_unit_bytes"], drives)
+        return Target(f"{names[index]} of {scenario.title}", plan, index, size)
+
+
+def _capacities(plan: Mapping[str, Any], path: str) -> list[int]:
+    """Bytes of each drive of a plan."""
+    try:
+        found: list[int] = json.loads(_engine.capacities(json.dumps(plan)))
+    except _engine.PlanError as error:
+        raise SpecError(
+            [Fault(key, value, why, (), path) for key, value, why in error.args[0]]
+        ) from None
+    return found
 
 
 @dataclass(frozen=True)
@@ -52,125 +79,61 @@ class Replayed:
 
     simulated_us: NDArray[np.float64]
     measured_us: NDArray[np.float64]
+    """NaN where the trace has no response time."""
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The document of `raidlab replay --json`."""
-        rms = rms_distance_ms(self.simulated_us, self.measured_us)
-        measured = float(self.measured_us.mean())
-        return {
+        """The document of `raidlab replay --json`; measured fields are null without a measurement.
+
+        Where only some requests were measured, those alone are compared.
+        """
+        known = ~np.isnan(self.measured_us)
+        document: dict[str, Any] = {
             "requests": int(self.simulated_us.size),
-            "measured_mean_us": measured,
+            "measured_requests": int(known.sum()),
+            "measured_mean_us": None,
             "simulated_mean_us": float(self.simulated_us.mean()),
-            "rms_ms": rms,
-            "rms_pct_of_mean": 100 * rms * 1000 / measured if measured > 0 else None,
+            "rms_ms": None,
+            "rms_pct_of_mean": None,
             "latency_us": _latency(self.simulated_us),
-            "measured_latency_us": _latency(self.measured_us),
+            "measured_latency_us": None,
             "errors": [],
+            "warnings": list(self.notes),
         }
+        if known.any():
+            measured = self.measured_us[known]
+            rms, mean = rms_distance_ms(self.simulated_us[known], measured), float(measured.mean())
+            document |= {
+                "measured_mean_us": mean,
+                "rms_ms": rms,
+                "rms_pct_of_mean": 100 * rms * 1000 / mean if mean > 0 else None,
+                "measured_latency_us": _latency(measured),
+            }
+        return document
 
 
-def read_disksim_validate(path: Path) -> Trace:
-    """Reads a trace of the format `disksim-validate`.
-
-    Raises:
-        SpecError: The file cannot be read, or lines are at fault: all of them, up to twenty.
-    """
-    try:
-        lines = path.read_text(encoding="ascii").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "not text of one byte a letter"
-        raise SpecError([Fault("", None, why, (), str(path))]) from None
-    faults: list[Fault] = []
-    rows: list[tuple[bool, int, int, float, float, int]] = []
-    for number, line in enumerate(lines, 1):
-        parts = line.split()
-        if not parts:
-            continue
-        row = _row(parts, number)
-        if isinstance(row, str):
-            faults.append(Fault(f"line {number}", line.strip(), row, (), str(path)))
-        else:
-            rows.append(row)
-    if not rows and not faults:
-        faults.append(Fault("", None, "at least one request", (), str(path)))
-    if len(faults) > _FAULTS_SHOWN:
-        more = f"and {len(faults) - _FAULTS_SHOWN} lines more are at fault"
-        faults = [*faults[:_FAULTS_SHOWN], Fault("", None, more, (), str(path))]
-    if faults:
-        raise SpecError(faults)
-    writes, sectors, counts, measured, gaps, numbers = zip(*rows, strict=True)
-    return Trace(
-        writes=np.array(writes),
-        offsets=np.array(sectors, dtype=np.uint64) * np.uint64(_SECTOR),
-        sizes=np.array(counts, dtype=np.uint64) * np.uint64(_SECTOR),
-        measured_us=np.array(measured),
-        gaps_ns=np.round(np.array(gaps) * 1000).astype(np.uint64),
-        lines=np.array(numbers),
-        path=path,
-    )
-
-
-def _row(parts: list[str], number: int) -> tuple[bool, int, int, float, float, int] | str:
-    """A line's values, or what is allowed instead."""
-    if len(parts) != 6:
-        return f"six words: R|W label sector sectors measured_us gap_us; here are {len(parts)}"
-    if parts[0] not in ("R", "W"):
-        return "R or W first"
-    if parts[1].lower() not in _LABELS:
-        return f"one of {', '.join(_LABELS)} second"
-    if not (parts[2].isdecimal() and parts[3].isdecimal() and int(parts[2]) < 2**50):
-        return "a sector and a number of sectors, whole numbers below 2^50"
-    if not 0 < int(parts[3]) < 2**24:
-        return "a number of sectors from 1 to below 2^24"
-    try:
-        measured, gap = float(parts[4]), float(parts[5])
-    except ValueError:
-        return "two times in microseconds at the end"
-    if not (0 <= measured < 1e12 and 0 <= gap < 1e12):
-        return "times from 0 to below 1e12 us"
-    return parts[0] == "W", int(parts[2]), int(parts[3]), measured, gap, number
-
-
-def replay(
-    trace: Trace,
-    spec: DriveSpec,
-    seed: int = 1,
-    should_stop: Callable[[], bool] | None = None,
-) -> Replayed:
-    """Replays a trace on one drive, with nothing before it: no host, no link.
-
-    Args:
-        trace: The requests.
-        spec: The drive.
-        seed: Of the drive's random streams.
-        should_stop: Asked now and then; True ends the replay with `KeyboardInterrupt`.
+def replay(trace: Trace, target: Target, should_stop: Callable[[], bool] | None = None) -> Replayed:
+    """Replays a trace whose requests lie within the target.
 
     Raises:
-        SpecError: A request lies beyond the drive's end; names its line.
+        SpecError: One does not, or the target's plan is at fault.
     """
-    options = DriveOptions()
-    capacity = spec.capacity_bytes(options)
-    ends = trace.offsets + trace.sizes
-    beyond = np.flatnonzero(ends > np.uint64(capacity))
-    if beyond.size:
-        first = int(beyond[0])
-        allowed = f"a request within the drive's {capacity // _SECTOR} sectors"
-        if beyond.size > 1:
-            allowed += f"; {beyond.size - 1} requests more lie beyond them"
-        sector = int(trace.offsets[first]) // _SECTOR
-        key = f"line {int(trace.lines[first])}"
-        raise SpecError([Fault(key, f"sector {sector}", allowed, (), str(trace.path))])
-    responses = _engine.replay(
-        json.dumps(_plan(spec, options, seed)),
-        0,
-        trace.writes.astype("u1").tobytes(),
-        trace.offsets.astype("<u8").tobytes(),
-        trace.sizes.astype("<u8").tobytes(),
-        trace.gaps_ns.astype("<u8").tobytes(),
-        False,
-        should_stop,
-    )
-    return Replayed(np.frombuffer(responses, dtype="<u8") / 1000.0, trace.measured_us)
+    trace = trace.within(target.capacity, "refuse")
+    try:
+        responses = _engine.replay(
+            json.dumps(target.plan),
+            target.array,
+            trace.ops.astype("u1").tobytes(),
+            trace.offsets.astype("<u8").tobytes(),
+            trace.sizes.astype("<u8").tobytes(),
+            trace.times_ns.astype("<u8").tobytes(),
+            not trace.closed,
+            should_stop,
+        )
+    except _engine.PlanError as error:
+        raise SpecError([Fault(k, v, allowed) for k, v, allowed in error.args[0]]) from None
+    simulated = np.frombuffer(responses, dtype="<u8") / 1000.0
+    return Replayed(simulated, trace.measured_us, trace.notes)
 
 
 def _plan(spec: DriveSpec, options: DriveOptions, seed: int) -> dict[str, Any]:

@@ -113,6 +113,12 @@ class HostSpec(DeviceSpec):
     """CPU time of a completion besides if its thread was asleep: interrupt, change of context."""
     fill: Duration = 0
     """CPU time to issue a write besides: its data are made or copied."""
+    slice: Duration = 0
+    """Time for which a thread that has work keeps its hardware thread while others wait for one; 0
+    where each I/O takes the first that is free."""
+    interrupt: Duration = 0
+    """CPU time of each completion's interrupt on the first hardware thread, where load threads
+    share them in slices; where some are free, threads keep away from that one."""
     sata: InterfaceName = "sata-6g"
     """Port of a SATA drive that hangs on the host directly."""
     sas: InterfaceName = "sas-12g"
@@ -136,4 +142,6 @@ class HostSpec(DeviceSpec):
             "wake_ns": round(self.wake * scale),
             "fill_ns": round(self.fill * scale),
             "cores": self.threads,
+            "slice_ns": self.slice,
+            "interrupt_ns": round(self.interrupt * scale),
         }

@@ -1,53 +1,103 @@
-"""`raidlab replay`: a trace on a device, beside what was measured."""
+"""`raidlab replay`: a trace on a device or a system, beside what was measured."""
 
 from __future__ import annotations
 
 import json as json_module
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
-from raidlab.calibration.replay import read_disksim_validate
+from raidlab.calibration.replay import Target
 from raidlab.calibration.replay import replay as run
-from raidlab.commands.common import Json, command, table
+from raidlab.calibration.trace import Beyond
+from raidlab.calibration.trace_formats import FORMATS, read_trace
+from raidlab.commands.common import Json, command, say, table
 from raidlab.devices.catalogue import find
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec
-
-
-class Format(StrEnum):
-    """Formats of traces."""
-
-    DISKSIM_VALIDATE = "disksim-validate"
+from raidlab.scenarios.system import load_scenario
 
 
 @command
 def replay(
     trace: Annotated[Path, typer.Argument(help="The trace.")],
-    device: Annotated[str, typer.Option("--device", help="A drive: a name or a device file.")],
-    format: Annotated[Format, typer.Option("--format", help="Form of the trace.")],
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the drive's random streams.")] = 1,
+    format: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")],
+    device: Annotated[
+        str, typer.Option("--device", help="A drive: a name or a device file.", show_default=False)
+    ] = "",
+    scenario: Annotated[
+        str, typer.Option("--scenario", help="A system: a scenario file.", show_default=False)
+    ] = "",
+    array: Annotated[
+        str | None, typer.Option("--array", help="Of the scenario; the first one if left out.")
+    ] = None,
+    columns: Annotated[
+        str,
+        typer.Option(
+            "--columns",
+            help="For csv: time=NAME:s op=NAME offset=NAME:B size=NAME:B response=NAME:us",
+            show_default=False,
+        ),
+    ] = "",
+    unit: Annotated[
+        str | None, typer.Option("--unit", help="One disk of a trace of several.")
+    ] = None,
+    beyond: Annotated[
+        str, typer.Option("--beyond", help="Requests beyond the device: refuse, wrap or skip.")
+    ] = "refuse",
+    slower: Annotated[
+        float, typer.Option("--slower", help="Times between requests, times this.")
+    ] = 1.0,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Of the random streams.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Replay a trace on a drive and compare response times with the measured ones."""
-    del format  # There is one so far; the option is required so that scripts stay right.
-    found = find(device, Path())
-    if not isinstance(found.spec, DriveSpec):
-        raise SpecError([Fault("--device", device, f"a drive; this is a {found.spec.kind}")])
-    requests = read_disksim_validate(trace)
-    document = run(requests, found.spec, seed, lambda: False).to_dict()
+    """Replay a trace and compare response times with the measured ones, where there are any."""
+    _check(beyond, slower)
+    requests = read_trace(trace, format, columns=columns, unit=unit)
+    target = _target(device, scenario, array, seed)
+    placed = requests.slowed(slower).within(target.capacity, beyond)  # type: ignore[arg-type]
+    document = run(placed, target, lambda: False).to_dict()
+    for note in document["warnings"]:
+        say(f"note: {trace}: {note}")
     if json:
         print(json_module.dumps(document, indent=2, allow_nan=False))
         return
-    simulated, measured = document["latency_us"], document["measured_latency_us"]
+    simulated, measured = document["latency_us"], document["measured_latency_us"] or {}
     rows = [
-        {"response time (us)": name, "measured": measured[name], "simulated": simulated[name]}
+        {"response time (us)": name, "measured": measured.get(name), "simulated": simulated[name]}
         for name in simulated
     ]
-    title = (
-        f"{trace.name} on {found.spec.name}: {document['requests']} requests,"
-        f" rms {document['rms_ms']:.4f} ms ({document['rms_pct_of_mean']:.1f} % of the mean)"
-    )
+    title = f"{trace.name} on {target.name}: {document['requests']} requests"
+    if document["rms_ms"] is not None:
+        title += f", rms {document['rms_ms']:.4f} ms"
+        if document["rms_pct_of_mean"] is not None:
+            title += f" ({document['rms_pct_of_mean']:.1f} % of the mean)"
     table(rows, title)
+
+
+def _check(beyond: str, slower: float) -> None:
+    faults = []
+    if beyond not in get_args(Beyond):
+        choices = get_args(Beyond)
+        faults.append(Fault("--beyond", beyond, f"one of {', '.join(choices)}", choices))
+    if not 0 <= slower <= 1e6:
+        faults.append(Fault("--slower", slower, "a factor from 0 to 1,000,000"))
+    if faults:
+        raise SpecError(faults)
+
+
+def _target(device: str, scenario: str, array: str | None, seed: int | None) -> Target:
+    if bool(device) == bool(scenario):
+        allowed = "one of --device D and --scenario S.toml"
+        raise SpecError([Fault("--device", device or None, allowed)])
+    if scenario:
+        return Target.of_scenario(load_scenario(scenario), array, seed)
+    if array is not None:
+        raise SpecError([Fault("--array", array, "only with --scenario")])
+    found = find(device, Path())
+    if not isinstance(found.spec, DriveSpec):
+        raise SpecError([Fault("--device", device, f"a drive; this is a {found.spec.kind}")])
+    return Target.of_drive(found.spec, 1 if seed is None else seed)

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from raidlab.calibration.disksim import import_disksim
-from raidlab.calibration.replay import Replayed, read_disksim_validate, replay
+from raidlab.calibration.replay import Replayed, Target, replay
+from raidlab.calibration.trace import Trace
+from raidlab.calibration.trace_formats import read_trace
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.faults import SpecError
 from raidlab.devices.hdd import HddSpec
@@ -20,6 +22,10 @@ needs_traces = pytest.mark.skipif(
 )
 
 
+def closed(path: Path) -> Trace:
+    return read_trace(path, "disksim-validate")
+
+
 def _spec(parv: Path, folder: Path) -> HddSpec:
     out = folder / "drive.toml"
     out.write_text(import_disksim(parv).to_toml())
@@ -30,7 +36,7 @@ def _spec(parv: Path, folder: Path) -> HddSpec:
 
 def _replayed(name: str, folder: Path) -> Replayed:
     spec = _spec(DISKSIM / f"{name}.parv", folder)
-    return replay(read_disksim_validate(DISKSIM / f"{name}.trace"), spec)
+    return replay(closed(DISKSIM / f"{name}.trace"), Target.of_drive(spec))
 
 
 def _trace(folder: Path, text: str) -> Path:
@@ -45,7 +51,7 @@ def test_a_small_drive_by_hand(tmp_path: Path) -> None:
         tmp_path,
         "R Miss 0 2 5000.0 10000.0\nR Hit 2 1 500.0 10000.0\nW Hit 1000 1 1000.0 100000.0\n",
     )
-    simulated = replay(read_disksim_validate(trace), spec).simulated_us
+    simulated = replay(closed(trace), Target.of_drive(spec)).simulated_us
     # A turn of 10 ms, 0.1 ms a sector. The miss: 0.4 of overhead, the platter comes round after
     # 9.6; the first sector is in the buffer at 10.1 and the bus takes 0.1 for it, by when the
     # second has passed; 0.1 for that, 0.01 to complete.
@@ -73,7 +79,7 @@ def test_lines_at_fault_are_named_with_what_is_allowed(
 ) -> None:
     trace = _trace(tmp_path, f"R Hit 1 1 1.0 1.0\n{line}\nnonsense\n")
     with pytest.raises(SpecError) as error:
-        read_disksim_validate(trace)
+        closed(trace)
     first, second = error.value.faults
     assert (first.key, first.value) == ("line 2", line)
     assert told in first.allowed
@@ -82,17 +88,19 @@ def test_lines_at_fault_are_named_with_what_is_allowed(
 
 def test_requests_beyond_the_end_are_named(tmp_path: Path) -> None:
     spec = _spec(files.write(tmp_path), tmp_path)
-    trace = read_disksim_validate(
+    trace = closed(
         _trace(tmp_path, "R Hit 1 1 1.0 1.0\nR Hit 18220 1 1.0 1.0\nR Hit 18219 2 1.0 1.0\n")
     )
-    with pytest.raises(SpecError, match=r"line 2 = .*18220 sectors; 1 requests more"):
-        replay(trace, spec)
+    with pytest.raises(
+        SpecError, match=r"line 2 = .* 9328640 bytes of the device; 1 requests more"
+    ):
+        replay(trace, Target.of_drive(spec))
 
 
 def test_an_empty_or_missing_trace_is_refused(tmp_path: Path) -> None:
     for path in (_trace(tmp_path, "\n"), tmp_path / "absent.trace"):
         with pytest.raises(SpecError):
-            read_disksim_validate(path)
+            closed(path)
 
 
 @needs_traces

@@ -4,6 +4,7 @@
 //! its own events, and is dispatched statically through [`Device`].
 
 mod controller;
+mod core_slices;
 mod device;
 mod fault;
 pub mod hdd;

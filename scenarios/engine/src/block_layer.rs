@@ -11,7 +11,8 @@
 //! - `fair`: threads take turns of at most 100 ms (300 ms among all, if that is less). While
 //!   others wait, the thread whose turn it is has at most eight requests at the drive, and only
 //!   four until the first of them returns; it keeps its turn for as long as it has requests
-//!   waiting. Deep queues of several threads therefore see a drive of depth eight, shallow ones
+//!   waiting. A thread's key, when its first request comes, is the time and 80 ms for each thread
+//!   that waits already; the least key has the next turn. Deep queues of several threads therefore see a drive of depth eight, shallow ones
 //!   the whole drive.
 //!
 //! Source: the documentation of Linux's block layer (`Documentation/block/deadline-iosched`,
@@ -51,6 +52,7 @@ const WRITE_EXPIRES: Nanos = Nanos(5_000_000_000);
 const QUANTUM: u32 = 8;
 const SLICE: Nanos = Nanos(100_000_000);
 const ROUND: Nanos = Nanos(300_000_000);
+const SPREAD: Nanos = Nanos(80_000_000);
 
 /// What waits before one drive.
 #[derive(Debug)]
@@ -295,6 +297,8 @@ struct Fair {
 struct Turns {
     waiting: Elevator,
     at_drive: u32,
+    /// The thread with the least one goes next.
+    key: Time,
 }
 
 impl Fair {
@@ -305,6 +309,7 @@ impl Fair {
                 .map(|_| Turns {
                     waiting: Elevator::with_capacity(places),
                     at_drive: 0,
+                    key: Time::ZERO,
                 })
                 .collect(),
             turn: None,
@@ -315,9 +320,12 @@ impl Fair {
     }
 
     fn push(&mut self, io: &Io, id: IoId, thread: u32, now: Time) {
-        let waiting = &mut self.threads[thread as usize].waiting;
-        self.busy += u32::from(waiting.waiting.is_empty());
-        waiting.push(io.offset, id, now);
+        let own = &mut self.threads[thread as usize];
+        if own.waiting.waiting.is_empty() {
+            self.busy += 1;
+            own.key = now + SPREAD * u64::from(self.busy - 1);
+        }
+        own.waiting.push(io.offset, id, now);
     }
 
     fn returned(&mut self, thread: u32) {
@@ -352,13 +360,19 @@ impl Fair {
         id
     }
 
-    /// The next thread in the round that has a request waiting; there is one.
+    /// The thread that has a request waiting and the least key; there is one.
     fn next_turn(&mut self, before: Option<u32>, now: Time) -> u32 {
+        if let Some(before) = before {
+            // A turn that has run out begins anew behind the others.
+            let own = &mut self.threads[before as usize];
+            own.key = now + SPREAD * u64::from(self.busy - 1);
+        }
         let count = self.threads.len() as u32;
         let first = before.map_or(0, |before| before + 1);
         let turn = (0..count)
             .map(|step| (first + step) % count)
-            .find(|&thread| !self.threads[thread as usize].waiting.waiting.is_empty())
+            .filter(|&thread| !self.threads[thread as usize].waiting.waiting.is_empty())
+            .min_by_key(|&thread| self.threads[thread as usize].key)
             .unwrap_or(0);
         self.turn = Some(turn);
         self.turn_ends = now + SLICE.min(Nanos(ROUND.0 / u64::from(self.busy)));
@@ -485,6 +499,20 @@ mod tests {
         assert_eq!(bench.all(1), [4, 5, 6, 7, 8]);
         // Its turn is over after 100 ms; the other one starts with four.
         assert_eq!(bench.all(100_000_000), [100, 101, 102, 103]);
+    }
+
+    #[test]
+    fn who_comes_while_few_wait_overtakes_who_came_while_many_did() {
+        let mut bench = Bench::new(Scheduler::Fair, 0, 3);
+        for thread in 0..3 {
+            bench.push(Op::Read, 100 * u64::from(thread), thread, 0);
+        }
+        // Keys 0, 80 and 160 ms.
+        assert_eq!(bench.pop(0), Some(0));
+        assert_eq!(bench.pop(0), Some(100));
+        // One waits: 1 + 80 ms, before 160.
+        bench.push(Op::Read, 1, 0, 1_000_000);
+        assert_eq!(bench.all(1_000_000), [1, 200]);
     }
 
     #[test]

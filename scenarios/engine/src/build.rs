@@ -84,6 +84,11 @@ impl System {
                 &plan.host,
                 threads as usize + outside_threads as usize + plan.workloads.len(),
             ),
+            signalled: vec![
+                Queue::default();
+                threads as usize + outside_threads as usize + plan.workloads.len()
+            ],
+            core_look: Time::NEVER,
             links,
             link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
             controllers: plan.controllers.iter().map(build_controller).collect(),

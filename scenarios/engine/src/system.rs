@@ -57,6 +57,8 @@ pub enum Event {
     Returned(IoId),
     /// A request of a page cache is complete.
     Pages(IoId),
+    /// A core of the host may be free for a thread that waits for one.
+    Core,
     /// A device asked to be called.
     Device {
         /// Index of the drive.
@@ -182,6 +184,10 @@ pub struct System {
     pub(crate) calendar: Calendar<Event>,
     pub(crate) ios: Slab<Io>,
     pub(crate) host: Host,
+    /// Completions that wait for their thread to get a core.
+    pub(crate) signalled: Vec<Queue>,
+    /// When the host looks for a free core; never if no thread waits.
+    pub(crate) core_look: Time,
     pub(crate) links: Vec<Link>,
     pub(crate) link_names: Vec<String>,
     pub(crate) controllers: Vec<Controller>,
@@ -256,6 +262,7 @@ impl System {
                 self.pages_returned(io, now);
                 self.ios.release(io);
             }
+            Event::Core => self.core_due(now),
             Event::Device { drive, token } => self.device_event(drive, token),
         }
         true
@@ -745,6 +752,19 @@ impl System {
         } else {
             self.slots[owner as usize].thread
         };
+        if self.host.may_complete(thread, now) {
+            self.reap(id, thread, now);
+        } else {
+            // It is no longer between host and host.
+            self.ios[id].entered = Time::NEVER;
+            self.signalled[thread as usize].push(&mut self.ios, id);
+            self.look_for_core(now);
+        }
+    }
+
+    /// The load thread turns to an I/O that is complete.
+    fn reap(&mut self, id: IoId, thread: u32, now: Time) {
+        let owner = self.ios[id].owner;
         let served = self.host.complete(thread, now);
         let io = &mut self.ios[id];
         io.charge_stay(Part::HostWait, Part::Host, served);
@@ -759,6 +779,37 @@ impl System {
             self.turn(id, owner, served.end);
         }
         self.ios.release(id);
+    }
+
+    /// Threads that wait for a core take those that are free, with all that waits for them.
+    fn core_due(&mut self, now: Time) {
+        self.core_look = Time::NEVER;
+        while let Some(thread) = self.host.hand_over(now) {
+            while let Some(id) = self.signalled[thread as usize].pop(&self.ios) {
+                self.reap(id, thread, now);
+            }
+        }
+        self.look_for_core(now);
+    }
+
+    /// One look is due at a time.
+    fn look_for_core(&mut self, now: Time) {
+        if let Some(at) = self.host.next_look()
+            && self.core_look == Time::NEVER
+        {
+            self.core_look = at.max(now);
+            self.calendar.push(self.core_look, Event::Core);
+        }
+    }
+
+    /// Every completion that waits for its thread is taken at once.
+    pub(crate) fn reap_all(&mut self, now: Time) {
+        self.host.forget_waiting();
+        for thread in 0..self.signalled.len() {
+            while let Some(id) = self.signalled[thread].pop(&self.ios) {
+                self.reap(id, thread as u32, now);
+            }
+        }
     }
 
     /// The load thread counts a completed I/O and issues the next one of its slot.

@@ -64,3 +64,42 @@ fn a_thread_that_sleeps_between_ios_is_woken_for_each() {
                            "wake_ns": 5000});
     within(iops(&value), 1e6 / 110.0, 0.001);
 }
+
+/// Two threads of depth 8 on one core of 10 us an I/O, on a drive that is much faster: with slices
+/// of 1 ms one works while the other's completions wait. Rates are the same.
+#[test]
+fn a_thread_keeps_its_core_for_a_slice_while_others_wait() {
+    let percentile_99 = |slice_ns: u64| {
+        let mut value = drive_of_32(2, 16, "none");
+        value["host"] = json!({"submit_ns": 6000, "complete_ns": 4000, "raid_command_ns": 0,
+                               "cores": 1, "slice_ns": slice_ns});
+        value["devices"][0]["service_ns"] = json!(5_000);
+        let result = run(&plan(&value), || true).expect("a run");
+        assert!(result.breaches.is_empty(), "{:?}", result.breaches);
+        let json = serde_json::to_value(&result).unwrap();
+        within(
+            json["workloads"][0]["iops"].as_f64().unwrap(),
+            100_000.0,
+            0.02,
+        );
+        json["workloads"][0]["latency_us"]["p99"].as_f64().unwrap()
+    };
+    // All sixteen in turn.
+    within(percentile_99(0), 160.0, 0.1);
+    // Eight of a slice's hundred wait for the other's slice.
+    within(percentile_99(1_000_000), 1080.0, 0.1);
+}
+
+/// Interrupts of 10 us on the first of two cores: 10 us of thread and 10 of interrupts an I/O.
+#[test]
+fn interrupts_take_time_from_the_first_core() {
+    let mut value = drive_of_32(4, 64, "none");
+    value["host"] = json!({"submit_ns": 6000, "complete_ns": 4000, "raid_command_ns": 0,
+                           "cores": 2, "slice_ns": 1_000_000, "interrupt_ns": 10_000});
+    // The second core does 100,000; the first loses x of its time to interrupts at x I/Os in
+    // 10 us, and does 1 - x: x = 1 + (1 - x), so all of it goes.
+    within(iops(&value), 100_000.0, 0.05);
+    value["host"]["interrupt_ns"] = json!(2_500);
+    // x = 1 + (1 - x / 4): 160,000.
+    within(iops(&value), 160_000.0, 0.05);
+}

@@ -20,6 +20,7 @@ impl System {
             // It is off already.
             return;
         }
+        self.reap_all(now);
         self.raid.off_until = back;
         for store in self.raid.stores.iter_mut().flatten() {
             store.keeps = store.safe && back.since(now) <= store.hold;
