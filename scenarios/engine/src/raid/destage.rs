@@ -105,10 +105,18 @@ impl System {
         let Some(controller) = self.arrays[array as usize].controller else {
             return;
         };
+        let kept = !self.raid.watch || !self.volume(array).offline;
         if let Some(store) = self.raid.stores[controller as usize].as_mut() {
-            store.cache.left(group);
-            store.under_way -= 1;
-            store.counts.full_stripes += u64::from(way == Way::Full);
+            if kept {
+                store.cache.left(group);
+                store.under_way -= 1;
+            } else {
+                store.cache.stay(group);
+                self.pin(controller, group);
+            }
+        }
+        if let Some(store) = self.raid.stores[controller as usize].as_mut() {
+            store.counts.full_stripes += u64::from(kept && way == Way::Full);
         }
         self.admit_waiting(controller, now);
         self.destage(controller, now);

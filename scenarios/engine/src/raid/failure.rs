@@ -150,6 +150,7 @@ impl System {
             return;
         };
         if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+            volume.changes += 1;
             let unit = volume.geometry.unit();
             let known = &mut volume.members[member as usize].unreadable;
             for row in offset / unit..(offset + bytes).div_ceil(unit) {
@@ -232,15 +233,21 @@ impl System {
         }
     }
 
-    /// What a drive held is lost to its array; gives the array and its place there.
-    pub(crate) fn lose(&mut self, drive: u32, now: Time) -> Option<(u32, u32)> {
-        let place = self.member_of(drive).map_or(0, |(_, place)| place);
+    /// Commands on their way to a drive of this place do not reach its content any more.
+    pub(crate) fn cut_off(&mut self, drive: u32, place: u32) {
         for id in self.ios.ids().collect::<Vec<_>>() {
             let io = &mut self.ios[id];
-            if io.parent != Io::NONE && io.drive == drive && job_of(io).is_none() {
+            let command = io.parent != Io::NONE && job_of(io).is_none();
+            if command && io.drive == drive && io.owner & CUT_OFF == 0 {
                 io.owner = CUT_OFF | place;
             }
         }
+    }
+
+    /// What a drive held is lost to its array; gives the array and its place there.
+    pub(crate) fn lose(&mut self, drive: u32, now: Time) -> Option<(u32, u32)> {
+        let place = self.member_of(drive).map_or(0, |(_, place)| place);
+        self.cut_off(drive, place);
         for volume in self.raid.volumes.iter_mut().flatten() {
             volume.spares.retain(|&spare| spare != drive);
             let copied_to = |to: u32| to == drive;
@@ -254,6 +261,7 @@ impl System {
         }
         let (array, place) = self.member_of(drive)?;
         let volume = self.raid.volumes[array as usize].as_mut()?;
+        volume.changes += 1;
         let member = &mut volume.members[place as usize];
         member.state = State::Failed;
         member.unreadable.clear();

@@ -38,6 +38,8 @@ struct Version {
     write: u64,
     /// When it was acknowledged; none if not, or not yet.
     acknowledged: Option<u64>,
+    /// When its write was over, acknowledged, refused or cut off; none if it is under way.
+    over: Option<u64>,
     /// When a later version replaced it; none if none has.
     replaced: Option<u64>,
 }
@@ -59,6 +61,16 @@ pub(crate) enum Target {
 struct Payload {
     target: Target,
     tokens: Vec<u64>,
+}
+
+/// A host's write under way.
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    number: u64,
+    array: u32,
+    offset: u64,
+    bytes: u64,
+    refused: bool,
 }
 
 /// What a job knows of its stripe: tokens by (role, sector of the unit).
@@ -90,8 +102,7 @@ pub(crate) struct Fate {
     payloads: HashMap<IoId, Payload>,
     shadows: HashMap<u32, Shadow>,
     readers: HashMap<IoId, Reader>,
-    /// Writes under way: their numbers, and whether they have been refused.
-    writes: HashMap<IoId, (u64, bool)>,
+    writes: HashMap<IoId, Write>,
     torn: Stream,
     pub report: DataReport,
 }
@@ -162,7 +173,14 @@ impl Fate {
             self.readers.insert(id, reader);
             return;
         }
-        self.writes.insert(id, (self.clock, false));
+        let write = Write {
+            number: self.clock,
+            array,
+            offset,
+            bytes,
+            refused: false,
+        };
+        self.writes.insert(id, write);
         for grain in grains(offset, bytes) {
             let versions = self.truth[array as usize].entry(grain).or_insert_with(|| {
                 // Before the first write there were zeros.
@@ -170,6 +188,7 @@ impl Fate {
                     token: 0,
                     write: 0,
                     acknowledged: Some(0),
+                    over: Some(0),
                     replaced: None,
                 }]
             });
@@ -177,34 +196,43 @@ impl Fate {
                 token: token(self.clock, grain),
                 write: self.clock,
                 acknowledged: None,
+                over: None,
                 replaced: None,
             });
         }
     }
 
-    /// A host's request is told to be complete.
-    pub fn complete(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
-        self.clock += 1;
-        if let Some((write, false)) = self.writes.remove(&id) {
-            self.report.acknowledged_writes += 1;
-            let began = self.readers.values().map(|reader| reader.began);
-            let oldest = began.filter(|&began| began > 0).min().unwrap_or(self.clock);
-            for grain in grains(offset, bytes) {
-                let Some(versions) = self.truth[array as usize].get_mut(&grain) else {
-                    continue;
-                };
+    /// A write is over; acknowledged, it replaces what was over before it began.
+    fn end_write(&mut self, write: Write, acknowledged: bool) {
+        let began = self.readers.values().map(|reader| reader.began);
+        let oldest = began.filter(|&began| began > 0).min().unwrap_or(self.clock);
+        for grain in grains(write.offset, write.bytes) {
+            let Some(versions) = self.truth[write.array as usize].get_mut(&grain) else {
+                continue;
+            };
+            if acknowledged {
                 for old in versions.iter_mut().filter(|v| v.replaced.is_none()) {
-                    if old.acknowledged.is_some_and(|at| at <= write) {
+                    if old.over.is_some_and(|at| at <= write.number) {
                         old.replaced = Some(self.clock);
                     }
                 }
                 if versions.len() > REMEMBERED {
                     versions.retain(|v| v.replaced.is_none_or(|at| at > oldest));
                 }
-                for version in versions.iter_mut().filter(|v| v.write == write) {
-                    version.acknowledged = Some(self.clock);
-                }
             }
+            for version in versions.iter_mut().filter(|v| v.write == write.number) {
+                version.over = Some(self.clock);
+                version.acknowledged = acknowledged.then_some(self.clock);
+            }
+        }
+    }
+
+    /// A host's request is told to be complete.
+    pub fn complete(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
+        self.clock += 1;
+        if let Some(write) = self.writes.remove(&id) {
+            self.report.acknowledged_writes += u64::from(!write.refused);
+            self.end_write(write, !write.refused);
         }
         if let Some(reader) = self.readers.remove(&id) {
             if reader.refused {
@@ -226,16 +254,16 @@ impl Fate {
     /// A request is refused: what it wants is lost, or cannot be kept.
     pub fn refuse(&mut self, id: IoId) {
         match self.writes.get_mut(&id) {
-            Some((_, refused)) => *refused = true,
+            Some(write) => write.refused = true,
             None => self.readers.entry(id).or_default().refused = true,
         }
     }
 
     /// A write's data are in the cache.
     pub fn cache_write(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
-        if let Some(&(write, _)) = self.writes.get(&id) {
+        if let Some(write) = self.writes.get(&id) {
             for grain in grains(offset, bytes) {
-                self.cache[array as usize].insert(grain, token(write, grain));
+                self.cache[array as usize].insert(grain, token(write.number, grain));
             }
         }
     }
@@ -270,7 +298,7 @@ impl Fate {
     /// A job takes new data from the write of its parent, or from the cache if it has none;
     /// `offset` is the array's offset of the extent.
     pub fn new_data(&mut self, job: u32, parent: IoId, array: u32, extent: Extent, offset: u64) {
-        let write = self.writes.get(&parent).map(|&(write, _)| write);
+        let write = self.writes.get(&parent).map(|write| write.number);
         for (at, grain) in grains(offset, u64::from(extent.end - extent.start)).enumerate() {
             let value = match write {
                 Some(write) => token(write, grain),
@@ -459,6 +487,7 @@ impl Fate {
                     token,
                     write: 0,
                     acknowledged: Some(0),
+                    over: Some(0),
                     replaced: None,
                 });
             }
@@ -471,7 +500,10 @@ impl Fate {
         self.payloads.clear();
         self.shadows.retain(|job, _| kept.contains(job));
         self.readers.clear();
-        self.writes.clear();
+        self.clock += 1;
+        for write in std::mem::take(&mut self.writes).into_values() {
+            self.end_write(write, false);
+        }
         if !keep_cache {
             self.cache.iter_mut().for_each(HashMap::clear);
         }

@@ -65,6 +65,8 @@ pub(crate) struct Job {
     pub readers: Queue,
     /// The member, row and part of a unit that is read for the background.
     pub unit: (u32, u64, Role),
+    /// What the volume counted as changes when it was planned.
+    pub planned: u32,
     /// True if a read failed: it must plan again.
     pub again: bool,
     /// True if what it wants is lost.

@@ -41,13 +41,15 @@ impl System {
         let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
             return;
         };
-        if volume.geometry.parities() == 0 && volume.geometry.copies() == 1 {
+        if !volume.is_redundant() {
             return;
         }
         let Some(spare) = volume.spares.pop() else {
             return;
         };
         volume.members[member as usize].drive = spare;
+        // Commands from when it last stood somewhere.
+        self.cut_off(spare, member);
         if let Some(fate) = &mut self.raid.fate {
             fate.empty(spare);
         }
@@ -57,6 +59,7 @@ impl System {
     /// Starts to rebuild a member on the drive that now stands there.
     pub(crate) fn rebuild(&mut self, array: u32, member: u32, now: Time) {
         if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+            volume.changes += 1;
             volume.members[member as usize].state = State::Rebuilding(0);
         }
         let name = self.member_name(array, member);
@@ -278,6 +281,7 @@ impl System {
                 }
             }
             Task::Copyback { member, to } => {
+                volume.changes += 1;
                 let member = &mut volume.members[member as usize];
                 let spare = std::mem::replace(&mut member.drive, to);
                 member.copy = None;
@@ -300,7 +304,13 @@ impl System {
         let name = self.drives[drive as usize].name.clone();
         self.log(now, format!("drive {name} replaced"));
         if let Some((array, member)) = lost {
-            if !self.volume(array).offline {
+            let volume = self.volume(array);
+            if !volume.is_redundant() {
+                self.log(
+                    now,
+                    format!("nothing to rebuild {name} from: its data are lost"),
+                );
+            } else if !volume.offline {
                 self.rebuild(array, member, now);
             }
             return;

@@ -49,6 +49,9 @@ pub(crate) struct Volume {
     pub busy: bool,
     /// True if more is lost than the level can bear.
     pub offline: bool,
+    /// Counts what makes a plan for a stripe out of date: units that can no longer be read,
+    /// drives that change places.
+    pub changes: u32,
 }
 
 impl Volume {
@@ -73,7 +76,13 @@ impl Volume {
             stepping: false,
             busy: false,
             offline: false,
+            changes: 0,
         }
+    }
+
+    /// Whether another drive knows what one held.
+    pub fn is_redundant(&self) -> bool {
+        self.geometry.parities() > 0 || self.geometry.copies() > 1
     }
 
     /// Whether a unit without parity can be written: unreadable sectors can.
@@ -83,6 +92,22 @@ impl Volume {
             State::Failed => false,
             State::Rebuilding(upto) => place.offset < upto,
         }
+    }
+
+    /// Whether data written to a unit now can be read back: from a copy, or through parity.
+    pub fn keeps(&self, stripe: u64, column: u32) -> bool {
+        let geometry = &self.geometry;
+        let mut copies = (0..geometry.copies()).map(|copy| geometry.data(stripe, column, copy));
+        if geometry.parities() == 0 {
+            return copies.any(|place| self.takes_writes(place));
+        }
+        if copies.any(|place| self.lives(place)) {
+            return true;
+        }
+        let lives = |role: &Role| self.lives(self.place(stripe, *role));
+        let data = (0..geometry.columns()).map(Role::Data);
+        let parity = (0..geometry.parities()).map(Role::Parity);
+        data.filter(|role| !lives(role)).count() <= parity.filter(lives).count()
     }
 
     /// Whether the unit at a place can be read.

@@ -84,6 +84,7 @@ impl System {
         .way(&ranges);
         self.raid.ranges = ranges;
         let (array, io, work) = (job.array, job.io, job.work);
+        self.raid.jobs[index].planned = self.volume(array).changes;
         let lost = self.volume(array).geometry.parities() > 0 && way.is_none();
         // A stripe with units missing cannot be compared with its parity.
         let checkable = work != Work::Check || self.is_whole(index);
@@ -91,9 +92,6 @@ impl System {
             return self.give_up(index, now);
         }
         self.raid.jobs[index].lost = lost;
-        if lost {
-            self.refuse_what_is_lost(index);
-        }
         self.raid.jobs[index].way = match work {
             Work::Recover => Way::Recover,
             Work::Check => Way::Reconstruct,
@@ -137,13 +135,13 @@ impl System {
         roles.all(|role| volume.lives(volume.place(job.stripe, role)))
     }
 
-    /// New data for lost units have nowhere to go: their write is refused.
+    /// New data that cannot be read back have nowhere to go: their write is refused.
     fn refuse_what_is_lost(&mut self, index: u32) {
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
-        let lives = |e: &Extent| volume.lives(volume.place(job.stripe, Role::Data(e.column)));
+        let kept = |e: &Extent| volume.keeps(job.stripe, e.column);
         let parent = self.ios[job.io].parent;
-        if parent != IoRecord::NONE && !job.extents.iter().all(lives) {
+        if job.work == Work::Write && parent != IoRecord::NONE && !job.extents.iter().all(kept) {
             self.refuse(parent, 0);
         }
     }
@@ -162,6 +160,11 @@ impl System {
     }
 
     pub(crate) fn read_phase(&mut self, index: u32, now: Time) {
+        let job = &self.raid.jobs[index];
+        if job.planned != self.volume(job.array).changes {
+            // The firmware planned with a drive that is gone since.
+            return self.plan_again(index, now);
+        }
         self.raid.jobs[index].phase = Phase::Compute;
         if self.raid.jobs[index].work == Work::Row && self.volume_is_plain(index) {
             return self.read_row(index, now);
@@ -273,6 +276,9 @@ impl System {
 
     pub(crate) fn finish_job(&mut self, index: u32, now: Time) {
         let io: IoId = self.raid.jobs[index].io;
+        if self.raid.watch {
+            self.refuse_what_is_lost(index);
+        }
         self.follow_finish(index);
         self.unlock(index, now);
         self.raid.jobs.release(index);
