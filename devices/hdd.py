@@ -372,12 +372,23 @@ class HddSpec(DriveSpec):
         """Bytes that a host can address."""
         return self.capacity or self.geometry.sectors(self.capacity) * SECTOR
 
+    def _caches_writes(self, options: DriveOptions) -> bool:
+        if self.write_cache is None:
+            return False
+        wanted = options.write_cache
+        return self.write_cache.enabled if wanted is None else wanted
+
+    def volatile(self, options: DriveOptions) -> bool:
+        """True if it tells a write to be complete while only memory has it that forgets."""
+        if self.scsi_bus is None:
+            return self._caches_writes(options)
+        wanted = options.write_cache
+        return self.scsi_bus.fast_write if wanted is None else wanted
+
     def to_plan(self, options: DriveOptions) -> dict[str, Any]:
         """`HddParams` of the native models."""
         cache = self.write_cache
-        enabled = cache is not None and cache.enabled
-        if options.write_cache is not None:
-            enabled = cache is not None and options.write_cache
+        enabled = self._caches_writes(options)
         if self.scsi_bus is not None:
             bus = self.scsi_bus
             if options.write_cache is not None:

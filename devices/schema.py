@@ -118,6 +118,10 @@ class DriveSpec(DeviceSpec):
         """Bytes that a host can address under `options`."""
         raise NotImplementedError
 
+    def volatile(self, options: DriveOptions) -> bool:
+        """True if it tells a write to be complete while only memory has it that forgets."""
+        return False
+
     def to_plan(self, options: DriveOptions) -> dict[str, Any]:
         """The device's entry in the plan: `DeviceParams` of the native models."""
         raise NotImplementedError

@@ -295,6 +295,10 @@ class SsdSpec(DriveSpec):
         """Bytes that a host can address under `options`."""
         return self.capacity if options.format is None else self.formats[options.format]
 
+    def volatile(self, options: DriveOptions) -> bool:
+        """True if it tells a write to be complete while only memory has it that forgets."""
+        return not self.buffer.protected and options.write_cache is not False
+
     def to_plan(self, options: DriveOptions) -> dict[str, Any]:
         """`SsdParams` of the native models."""
         nand, firmware = self.nand, self.firmware

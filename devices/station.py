@@ -23,10 +23,17 @@ class StationSpec(DriveSpec):
     distribution: Literal["fixed", "exponential"] = "fixed"
     servers: int = Field(default=1, ge=1, le=1_000_000)
     """Commands served at once."""
+    settle: Duration = 0
+    """How long after its end a write is still in memory only that forgets it when the power fails;
+    0 for never."""
 
     def capacity_bytes(self, options: DriveOptions) -> int:
         """Bytes that a host can address."""
         return self.capacity
+
+    def volatile(self, options: DriveOptions) -> bool:
+        """True if it tells a write to be complete while only memory has it that forgets."""
+        return self.settle > 0
 
     def to_plan(self, options: DriveOptions) -> dict[str, Any]:
         """`StationParams` of the native models."""
@@ -36,4 +43,5 @@ class StationSpec(DriveSpec):
             "service_ns": self.service,
             "distribution": self.distribution,
             "servers": self.servers,
+            "settle_ns": self.settle,
         }

@@ -45,6 +45,7 @@ def _actions(
             extra |= {"offset_bytes": event.offset, "bytes": event.size}
         yield extra
     elif event.action == "power-fail":
+        parts.warnings += [_forgets(name) for name in parts.volatile]
         yield {"action": action, "off_ns": event.lasts}
     elif event.action == "battery-learn":
         cache = any(plan.get("cache") is not None for plan in parts.arrays)
@@ -53,6 +54,13 @@ def _actions(
             return
         yield {"action": "backup_ready", "controller": 0, "ready": False}
         yield {"at_ns": event.at + event.lasts, **_ready()}
+
+
+def _forgets(array: str) -> str:
+    return (
+        f"array {array}: when the power fails, its drives' own caches lose what they have told to"
+        " be written, whatever the controller's backup keeps (disk_cache, write_cache = false)"
+    )
 
 
 def _ready() -> dict[str, Any]:

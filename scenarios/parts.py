@@ -36,6 +36,8 @@ class Parts:
     offered: dict[str, tuple[list[int], int | None]] = field(default_factory=dict)
     """For each array of the scenario: the plan's arrays, bytes that each offers if known."""
     warnings: list[str] = field(default_factory=list)
+    volatile: list[str] = field(default_factory=list)
+    """Arrays with drives whose own caches forget what they hold when the power fails."""
 
     def find(self, key: str, name: str, kind: type[SpecT]) -> SpecT | None:
         """The device called `name`; None, and a fault, if there is none of that kind."""
@@ -74,6 +76,8 @@ class Parts:
             capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
             usable = usable_bytes(table.level, table.stripe_unit, capacities)
             chosen = self._with_history(key, table, name, usable, chosen)
+        if any(drive.spec.volatile(options) for drive, options in chosen):
+            self.volatile.append(name)
         for drive, options in chosen:
             self.drives.append(drive)
             self.model_of_drive.append(self._model(drive.spec, options))

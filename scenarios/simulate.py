@@ -167,12 +167,17 @@ def _result(
                 data[what] = data.get(what, 0) + count
             breaches += [f"{where}: {breach}" for breach in outcome["breaches"]]
             rows += rows_of(scenario, point, replication, outcome)
+    in_drives = data.get("lost_in_drive_caches", 0)
+    lost = (
+        f"{in_drives} acknowledged writes were lost in the drives' own caches"
+        " when the power failed",
+    )
     return Result(
         title=scenario.title,
         seed=scenario.seed if seed is None else seed,
         version=_engine.version(),
         results=tuple(rows),
-        warnings=scenario.warnings,
+        warnings=scenario.warnings + (lost if in_drives else ()),
         breaches=tuple(breaches),
         events=tuple(events),
         data=data or None,

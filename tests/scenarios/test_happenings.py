@@ -66,3 +66,47 @@ def test_what_cannot_happen_is_told(drives, event, message):
 def test_a_spare_without_redundancy_is_refused(drives):
     with pytest.raises(SpecError, match="nothing to rebuild from"):
         build_scenario(tree(drives / "sas.toml", level="raid0", spares=1))
+
+
+def on_the_host(model, **drive):
+    return {
+        "array": [{"name": "data", "drives": [{"model": model} | drive]}],
+        "workload": [
+            {"rw": "randwrite", "block_size": "4 KiB", "area": "1 GiB", "rate": "80 IO/s"}
+        ],
+        "run": {"warm_up": "0 s", "duration": "2 s"},
+        "event": [POWER],
+    }
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "forgets"),
+    [
+        ("generic-7200rpm", {}, True),
+        ("generic-7200rpm", {"write_cache": False}, False),
+        ("sandforce-1222-64gb", {}, True),
+        ("p3700-800", {}, False),
+    ],
+)
+def test_a_drive_forgets_what_its_own_cache_held(model, options, forgets):
+    result = simulate(build_scenario(on_the_host(model, **options)), seed=2)
+    assert result.breaches == ()
+    assert result.data["acknowledged_writes"] > 50
+    assert (result.data["lost_in_drive_caches"] > 0) is forgets
+    assert result.data["stale_reads"] == 0
+    told = " ".join(result.warnings)
+    assert ("its drives' own caches lose" in told) is forgets
+    assert ("were lost in the drives' own caches" in told) is forgets
+
+
+def test_disk_cache_behind_flash_backup_loses_writes_and_says_so():
+    def with_cache(on):
+        late = POWER | {"at": "9 s"}
+        scenario = tree("sata-6g-hdd", late, write="write-back", disk_cache=on)
+        scenario["run"]["duration"] = "10 s"
+        return simulate(build_scenario(scenario))
+
+    assert data(with_cache(on=False)) == NOTHING
+    result = with_cache(on=True)
+    assert result.data["lost_writes"] == result.data["lost_in_drive_caches"] > 0
+    assert "were lost in the drives' own caches" in result.warnings[-1]

@@ -81,6 +81,14 @@ impl Device {
         }
     }
 
+    /// The power fails: volatile memory loses its content. Commands under way go on, for whoever
+    /// waits for their end.
+    pub fn power_cut<P: Port>(&mut self, port: &mut P) {
+        if let Device::Hdd(hdd) = self {
+            hdd.power_cut(port);
+        }
+    }
+
     /// Bytes that the device holds.
     pub fn capacity_bytes(&self) -> u64 {
         match self {

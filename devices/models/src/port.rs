@@ -21,4 +21,16 @@ pub trait Port {
     /// link from `at - lead` on, evenly until `at`; the engine moves them over the links. After
     /// this the device may not touch the record any more.
     fn done(&mut self, io: IoId, at: Time, lead: Nanos);
+
+    /// The data of a write stand in memory that forgets them when the power fails, and the write
+    /// will be told to be complete before the medium has them.
+    fn holds(&mut self, _io: IoId) {}
+
+    /// What such memory holds of a range now is on the medium from `at` on.
+    fn settles(&mut self, _offset: u64, _bytes: u64, _at: Time) {}
+
+    /// True if somebody listens to `settles`.
+    fn listens(&self) -> bool {
+        false
+    }
 }

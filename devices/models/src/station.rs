@@ -5,7 +5,7 @@
 //! null device, which takes no time at all.
 
 use crate::{Fault, Port};
-use raidlab_kernel::{IoId, Nanos, Part, Stations, Stream, Time};
+use raidlab_kernel::{IoId, Nanos, Op, Part, Stations, Stream, Time};
 use serde::Deserialize;
 
 /// How service times are drawn.
@@ -30,6 +30,9 @@ pub struct StationParams {
     pub distribution: ServiceTime,
     /// Servers working in parallel, at least one.
     pub servers: u32,
+    /// How long after its end a write is still in volatile memory only; 0 for never.
+    #[serde(default)]
+    pub settle_ns: Nanos,
 }
 
 /// A first-come station with a service time and nothing else.
@@ -38,6 +41,8 @@ pub struct FixedStation {
     params: StationParams,
     servers: Stations,
     draws: Stream,
+    /// When everything told to be complete so far is on the medium.
+    settled: Time,
 }
 
 impl FixedStation {
@@ -52,6 +57,7 @@ impl FixedStation {
         Ok(FixedStation {
             servers: Stations::new(params.servers as usize),
             draws: Stream::new(seed, name, "service time"),
+            settled: Time::ZERO,
             params: params.clone(),
         })
     }
@@ -64,8 +70,26 @@ impl FixedStation {
             ServiceTime::Exponential => self.draws.exponential(self.params.service_ns),
         };
         let served = self.servers.serve(port.now(), service);
-        port.io(io).charge_stay(Part::Queue, Part::Service, served);
-        port.done(io, served.end, Nanos::ZERO);
+        let record = port.io(io);
+        record.charge_stay(Part::Queue, Part::Service, served);
+        let (op, offset, bytes) = (record.op, record.offset, record.bytes);
+        let mut end = served.end;
+        if self.params.settle_ns > Nanos::ZERO {
+            match op {
+                Op::Write => {
+                    let at = served.end + self.params.settle_ns;
+                    self.settled = self.settled.max(at);
+                    port.holds(io);
+                    port.settles(offset, bytes, at);
+                }
+                Op::Flush => {
+                    end = end.max(self.settled);
+                    port.io(io).charge(Part::Cache, end);
+                }
+                Op::Read | Op::Trim => {}
+            }
+        }
+        port.done(io, end, Nanos::ZERO);
     }
 
     /// Bytes that it holds.

@@ -4,6 +4,7 @@ use raidlab_kernel::{Calendar, Io, IoId, Nanos, Slab, Time, TimeWeighted};
 use raidlab_models::{Device, Port};
 
 use crate::block_layer::BlockLayer;
+use crate::raid::{CUT_OFF, Fate};
 use crate::system::Event;
 
 /// Commands by which the copy that reads a stream may have more to do than the other copy.
@@ -60,6 +61,8 @@ pub struct DrivePort<'a> {
     pub calendar: &'a mut Calendar<Event>,
     /// All I/Os.
     pub ios: &'a mut Slab<Io>,
+    /// The versions of the data, if the run follows them.
+    pub(crate) fate: Option<&'a mut Fate>,
 }
 
 impl Port for DrivePort<'_> {
@@ -89,5 +92,27 @@ impl Port for DrivePort<'_> {
         );
         record.data_end = Time(at.0.saturating_sub(lead.0));
         self.calendar.push(at, Event::Done(io));
+    }
+
+    #[inline]
+    fn holds(&mut self, io: IoId) {
+        if let Some(fate) = &mut self.fate {
+            let record = &self.ios[io];
+            if record.owner & CUT_OFF == 0 {
+                fate.hold(io, self.drive, record.offset);
+            }
+        }
+    }
+
+    #[inline]
+    fn settles(&mut self, offset: u64, bytes: u64, at: Time) {
+        if let Some(fate) = &mut self.fate {
+            fate.settles(self.drive, (offset, bytes), at, self.calendar.now());
+        }
+    }
+
+    #[inline]
+    fn listens(&self) -> bool {
+        self.fate.is_some()
     }
 }

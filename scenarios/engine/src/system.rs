@@ -647,6 +647,7 @@ impl System {
             drive,
             calendar: &mut self.calendar,
             ios: &mut self.ios,
+            fate: self.raid.fate.as_mut(),
         };
         slot.device.submit(&mut port, id);
     }
@@ -656,6 +657,7 @@ impl System {
             drive,
             calendar: &mut self.calendar,
             ios: &mut self.ios,
+            fate: self.raid.fate.as_mut(),
         };
         self.drives[drive as usize].device.event(&mut port, token);
     }

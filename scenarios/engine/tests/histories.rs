@@ -37,6 +37,8 @@ struct History {
     read_ahead: &'static str,
     keep_reads: bool,
     backup: bool,
+    /// How long the drives' own caches keep a write to themselves; 0 for drives without.
+    settle_us: u64,
     read_share: f64,
     outstanding: u32,
     block_sectors: u64,
@@ -86,11 +88,12 @@ fn histories() -> impl Strategy<Value = History> {
             prop::sample::select(vec!["none", "adaptive", "always"]),
             any::<bool>(),
             any::<bool>(),
+            prop_oneof![3 => Just(0u64), 1 => 1u64..3000],
         );
         let load = (0.1f64..0.9, 1u32..12, 1u64..13, any::<u64>());
         (settings, load, happenings(level.1 + spares)).prop_map(
             move |(settings, load, happenings)| {
-                let (rotation, write, read_ahead, keep_reads, backup) = settings;
+                let (rotation, write, read_ahead, keep_reads, backup, settle_us) = settings;
                 let (read_share, outstanding, block_sectors, seed) = load;
                 History {
                     level,
@@ -100,6 +103,7 @@ fn histories() -> impl Strategy<Value = History> {
                     read_ahead,
                     keep_reads,
                     backup,
+                    settle_us,
                     read_share,
                     outstanding,
                     block_sectors,
@@ -139,6 +143,7 @@ fn value(history: &History) -> Value {
     let mut value = stations(all, 100_000, "exponential", 1);
     value["seed"] = json!(history.seed);
     value["devices"][0]["capacity_bytes"] = json!(12 * 2048);
+    value["devices"][0]["settle_ns"] = json!(history.settle_us * 1000);
     value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1,
         "request_ns": 5000, "command_ns": 1000, "latency_ns": 2000,
         "cache": {"bytes": 48 * 4096, "dirty_share": 0.6, "low_share": 0.5,
@@ -216,20 +221,21 @@ impl History {
         }
     }
 
-    /// Whether the backup keeps the cache through every outage.
+    /// Whether the backup keeps the cache through every outage, and drives keep what they take.
     fn backup_bears(&self) -> bool {
         let fails = |happening: &Happening| match happening {
             Happening::Power(us) => *us > 2000,
             Happening::Backup(ready) => !ready,
             _ => false,
         };
-        self.backup && !self.any(fails)
+        self.backup && self.settle_us == 0 && !self.any(fails)
     }
 
-    /// Whether a write is told to be complete only when it is on the drives.
+    /// Whether a write is told to be complete only when it is on the drives' media.
     fn writes_through(&self) -> bool {
         let never_ready = !self.backup && !self.any(|h| matches!(h, Happening::Backup(true)));
-        self.write == "write_through" || self.write == "write_back" && never_ready
+        let through = self.write == "write_through" || self.write == "write_back" && never_ready;
+        through && self.settle_us == 0
     }
 
     /// Whether an outage may leave a stripe half written that a lost unit is then computed from:

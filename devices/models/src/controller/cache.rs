@@ -548,6 +548,27 @@ impl Cache {
         }
     }
 
+    /// Only what is dirty stays: what a backup keeps through an outage.
+    pub fn keep_dirty(&mut self) {
+        self.stop_reading();
+        let keys: Vec<u64> = self.index.iter().map(|(key, _)| key).collect();
+        for key in keys {
+            let Some(at) = self.index.get(key) else {
+                continue;
+            };
+            let line = &mut self.lines[at as usize];
+            if !line.is_dirty() {
+                self.evict(at);
+                continue;
+            }
+            let before = pages(line.held());
+            line.valid = line.dirty | line.leaving;
+            let gone = u64::from(before - pages(line.held()));
+            self.pages_used -= gone;
+            self.pages_dirty -= gone;
+        }
+    }
+
     /// Every line with data that are not on the drives, and which sectors those are.
     pub fn dirty_lines(&self) -> Vec<Leaving> {
         let lines = self.index.iter().map(|(_, at)| &self.lines[at as usize]);

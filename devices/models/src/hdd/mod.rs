@@ -95,6 +95,13 @@ impl Hdd {
         }
     }
 
+    /// The power fails: the cache for writes loses its content.
+    pub fn power_cut<P: Port>(&mut self, port: &mut P) {
+        if let Front::Link(front) = &mut self.front {
+            front.power_cut(&self.model, port);
+        }
+    }
+
     /// Bytes that the drive offers.
     pub fn capacity_bytes(&self) -> u64 {
         self.model.sectors * SECTOR_BYTES

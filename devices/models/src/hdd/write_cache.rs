@@ -370,6 +370,16 @@ impl WriteCache {
         }
     }
 
+    /// Everything is lost.
+    pub fn clear(&mut self) {
+        self.free.clear();
+        self.free.extend((0..self.extents.len() as u16).rev());
+        self.bins.fill(NONE);
+        self.occupied.fill(0);
+        (self.sectors, self.longest, self.old) = (0, 0, 0);
+        self.writing = None;
+    }
+
     /// Sectors held must be those of the runs.
     pub fn check(&self) -> Result<(), String> {
         let last = (self.bins.len() as u64 - 1) << self.shift;

@@ -255,6 +255,14 @@ impl Translation {
         self.set_of.quotient(slot)
     }
 
+    /// The units that lie in a page set.
+    pub(super) fn units_of(&self, set: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = set * self.shape.units_per_set;
+        let here = move |slot: &u32| self.valid.get(*slot);
+        let slots = (first..first + self.shape.units_per_set).filter(here);
+        slots.map(|slot| self.map.unit(self.block_of.quotient(slot), slot))
+    }
+
     /// (die of a page set, number of the set in its block)
     #[inline]
     pub(super) fn locate(&self, set: u32) -> (u32, u32) {

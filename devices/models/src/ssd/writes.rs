@@ -148,6 +148,13 @@ impl<P: Port> Work for Jobs<'_, P> {
 }
 
 impl Ssd {
+    /// True if writes are told to be complete while only the buffer has them, and the buffer
+    /// forgets them when the power fails.
+    fn is_volatile(&self) -> bool {
+        let buffer = &self.params.buffer;
+        !buffer.protected && !buffer.write_through
+    }
+
     pub(super) fn write<P: Port>(&mut self, port: &mut P, id: IoId) {
         let now = port.now();
         let (offset, bytes) = {
@@ -184,6 +191,9 @@ impl Ssd {
         let end = (first + count).min(self.translation.map.units());
         if !self.params.sector_mapping {
             self.read_partial_units(offset, bytes, now);
+        }
+        if self.is_volatile() {
+            port.holds(id);
         }
         let mut jobs = jobs!(self, port);
         for unit in first..end {
@@ -251,7 +261,13 @@ impl Ssd {
         {
             self.buffer.program_ended(sequence);
             if host_units > 0 {
-                self.programs.pending[die as usize].pop_front();
+                let set = self.programs.pending[die as usize].pop_front();
+                if let Some(set) = set.filter(|_| port.listens() && self.is_volatile()) {
+                    for unit in self.translation.units_of(set) {
+                        let bytes = u64::from(self.params.unit_bytes);
+                        port.settles(u64::from(unit) * bytes, bytes, now);
+                    }
+                }
                 self.buffer.release(host_units);
                 self.take_waiting(port, now);
             }

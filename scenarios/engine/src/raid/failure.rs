@@ -11,7 +11,7 @@ use raidlab_kernel::{Io, IoId, Nanos, Op, Part, Time};
 
 /// The owner of commands whose drive is gone, which come back with an error: its place in the
 /// array follows.
-const CUT_OFF: u32 = 1 << 28;
+pub(crate) const CUT_OFF: u32 = 1 << 28;
 
 /// What is wrong with a drive.
 #[derive(Clone, Debug, Default)]

@@ -6,10 +6,11 @@
 //! last acknowledged version, or one whose write ran beside it. See docs/models/data-fate.md.
 
 use super::gf;
+use super::medium::Medium;
 use super::stripe::{Extent, Role, Way};
-use raidlab_kernel::{IoId, Stream};
+use raidlab_kernel::{IoId, Stream, Time};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Bytes under one token.
 pub(crate) const GRAIN: u64 = 512;
@@ -21,8 +22,10 @@ pub struct DataReport {
     pub acknowledged_writes: u64,
     /// Sectors whose last acknowledged version can no longer be read, at the end of the run.
     pub lost_sectors: u64,
-    /// Acknowledged writes of which a sector is among them.
+    /// Acknowledged writes of which a sector is among them, or was when the power failed.
     pub lost_writes: u64,
+    /// Of these, the ones that were lost with the content of drives' own volatile caches.
+    pub lost_in_drive_caches: u64,
     /// Reads that were served an older version, or nonsense, as if it were right.
     pub stale_reads: u64,
     /// Reads that were refused because data are lost.
@@ -48,6 +51,15 @@ struct Version {
 /// under way began.
 const REMEMBERED: usize = 32;
 
+/// What drives hold of a sector.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OnDrives {
+    /// Of every living copy, or the one that parity gives.
+    pub tokens: Vec<u64>,
+    /// True if parity gives it: then it may be nonsense.
+    pub computed: bool,
+}
+
 /// Where a command's data belong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
@@ -61,6 +73,8 @@ pub(crate) enum Target {
 struct Payload {
     target: Target,
     tokens: Vec<u64>,
+    /// True if the drive's cache has taken them.
+    placed: bool,
 }
 
 /// A host's write under way.
@@ -93,8 +107,7 @@ struct Reader {
 #[derive(Debug)]
 pub(crate) struct Fate {
     clock: u64,
-    /// By drive: tokens by sector.
-    drives: Vec<HashMap<u64, u64>>,
+    drives: Vec<Medium>,
     /// By array: what each sector may hold.
     truth: Vec<HashMap<u64, Vec<Version>>>,
     /// By array: what the cache holds, as far as its lines are valid.
@@ -104,6 +117,9 @@ pub(crate) struct Fate {
     readers: HashMap<IoId, Reader>,
     writes: HashMap<IoId, Write>,
     torn: Stream,
+    /// Acknowledged writes that are lost, and those lost with the content of drives' caches.
+    lost: BTreeSet<u64>,
+    lost_in_drives: BTreeSet<u64>,
     pub report: DataReport,
 }
 
@@ -112,7 +128,7 @@ fn current(versions: &[Version]) -> impl Iterator<Item = &Version> {
     versions.iter().filter(|v| v.replaced.is_none())
 }
 
-fn grains(offset: u64, bytes: u64) -> std::ops::Range<u64> {
+pub(super) fn grains(offset: u64, bytes: u64) -> std::ops::Range<u64> {
     offset / GRAIN..(offset + bytes).div_ceil(GRAIN)
 }
 
@@ -129,7 +145,7 @@ impl Fate {
     pub fn new(seed: u64, drives: usize, arrays: usize) -> Fate {
         Fate {
             clock: 0,
-            drives: vec![HashMap::new(); drives],
+            drives: (0..drives).map(|_| Medium::default()).collect(),
             truth: vec![HashMap::new(); arrays],
             cache: vec![HashMap::new(); arrays],
             payloads: HashMap::new(),
@@ -137,6 +153,8 @@ impl Fate {
             readers: HashMap::new(),
             writes: HashMap::new(),
             torn: Stream::new(seed, "data", "torn writes"),
+            lost: BTreeSet::new(),
+            lost_in_drives: BTreeSet::new(),
             report: DataReport::default(),
         }
     }
@@ -324,7 +342,12 @@ impl Fate {
                 tokens.push(value.unwrap_or(0));
             }
         }
-        self.payloads.insert(command, Payload { target, tokens });
+        let payload = Payload {
+            target,
+            tokens,
+            placed: false,
+        };
+        self.payloads.insert(command, payload);
     }
 
     /// A command is at the medium.
@@ -334,16 +357,34 @@ impl Fate {
         };
         let medium = &mut self.drives[drive as usize];
         for (at, sector) in grains(offset, bytes).enumerate() {
-            if write {
-                if let Some(&value) = payload.tokens.get(at) {
-                    medium.insert(sector, value);
-                }
-            } else {
-                payload
-                    .tokens
-                    .push(medium.get(&sector).copied().unwrap_or(0));
+            if !write {
+                payload.tokens.push(medium.read(sector));
+            } else if let Some(&value) = payload.tokens.get(at).filter(|_| !payload.placed) {
+                medium.write(sector, value);
             }
         }
+    }
+
+    /// A drive's volatile cache takes a command's data.
+    pub fn hold(&mut self, command: IoId, drive: u32, offset: u64) {
+        if let Some(payload) = self.payloads.get_mut(&command) {
+            payload.placed = true;
+            let medium = &mut self.drives[drive as usize];
+            for (at, &value) in payload.tokens.iter().enumerate() {
+                medium.hold(offset / GRAIN + at as u64, value);
+            }
+        }
+    }
+
+    /// What a drive's volatile cache holds of a range (offset, bytes) now is on the medium from
+    /// `at` on.
+    pub fn settles(&mut self, drive: u32, range: (u64, u64), at: Time, now: Time) {
+        self.drives[drive as usize].settles(range.0, range.1, at, now);
+    }
+
+    /// A drive's volatile cache loses its content; gives the sectors that have older content now.
+    pub fn cut_drive(&mut self, drive: u32, now: Time) -> Vec<u64> {
+        self.drives[drive as usize].cut_power(now)
     }
 
     /// The power fails while a write is on its way: some of its sectors, from the first on, may
@@ -353,7 +394,7 @@ impl Fate {
             let reached = self.torn.below(payload.tokens.len() as u64 + 1) as usize;
             for (at, &value) in payload.tokens.iter().take(reached).enumerate() {
                 let sector = offset / GRAIN + at as u64;
-                self.drives[drive as usize].insert(sector, value);
+                self.drives[drive as usize].write(sector, value);
             }
         }
     }
@@ -471,18 +512,27 @@ impl Fate {
         self.shadows.remove(&job);
     }
 
-    /// The cache's version of a sector is gone: what the drives hold is all there is. Gives the
-    /// acknowledged writes that are lost thereby.
-    pub fn lose(&mut self, array: u32, offset: u64, held: &[u64]) -> Vec<u64> {
+    /// Content of a sector is gone: what the drives hold is all there is. Acknowledged writes that
+    /// a copy lacks are lost, since nobody knows which copy is right; `in_drives` if drives' own
+    /// caches had them. What is left is right from now on, unless it never was.
+    pub fn lose(&mut self, array: u32, offset: u64, held: &OnDrives, in_drives: bool) {
         let Some(versions) = self.truth[array as usize].get_mut(&(offset / GRAIN)) else {
-            return Vec::new();
+            return;
         };
+        let is_current = |token: &u64| current(versions).any(|v| v.token == *token);
+        if !held.tokens.is_empty() && held.tokens.iter().all(is_current) {
+            return;
+        }
         let acknowledged = |v: &&Version| v.acknowledged.is_some_and(|at| at > 0);
-        let gone = |v: &&Version| !held.contains(&v.token);
-        let lost = current(versions).filter(acknowledged).filter(gone);
-        let lost: Vec<u64> = lost.map(|v| v.write).collect();
-        for &token in held {
-            if current(versions).all(|v| v.token != token) {
+        let lost = current(versions).filter(acknowledged).map(|v| v.write);
+        let lost: Vec<u64> = lost.collect();
+        if in_drives {
+            self.lost_in_drives.extend(&lost);
+        }
+        self.lost.extend(lost);
+        for &token in &held.tokens {
+            let known = !held.computed || versions.iter().any(|v| v.token == token);
+            if known && current(versions).all(|v| v.token != token) {
                 versions.push(Version {
                     token,
                     write: 0,
@@ -492,7 +542,17 @@ impl Fate {
                 });
             }
         }
-        lost
+    }
+
+    /// At the end: `lacking` are acknowledged writes that cannot be read.
+    pub fn count_lost(&self, lacking: &BTreeSet<u64>) -> (u64, u64) {
+        let all = self.lost.union(lacking).count() as u64;
+        (all, self.lost_in_drives.len() as u64)
+    }
+
+    /// Whether a sector was ever written.
+    pub fn knows(&self, array: u32, offset: u64) -> bool {
+        self.truth[array as usize].contains_key(&(offset / GRAIN))
     }
 
     /// Everything under way is gone; the cache's content too unless it is kept.
@@ -511,13 +571,12 @@ impl Fate {
 
     /// A drive is replaced by an empty one.
     pub fn empty(&mut self, drive: u32) {
-        self.drives[drive as usize].clear();
+        self.drives[drive as usize] = Medium::default();
     }
 
     /// What a drive holds at an offset.
     pub fn held(&self, drive: u32, offset: u64) -> u64 {
-        let medium = &self.drives[drive as usize];
-        medium.get(&(offset / GRAIN)).copied().unwrap_or(0)
+        self.drives[drive as usize].read(offset / GRAIN)
     }
 
     /// What the cache holds of an array's offset.

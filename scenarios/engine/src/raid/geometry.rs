@@ -184,6 +184,11 @@ impl Geometry {
         }
     }
 
+    /// Whether another drive knows what one held.
+    pub fn is_redundant(&self) -> bool {
+        self.parities > 0 || self.copies > 1
+    }
+
     /// Number of spans.
     pub fn spans(&self) -> u64 {
         self.spans

@@ -8,12 +8,14 @@
 mod action;
 mod cached;
 mod destage;
+mod drive_cache;
 mod failure;
 mod fate;
 mod geometry;
 mod gf;
 mod job;
 mod lock;
+mod medium;
 mod power;
 mod read_ahead;
 mod rebuild;
@@ -26,7 +28,7 @@ mod volume;
 mod write;
 
 pub use action::LogEntry;
-pub(crate) use failure::Health;
+pub(crate) use failure::{CUT_OFF, Health};
 pub use fate::DataReport;
 pub(crate) use fate::Fate;
 pub(crate) use geometry::check as check_level;

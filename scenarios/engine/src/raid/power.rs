@@ -8,7 +8,6 @@ use crate::plan::Arrival;
 use crate::system::{Event, OUTSIDE, System};
 use raidlab_kernel::{Io, IoId, Op, Time};
 use raidlab_models::{LINE_SECTORS, SECTOR};
-use std::collections::BTreeSet;
 
 /// The owner of records whose power failed under way: only their last event is waited for.
 pub(crate) const GONE: u32 = 1 << 29;
@@ -26,6 +25,7 @@ impl System {
             store.keeps = store.safe && back.since(now) <= store.hold;
         }
         let kept = self.kept_jobs();
+        let older = self.cut_drives(now);
         self.tear_writes();
         self.empty_queues(now);
         self.drop_jobs(&kept, now);
@@ -33,11 +33,12 @@ impl System {
         let safe = self.raid.stores.iter().flatten().any(|store| store.keeps);
         for controller in 0..self.controllers.len() {
             match self.raid.stores[controller].as_mut() {
-                Some(store) if store.keeps => store.cache.stop_reading(),
+                Some(store) if store.keeps => store.cache.keep_dirty(),
                 Some(_) => self.lose_cache(controller),
                 None => {}
             }
         }
+        self.judge_drives(&older);
         if let Some(fate) = &mut self.raid.fate {
             fate.power_failed(safe, &kept);
         }
@@ -58,7 +59,6 @@ impl System {
         if self.raid.fate.is_none() {
             return;
         }
-        let mut lost = BTreeSet::new();
         for line in dirty {
             let array = arrays[(line.key >> 48) as usize];
             let Some(caching) = self.volume(array).caching.as_ref() else {
@@ -69,12 +69,9 @@ impl System {
                 let offset = start + sector * SECTOR;
                 let held = self.on_drives(array, offset);
                 if let Some(fate) = &mut self.raid.fate {
-                    lost.extend(fate.lose(array, offset, &held));
+                    fate.lose(array, offset, &held, false);
                 }
             }
-        }
-        if let Some(fate) = &mut self.raid.fate {
-            fate.report.lost_writes += lost.len() as u64;
         }
     }
 

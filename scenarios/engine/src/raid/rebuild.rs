@@ -41,7 +41,7 @@ impl System {
         let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
             return;
         };
-        if !volume.is_redundant() {
+        if !volume.geometry.is_redundant() {
             return;
         }
         let Some(spare) = volume.spares.pop() else {
@@ -305,7 +305,7 @@ impl System {
         self.log(now, format!("drive {name} replaced"));
         if let Some((array, member)) = lost {
             let volume = self.volume(array);
-            if !volume.is_redundant() {
+            if !volume.geometry.is_redundant() {
                 self.log(
                     now,
                     format!("nothing to rebuild {name} from: its data are lost"),

@@ -1,6 +1,6 @@
 //! The end of a run: what can still be read, and whether parity fits the data.
 
-use super::fate::{DataReport, GRAIN};
+use super::fate::{DataReport, GRAIN, OnDrives};
 use super::gf;
 use super::stripe::Role;
 use crate::system::System;
@@ -39,7 +39,8 @@ impl System {
                 report.corrupt_stripes += u64::from(self.parity_fits(array, stripe) == Some(false));
             }
         }
-        report.lost_writes += lacking.len() as u64;
+        let fate = self.raid.fate.as_ref()?;
+        (report.lost_writes, report.lost_in_drive_caches) = fate.count_lost(&lacking);
         Some(report)
     }
 
@@ -59,13 +60,13 @@ impl System {
                 }
             }
         }
-        self.on_drives(array, offset).first().copied()
+        self.on_drives(array, offset).tokens.first().copied()
     }
 
     /// What the drives hold of a sector: every living copy, or what parity gives.
-    pub(crate) fn on_drives(&self, array: u32, offset: u64) -> Vec<u64> {
+    pub(crate) fn on_drives(&self, array: u32, offset: u64) -> OnDrives {
         let (volume, Some(fate)) = (self.volume(array), &self.raid.fate) else {
-            return Vec::new();
+            return OnDrives::default();
         };
         let piece = volume.geometry.piece(offset, GRAIN);
         let within = u64::from(piece.start);
@@ -80,14 +81,20 @@ impl System {
             });
         let held: Vec<u64> = copies.map(|(drive, at)| fate.held(drive, at)).collect();
         if !held.is_empty() || volume.geometry.parities() == 0 {
-            return held;
+            return OnDrives {
+                tokens: held,
+                computed: false,
+            };
         }
         let mut data = self.units(array, piece.stripe, within, true);
         let parity = self.units(array, piece.stripe, within, false);
         let parity = [0, 1].map(|which| parity.get(which).copied().flatten());
         let whole = gf::recover(&mut data, parity);
         let found = data[piece.column as usize].filter(|_| whole);
-        found.into_iter().collect()
+        OnDrives {
+            tokens: found.into_iter().collect(),
+            computed: true,
+        }
     }
 
     /// The living tokens of a stripe's data or parity units at a sector.

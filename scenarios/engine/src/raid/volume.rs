@@ -80,11 +80,6 @@ impl Volume {
         }
     }
 
-    /// Whether another drive knows what one held.
-    pub fn is_redundant(&self) -> bool {
-        self.geometry.parities() > 0 || self.geometry.copies() > 1
-    }
-
     /// Whether a unit without parity can be written: unreadable sectors can.
     pub fn takes_writes(&self, place: Place) -> bool {
         match self.members[place.member as usize].state {

@@ -2,6 +2,7 @@
 
 use super::super::mechanics::{Movement, Sweep};
 use super::super::model::Model;
+use super::super::params::SECTOR_BYTES;
 use super::super::scheduler::Waiting;
 use super::{Activity, IDLE, LinkFront};
 use crate::Port;
@@ -27,6 +28,7 @@ impl LinkFront {
             if deferred && !self.queue.defers() && cache.has_room(sectors) {
                 cache.insert(model, lbn, end);
                 self.counts.cached_writes += 1;
+                port.holds(io);
                 port.done(io, ready, Nanos::ZERO);
                 return self.after_caching(model, port);
             }
@@ -104,15 +106,31 @@ impl LinkFront {
         self.counts.accesses += 1;
         self.counts.destaged += 1;
         let arm = sweep.arm();
+        port.settles(lbn * SECTOR_BYTES, (end - lbn) * SECTOR_BYTES, done);
         self.activity = Activity::Destage { arm, end };
         self.occupy(port, start, done);
     }
 
     /// A run of the cache is on the medium: there is room for a write that waits.
     pub(super) fn has_destaged<P: Port>(&mut self, model: &Model, port: &mut P) {
+        if let Some(cache) = &mut self.cache {
+            cache.finish();
+        }
+        self.has_room(model, port);
+    }
+
+    /// The power fails: what the cache holds is lost.
+    pub fn power_cut<P: Port>(&mut self, model: &Model, port: &mut P) {
+        if let Some(cache) = &mut self.cache {
+            cache.clear();
+        }
+        self.has_room(model, port);
+    }
+
+    /// The cache holds less than before: writes and flushes that waited for that go on.
+    fn has_room<P: Port>(&mut self, model: &Model, port: &mut P) {
         let now = port.now();
         let Some(cache) = &mut self.cache else { return };
-        cache.finish();
         while let Some((index, waiting)) = self.queue.oldest_deferred() {
             let sectors = u64::from(waiting.sectors);
             if !cache.has_room(sectors) {
@@ -125,6 +143,7 @@ impl LinkFront {
             let record = port.io(waiting.io);
             let at = now.max(record.mark);
             record.charge(Part::Cache, at);
+            port.holds(waiting.io);
             port.done(waiting.io, at, Nanos::ZERO);
         }
         while cache.flushed() && !self.flushing.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::super::mechanics::{Movement, Sweep};
 use super::super::model::Model;
-use super::super::params::ScsiBusParams;
+use super::super::params::{SECTOR_BYTES, ScsiBusParams};
 use super::{Background, Media, Request, ScsiFront};
 use crate::Port;
 use raidlab_kernel::{Nanos, Part, Time};
@@ -58,6 +58,7 @@ impl ScsiFront {
             record.charge(Part::Overhead, data_from);
             record.charge(Part::Transfer, data_end);
             self.counts.cached_writes += 1;
+            hold(port, request, media.end);
             self.background = Background::Write {
                 sweep,
                 segment,
@@ -108,6 +109,7 @@ impl ScsiFront {
             done,
         };
         self.counts.cached_writes += 1;
+        hold(port, request, done);
         let data_end = data_from + bus.write_sector_ns * request.sectors();
         let record = port.io(request.io);
         record.charge(Part::Overhead, data_from);
@@ -142,6 +144,13 @@ impl ScsiFront {
         media.end = wait_for_data(model, bus, &mut sweep, request, data_from);
         (sweep, media)
     }
+}
+
+/// A write is complete before it is on the medium, at `done`.
+fn hold<P: Port>(port: &mut P, request: &Request, done: Time) {
+    let bytes = request.sectors() * SECTOR_BYTES;
+    port.holds(request.io);
+    port.settles(request.lbn * SECTOR_BYTES, bytes, done);
 }
 
 /// When the last sector of a write has passed, each sector having begun with its data in the
