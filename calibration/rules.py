@@ -10,7 +10,7 @@ from raidlab.devices.catalogue import find
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.loads import PROFILES, Profile, parse_fio_words
-from raidlab.scenarios.support import MODELLED_SETTINGS, NOT_YET
+from raidlab.scenarios.support import MODELLED_SETTINGS
 
 _BOOL = {"true": True, "false": False}
 
@@ -24,6 +24,8 @@ _RECORDED = {"hdd": 20_000}
 _ONE_AT_A_TIME = "60 s"
 _PASS_AT_MOST = "1 h"
 """A load that covers a file once ends by itself."""
+_FIRST = {"first hour": ("1 h", 60)}
+"""What is recorded of a tier that begins empty, and how many seconds each simulated one is."""
 _RECORDED_DEFAULT = 100_000
 """Of all others: hundreds of rounds of a load of 512 outstanding, whose I/Os come in waves."""
 
@@ -39,14 +41,11 @@ def scenario_tree(configuration: Configuration) -> dict[str, Any]:
     """
     report = shared().get(configuration.source, shared()["default"])
     settings = _settings(configuration, report)
-    for key in ("state",):
-        if key in settings:
-            raise ValueError(f"settings {key}={settings[key]}: {NOT_YET}")
     tree: dict[str, Any] = {
         "host": _host(report, settings),
         "array": [_array(configuration, report, settings)],
         "workload": _workloads(configuration, report, settings),
-        "run": _run(configuration)
+        "run": _run(configuration, settings)
         | {"precondition": report.precondition}
         | ({} if report.filled is None else {"filled": report.filled}),
     }
@@ -119,7 +118,7 @@ def _array(
     if configuration.raid_by == "os" and configuration.level not in ("single", "independent"):
         array["software_raid"] = "os"
     if settings.get("cache_tier"):
-        array["cache_tier"] = _cache_tier(settings["cache_tier"])
+        array["cache_tier"] = _cache_tier(settings["cache_tier"], settings.get("state", "warm"))
     return array
 
 
@@ -131,16 +130,19 @@ def _has_write_cache(drive: str) -> bool:
     return "write_cache" in getattr(spec, "options", ())
 
 
-def _cache_tier(text: str) -> dict[str, Any]:
+def _cache_tier(text: str, state: str) -> dict[str, Any]:
     """A tier from `raid1 x2 sas-6g-ssd write-back`."""
     words = text.split()
     if len(words) != 4 or not words[1].startswith("x") or not words[1][1:].isdecimal():
         raise ValueError(f'settings cache_tier={text}: a form such as "raid1 x2 MODEL write-back"')
+    if state not in ("warm", *_FIRST):
+        raise ValueError(f"settings state={state}: one of warm, {', '.join(_FIRST)}")
     level, count, model, write = words
     return {
         "level": level,
         "drives": [{"model": model, "count": int(count[1:])}],
         "write": write,
+        "state": "warm" if state == "warm" else "empty",
     }
 
 
@@ -151,7 +153,11 @@ def _workloads(
     outstanding: int | str = configuration.outstanding
     if outstanding != "max":
         outstanding = int(outstanding)
-    area = settings.get("area", report.area(configuration.count))
+    area = settings.get("area")
+    hot_spot = settings.get("hot_spot")
+    if area is None:
+        # The load generator spreads its accesses evenly over its file: a hot spot is the file.
+        area, hot_spot = hot_spot or report.area(configuration.count), None
     workload: dict[str, Any] = {
         "target": "data",
         **_load(configuration.load),
@@ -160,9 +166,8 @@ def _workloads(
         "outstanding": outstanding,
         "per": configuration.per,
     }
-    for key in ("hot_spot",):
-        if settings.get(key):
-            workload[key] = settings[key]
+    if hot_spot:
+        workload["hot_spot"] = hot_spot
     if "compressible" in settings:
         workload["compressible"] = f"{settings['compressible']} %"
     if "tool" in settings:
@@ -201,7 +206,7 @@ def _load(text: str) -> dict[str, Any]:
     return table
 
 
-def _run(configuration: Configuration) -> dict[str, Any]:
+def _run(configuration: Configuration, settings: Mapping[str, str]) -> dict[str, Any]:
     try:
         kind = find(configuration.drive).spec.kind
     except SpecError:
@@ -215,6 +220,10 @@ def _run(configuration: Configuration) -> dict[str, Any]:
         # The least latency of a stream of small writes comes when a track ends, which is rare;
         # and one I/O at a time costs little to simulate.
         duration = _ONE_AT_A_TIME
+    state = settings.get("state", "")
+    if settings.get("cache_tier") and state in _FIRST:
+        length, lapse = _FIRST[state]
+        return {"warm_up": warm_up, "duration": length, "time_lapse": lapse}
     return {
         "warm_up": warm_up,
         "duration": duration,

@@ -67,6 +67,32 @@ class Cache(Table):
         }
 
 
+class CacheTier(Table):
+    """How SSDs serve as a cache of the controller's arrays, if it can do that."""
+
+    size_max: Size = 512 * 10**9
+    """Largest cache."""
+    lookup: Duration = 10_000
+    """Time on a core for looking a request up."""
+    promote_after: int = Field(default=3, ge=1, le=255)
+    """Accesses that make a line (a stripe unit) hot: it is copied to the SSDs."""
+    half_life: Duration = Field(default=3600 * 10**9, gt=0)
+    """The heat of lines that are not on the SSDs is halved this often."""
+    dirty: Share = 0.5
+    """Share of the lines above which dirty ones are written back to the disks."""
+    copies: int = Field(default=256, ge=1, le=65536)
+    """Lines on their way to the SSDs at once."""
+
+    def to_plan(self) -> dict[str, Any]:
+        """What the array's tier in the plan takes from the controller."""
+        return {
+            "promote_after": self.promote_after,
+            "half_life_ns": self.half_life,
+            "dirty_share": self.dirty,
+            "copies_at_once": self.copies,
+        }
+
+
 class ControllerSpec(DeviceSpec):
     """`kind = "controller"`."""
 
@@ -94,6 +120,8 @@ class ControllerSpec(DeviceSpec):
     """True if the host's CPU does the RAID work, as with chipset controllers."""
     cache: Cache | None = None
     features: tuple[Literal["fast_path", "cache_tier"], ...] = ()
+    tier: CacheTier = CacheTier()
+    """Of controllers that have `cache_tier`."""
 
     def faults(self) -> Iterator[Fault]:
         """Ports and drives that do not fit together."""
@@ -120,6 +148,7 @@ class ControllerSpec(DeviceSpec):
             "parity_request_ns": self.firmware.parity,
             "fast_path_request_ns": self.firmware.fast_path,
             "latency_ns": self.firmware.latency,
+            "tier_ns": self.tier.lookup,
             "parity_bytes_per_s": 0 if self.parity is None else round(self.parity),
             "memory_bytes_per_s": 0 if self.cache is None else self.cache.usable,
             "cache": None if self.cache is None else self.cache.to_plan(),

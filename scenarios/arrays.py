@@ -21,6 +21,16 @@ def wrong_count(level: str, drives: int) -> str | None:
     return None if fits(drives) else wanted
 
 
+def data_columns(level: str, drives: int) -> int:
+    """Stripe units that are written back together: those whose parity ties them, else one."""
+    return {
+        "raid5": drives - 1,
+        "raid6": drives - 2,
+        "raid50": drives // 2 - 1,
+        "raid60": drives // 2 - 2,
+    }.get(level, 1)
+
+
 def usable_bytes(level: str, stripe_unit: int, capacities: Sequence[int]) -> int:
     """Bytes that an array offers.
 

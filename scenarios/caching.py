@@ -81,7 +81,11 @@ def settings_warnings(spec: ControllerSpec, settings: ControllerTable) -> Iterat
             f"controller {spec.name}: write-back falls to write-through, since nothing keeps the"
             " cache through an outage (backup)"
         )
-    if settings.fast_path and not _past_the_cache(policy(spec, settings)):
+    if (
+        settings.fast_path
+        and "fast_path" in spec.features
+        and not _past_the_cache(policy(spec, settings))
+    ):
         yield (
             "controller.fast_path: has no effect beside write-back, read-ahead or cached I/O;"
             ' it needs write = "write-through", read_ahead = "none", io_cache = "direct"'

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from raidlab.scenarios.parts import Parts
-from raidlab.scenarios.schema import EventTable, ScenarioTable
+from raidlab.scenarios.schema import EventTable, RunTable, ScenarioTable
 
 _OF_A_DRIVE = ("fail-drive", "slow-drive", "unreadable-sectors", "replace-drive")
 _OF_AN_ARRAY = ("patrol-read", "consistency-check")
@@ -17,8 +17,14 @@ def happenings(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = []
     for at, event in enumerate(table.event):
         for action in _actions(f"event.{at}", event, table, parts):
-            events.append({"at_ns": event.at} | action)
+            happened = {"at_ns": event.at} | action
+            events.append(happened | {"at_ns": _simulated(happened["at_ns"], table.run)})
     return events
+
+
+def _simulated(at: int, run: RunTable) -> int:
+    """The simulated instant, in ns, that stands for a time of the run."""
+    return min(at, run.warm_up) + max(0, at - run.warm_up) // run.time_lapse
 
 
 def _actions(
@@ -47,6 +53,8 @@ def _actions(
     elif event.action == "power-fail":
         parts.warnings += [_forgets(name) for name in parts.volatile]
         yield {"action": action, "off_ns": event.lasts}
+    elif event.action == "move-hot-spot":
+        yield from _move(key, event, table, parts)
     elif event.action == "battery-learn":
         cache = any(plan.get("cache") is not None for plan in parts.arrays)
         if table.controller is None or not cache:
@@ -61,6 +69,24 @@ def _forgets(array: str) -> str:
         f"array {array}: when the power fails, its drives' own caches lose what they have told to"
         " be written, whatever the controller's backup keeps (disk_cache, write_cache = false)"
     )
+
+
+def _move(
+    key: str, event: EventTable, table: ScenarioTable, parts: Parts
+) -> Iterator[dict[str, Any]]:
+    names = [load.name or f"workload-{at}" for at, load in enumerate(table.workload)]
+    hot = {name: at for at, name in enumerate(names) if table.workload[at].hot_spot is not None}
+    name = event.workload or (next(iter(hot)) if len(hot) == 1 else "")
+    if name not in hot:
+        allowed = f"the name of a workload with a hot_spot: {', '.join(hot) or 'there is none'}"
+        parts.faults.add(f"{key}.workload", event.workload or None, allowed, list(hot))
+        return
+    load = table.workload[hot[name]]
+    yield {
+        "action": "move_hot_spot",
+        "workload": hot[name],
+        "start_bytes": load.area_start + event.start,
+    }
 
 
 def _ready() -> dict[str, Any]:

@@ -14,6 +14,7 @@ from raidlab.scenarios.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.caching import cache_plan
 from raidlab.scenarios.history import drive_histories
 from raidlab.scenarios.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
+from raidlab.scenarios.tier import add_tier
 from raidlab.scenarios.topology import Attached
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
@@ -66,8 +67,7 @@ class Parts:
             self.faults.add(f"{key}.name", name, "a name that no other array has")
             return
         self._check_level(key, table, controller[0], controller[1] is not None)
-        first = len(self.drives)
-        chosen = self._choose_drives(key, name, table, controller[1])
+        chosen = self.choose_drives(key, name, table, controller[1])
         wanted = wrong_count(table.level, table.count)
         if wanted is not None:
             self.faults.add(f"{key}.drives", f"{table.count} drives", f"{table.level} of {wanted}")
@@ -75,13 +75,10 @@ class Parts:
         if wanted is None and len(chosen) == table.count and table.stripe_unit > 0:
             capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
             usable = usable_bytes(table.level, table.stripe_unit, capacities)
-            chosen = self._with_history(key, table, name, usable, chosen)
+            chosen = self.with_history(key, table, usable, chosen, name)
         if any(drive.spec.volatile(options) for drive, options in chosen):
             self.volatile.append(name)
-        for drive, options in chosen:
-            self.drives.append(drive)
-            self.model_of_drive.append(self._model(drive.spec, options))
-        members = list(range(first, len(self.drives)))
+        members = self.attach(chosen)
         spares = self._add_spares(key, name, table, chosen)
         groups = [[member] for member in members] if table.level == "independent" else [members]
         in_host = controller[0] is not None and controller[0].raid_in_host
@@ -101,6 +98,29 @@ class Parts:
                 }
             )
         self.offered[name] = (indices, usable)
+        if chosen and all(drive.spec.kind == "hdd" for drive, _ in chosen):
+            self._without_fast_path(name, controller[1], indices)
+        tier = add_tier(self, key, name, table, controller)
+        if tier is not None:
+            self.arrays[indices[0]]["tier"] = tier
+
+    def _without_fast_path(
+        self, name: str, settings: ControllerTable | None, indices: list[int]
+    ) -> None:
+        """The short path is for flash: hard disks, not the firmware, set the pace of theirs."""
+        if settings is not None and settings.fast_path:
+            self.warnings.append(
+                f"controller.fast_path: has no effect on {name}, an array of hard disks"
+            )
+            for index in indices:
+                self.arrays[index]["fast_path"] = False
+
+    def attach(self, chosen: list[tuple[Attached, DriveOptions]]) -> list[int]:
+        """Adds drives to the system; gives their indices."""
+        for drive, options in chosen:
+            self.drives.append(drive)
+            self.model_of_drive.append(self._model(drive.spec, options))
+        return list(range(len(self.drives) - len(chosen), len(self.drives)))
 
     def _add_spares(
         self,
@@ -140,7 +160,7 @@ class Parts:
             allowed = f"a level that {controller.name} has: {', '.join(controller.levels)}"
             self.faults.add(f"{key}.level", table.level, allowed, controller.levels)
 
-    def _choose_drives(
+    def choose_drives(
         self, key: str, name: str, table: ArrayTable, controller: ControllerTable | None
     ) -> list[tuple[Attached, DriveOptions]]:
         """The drives of an array that were found, with what is asked of them."""
@@ -190,22 +210,25 @@ class Parts:
             share = load.compressible
         return share if "compressible" in spec.options else None
 
-    def _with_history(
+    def with_history(
         self,
         key: str,
         table: ArrayTable,
-        name: str,
         usable: int,
         chosen: list[tuple[Attached, DriveOptions]],
+        name: str = "",
     ) -> list[tuple[Attached, DriveOptions]]:
-        """The same drives with what they have been through."""
+        """The same drives with what they have been through.
+
+        `name` is the array's for the scenario's own; loads of the scenario then count.
+        """
         remember = [drive for drive, _ in chosen if "history" in drive.spec.options]
         if not remember:
             if table.history:
                 allowed = "left out: none of its drives remembers what was written"
                 self.faults.add(f"{key}.history", None, allowed)
             elif self.scenario.run.precondition != "fresh":
-                self.warnings.append(f"run.precondition: has no effect on {name}")
+                self.warnings.append(f"run.precondition: has no effect on {name or table.name}")
             return chosen
         for at, past in enumerate(table.history):
             if past.area_start + (past.area or 1) > usable:
@@ -215,7 +238,9 @@ class Parts:
         loads = [
             load
             for at, load in enumerate(self.scenario.workload)
-            if self.scenario.target_name(at) == name and not any(True for _ in load.faults())
+            if name
+            and self.scenario.target_name(at) == name
+            and not any(True for _ in load.faults())
         ]
         capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
         histories = drive_histories(self.scenario, table, loads, usable, capacities)

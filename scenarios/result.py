@@ -193,13 +193,38 @@ def make_row(
         "write": merged["write"],
         "breakdown_us": merged["breakdown_us"],
         "write_amplification": _write_amplification(run["components"]),
-        "cache": {},
+        "cache": _cache(run["caches"], target),
+        "caches": run["caches"],
         "components": run["components"],
         "bottleneck": _busy(ranked, 0),
         "runner_up": _busy(ranked, 1),
         "timeline": merged["timeline"],
         "duration_s": run["duration_s"],
     }
+
+
+def _cache(caches: Sequence[Mapping[str, Any]], target: str) -> Row:
+    """Hit ratios of the controller's memory and of the array's tier; empty without a cache."""
+    told: Row = {}
+    for cache in caches:
+        figures = {
+            "read_hit_ratio": _ratio(cache["read_hits"], cache["reads"]),
+            "write_hit_ratio": _ratio(cache["write_hits"], cache["writes"]),
+        }
+        if cache["kind"] == "memory":
+            full = _ratio(cache["full_stripes"], cache["destages"])
+            told |= figures | {"full_stripe_ratio": full, "filled_bytes": cache["filled_bytes"]}
+        elif cache["name"] == target:
+            told["tier"] = figures | {
+                "used_share": cache["used_share"],
+                "dirty_share": cache["dirty_share"],
+                "filled_bytes": cache["filled_bytes"],
+            }
+    return told
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
 
 
 def _busy(ranked: Sequence[Mapping[str, Any]], place: int) -> str | None:

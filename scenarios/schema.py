@@ -68,7 +68,10 @@ class CacheTierTable(Table):
 
     drives: tuple[DrivesTable, ...] = Field(min_length=1)
     level: Literal["raid0", "raid1", "raid1e"] = "raid0"
-    write: Literal["write-through", "write-back"] = "write-through"
+    write: Literal["write-back", "read", "write-through"] = "write-back"
+    """`read` (the same as `write-through`): writes go past the tier."""
+    state: Literal["empty", "warm"] = "empty"
+    """`warm`: the run finds it as its loads make it in the long run."""
 
 
 class PastTable(Table):
@@ -153,6 +156,11 @@ class WorkloadTable(Table):
     distribution: Literal["uniform", "zipf", "pareto", "normal", "zoned"] = "uniform"
     compressible: Share | None = None
     hot_spot: Size | None = None
+    """Size of a part of the area that most random I/Os go to."""
+    hot_share: Share | None = None
+    """Share of the I/Os that go there; 85 % if left out. The rest goes anywhere in the area."""
+    hot_start: Size = 0
+    """Where it begins in the area."""
     fio: str | None = None
     trace: str | None = None
 
@@ -160,6 +168,7 @@ class WorkloadTable(Table):
         """Ways of saying the load that contradict each other."""
         if self.fio is None and self.trace is None:
             yield from self._load_faults()
+        yield from self._hot_spot_faults()
         if self.align == 0:
             yield Fault("align", "0 B", "at least 1 B; usual are 512 B and 4096 B")
         elif self.area_start % self.align:
@@ -171,6 +180,18 @@ class WorkloadTable(Table):
             for key in ("outstanding", "think_time", "buffered", "passes"):
                 if getattr(self, key):
                     yield Fault(key, None, "has no effect beside `rate`: leave one of them out")
+
+    def _hot_spot_faults(self) -> Iterator[Fault]:
+        if self.hot_spot is None:
+            for key in ("hot_share", "hot_start"):
+                if getattr(self, key):
+                    yield Fault(key, None, "has no effect without `hot_spot`")
+        elif self.passes:
+            yield Fault("hot_spot", None, "has no effect beside `passes`: leave one of them out")
+        elif self.hot_spot == 0:
+            yield Fault("hot_spot", "0 B", "at least a block")
+        elif self.align and self.hot_start % self.align:
+            yield Fault("hot_start", f"{self.hot_start} B", f"a multiple of align = {self.align} B")
 
     def _load_faults(self) -> Iterator[Fault]:
         if self.profile is not None:
@@ -214,11 +235,15 @@ class RunTable(Table):
     """What `precondition` fills of each drive, from its start; the whole drive if left out."""
     replications: int = Field(default=1, ge=1, le=1000)
     seed: int = Field(default=1, ge=0, le=2**63 - 1)
+    time_lapse: int = Field(default=1, ge=1, le=1000)
+    """How many seconds of the life of a `cache_tier` each simulated second stands for."""
     timeline_step: Duration | None = None
     """Step of the rate and latency over time; a fiftieth of the run if left out."""
 
     def faults(self) -> Iterator[Fault]:
         """Runs longer than the clock can count."""
+        if self.time_lapse * 100 > self.warm_up + self.duration:
+            yield Fault("time_lapse", self.time_lapse, "less: too little of the run would be left")
         for key in ("warm_up", "duration"):
             if getattr(self, key) > 10 * 365 * 86400 * 10**9:
                 yield Fault(key, f"{getattr(self, key)} ns", "at most ten years")
@@ -240,6 +265,7 @@ class EventTable(Table):
         "patrol-read",
         "consistency-check",
         "battery-learn",
+        "move-hot-spot",
     ]
     array: str = ""
     """Name of the array; may be left out where there is only one."""
@@ -250,6 +276,9 @@ class EventTable(Table):
     offset: Size = 0
     size: Size = Field(default=4096, gt=0)
     """Of `unreadable-sectors`: where on the drive, and how many bytes."""
+    workload: str = ""
+    start: Size = 0
+    """Of `move-hot-spot`: whose, and where it begins in the area from then on."""
     lasts: Duration = 60_000_000_000
     """Of `power-fail` and `battery-learn`: for how long."""
 

@@ -58,12 +58,10 @@ def _array(key: str, table: ArrayTable) -> Iterator[Fault]:
     if table.level not in MODELLED_LEVELS:
         allowed = f"{NOT_YET}; modelled are {', '.join(MODELLED_LEVELS)}"
         yield Fault(f"{key}.level", table.level, allowed)
-    if table.cache_tier is not None:
-        yield Fault(f"{key}.cache_tier", None, NOT_YET)
 
 
 def _workload(key: str, table: WorkloadTable) -> Iterator[Fault]:
-    for name in ("fio", "trace", "hot_spot"):
+    for name in ("fio", "trace"):
         if getattr(table, name) is not None:
             yield Fault(f"{key}.{name}", getattr(table, name), NOT_YET)
     if table.distribution != "uniform":

@@ -121,6 +121,10 @@ def build_scenario(tree: Mapping[str, Any], path: Path | None = None) -> Scenari
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
     workloads = _workloads(table, parts, host)
+    if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
+        faults.add(
+            "run.time_lapse", table.run.time_lapse, "1: without a cache_tier it has no effect"
+        )
     events = happenings(table, parts)
     topology = None
     if host is not None and (controller is not None or table.controller is None):
@@ -135,7 +139,7 @@ def build_scenario(tree: Mapping[str, Any], path: Path | None = None) -> Scenari
         if controller is None or table.controller is None
         else [controller_plan(controller, table.controller, topology.to_host)],
         "events": events,
-        "data": bool(events),
+        "data": any(event["action"] != "move_hot_spot" for event in events),
         "workloads": [plan for _, plans in workloads for plan in plans],
     }
     return Scenario(
@@ -178,16 +182,17 @@ def _plan(
     table: ScenarioTable, parts: Parts, topology: Topology, block_layer: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Everything of the plan but the host, the controllers and the workloads."""
-    run = table.run
+    run, lapse = table.run, table.run.time_lapse
     step = run.timeline_step or max(1, (run.warm_up + run.duration) // 50)
     drives = zip(parts.drives, parts.model_of_drive, topology.paths, strict=True)
     return {
         "seed": run.seed,
         "warm_up_ns": run.warm_up,
-        "duration_ns": run.duration,
+        "duration_ns": run.duration // lapse,
         "max_ios": run.max_ios,
         "precision": run.precision,
-        "timeline_step_ns": step,
+        "timeline_step_ns": max(1, step // lapse),
+        "time_lapse": lapse,
         "links": topology.links,
         "devices": parts.models,
         "drives": [
@@ -296,6 +301,12 @@ def _area(
         faults.add(f"{key}.area", written, allowed)
         return None
     block = workload.load().block_bytes
+    if workload.hot_spot is not None:
+        if workload.load().access == "sequential":
+            faults.add(f"{key}.hot_spot", None, "left out: it has no effect on a sequential load")
+        elif not block <= workload.hot_spot <= area - workload.hot_start:
+            allowed = f"a block of {block} B at least, at most what the area of {area} B holds"
+            faults.add(f"{key}.hot_spot", f"{workload.hot_spot} B", allowed)
     least = block * (workload.threads or threads)
     if area < least:
         faults.add(f"{key}.area", f"{area} B", f"at least a block of {block} B for each thread")
@@ -313,9 +324,17 @@ def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) ->
     }
     if workload.rate is not None:
         arrival = {"kind": "poisson", "per_s": workload.rate}
+    hot_spot = None
+    if workload.hot_spot is not None:
+        hot_spot = {
+            "share": 0.85 if workload.hot_share is None else workload.hot_share,
+            "start_bytes": workload.area_start + workload.hot_start,
+            "bytes": workload.hot_spot,
+        }
     return {
         "name": name,
         "array": array,
+        "hot_spot": hot_spot,
         "access": load.access,
         "read_share": load.read_share,
         "block_bytes": load.block_bytes,

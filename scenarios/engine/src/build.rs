@@ -12,6 +12,7 @@ use crate::plan::{
 };
 use crate::raid::{Caching, Geometry, Raid, Store, Streams, Volume};
 use crate::system::{Array, Controller, Event, Slot, System, Tally, Workload};
+use crate::tier::ArrayTier;
 use raidlab_kernel::{Calendar, Nanos, Op, Queue, Slab, Stream, Time, TimeWeighted};
 use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link, Path};
 use std::collections::VecDeque;
@@ -73,6 +74,10 @@ impl System {
         let requests = slots.len() + OUTSIDE_IOS;
         let ios = requests + commands_at_most(plan, &arrays);
         let mut volumes = build_volumes(plan, &mut drives, &arrays);
+        let tiers = build_tiers(plan, &volumes, &mut faults);
+        if !faults.0.is_empty() {
+            return Err(faults.0);
+        }
         let stores = build_stores(plan, &mut volumes);
         for (drive, plan) in drives.iter_mut().zip(&plan.drives) {
             drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
@@ -103,7 +108,7 @@ impl System {
             tally: Tally::default(),
             recorded: 0,
             segments: Vec::with_capacity(256),
-            raid: Raid::new(plan, volumes, stores, ios),
+            raid: Raid::new(plan, volumes, tiers, stores, ios),
             caches: build_caches(plan, threads + outside_threads),
             ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,
             over: None,
@@ -214,6 +219,19 @@ fn check_references(plan: &Plan, faults: &mut Faults) {
             faults.index(key, controller, plan.controllers.len());
         }
     }
+    for (i, array) in plan.arrays.iter().enumerate() {
+        if let Some(tier) = &array.tier {
+            let key = format!("arrays.{i}.tier.array");
+            faults.index(key.clone(), tier.array, plan.arrays.len());
+            if tier.array as usize == i {
+                faults.add(key, tier.array, "another array");
+            }
+            if plan.data || plan.can_fail() {
+                let allowed = "no events but moves of a hot spot: versions stop at the tier";
+                faults.add(format!("arrays.{i}.tier"), tier.array, allowed);
+            }
+        }
+    }
     for (i, controller) in plan.controllers.iter().enumerate() {
         if let Some(cache) = &controller.cache {
             for (key, share) in [
@@ -248,6 +266,9 @@ fn check_references(plan: &Plan, faults: &mut Faults) {
                     controller,
                     plan.controllers.len(),
                 );
+            }
+            Action::MoveHotSpot { workload, .. } => {
+                faults.index(format!("{key}.workload"), workload, plan.workloads.len());
             }
             Action::PowerFail { .. } => {}
         }
@@ -318,8 +339,45 @@ fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
             || policy.write != WritePolicy::WriteThrough
             || policy.read_ahead != ReadAhead::None
     });
-    let watched = plan.data || !plan.events.is_empty() || !array.spares.is_empty();
-    array.level.has_parity() || cached || watched
+    let watched = plan.data || plan.can_fail() || !array.spares.is_empty();
+    let tiered = array.tier.is_some() || tier_of(plan, array).is_some();
+    array.level.has_parity() || cached || watched || tiered
+}
+
+/// The array whose tier an array is.
+fn tier_of(plan: &Plan, array: &ArrayPlan) -> Option<usize> {
+    plan.arrays.iter().position(|other| {
+        let tier = other.tier.as_ref().map(|tier| tier.array as usize);
+        tier.is_some_and(|tier| plan.arrays[tier].name == array.name)
+    })
+}
+
+/// The tiers of the arrays, warm where the plan says so.
+fn build_tiers(
+    plan: &Plan,
+    volumes: &[Option<Volume>],
+    faults: &mut Faults,
+) -> Vec<Option<ArrayTier>> {
+    let mut tiers = Vec::new();
+    for (index, array) in plan.arrays.iter().enumerate() {
+        let built = array.tier.as_ref().map(|tier| {
+            let mut built = ArrayTier::new(plan, index, tier, volumes)?;
+            if tier.warm {
+                built.warm_up(plan);
+            }
+            Ok(built)
+        });
+        match built {
+            Some(Err(allowed)) => {
+                let _: String = allowed;
+                faults.add(format!("arrays.{index}.tier"), &array.name, allowed);
+                tiers.push(None);
+            }
+            Some(Ok(tier)) => tiers.push(Some(tier)),
+            None => tiers.push(None),
+        }
+    }
+    tiers
 }
 
 /// The caches of the controllers, and how they serve their arrays.
@@ -345,6 +403,9 @@ fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<Option<Store
             arrays.push(at as u32);
             spaces.push(volume.groups());
             drives += volume.members.len() as u32;
+            if let Some(tier) = &array.tier {
+                drives += plan.arrays[tier.array as usize].drives.len() as u32;
+            }
         }
         (!arrays.is_empty()).then(|| Store::new(cache, arrays, &spaces, drives))
     };
@@ -394,6 +455,24 @@ fn build_volumes(plan: &Plan, drives: &mut [Drive], arrays: &[Array]) -> Vec<Opt
 }
 
 fn check_workloads(plan: &Plan, arrays: &[Array], faults: &mut Faults) {
+    for (index, event) in plan.events.iter().enumerate() {
+        if let Action::MoveHotSpot {
+            workload,
+            start_bytes,
+        } = event.action
+        {
+            let load = &plan.workloads[workload as usize];
+            let spot = load.hot_spot.as_ref().map(|spot| spot.bytes);
+            let end = load.area_start_bytes + load.area_bytes;
+            let inside = spot.is_some_and(|bytes| {
+                start_bytes >= load.area_start_bytes && start_bytes.saturating_add(bytes) <= end
+            });
+            if !inside {
+                let allowed = "inside the area of a workload with a hot spot";
+                faults.add(format!("events.{index}.start_bytes"), start_bytes, allowed);
+            }
+        }
+    }
     for (index, workload) in plan.workloads.iter().enumerate() {
         let mut check = |fits: bool, key: &str, value: String, allowed: String| {
             if !fits {
@@ -452,6 +531,19 @@ fn check_workloads(plan: &Plan, arrays: &[Array], faults: &mut Faults) {
             area_bytes.to_string(),
             format!("at most {capacity} from the start of the array"),
         );
+        if let Some(spot) = &workload.hot_spot {
+            let (first, end) = (
+                spot.start_bytes,
+                spot.start_bytes.saturating_add(spot.bytes),
+            );
+            let inside = first >= area_start_bytes && end <= area_start_bytes + area_bytes;
+            check(
+                inside && spot.bytes >= block_bytes && (0.0..=1.0).contains(&spot.share),
+                "hot_spot",
+                format!("{} of {first} to {end}", spot.share),
+                "a share of 0 to 1; a block or more inside the area".into(),
+            );
+        }
         match workload.arrival {
             Arrival::Closed { outstanding, .. } => check(
                 outstanding > 0 && outstanding <= 1 << 20,
@@ -481,6 +573,7 @@ fn build_controller(plan: &ControllerPlan) -> Controller {
             parity_ns: plan.parity_request_ns.unwrap_or(request),
             fast_path_ns: plan.fast_path_request_ns.unwrap_or(request),
             command_ns: plan.command_ns,
+            tier_ns: plan.tier_ns,
             latency_ns: plan.latency_ns,
             parity_bytes_per_s: plan.parity_bytes_per_s,
             memory_bytes_per_s: plan.memory_bytes_per_s,

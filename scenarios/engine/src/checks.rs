@@ -71,6 +71,11 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
             must(false, what);
         }
     }
+    for tier in system.raid.tiers.iter().flatten() {
+        if let Err(what) = tier.tier.check() {
+            must(false, what);
+        }
+    }
     for drive in &system.drives {
         if let Err(what) = drive.device.check() {
             must(false, format!("drive {}: {what}", drive.name));

@@ -6,7 +6,7 @@
 
 mod block_layer;
 mod build;
-
+mod cache_report;
 mod checks;
 mod drive;
 mod layout;
@@ -20,6 +20,7 @@ pub mod report;
 mod run;
 mod simulation;
 mod system;
+mod tier;
 
 pub use build::capacities;
 pub use layout::{Layout, Segment};

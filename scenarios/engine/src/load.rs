@@ -1,6 +1,6 @@
 //! The load generator: which I/O a workload issues next.
 
-use crate::plan::{Access, WorkloadPlan};
+use crate::plan::{Access, HotSpotPlan, WorkloadPlan};
 use raidlab_kernel::{Op, Stream};
 
 /// What an I/O asks for, before it has a record.
@@ -32,8 +32,19 @@ pub struct Load {
     left: Vec<u64>,
     /// The order of the blocks of a random load that covers its area.
     cover: Option<Cover>,
+    hot_spot: Option<HotSpot>,
     offsets: Stream,
     kinds: Stream,
+    /// Whether an I/O goes to the hot spot.
+    spots: Stream,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct HotSpot {
+    share: f64,
+    /// First place, and number of places.
+    first: u64,
+    places: u64,
 }
 
 /// Every block of an area once, in random order: a permutation that needs no memory, four rounds
@@ -80,6 +91,21 @@ impl Cover {
 impl Load {
     /// The generator of `plan`, whose area holds at least one block.
     pub fn new(plan: &WorkloadPlan, seed: u64) -> Load {
+        Load::of(plan, seed, "")
+    }
+
+    /// The same load with other random numbers: `purpose` tells them apart.
+    pub fn shadow(plan: &WorkloadPlan, seed: u64) -> Load {
+        Load::of(plan, seed, "shadow ")
+    }
+
+    fn of(plan: &WorkloadPlan, seed: u64, purpose: &str) -> Load {
+        let stream = |what| Stream::new(seed, &plan.name, &format!("{purpose}{what}"));
+        let hot_spot = |spot: &HotSpotPlan| HotSpot {
+            share: spot.share,
+            first: (spot.start_bytes - plan.area_start_bytes) / plan.align_bytes,
+            places: spot.bytes.saturating_sub(plan.block_bytes) / plan.align_bytes + 1,
+        };
         let threads = u64::from(plan.threads);
         let share = plan.area_bytes / threads / plan.align_bytes * plan.align_bytes;
         let share = share.max(plan.block_bytes);
@@ -103,8 +129,10 @@ impl Load {
             share,
             left: vec![each; threads as usize],
             cover: covers.then(|| Cover::new(blocks, &mut order)),
-            offsets: Stream::new(seed, &plan.name, "offset"),
-            kinds: Stream::new(seed, &plan.name, "read or write"),
+            hot_spot: plan.hot_spot.as_ref().map(hot_spot),
+            offsets: stream("offset"),
+            kinds: stream("read or write"),
+            spots: stream("hot or cold"),
         }
     }
 
@@ -131,8 +159,8 @@ impl Load {
             Op::Write
         };
         let within = match (self.access, &mut self.cover) {
-            (Access::Random, None) => self.offsets.below(self.places) * self.align,
             (Access::Random, Some(cover)) => cover.next() * self.block,
+            (Access::Random, None) => self.random_place() * self.align,
             (Access::Sequential, _) => self.next_in_sequence(thread),
         };
         Some(Request {
@@ -140,6 +168,22 @@ impl Load {
             offset: self.start + within,
             bytes: self.block,
         })
+    }
+
+    fn random_place(&mut self) -> u64 {
+        match self.hot_spot {
+            Some(spot) if self.spots.chance(spot.share) => {
+                spot.first + self.offsets.below(spot.places)
+            }
+            _ => self.offsets.below(self.places),
+        }
+    }
+
+    /// The hot spot begins at this byte from now on.
+    pub fn move_hot_spot(&mut self, start: u64) {
+        if let Some(spot) = &mut self.hot_spot {
+            spot.first = start.saturating_sub(self.start) / self.align;
+        }
     }
 
     fn next_in_sequence(&mut self, thread: u32) -> u64 {
@@ -173,6 +217,7 @@ mod tests {
             align_bytes: 512,
             area_start_bytes: 1 << 20,
             area_bytes: area,
+            hot_spot: None,
             arrival: Arrival::Closed {
                 outstanding: 1,
                 think_ns: Nanos::ZERO,
@@ -212,6 +257,20 @@ mod tests {
                 prop_assert!(request.offset >= 1 << 20);
                 prop_assert!(request.offset + request.bytes <= (1 << 20) + area);
             }
+        }
+
+        /// Four fifths of the I/Os, and a tenth of the rest, meet a tenth of the area.
+        #[test]
+        fn a_hot_spot_has_its_share_wherever_it_is(start in 0u64..(9 << 20)) {
+            let mut plan = plan(Access::Random, 1, 10 << 20, 512);
+            plan.hot_spot = Some(HotSpotPlan { share: 0.8, start_bytes: 1 << 20, bytes: 1 << 20 });
+            let mut load = Load::new(&plan, 5);
+            let start = (1 << 20) + start / 512 * 512;
+            load.move_hot_spot(start);
+            let spot = start..start + (1 << 20);
+            let hits = (0..20_000).filter(|_| spot.contains(&load.next(0).unwrap().offset)).count();
+            // Five standard deviations: 5 sqrt(0.82 * 0.18 / 20000).
+            prop_assert!((hits as f64 / 20_000.0 - 0.82).abs() < 0.0136);
         }
 
         #[test]

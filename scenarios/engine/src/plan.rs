@@ -31,6 +31,9 @@ pub struct Plan {
     /// Length of a step of the timeline in the result; 0 for no timeline.
     #[serde(default)]
     pub timeline_step_ns: Nanos,
+    /// How many seconds of the life of tiers each simulated second after the warm-up stands for.
+    #[serde(default = "one")]
+    pub time_lapse: u32,
     /// Load threads of outside callers; an I/O whose mark is `m` belongs to thread
     /// `m % outside_threads`.
     #[serde(default = "one")]
@@ -59,6 +62,20 @@ pub struct Plan {
 
 fn one() -> u32 {
     1
+}
+
+impl Plan {
+    /// The time that a simulated instant, in seconds, stands for.
+    pub fn lapsed(&self, t_s: f64) -> f64 {
+        let warm_s = self.warm_up_ns.0 as f64 / 1e9;
+        t_s.min(warm_s) + (t_s - warm_s).max(0.0) * f64::from(self.time_lapse.max(1))
+    }
+
+    /// True if drives, power or backups can fail during the run.
+    pub fn can_fail(&self) -> bool {
+        let moves = |event: &EventPlan| matches!(event.action, Action::MoveHotSpot { .. });
+        !self.events.iter().all(moves)
+    }
 }
 
 /// A controller: a queue, cores, firmware time.
@@ -97,6 +114,9 @@ pub struct ControllerPlan {
     /// Its cache.
     #[serde(default)]
     pub cache: Option<CachePlan>,
+    /// Firmware time of looking a request up in a tier of SSDs.
+    #[serde(default)]
+    pub tier_ns: Nanos,
     /// Its link to the host, an index into `links`; data of arrays that pass through its memory
     /// cross this link by themselves.
     #[serde(default)]
@@ -203,6 +223,30 @@ pub struct ArrayPlan {
     /// How the controller's cache serves it; none for past the cache.
     #[serde(default)]
     pub cache: Option<PolicyPlan>,
+    /// Its tier of SSDs.
+    #[serde(default)]
+    pub tier: Option<TierPlan>,
+}
+
+/// A tier of SSDs as a cache of an array.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TierPlan {
+    /// The array of the SSDs, an index into `arrays`; its stripe unit is a line of the tier: what
+    /// leaves the controller's cache together, a stripe unit or, with parity, a stripe's data.
+    pub array: u32,
+    /// True if writes go to the SSDs; false if they go past them.
+    pub write_back: bool,
+    /// Accesses that make a line hot.
+    pub promote_after: u32,
+    /// The heat of lines that are not on the SSDs is halved this often.
+    pub half_life_ns: Nanos,
+    /// Share of the lines above which dirty ones are written back.
+    pub dirty_share: f64,
+    /// Lines on their way to the SSDs at once.
+    pub copies_at_once: u32,
+    /// True if the run finds the tier as the load would have made it in the long run.
+    pub warm: bool,
 }
 
 /// When a write is told to be complete.
@@ -272,6 +316,13 @@ pub enum Action {
     ConsistencyCheck {
         /// Index into `arrays`.
         array: u32,
+    },
+    /// The hot spot of a workload moves.
+    MoveHotSpot {
+        /// Index into `workloads`.
+        workload: u32,
+        /// Where it begins from now on.
+        start_bytes: u64,
     },
     /// A cache's battery or flash backup becomes ready or not ready (it learns, it fails).
     BackupReady {
@@ -386,6 +437,9 @@ pub struct WorkloadPlan {
     pub area_start_bytes: u64,
     /// Bytes of the area.
     pub area_bytes: u64,
+    /// The part of the area that most random I/Os go to.
+    #[serde(default)]
+    pub hot_spot: Option<HotSpotPlan>,
     /// Arrival of I/Os.
     pub arrival: Arrival,
     /// How often the area is covered, each block once a time; then the load ends, and the run
@@ -395,4 +449,16 @@ pub struct WorkloadPlan {
     /// The operating system's page cache, if the load goes through it.
     #[serde(default)]
     pub page_cache: Option<PageCacheParams>,
+}
+
+/// A part of a workload's area that most of its random I/Os go to.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HotSpotPlan {
+    /// Share of the I/Os; the rest goes anywhere in the area.
+    pub share: f64,
+    /// First byte.
+    pub start_bytes: u64,
+    /// Number of bytes.
+    pub bytes: u64,
 }

@@ -1,6 +1,8 @@
 //! The result of a run as plain data, in the shapes that the Python side passes on.
 
+use crate::cache_report::CacheReport;
 use crate::measure::Meter;
+use crate::plan::Plan;
 use crate::raid::{DataReport, LogEntry};
 use crate::system::{System, Workload};
 use raidlab_kernel::{Histogram, Interval, Nanos, Part, Parts, Time};
@@ -112,7 +114,7 @@ pub struct WorkloadResult {
 }
 
 impl WorkloadResult {
-    fn new(system: &System, workload: &Workload, until: Time) -> WorkloadResult {
+    fn new(system: &System, workload: &Workload, until: Time, plan: &Plan) -> WorkloadResult {
         let meter = &workload.meter;
         let seconds = until.since(meter.from()).seconds();
         let mut all = meter.reads.clone();
@@ -133,7 +135,7 @@ impl WorkloadResult {
             read: Side::new(&meter.reads, meter.bytes[0], seconds),
             write: Side::new(&meter.writes, meter.bytes[1], seconds),
             breakdown_us: breakdown(&meter.parts, all.count()),
-            timeline: timeline(meter, until),
+            timeline: timeline(meter, until, plan),
         }
     }
 }
@@ -163,7 +165,7 @@ fn breakdown(parts: &Parts, ios: u64) -> BTreeMap<&'static str, f64> {
         .collect()
 }
 
-fn timeline(meter: &Meter, until: Time) -> Timeline {
+fn timeline(meter: &Meter, until: Time, plan: &Plan) -> Timeline {
     let mut line = Timeline::default();
     let step = meter.step();
     for (index, taken) in meter.timeline.iter().enumerate() {
@@ -172,7 +174,7 @@ fn timeline(meter: &Meter, until: Time) -> Timeline {
             break;
         }
         let length = step.min(Nanos(until.0 - from.0));
-        line.t_s.push((from + length).seconds());
+        line.t_s.push(plan.lapsed((from + length).seconds()));
         line.iops.push(taken.ios as f64 / length.seconds());
         let mean = (taken.ios > 0).then(|| taken.latency as f64 / taken.ios as f64 / 1e3);
         line.latency_us.push(mean);
@@ -214,6 +216,8 @@ pub struct RunResult {
     pub workloads: Vec<WorkloadResult>,
     /// Each component's work.
     pub components: Vec<Component>,
+    /// Each cache's work: the controllers' memories, then tiers.
+    pub caches: Vec<CacheReport>,
     /// What happened during the run.
     pub log: Vec<LogEntry>,
     /// Requests refused because data are lost, and cut off because the power failed.
@@ -228,9 +232,11 @@ pub struct RunResult {
 
 impl RunResult {
     pub(crate) fn new(
+        plan: &Plan,
         system: &mut System,
         until: Time,
         components: Vec<Component>,
+        caches: Vec<CacheReport>,
         breaches: Vec<String>,
     ) -> RunResult {
         let from = system.workloads.first().map(|w| w.meter.from());
@@ -240,10 +246,19 @@ impl RunResult {
             workloads: system
                 .workloads
                 .iter()
-                .map(|workload| WorkloadResult::new(system, workload, until))
+                .map(|workload| WorkloadResult::new(system, workload, until, plan))
                 .collect(),
             components,
-            log: system.raid.log.clone(),
+            caches,
+            log: system
+                .raid
+                .log
+                .iter()
+                .map(|entry| LogEntry {
+                    t_s: plan.lapsed(entry.t_s),
+                    what: entry.what.clone(),
+                })
+                .collect(),
             refused: system.tally.refused,
             abandoned: system.tally.abandoned,
             data: system.data_report(),

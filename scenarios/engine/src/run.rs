@@ -1,5 +1,6 @@
 //! One run from a plan to a result, with the self-checks at its end.
 
+use crate::cache_report::CountsBefore;
 use crate::checks;
 use crate::plan::Plan;
 use crate::report::{Component, RunResult};
@@ -56,8 +57,16 @@ pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, 
         None => end,
     };
     let components = before.components(&system, until);
+    let caches = before.counts.reports(&system);
     let breaches = checks::check(&system, until);
-    Ok(RunResult::new(&mut system, until, components, breaches))
+    Ok(RunResult::new(
+        plan,
+        &mut system,
+        until,
+        components,
+        caches,
+        breaches,
+    ))
 }
 
 /// Handles events up to `limit` or until `done`; false if the caller asked to stop.
@@ -90,6 +99,7 @@ fn drive(
 struct Snapshot {
     at: Time,
     busy: Vec<Nanos>,
+    counts: CountsBefore,
 }
 
 impl Snapshot {
@@ -102,7 +112,8 @@ impl Snapshot {
         for controller in &mut system.controllers {
             controller.load.restart(at);
         }
-        Snapshot { at, busy }
+        let counts = CountsBefore::take(system);
+        Snapshot { at, busy, counts }
     }
 
     /// Utilisation and queue of every component since the snapshot.
@@ -163,6 +174,21 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
             load: Some(&controller.load),
             figures: Vec::new(),
         });
+        for (kind, station) in [
+            ("parity", &controller.chip.parity),
+            ("memory", &controller.chip.memory),
+        ] {
+            if station.is_limited() {
+                all.push(StationReport {
+                    name: format!("{} {kind}", controller.name),
+                    kind,
+                    busy: station.busy_until(at),
+                    servers: 1,
+                    load: None,
+                    figures: Vec::new(),
+                });
+            }
+        }
     }
     for (link, name) in system.links.iter().zip(&system.link_names) {
         all.push(StationReport {

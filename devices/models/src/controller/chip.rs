@@ -37,6 +37,8 @@ pub struct ChipParams {
     pub fast_path_ns: Nanos,
     /// Core time of each command to a drive.
     pub command_ns: Nanos,
+    /// Core time of looking a request up in a tier of SSDs.
+    pub tier_ns: Nanos,
     /// Time that a request spends in messages and set-up, on no core.
     pub latency_ns: Nanos,
     /// Bytes a second that the parity engine takes in; 0 for no limit.
@@ -68,6 +70,11 @@ impl Throughput {
     pub fn pass(&mut self, now: Time, bytes: u64) -> Served {
         let service = (u128::from(bytes) * u128::from(self.ns_per_byte)) >> 32;
         self.station.serve(now, Nanos(service as u64))
+    }
+
+    /// True if it has a rate.
+    pub fn is_limited(&self) -> bool {
+        self.ns_per_byte > 0
     }
 
     /// Work done up to `now`.
@@ -102,14 +109,24 @@ impl Chip {
     /// Firmware takes up a request on this path that needs so many commands to drives.
     #[inline]
     pub fn take_up(&mut self, path: Path, commands: u64, now: Time) -> Served {
-        let request = match path {
+        let service = self.request(path) + self.params.command_ns * commands;
+        self.cores.serve(now, service)
+    }
+
+    fn request(&self, path: Path) -> Nanos {
+        match path {
             Path::Uncached => self.params.uncached_ns,
             Path::Cached => self.params.cached_ns,
             Path::Parity => self.params.parity_ns,
             Path::Fast => self.params.fast_path_ns,
-        };
-        self.cores
-            .serve(now, request + self.params.command_ns * commands)
+        }
+    }
+
+    /// The same for an array with a tier of SSDs, in which the request must be looked up.
+    #[inline]
+    pub fn take_up_tiered(&mut self, path: Path, commands: u64, now: Time) -> Served {
+        let service = self.request(path) + self.params.command_ns * commands + self.params.tier_ns;
+        self.cores.serve(now, service)
     }
 
     /// Firmware issues commands of work that goes on already.
@@ -136,6 +153,7 @@ mod tests {
             parity_ns: Nanos(200),
             fast_path_ns: Nanos(30),
             command_ns: Nanos(10),
+            tier_ns: Nanos(5),
             latency_ns: Nanos(7),
             parity_bytes_per_s: 1_000_000_000,
             memory_bytes_per_s: 0,
@@ -150,6 +168,10 @@ mod tests {
         assert_eq!(chip.take_up(Path::Parity, 4, Time(0)).end, Time(240));
         let third = chip.take_up(Path::Fast, 1, Time(0));
         assert_eq!((third.start, third.end), (Time(120), Time(160)));
+        assert_eq!(
+            chip.take_up_tiered(Path::Cached, 1, Time(160)).end,
+            Time(225)
+        );
     }
 
     /// 1000 bytes at 1 GB/s take 1000 ns; no limit takes none.

@@ -4,8 +4,10 @@ mod bitset;
 mod cache;
 mod chip;
 mod table;
+mod tier;
 
 pub use bitset::BitSet;
 pub use cache::{Cache, Found, LINE_SECTORS, Leaving, PAGE, SECTOR, Sectors, sectors};
 pub use chip::{Chip, ChipParams, Path, Throughput};
 pub use table::Table;
+pub use tier::{Heat, PROMOTE_AFTER_MAX, Tier, TierParams};

@@ -65,6 +65,10 @@ impl System {
                 self.log(now, format!("consistency check of {name} begins"));
                 self.start_task(array, Task::Check, now);
             }
+            Action::MoveHotSpot {
+                workload,
+                start_bytes,
+            } => self.move_hot_spot(workload, start_bytes, now),
             Action::BackupReady { controller, ready } => {
                 let state = if ready { "ready" } else { "not ready" };
                 self.log(now, format!("backup of the cache {state}"));

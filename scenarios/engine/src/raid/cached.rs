@@ -29,10 +29,17 @@ impl System {
             _ => 0,
         };
         let chip = &mut self.controllers[index as usize].chip;
-        let served = chip.take_up(path, commands, now);
+        let served = if self.raid.tiers[io.array as usize].is_some() {
+            chip.take_up_tiered(path, commands, now)
+        } else {
+            chip.take_up(path, commands, now)
+        };
         io.charge_stay(Part::ControllerWait, Part::Controller, served);
         let ready = served.end + chip.latency();
         io.charge(Part::Controller, ready);
+        if !(hit && op == Op::Read) {
+            self.heat(id, now);
+        }
         if ready > now {
             self.calendar.push(ready, Event::Dispatch(id));
         } else {
@@ -265,6 +272,9 @@ impl System {
 
     /// What the cache has of a written range is out of date.
     pub(crate) fn forget(&mut self, id: IoId) {
+        let io = &self.ios[id];
+        let (array, range) = (io.array, (io.offset, io.bytes));
+        self.tier_forgets(array, range);
         let io = &self.ios[id];
         let Some(controller) = self.arrays[io.array as usize].controller else {
             return;

@@ -43,7 +43,9 @@ impl System {
         } else {
             number / u64::from(geometry.columns())
         };
-        let job = self.new_job(Io::NONE, array, stripe, Work::Destage, now);
+        let tiered = self.tier_takes(array, number);
+        let (target, at) = tiered.map_or((array, stripe), |place| (place.array, place.stripe));
+        let job = self.new_job(Io::NONE, target, at, Work::Destage, now);
         let store = self.raid.stores[controller as usize].as_mut();
         let volume = self.raid.volumes[array as usize].as_ref();
         let (Some(store), Some(volume)) = (store, volume) else {
@@ -75,6 +77,11 @@ impl System {
                 } else {
                     rest + left.trailing_zeros()
                 };
+            }
+        }
+        if let Some(place) = tiered {
+            for extent in &mut record.extents {
+                *extent = place.extent(*extent);
             }
         }
         join(&mut record.extents);

@@ -23,6 +23,10 @@ pub(crate) enum Work {
     Fill,
     /// A unit of one member, read or computed, for a task in the background.
     Row,
+    /// A line of an array on its way to its tier.
+    Promote,
+    /// A line of a tier on its way back to its array.
+    Clean,
     /// A whole stripe, to compare its parity with its data.
     Check,
 }
@@ -59,6 +63,8 @@ pub(crate) struct Job {
     pub written: u64,
     /// The group of the cache that leaves.
     pub group: u32,
+    /// The slot of the tier that is copied to or from.
+    pub slot: u32,
     /// The range of the array that is read into the cache.
     pub range: (u64, u64),
     /// Requests that wait for what is read into the cache.
@@ -140,11 +146,15 @@ impl System {
             Phase::Plan => self.plan_job(index, now),
             Phase::Read => self.read_phase(index, now),
             Phase::Compute => self.compute_phase(index, now),
-            Phase::Write if self.raid.jobs[index].work == Work::Row => self.write_row(index, now),
-            Phase::Write => self.write_phase(index, now),
+            Phase::Write => match self.raid.jobs[index].work {
+                Work::Row => self.write_row(index, now),
+                Work::Promote | Work::Clean => self.write_copy(index, now),
+                _ => self.write_phase(index, now),
+            },
             Phase::Finish => match self.raid.jobs[index].work {
                 Work::Destage => self.finish_destage(index, now),
                 Work::Fill => self.finish_fill(index, now),
+                Work::Promote | Work::Clean => self.finish_copy(index, now),
                 Work::Row | Work::Check => self.finish_row(index, now),
                 _ => self.finish_job(index, now),
             },

@@ -8,7 +8,7 @@ impl System {
     /// What a job locks, if anything.
     pub(crate) fn lock_key(&self, index: u32) -> Option<u64> {
         let job = &self.raid.jobs[index];
-        if job.work == Work::Fill {
+        if matches!(job.work, Work::Fill | Work::Promote | Work::Clean) {
             return None;
         }
         let geometry = &self.raid.volumes[job.array as usize].as_ref()?.geometry;

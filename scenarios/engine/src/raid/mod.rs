@@ -33,14 +33,15 @@ pub use fate::DataReport;
 pub(crate) use fate::Fate;
 pub(crate) use geometry::check as check_level;
 pub use geometry::{Geometry, Piece, Place};
-pub(crate) use job::{Job, job_of};
+pub(crate) use job::{Job, Phase, Work, job_of};
 pub(crate) use power::GONE;
 pub(crate) use read_ahead::Streams;
-pub(crate) use store::{Caching, Store};
+pub(crate) use store::{Caching, Counts, Store};
 pub use stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
 pub(crate) use volume::Volume;
 
 use crate::plan::{Action, Plan};
+use crate::tier::ArrayTier;
 use raidlab_kernel::{Slab, Time};
 use raidlab_models::Table;
 
@@ -49,6 +50,8 @@ use raidlab_models::Table;
 pub(crate) struct Raid {
     /// For each array: its volume, if its data pass through memory.
     pub volumes: Vec<Option<Volume>>,
+    /// For each array: its tier of SSDs, if it has one.
+    pub tiers: Vec<Option<ArrayTier>>,
     /// For each controller: its cache, if it has one that is used.
     pub stores: Vec<Option<Store>>,
     pub jobs: Slab<Job>,
@@ -76,6 +79,7 @@ impl Raid {
     pub fn new(
         plan: &Plan,
         volumes: Vec<Option<Volume>>,
+        tiers: Vec<Option<ArrayTier>>,
         stores: Vec<Option<Store>>,
         jobs: usize,
     ) -> Raid {
@@ -83,12 +87,13 @@ impl Raid {
         let jobs = if used { jobs } else { 0 };
         Raid {
             volumes,
+            tiers,
             stores,
             jobs: Slab::with_capacity(jobs),
             locks: Table::with_capacity(jobs),
             ranges: Vec::with_capacity(64),
             transfers: Vec::with_capacity(256),
-            watch: plan.data || !plan.events.is_empty(),
+            watch: plan.data || plan.can_fail(),
             health: vec![Health::default(); plan.drives.len()],
             fate: plan
                 .data

@@ -55,8 +55,24 @@ impl System {
         }
     }
 
-    /// Reads a range of the array below `parent`: from living drives, or by computing.
+    /// Reads a range of the array below `parent`, from its tier as far as that has it.
     pub(crate) fn read_range(
+        &mut self,
+        parent: IoId,
+        array: u32,
+        offset: u64,
+        bytes: u64,
+        now: Time,
+    ) {
+        if self.raid.tiers[array as usize].is_some() {
+            self.read_tiered(parent, array, (offset, bytes), now);
+        } else {
+            self.read_array(parent, array, offset, bytes, now);
+        }
+    }
+
+    /// Reads a range of the array's own drives below `parent`: from living ones, or by computing.
+    pub(crate) fn read_array(
         &mut self,
         parent: IoId,
         array: u32,
@@ -140,9 +156,25 @@ impl System {
         })
     }
 
-    /// Writes a range of the array below `parent`, a job for each stripe (or unit, where no
-    /// parity ties units together).
+    /// Writes a range of the array below `parent`, to its tier as far as that has it.
     pub(crate) fn write_range(
+        &mut self,
+        parent: IoId,
+        array: u32,
+        offset: u64,
+        bytes: u64,
+        now: Time,
+    ) {
+        if self.raid.tiers[array as usize].is_some() {
+            self.write_tiered(parent, array, (offset, bytes), now);
+        } else {
+            self.write_array(parent, array, offset, bytes, now);
+        }
+    }
+
+    /// Writes a range of the array's own drives below `parent`, a job for each stripe (or unit,
+    /// where no parity ties units together).
+    pub(crate) fn write_array(
         &mut self,
         parent: IoId,
         array: u32,

@@ -63,7 +63,9 @@ impl System {
                 let wrong = roles.filter(|_| job.differs);
                 transfers.extend(wrong.map(|role| Transfer { role, start, end }));
             }
-            (Work::Recover | Work::Row, true) | (Work::Fill, _) => transfers.clear(),
+            (Work::Recover | Work::Row, true) | (Work::Fill | Work::Promote | Work::Clean, _) => {
+                transfers.clear();
+            }
         }
         self.raid.ranges = ranges;
         transfers

@@ -1,0 +1,187 @@
+//! Dirty lines on their way out: in groups that share a parity, full ones first, then as an
+//! elevator meets them. Lines that leave still serve reads and take new writes.
+
+use super::Cache;
+use super::line::{NONE, Sectors, pages};
+use crate::BitSet;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    pub(super) space: u32,
+    pub(super) number: u64,
+    pub(super) first: u32,
+    pub(super) dirty_sectors: u32,
+    pub(super) leaving: bool,
+    pub(super) queued: bool,
+}
+
+/// Dirty sectors of a line that leave, and the line's key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaving {
+    /// The line.
+    pub key: u64,
+    /// Its dirty sectors.
+    pub dirty: Sectors,
+}
+
+impl Cache {
+    /// Groups that wait to leave.
+    pub fn groups_waiting(&self) -> u64 {
+        self.waiting.iter().map(BitSet::len).sum()
+    }
+
+    /// True if a group is dirty throughout and waits to leave.
+    pub fn has_full(&self) -> bool {
+        !self.full.is_empty()
+    }
+
+    pub(super) fn group(&mut self, space: u32, number: u64) -> u32 {
+        let key = u64::from(space) << 48 | number;
+        if let Some(at) = self.group_index.get(key) {
+            return at;
+        }
+        let group = Group {
+            space,
+            number,
+            first: NONE,
+            dirty_sectors: 0,
+            leaving: false,
+            queued: false,
+        };
+        let at = match self.free_groups.pop() {
+            Some(at) => {
+                self.groups[at as usize] = group;
+                at
+            }
+            None => {
+                self.groups.push(group);
+                (self.groups.len() - 1) as u32
+            }
+        };
+        self.group_index.insert(key, at);
+        at
+    }
+
+    /// The group that should leave next: one that is dirty throughout, or, unless only such are
+    /// wanted, the next one that the elevator meets. Gives (group, space, number).
+    pub fn next_to_leave(&mut self, full_only: bool) -> Option<(u32, u32, u64)> {
+        while let Some(at) = self.full.pop_front() {
+            let group = &mut self.groups[at as usize];
+            group.queued = false;
+            if !group.leaving && group.dirty_sectors == self.whole[group.space as usize] {
+                return Some((at, group.space, group.number));
+            }
+        }
+        if full_only {
+            return None;
+        }
+        for _ in 0..self.waiting.len() {
+            let space = self.next_space;
+            self.next_space = (space + 1) % self.waiting.len();
+            if let Some(number) = self.waiting[space].next_around(self.position[space]) {
+                self.position[space] = number + 1;
+                let key = (space as u64) << 48 | number;
+                let at = self.group_index.get(key).expect("a waiting group is known");
+                return Some((at, space as u32, number));
+            }
+        }
+        None
+    }
+
+    /// A group begins to leave: its dirty sectors, line by line.
+    pub fn leave(&mut self, group: u32, into: &mut Vec<Leaving>) {
+        into.clear();
+        let Group { space, number, .. } = self.groups[group as usize];
+        self.waiting[space as usize].remove(number);
+        let state = &mut self.groups[group as usize];
+        debug_assert!(!state.leaving);
+        state.leaving = true;
+        state.dirty_sectors = 0;
+        let mut at = state.first;
+        while at != NONE {
+            let line = &mut self.lines[at as usize];
+            if line.dirty != 0 {
+                into.push(Leaving {
+                    key: line.key,
+                    dirty: line.dirty,
+                });
+            }
+            line.leaving = line.dirty;
+            line.dirty = 0;
+            at = line.sibling;
+        }
+    }
+
+    /// A group has nowhere to go: it stays dirty and is not offered again.
+    pub fn pin(&mut self, group: u32) {
+        let Group { space, number, .. } = self.groups[group as usize];
+        self.waiting[space as usize].remove(number);
+    }
+
+    /// A group is on its drives: lines without newer data are clean.
+    pub fn left(&mut self, group: u32) {
+        let mut at = std::mem::replace(&mut self.groups[group as usize].first, NONE);
+        let mut still_dirty = NONE;
+        while at != NONE {
+            let line = &mut self.lines[at as usize];
+            let next = line.sibling;
+            self.sectors_dirty -= u64::from((line.leaving & !line.dirty).count_ones());
+            line.leaving = 0;
+            if line.dirty != 0 {
+                line.sibling = still_dirty;
+                still_dirty = at;
+            } else {
+                line.sibling = NONE;
+                self.pages_dirty -= u64::from(pages(line.held()));
+                if line.coming == 0 {
+                    self.link_newest(at);
+                }
+            }
+            at = next;
+        }
+        let state = &mut self.groups[group as usize];
+        state.first = still_dirty;
+        state.leaving = false;
+        let (space, number) = (state.space, state.number);
+        if still_dirty == NONE {
+            let key = u64::from(space) << 48 | number;
+            debug_assert!(!state.queued);
+            self.group_index.remove(key);
+            self.free_groups.push(group);
+            return;
+        }
+        self.waiting[space as usize].insert(number);
+        if state.dirty_sectors == self.whole[space as usize] {
+            state.queued = true;
+            self.full.push_back(group);
+        }
+    }
+
+    /// A group that was leaving did not reach the drives: its data are dirty as before.
+    pub fn stay(&mut self, group: u32) {
+        let mut at = self.groups[group as usize].first;
+        let mut dirty = 0;
+        while at != NONE {
+            let line = &mut self.lines[at as usize];
+            line.dirty |= line.leaving;
+            line.leaving = 0;
+            dirty += line.dirty.count_ones();
+            at = line.sibling;
+        }
+        let state = &mut self.groups[group as usize];
+        state.leaving = false;
+        state.dirty_sectors = dirty;
+        let (space, number) = (state.space, state.number);
+        self.waiting[space as usize].insert(number);
+    }
+
+    /// Every line with data that are not on the drives, and which sectors those are.
+    pub fn dirty_lines(&self) -> Vec<Leaving> {
+        let lines = self.index.iter().map(|(_, at)| &self.lines[at as usize]);
+        let dirty = lines.filter(|line| line.is_dirty()).map(|line| Leaving {
+            key: line.key,
+            dirty: line.dirty | line.leaving,
+        });
+        dirty.collect()
+    }
+}

@@ -1,0 +1,247 @@
+//! The controller's cache: lines of up to 64 KiB, valid and dirty by the sector.
+//!
+//! Memory is taken in pages of 4 KiB, so that a line with one small write costs one page or two.
+//! Clean lines leave in least-recently-used order. Dirty lines belong to a group: the stripe
+//! whose parity they share, or a stripe unit where there is none. Groups leave in elevator
+//! order, those that are dirty throughout before all others, since they need no reads. Lines
+//! that are being written to drives still serve reads and take new writes.
+//! See docs/models/controller-cache.md.
+
+mod destage;
+mod line;
+mod reading;
+mod recency;
+#[cfg(test)]
+mod tests;
+
+pub use destage::Leaving;
+pub use line::{LINE_SECTORS, PAGE, SECTOR, Sectors, sectors};
+pub use reading::Found;
+
+use super::{BitSet, Table};
+use destage::Group;
+use line::{Line, NONE, pages};
+use std::collections::VecDeque;
+
+/// A cache shared by several spaces (arrays), each with groups of its own.
+#[derive(Debug)]
+pub struct Cache {
+    lines: Vec<Line>,
+    free_lines: Vec<u32>,
+    index: Table,
+    newest: u32,
+    oldest: u32,
+    groups: Vec<Group>,
+    free_groups: Vec<u32>,
+    group_index: Table,
+    /// For each space: groups with dirty lines that are not leaving.
+    waiting: Vec<BitSet>,
+    /// Sectors of a whole group, by space.
+    whole: Vec<u32>,
+    /// For each space: where the elevator stands.
+    position: Vec<u64>,
+    next_space: usize,
+    full: VecDeque<u32>,
+    pages_max: u64,
+    pages_used: u64,
+    pages_dirty: u64,
+    dirty_max: u64,
+    sectors_dirty: u64,
+}
+
+impl Cache {
+    /// An empty cache of so many bytes, of which `dirty_max_bytes` may be dirty; for each space
+    /// the number of its groups and the sectors of one.
+    pub fn new(bytes: u64, dirty_max_bytes: u64, spaces: &[(u64, u32)]) -> Cache {
+        let pages_max = (bytes / PAGE).max(1);
+        let lines = pages_max as usize;
+        Cache {
+            lines: Vec::with_capacity(lines),
+            free_lines: Vec::with_capacity(lines),
+            index: Table::with_capacity(lines),
+            newest: NONE,
+            oldest: NONE,
+            groups: Vec::with_capacity(lines),
+            free_groups: Vec::with_capacity(lines),
+            group_index: Table::with_capacity(lines),
+            waiting: spaces
+                .iter()
+                .map(|&(groups, _)| BitSet::new(groups))
+                .collect(),
+            whole: spaces.iter().map(|&(_, sectors)| sectors).collect(),
+            position: vec![0; spaces.len()],
+            next_space: 0,
+            full: VecDeque::with_capacity(lines.min(1 << 16)),
+            pages_max,
+            pages_used: 0,
+            pages_dirty: 0,
+            dirty_max: (dirty_max_bytes / PAGE).max(1),
+            sectors_dirty: 0,
+        }
+    }
+
+    /// Share of the dirty limit that is in use.
+    pub fn dirty_share(&self) -> f64 {
+        self.pages_dirty as f64 / self.dirty_max as f64
+    }
+
+    /// Pages that may be dirty.
+    pub fn dirty_max(&self) -> u64 {
+        self.dirty_max
+    }
+
+    /// True if nothing is dirty.
+    pub fn is_clean(&self) -> bool {
+        self.pages_dirty == 0
+    }
+
+    /// Dirty bytes, those on their way to drives included.
+    pub fn dirty_bytes(&self) -> u64 {
+        self.sectors_dirty * SECTOR
+    }
+
+    /// True if so many pages more may become dirty.
+    pub fn may_dirty(&self, pages: u64) -> bool {
+        self.pages_dirty + pages <= self.dirty_max
+    }
+
+    /// New data for sectors of a line of a space's group. Room has been made.
+    pub fn write(&mut self, key: u64, written: Sectors, space: u32, group: u64) {
+        let at = self.line(key);
+        let line = &self.lines[at as usize];
+        let (was_dirty, was_coming, before) = (line.is_dirty(), line.coming, pages(line.held()));
+        if !was_dirty && was_coming == 0 {
+            self.unlink(at);
+        }
+        let pages_before = if was_dirty { u64::from(before) } else { 0 };
+        let group_at = self.group(space, group);
+        let line = &mut self.lines[at as usize];
+        let newly = (written & !line.dirty).count_ones();
+        let ever = (written & !line.dirty & !line.leaving).count_ones();
+        line.valid |= written;
+        line.dirty |= written;
+        // What is being read is older than this.
+        line.coming &= !written;
+        let after = pages(line.held());
+        if !was_dirty {
+            line.sibling = self.groups[group_at as usize].first;
+            self.groups[group_at as usize].first = at;
+        }
+        self.pages_used += u64::from(after);
+        self.pages_used -= u64::from(before);
+        self.pages_dirty = self.pages_dirty + u64::from(after) - pages_before;
+        self.sectors_dirty += u64::from(ever);
+        let whole = self.whole[space as usize];
+        let group = &mut self.groups[group_at as usize];
+        group.dirty_sectors += newly;
+        if !group.leaving {
+            self.waiting[space as usize].insert(group.number);
+            if group.dirty_sectors == whole && !group.queued {
+                group.queued = true;
+                self.full.push_back(group_at);
+            }
+        }
+    }
+
+    /// Only what is dirty stays: what a backup keeps through an outage.
+    pub fn keep_dirty(&mut self) {
+        self.stop_reading();
+        let keys: Vec<u64> = self.index.iter().map(|(key, _)| key).collect();
+        for key in keys {
+            let Some(at) = self.index.get(key) else {
+                continue;
+            };
+            let line = &mut self.lines[at as usize];
+            if !line.is_dirty() {
+                self.evict(at);
+                continue;
+            }
+            let before = pages(line.held());
+            line.valid = line.dirty | line.leaving;
+            let gone = u64::from(before - pages(line.held()));
+            self.pages_used -= gone;
+            self.pages_dirty -= gone;
+        }
+    }
+
+    /// All content is lost.
+    pub fn clear(&mut self) {
+        self.lines.clear();
+        self.free_lines.clear();
+        self.index.clear();
+        (self.newest, self.oldest) = (NONE, NONE);
+        for at in 0..self.groups.len() {
+            let Group { space, number, .. } = self.groups[at];
+            self.waiting[space as usize].remove(number);
+        }
+        self.groups.clear();
+        self.free_groups.clear();
+        self.group_index.clear();
+        self.full.clear();
+        (self.pages_used, self.pages_dirty, self.sectors_dirty) = (0, 0, 0);
+    }
+
+    /// Sectors of a line are written past the cache: what is here or coming is out of date.
+    pub fn forget(&mut self, key: u64, written: Sectors) {
+        let Some(at) = self.index.get(key) else {
+            return;
+        };
+        let line = &mut self.lines[at as usize];
+        // What is dirty is newer than a write that has not gone through the cache can be.
+        let written = written & !(line.dirty | line.leaving);
+        let before = pages(line.held());
+        let was_coming = line.coming != 0;
+        line.valid &= !written;
+        line.coming &= !written;
+        let (held, coming) = (line.held(), line.coming != 0);
+        let gone = u64::from(before - pages(held));
+        let dirty = line.is_dirty();
+        self.pages_used -= gone;
+        if dirty {
+            self.pages_dirty -= gone;
+            return;
+        }
+        if was_coming && !coming {
+            self.link_newest(at);
+        }
+        if held == 0 {
+            self.evict(at);
+        }
+    }
+
+    /// True if any of these sectors of a line are dirty or on their way to drives.
+    pub fn is_dirty_at(&self, key: u64, wanted: Sectors) -> bool {
+        let Some(at) = self.index.get(key) else {
+            return false;
+        };
+        let line = &self.lines[at as usize];
+        (line.dirty | line.leaving) & wanted != 0
+    }
+
+    /// What must hold; a breach is a bug.
+    ///
+    /// # Errors
+    /// Says which sum is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        let (mut used, mut dirty, mut sectors) = (0, 0, 0);
+        for (_, at) in self.index.iter() {
+            let line = &self.lines[at as usize];
+            used += u64::from(pages(line.held()));
+            if line.is_dirty() {
+                dirty += u64::from(pages(line.held()));
+            }
+            sectors += u64::from((line.dirty | line.leaving).count_ones());
+        }
+        let counted = (self.pages_used, self.pages_dirty, self.sectors_dirty);
+        if counted != (used, dirty, sectors) {
+            return Err(format!(
+                "cache counts {counted:?} pages used, pages dirty, sectors dirty; lines hold {:?}",
+                (used, dirty, sectors)
+            ));
+        }
+        if used > self.pages_max {
+            return Err(format!("{used} pages used of {}", self.pages_max));
+        }
+        Ok(())
+    }
+}

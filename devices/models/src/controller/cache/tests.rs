@@ -1,0 +1,123 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+#[test]
+fn sectors_and_pages_count_what_they_should() {
+    assert_eq!(sectors(0, 128), !0);
+    assert_eq!(sectors(3, 5), 0b11000);
+    assert_eq!(pages(sectors(7, 9)), 2);
+    assert_eq!(pages(sectors(0, 8)), 1);
+    assert_eq!(pages(!0), 16);
+    assert_eq!(pages(0), 0);
+}
+
+/// Two lines of one stripe become full and leave before a stripe that comes earlier in
+/// elevator order.
+#[test]
+fn a_full_stripe_leaves_first() {
+    let mut cache = Cache::new(1 << 20, 1 << 20, &[(10, 256)]);
+    cache.write(0, sectors(0, 16), 0, 0);
+    cache.write(10, !0, 0, 5);
+    assert!(!cache.has_full());
+    cache.write(11, !0, 0, 5);
+    assert!(cache.has_full());
+    let (group, _, number) = cache.next_to_leave(true).unwrap();
+    let mut leaving = Vec::new();
+    cache.leave(group, &mut leaving);
+    assert_eq!((number, leaving.len()), (5, 2));
+    assert_eq!(cache.next_to_leave(true), None);
+    // New data for a leaving line keep it dirty.
+    cache.write(10, sectors(0, 1), 0, 5);
+    cache.left(group);
+    assert_eq!(cache.dirty_bytes(), 17 * SECTOR);
+    assert_eq!(cache.find(11, !0), Found::All);
+    cache.check().unwrap();
+}
+
+#[test]
+fn the_least_recently_used_clean_line_makes_room() {
+    let mut cache = Cache::new(32 * PAGE, 16 * PAGE, &[(10, 128)]);
+    for key in 0..2 {
+        assert!(cache.make_room(16));
+        cache.expect(key, !0, 7);
+        assert_eq!(cache.find(key, 1), Found::Coming(7));
+        cache.arrived(key, 7);
+    }
+    assert_eq!(cache.find(0, !0), Found::All);
+    assert!(cache.make_room(1));
+    assert_eq!(cache.find(1, 1), Found::None);
+    cache.write(2, sectors(0, 8), 0, 2);
+    assert!(cache.make_room(15));
+    assert_eq!(cache.find(0, 1), Found::All);
+    assert!(!cache.make_room(32), "dirty lines stay");
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+struct Truth {
+    valid: Sectors,
+    dirty: Sectors,
+    leaving: Sectors,
+}
+
+proptest! {
+    /// Against sets of sectors: nothing dirty is ever lost, sums agree.
+    #[test]
+    fn dirty_data_stay_until_they_have_left(
+        steps in prop::collection::vec((0u8..6, 0u64..12, 0u64..128, 1u64..64), 1..120),
+    ) {
+        let mut cache = Cache::new(40 * PAGE, 24 * PAGE, &[(6, 256)]);
+        let mut truth: BTreeMap<u64, Truth> = BTreeMap::new();
+        let (mut under_way, mut list) = (Vec::new(), Vec::new());
+        for (what, key, first, length) in steps {
+            let mask = sectors(first, first + length);
+            let line = truth.entry(key).or_default();
+            match what {
+                0..=2 => {
+                    if cache.may_dirty(16) && cache.make_room(16) {
+                        cache.write(key, mask, 0, key / 2);
+                        line.valid |= mask;
+                        line.dirty |= mask;
+                    }
+                }
+                3 => {
+                    if let Some((group, _, number)) = cache.next_to_leave(false) {
+                        cache.leave(group, &mut list);
+                        for key in [2 * number, 2 * number + 1] {
+                            let line = truth.entry(key).or_default();
+                            line.leaving = line.dirty;
+                            line.dirty = 0;
+                            let told = list.iter().find(|l| l.key == key);
+                            prop_assert_eq!(told.map_or(0, |l| l.dirty), line.leaving);
+                        }
+                        under_way.push((group, number));
+                    }
+                }
+                4 => {
+                    if let Some((group, number)) = under_way.pop() {
+                        cache.left(group);
+                        for key in [2 * number, 2 * number + 1] {
+                            truth.entry(key).or_default().leaving = 0;
+                        }
+                    }
+                }
+                _ => {
+                    if cache.make_room(16) {
+                        cache.expect(key, mask, 1);
+                        cache.arrived(key, 1);
+                    }
+                }
+            }
+            cache.check().map_err(TestCaseError::fail)?;
+            for (&key, line) in &truth {
+                let must = line.dirty | line.leaving;
+                for bit in 0..128 {
+                    prop_assert_eq!(cache.is_dirty_at(key, 1 << bit), must >> bit & 1 == 1);
+                }
+                if must != 0 {
+                    prop_assert_eq!(cache.find(key, must), Found::All);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! A tier of SSDs as a cache of an array: which lines of the array are on the SSDs, and which
+//! deserve to be.
+//!
+//! Lines that are not on the SSDs have a heat, the number of accesses that they have had, halved
+//! now and then. An access that brings the heat to the mark makes a line hot: it may be copied
+//! to the SSDs, into a free slot or into that of the clean line that was used longest ago.
+//! Dirty lines are newer than the array; they are written back from the one that was used
+//! longest ago on, while more of them than the mark are dirty or no clean line is left.
+//! See docs/models/cache-tier.md.
+
+mod recency;
+#[cfg(test)]
+mod tests;
+
+use recency::List;
+
+/// What a tier is made of.
+#[derive(Clone, Debug)]
+pub struct TierParams {
+    /// Lines that fit on the SSDs.
+    pub slots: u32,
+    /// Lines of the array.
+    pub lines: u64,
+    /// Accesses that make a line hot.
+    pub promote_after: u32,
+    /// Share of the slots above which dirty lines are written back.
+    pub dirty_share: f64,
+}
+
+/// Heats are below this; from here on an entry is the number of a slot.
+const SLOTS: u32 = 256;
+/// The most accesses that can make a line hot.
+pub const PROMOTE_AFTER_MAX: u32 = SLOTS - 1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Free,
+    /// Being copied to the SSDs; not to be read there.
+    Coming,
+    /// The same, but out of date before it is there.
+    Spoiled,
+    Clean,
+    Dirty,
+    /// Dirty, and being written back.
+    Leaving,
+    /// The same, and newer than what is being written back.
+    Renewed,
+}
+
+/// What an access meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heat {
+    /// The line is on the SSDs.
+    Here,
+    /// It is not, and deserves to be.
+    Hot,
+    /// It is not, or is on its way.
+    Cold,
+}
+
+/// The lines of an array on a tier.
+#[derive(Debug)]
+pub struct Tier {
+    /// By line of the array: its heat, or its slot.
+    entries: Vec<u32>,
+    /// By slot: its line.
+    lines: Vec<u32>,
+    states: Vec<State>,
+    order: recency::Order,
+    clean: List,
+    dirty: List,
+    free: Vec<u32>,
+    /// Slots from here on have never been used.
+    fresh: u32,
+    promote_after: u32,
+    dirty_max: u32,
+    counts: Counts,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    coming: u32,
+    leaving: u32,
+}
+
+impl Tier {
+    /// An empty tier.
+    ///
+    /// # Errors
+    /// Says that the array has more lines than can be numbered.
+    pub fn new(params: &TierParams) -> Result<Tier, String> {
+        let most = u64::from(u32::MAX - SLOTS);
+        if params.lines > most || u64::from(params.slots) > most {
+            return Err(format!("{} lines; at most {most}", params.lines));
+        }
+        let slots = params.slots as usize;
+        Ok(Tier {
+            entries: vec![0; params.lines as usize],
+            lines: vec![0; slots],
+            states: vec![State::Free; slots],
+            order: recency::Order::new(slots),
+            clean: List::default(),
+            dirty: List::default(),
+            free: Vec::with_capacity(1024.min(slots)),
+            fresh: 0,
+            promote_after: params.promote_after.clamp(1, PROMOTE_AFTER_MAX),
+            dirty_max: (f64::from(params.slots) * params.dirty_share) as u32,
+            counts: Counts::default(),
+        })
+    }
+
+    /// Lines on the SSDs that can be read there.
+    pub fn len(&self) -> u32 {
+        self.clean.len() + self.dirty.len() + self.counts.leaving
+    }
+
+    /// True if no line can be read on the SSDs.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Lines that fit on the SSDs.
+    pub fn slots(&self) -> u32 {
+        self.states.len() as u32
+    }
+
+    /// Lines that are newer than the array.
+    pub fn dirty(&self) -> u32 {
+        self.dirty.len() + self.counts.leaving
+    }
+
+    /// The line that a slot holds.
+    pub fn line(&self, slot: u32) -> u64 {
+        u64::from(self.lines[slot as usize])
+    }
+
+    /// The slot where a line can be read.
+    #[inline]
+    pub fn slot(&self, line: u64) -> Option<u32> {
+        let slot = self.entries[line as usize].checked_sub(SLOTS)?;
+        match self.states[slot as usize] {
+            State::Clean | State::Dirty | State::Leaving | State::Renewed => Some(slot),
+            State::Free | State::Coming | State::Spoiled => None,
+        }
+    }
+
+    /// Counts an access to a line.
+    #[inline]
+    pub fn access(&mut self, line: u64) -> Heat {
+        let entry = &mut self.entries[line as usize];
+        let Some(slot) = entry.checked_sub(SLOTS) else {
+            *entry = (*entry + 1).min(PROMOTE_AFTER_MAX);
+            return if *entry >= self.promote_after {
+                Heat::Hot
+            } else {
+                Heat::Cold
+            };
+        };
+        match self.states[slot as usize] {
+            State::Clean => self.order.touch(&mut self.clean, slot),
+            State::Dirty => self.order.touch(&mut self.dirty, slot),
+            State::Leaving | State::Renewed => {}
+            State::Free | State::Coming | State::Spoiled => return Heat::Cold,
+        }
+        Heat::Here
+    }
+
+    /// Begins to copy a line to the SSDs; gives its slot, if one is free or holds a clean line.
+    pub fn begin(&mut self, line: u64) -> Option<u32> {
+        debug_assert!(self.entries[line as usize] < SLOTS);
+        let slot = self.free.pop().or_else(|| self.unused()).or_else(|| {
+            let slot = self.clean.oldest()?;
+            self.order.unlink(&mut self.clean, slot);
+            self.entries[self.lines[slot as usize] as usize] = 0;
+            Some(slot)
+        })?;
+        self.entries[line as usize] = slot + SLOTS;
+        self.lines[slot as usize] = line as u32;
+        self.states[slot as usize] = State::Coming;
+        self.counts.coming += 1;
+        Some(slot)
+    }
+
+    fn unused(&mut self) -> Option<u32> {
+        let slot = self.fresh;
+        ((slot as usize) < self.states.len()).then(|| {
+            self.fresh += 1;
+            slot
+        })
+    }
+
+    /// A line has been copied; false if it was written past the tier meanwhile, or if the copy
+    /// failed: it is not there then.
+    pub fn arrived(&mut self, slot: u32, whole: bool) -> bool {
+        self.counts.coming -= 1;
+        if whole && self.states[slot as usize] == State::Coming {
+            self.states[slot as usize] = State::Clean;
+            self.order.link_newest(&mut self.clean, slot);
+            return true;
+        }
+        self.release(slot);
+        false
+    }
+
+    fn release(&mut self, slot: u32) {
+        self.entries[self.lines[slot as usize] as usize] = 0;
+        self.states[slot as usize] = State::Free;
+        self.free.push(slot);
+    }
+
+    /// New data for a line go to the SSDs: gives the slot, if the line is there.
+    pub fn write(&mut self, line: u64) -> Option<u32> {
+        let slot = self.slot(line)?;
+        match self.states[slot as usize] {
+            State::Clean => {
+                self.order.unlink(&mut self.clean, slot);
+                self.order.link_newest(&mut self.dirty, slot);
+                self.states[slot as usize] = State::Dirty;
+            }
+            State::Leaving => self.states[slot as usize] = State::Renewed,
+            _ => {}
+        }
+        Some(slot)
+    }
+
+    /// New data for a line go past the SSDs: what is there or on its way is out of date.
+    pub fn written_past(&mut self, line: u64) {
+        let Some(slot) = self.entries[line as usize].checked_sub(SLOTS) else {
+            return;
+        };
+        match self.states[slot as usize] {
+            State::Coming => self.states[slot as usize] = State::Spoiled,
+            State::Clean => {
+                self.order.unlink(&mut self.clean, slot);
+                self.release(slot);
+            }
+            // Dirty lines take new data themselves.
+            _ => {}
+        }
+    }
+
+    /// The next line to write back, if one should be: its slot.
+    pub fn next_to_clean(&mut self) -> Option<u32> {
+        let full = self.free.is_empty() && self.fresh as usize == self.states.len();
+        let needed = full && self.clean.len() == 0 && self.counts.leaving == 0;
+        if self.dirty.len() <= self.dirty_max && !needed {
+            return None;
+        }
+        let slot = self.dirty.oldest()?;
+        self.order.unlink(&mut self.dirty, slot);
+        self.states[slot as usize] = State::Leaving;
+        self.counts.leaving += 1;
+        Some(slot)
+    }
+
+    /// A line has been written back (or could not be).
+    pub fn cleaned(&mut self, slot: u32, whole: bool) {
+        self.counts.leaving -= 1;
+        let clean = whole && self.states[slot as usize] == State::Leaving;
+        let (state, list) = if clean {
+            (State::Clean, &mut self.clean)
+        } else {
+            (State::Dirty, &mut self.dirty)
+        };
+        self.states[slot as usize] = state;
+        if clean {
+            // It was the one used longest ago, and still is.
+            self.order.link_oldest(list, slot);
+        } else {
+            self.order.link_newest(list, slot);
+        }
+    }
+
+    /// All lines that are not on the SSDs lose half of their heat.
+    pub fn cool_down(&mut self) {
+        for entry in &mut self.entries {
+            if *entry != 0 && *entry < SLOTS {
+                *entry >>= 1;
+            }
+        }
+    }
+
+    /// What must hold; a breach is a bug.
+    ///
+    /// # Errors
+    /// Says which count is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        let mut placed = 0u32;
+        for (line, &entry) in self.entries.iter().enumerate() {
+            let Some(slot) = entry.checked_sub(SLOTS) else {
+                continue;
+            };
+            placed += 1;
+            if self.lines[slot as usize] as usize != line {
+                return Err(format!("tier: slot {slot} is not line {line}'s"));
+            }
+        }
+        let counted = self.len() + self.counts.coming;
+        let used = self.fresh - self.free.len() as u32;
+        if placed != counted || used != placed {
+            return Err(format!(
+                "tier: {placed} lines have slots, {counted} are counted, {used} slots are used"
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! What the caches of a run have done: the controllers' memories and the tiers of SSDs.
+
+use crate::raid::Counts;
+use crate::system::System;
+use crate::tier::TierCounts;
+use serde::Serialize;
+
+/// One cache's part of the result; counts are of the recorded time.
+#[derive(Clone, Debug, Serialize)]
+pub struct CacheReport {
+    /// The controller, or the array whose tier it is.
+    pub name: String,
+    /// memory or tier.
+    pub kind: &'static str,
+    /// Reads that came to it.
+    pub reads: u64,
+    /// Reads that it served whole.
+    pub read_hits: u64,
+    /// Writes that came to it.
+    pub writes: u64,
+    /// Of a memory: writes whose lines were dirty already. Of a tier: writes that it took whole.
+    pub write_hits: u64,
+    /// Of a memory: stripes (or units) written to drives. Of a tier: lines written back.
+    pub destages: u64,
+    /// Of a memory: those among them that were full stripes.
+    pub full_stripes: u64,
+    /// Of a memory: bytes that were read ahead. Of a tier: bytes copied to it.
+    pub filled_bytes: u64,
+    /// Of a tier at the end of the run: share of its lines that hold data, and dirty ones.
+    pub used_share: Option<f64>,
+    /// See `used_share`.
+    pub dirty_share: Option<f64>,
+}
+
+/// What had been counted when recording began.
+#[derive(Debug, Default)]
+pub(crate) struct CountsBefore {
+    memories: Vec<Counts>,
+    tiers: Vec<TierCounts>,
+}
+
+impl CountsBefore {
+    pub(crate) fn take(system: &System) -> CountsBefore {
+        CountsBefore {
+            memories: memories(system).map(|(_, counts)| counts).collect(),
+            tiers: tiers(system).map(|(_, tier)| tier.counts).collect(),
+        }
+    }
+
+    /// What has been done since.
+    pub(crate) fn reports(&self, system: &System) -> Vec<CacheReport> {
+        let memory = |((name, now), then): ((String, Counts), &Counts)| CacheReport {
+            name,
+            kind: "memory",
+            reads: now.reads - then.reads,
+            read_hits: now.read_hits - then.read_hits,
+            writes: now.writes - then.writes,
+            write_hits: now.write_hits - then.write_hits,
+            destages: now.destages - then.destages,
+            full_stripes: now.full_stripes - then.full_stripes,
+            filled_bytes: now.filled_bytes - then.filled_bytes,
+            used_share: None,
+            dirty_share: None,
+        };
+        let mut reports: Vec<CacheReport> =
+            memories(system).zip(&self.memories).map(memory).collect();
+        for ((name, tier), then) in tiers(system).zip(&self.tiers) {
+            let now = tier.counts;
+            let slots = f64::from(tier.tier.slots().max(1));
+            reports.push(CacheReport {
+                name,
+                kind: "tier",
+                reads: now.reads - then.reads,
+                read_hits: now.read_hits - then.read_hits,
+                writes: now.writes - then.writes,
+                write_hits: now.write_hits - then.write_hits,
+                destages: now.cleaned - then.cleaned,
+                full_stripes: 0,
+                filled_bytes: (now.promoted - then.promoted) * tier.line_bytes(),
+                used_share: Some(f64::from(tier.tier.len()) / slots),
+                dirty_share: Some(f64::from(tier.tier.dirty()) / slots),
+            });
+        }
+        reports
+    }
+}
+
+fn memories(system: &System) -> impl Iterator<Item = (String, Counts)> + '_ {
+    let stores = system.controllers.iter().zip(&system.raid.stores);
+    stores.filter_map(|(controller, store)| {
+        let store = store.as_ref()?;
+        Some((controller.name.clone(), store.counts))
+    })
+}
+
+fn tiers(system: &System) -> impl Iterator<Item = (String, &crate::tier::ArrayTier)> + '_ {
+    let tiers = system.arrays.iter().zip(&system.raid.tiers);
+    tiers.filter_map(|(array, tier)| Some((array.name.clone(), tier.as_ref()?)))
+}

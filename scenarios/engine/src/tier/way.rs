@@ -1,0 +1,139 @@
+//! Reads and writes of an array with a tier: each line from or to where it is.
+
+use super::ArrayTier;
+use crate::raid::Extent;
+use crate::system::System;
+use raidlab_kernel::{IoId, Time};
+
+/// Where a line of an array lies on its tier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TierPlace {
+    /// The array of the SSDs.
+    pub array: u32,
+    /// Its stripe.
+    pub stripe: u64,
+    column: u32,
+    unit: Option<u64>,
+}
+
+impl TierPlace {
+    /// Where bytes of a group of the array lie in the line's one unit.
+    pub fn extent(&self, of: Extent) -> Extent {
+        let before = self.unit.map_or(0, |unit| of.column * unit as u32);
+        Extent {
+            column: self.column,
+            start: before + of.start,
+            end: before + of.end,
+        }
+    }
+}
+
+impl ArrayTier {
+    /// New data for a line: where on the SSDs they go, if they do.
+    fn takes(&mut self, line: u64) -> Option<u32> {
+        let slot = if self.write_back {
+            self.tier.write(line)
+        } else {
+            None
+        };
+        if slot.is_none() {
+            self.tier.written_past(line);
+        }
+        slot
+    }
+}
+
+impl System {
+    /// What leaves the controller's cache for a line goes to the tier, if that has the line and
+    /// takes writes; else what it has of the line is out of date.
+    pub(crate) fn tier_takes(&mut self, array: u32, line: u64) -> Option<TierPlace> {
+        let tier = self.raid.tiers[array as usize].as_mut()?;
+        let slot = u64::from(tier.takes(line)?);
+        Some(TierPlace {
+            array: tier.array,
+            stripe: slot / tier.columns,
+            column: (slot % tier.columns) as u32,
+            unit: tier.unit,
+        })
+    }
+
+    /// A range of the array was written past the controller's cache: what was copied to the tier
+    /// meanwhile may be older.
+    pub(crate) fn tier_forgets(&mut self, array: u32, (offset, bytes): (u64, u64)) {
+        if let Some(tier) = self.raid.tiers[array as usize].as_mut() {
+            for line in tier.lines(offset, bytes) {
+                tier.tier.written_past(line);
+            }
+        }
+    }
+
+    /// Reads a range of an array below `parent`.
+    pub(crate) fn read_tiered(&mut self, parent: IoId, array: u32, range: (u64, u64), now: Time) {
+        self.go_by_line(parent, array, range, now, false);
+    }
+
+    /// Writes a range of an array below `parent`.
+    pub(crate) fn write_tiered(&mut self, parent: IoId, array: u32, range: (u64, u64), now: Time) {
+        self.go_by_line(parent, array, range, now, true);
+    }
+
+    fn go_by_line(
+        &mut self,
+        parent: IoId,
+        array: u32,
+        (offset, bytes): (u64, u64),
+        now: Time,
+        writes: bool,
+    ) {
+        let (mut at, end) = (offset, offset + bytes);
+        // What is not on the tier goes on in one piece, across lines.
+        let mut past = (offset, 0);
+        self.hold(parent);
+        while at < end {
+            let Some(tier) = self.raid.tiers[array as usize].as_mut() else {
+                break;
+            };
+            let line = at / tier.line;
+            let within = at % tier.line;
+            let piece = (tier.line - within).min(end - at);
+            let slot = if writes {
+                tier.takes(line)
+            } else {
+                tier.tier.slot(line)
+            };
+            let (fast, start) = (tier.array, slot.map(|s| u64::from(s) * tier.line + within));
+            if let Some(start) = start {
+                self.go_past(parent, array, past, now, writes);
+                past = (at + piece, 0);
+                if writes {
+                    self.write_array(parent, fast, start, piece, now);
+                } else {
+                    self.read_array(parent, fast, start, piece, now);
+                }
+            } else {
+                past.1 += piece;
+            }
+            at += piece;
+        }
+        self.go_past(parent, array, past, now, writes);
+        self.let_go(parent, now);
+    }
+
+    fn go_past(
+        &mut self,
+        parent: IoId,
+        array: u32,
+        (offset, bytes): (u64, u64),
+        now: Time,
+        writes: bool,
+    ) {
+        if bytes == 0 {
+            return;
+        }
+        if writes {
+            self.write_array(parent, array, offset, bytes, now);
+        } else {
+            self.read_array(parent, array, offset, bytes, now);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+"""A tier of SSDs over hard disks: what it gains, how fast it fills, what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios.result import Row
+from raidlab.scenarios.simulate import simulate
+from raidlab.scenarios.system import build_scenario
+
+SSDS = [{"model": "sas-6g-ssd", "count": 2}]
+
+
+def tree(**changes: Any) -> dict[str, Any]:
+    """Four disks and two SSDs under the file-copy load; `changes` go where they belong."""
+    array: dict[str, Any] = {
+        "name": "data",
+        "level": "raid0",
+        "drives": [
+            {"model": changes.pop("drive", "sata-6g-hdd"), "count": changes.pop("count", 4)}
+        ],
+    }
+    tier = changes.pop("tier", {})
+    if tier is not None:
+        array["cache_tier"] = {"drives": SSDS, "level": "raid1"} | tier
+    run = {"warm_up": "5 s", "duration": "10 s", "precondition": "steady-state"}
+    for key in ("warm_up", "duration", "max_ios", "time_lapse", "timeline_step"):
+        if key in changes:
+            run[key] = changes.pop(key)
+    controller = {"model": "lsi2208-1g", "write": "always-write-back"}
+    for key in ("fast_path", "model", "write", "read_ahead"):
+        if key in changes:
+            controller[key] = changes.pop(key)
+    for key in ("level", "stripe_unit"):
+        if key in changes:
+            array[key] = changes.pop(key)
+    events = changes.pop("event", [])
+    load = {"profile": "file-copy", "outstanding": 64, "area": "32 GB"} | changes
+    return {
+        "controller": controller,
+        "array": [array],
+        "workload": [load],
+        "run": run,
+        "event": events,
+    }
+
+
+def simulated(**changes: Any) -> Row:
+    """The one row of a run without breaches."""
+    result = simulate(build_scenario(tree(**changes)))
+    assert result.breaches == ()
+    return result.results[0]
+
+
+def rate(**changes: Any) -> float:
+    """IO/s."""
+    return float(simulated(**changes)["iops"])
+
+
+def test_a_warm_tier_gives_nearly_what_its_ssds_give() -> None:
+    disks = rate(tier=None)
+    ssds = rate(tier=None, drive="sas-6g-ssd", count=2, level="raid1")
+    warm = rate(tier={"state": "warm"})
+    assert warm > 2 * disks
+    assert 0.9 * ssds < warm < 1.01 * ssds
+
+
+@pytest.mark.parametrize("level", ["raid5", "raid10"])
+def test_a_tier_serves_other_levels(level: str) -> None:
+    assert rate(level=level, tier={"state": "warm"}) > 2 * rate(level=level, tier=None)
+
+
+def test_a_cache_below_twice_the_hot_spot_gains_little() -> None:
+    """200 GB of cache; 85 % of the accesses go to the hot spot, the rest anywhere."""
+
+    def gain(hot_spot: str) -> float:
+        load = {"area": "2 TB", "hot_spot": hot_spot, "outstanding": 256, "max_ios": 15000}
+        return rate(tier={"state": "warm"}, **load) / rate(tier=None, **load)
+
+    assert gain("30 GB") > 1.4
+    assert gain("140 GB") < 1.15
+
+
+def test_many_fast_disks_gain_nothing() -> None:
+    disks = {"drive": "sas-6g-hdd", "count": 24, "outstanding": 256, "area": "128 GB"}
+    assert rate(tier={"state": "warm"}, **disks) < 1.05 * rate(tier=None, **disks)
+
+
+def test_an_empty_tier_fills_at_the_pace_of_heat() -> None:
+    """A hot spot of 1 GB has 15,259 lines; 64 outstanding unaligned I/Os touch two each."""
+    row = simulated(area="1 GB", duration="120 s", timeline_step="10 s")
+    rates = row["timeline"]["iops"]
+    assert rates[1] < rates[-1] / 2
+    tier = next(cache for cache in row["caches"] if cache["kind"] == "tier")
+    lines = 10**9 / 65536
+    assert tier["filled_bytes"] / 65536 == pytest.approx(lines, rel=0.02)
+    assert row["cache"]["tier"]["used_share"] == pytest.approx(lines * 65536 / 200e9, rel=0.02)
+
+
+def test_a_time_lapse_tells_the_same_story() -> None:
+    """Minutes until half of the final rate, drawn out and lapsed eight times."""
+
+    def half_way(lapse: int) -> float:
+        row = simulated(area="4 GB", duration="480 s", timeline_step="16 s", time_lapse=lapse)
+        line = row["timeline"]
+        assert line["t_s"][-1] == pytest.approx(485, abs=1)
+        level = sorted(line["iops"])[-5] / 2
+        after = [
+            t for t, iops in zip(line["t_s"], line["iops"], strict=True) if t > 60 and iops > level
+        ]
+        return float(after[0])
+
+    assert half_way(8) == pytest.approx(half_way(1), rel=0.2)
+
+
+def test_a_hot_spot_that_moves_must_be_learned_again() -> None:
+    moves = [{"at": "65 s", "action": "move-hot-spot", "start": "100 GB"}]
+    load = {"area": "500 GB", "hot_spot": "1 GB", "hot_share": "100 %"}
+    row = simulated(
+        tier={"state": "warm"}, duration="120 s", timeline_step="20 s", event=moves, **load
+    )
+    rates = row["timeline"]["iops"]
+    assert rates[4] < rates[2] / 2
+
+
+def test_a_read_tier_leaves_writes_to_the_disks() -> None:
+    back = simulated(tier={"state": "warm"})
+    read = simulated(tier={"state": "warm", "write": "read"})
+    assert read["cache"]["tier"]["write_hit_ratio"] == 0
+    assert read["iops"] < back["iops"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {"fast_path": True, "write": "write-through", "read_ahead": "none"},
+            "a controller does either",
+        ),
+        (
+            {"tier": {"drives": [{"model": "sas-6g-ssd", "count": 3}], "level": "raid0"}},
+            "at most 512 GB",
+        ),
+        ({"model": "lsi2108"}, "lsi2108 has no cache tier"),
+        ({"drive": "sas-6g-ssd"}, "it serves hard disks"),
+        ({"tier": {"drives": [{"model": "sas-6g-hdd", "count": 2}]}}, "hard disks are no cache"),
+        ({"tier": {"level": "raid1e"}}, "3 drives or more"),
+        ({"event": [{"at": "1 s", "action": "fail-drive", "drive": 1}]}, "events of failures"),
+        ({"event": [{"at": "1 s", "action": "move-hot-spot"}]}, "a workload with a hot_spot"),
+        ({"tier": None, "time_lapse": 10}, "without a cache_tier"),
+        ({"hot_spot": "40 GB"}, "at most what the area"),
+        ({"hot_share": "50 %"}, "no effect without `hot_spot`"),
+        ({"profile": "streaming", "hot_spot": "1 GB"}, "no effect on a sequential load"),
+    ],
+)
+def test_what_cannot_be_is_refused(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(SpecError) as error:
+        build_scenario(tree(**changes))
+    assert any(told in str(fault) for fault in error.value.faults), error.value.faults
+
+
+def test_fast_path_on_hard_disks_is_warned_of() -> None:
+    changes = {"tier": None, "fast_path": True, "write": "write-through", "read_ahead": "none"}
+    scenario = build_scenario(tree(**changes))
+    assert any("array of hard disks" in warning for warning in scenario.warnings)
+    assert not scenario.base["arrays"][0]["fast_path"]
