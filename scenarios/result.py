@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from raidlab.scenarios.bottleneck import busiest
+
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
@@ -47,6 +49,8 @@ class Result:
     """What became of the data, over all runs; None if the runs did not follow them."""
     written: Mapping[str, Any] = field(default_factory=dict)
     """The scenario as it was written."""
+    what_if: tuple[Row, ...] | None = None
+    """What twice of something would give; None if it was not asked."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `raidlab run --json` prints."""
@@ -70,6 +74,7 @@ class Result:
             "warnings": list(self.warnings),
             "breaches": list(self.breaches),
             "interrupted": self.interrupted,
+            **({} if self.what_if is None else {"what_if": list(self.what_if)}),
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -176,7 +181,7 @@ def make_row(
     """
     loads = [run["workloads"][part] for part in parts]
     merged = loads[0] if len(loads) == 1 else merge_loads(loads)
-    ranked = sorted(run["components"], key=lambda component: -component["utilization"])
+    bottleneck, runner_up, *_ = [*busiest(run["components"]), None, None]
     return {
         "workload": name,
         "target": target,
@@ -196,8 +201,8 @@ def make_row(
         "cache": _cache(run["caches"], target),
         "caches": run["caches"],
         "components": run["components"],
-        "bottleneck": _busy(ranked, 0),
-        "runner_up": _busy(ranked, 1),
+        "bottleneck": bottleneck,
+        "runner_up": runner_up,
         "timeline": merged["timeline"],
         "duration_s": run["duration_s"],
     }
@@ -225,20 +230,6 @@ def _cache(caches: Sequence[Mapping[str, Any]], target: str) -> Row:
 
 def _ratio(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def _busy(ranked: Sequence[Mapping[str, Any]], place: int) -> str | None:
-    """The component at `place`, drives and links of a kind counted as one: `x at 99 %`."""
-    seen: list[str] = []
-    for component in ranked:
-        # Sixteen drives that are equally busy are one bottleneck, not the first sixteen.
-        group = component["kind"] if component["kind"] == "drive" else component["name"]
-        if group in seen:
-            continue
-        if len(seen) == place:
-            return f"{component['name']} at {component['utilization']:.0%}".replace("%", " %")
-        seen.append(group)
-    return None
 
 
 def _write_amplification(components: Iterable[Mapping[str, Any]]) -> float | None:

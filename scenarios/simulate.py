@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
@@ -54,11 +54,7 @@ def simulate(
     if not scenario.workloads:
         allowed = "at least one: without a load there is nothing to simulate"
         raise SpecError([Fault("workload", None, allowed, (), scenario.path)])
-    runs = [
-        (point, replication)
-        for point in range(scenario.points)
-        for replication in range(scenario.replications)
-    ]
+    runs = _runs(scenario)
     plans = [json.dumps(scenario.plan(*run, seed)) for run in runs]
     finished: dict[int, str] = {}
     try:
@@ -70,6 +66,44 @@ def simulate(
     if store is not None:
         store.forget(store.key(plan) for plan in plans)
     return _result(scenario, runs, finished, seed)
+
+
+def results_of(
+    scenarios: Sequence[Scenario],
+    seed: int,
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
+) -> Iterator[Result]:
+    """The results of several scenarios, whose runs share the workers, in their order.
+
+    Raises:
+        PlanError: A plan has faults.
+        KeyboardInterrupt: Ctrl-C.
+    """
+    plans: list[str] = []
+    runs: list[list[tuple[int, int]]] = []
+    for scenario in scenarios:
+        runs.append(_runs(scenario))
+        plans += [json.dumps(scenario.plan(*run, seed)) for run in runs[-1]]
+    finished: dict[int, str] = {}
+    run_plans(plans, finished, workers=workers, progress=progress, store=store)
+    if store is not None:
+        store.forget(store.key(plan) for plan in plans)
+    first = 0
+    for scenario, own in zip(scenarios, runs, strict=True):
+        yield _result(scenario, own, {at: finished[first + at] for at in range(len(own))}, seed)
+        first += len(own)
+
+
+def _runs(scenario: Scenario) -> list[tuple[int, int]]:
+    """Every point and replication."""
+    return [
+        (point, replication)
+        for point in range(scenario.points)
+        for replication in range(scenario.replications)
+    ]
 
 
 def plan_faults(error: _engine.PlanError, path: str) -> list[Fault]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,6 +25,7 @@ from raidlab.commands.common import (
 from raidlab.scenarios.result import Result
 from raidlab.scenarios.simulate import Interrupted, simulate
 from raidlab.scenarios.system import load_scenario
+from raidlab.scenarios.what_if import what_if as explain
 
 
 @command
@@ -38,6 +40,12 @@ def run(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Replace the scenario's seed.")
     ] = None,
+    what_if: Annotated[
+        bool,
+        typer.Option(
+            "--what-if", help="Simulate what twice the lanes, cores, drives ... would give."
+        ),
+    ] = False,
     workers: Workers = None,
 ) -> None:
     """Simulate a scenario: a table, --json, a page with --html, everything with --out.
@@ -55,6 +63,12 @@ def run(
             result = simulate(checked, workers=workers, seed=seed, progress=tell, store=store)
         except Interrupted as stopped:
             result, interrupted = stopped.result, True
+        if what_if and not interrupted:
+            tell = stack.enter_context(progress(f"{checked.title}: what if"))
+            try:
+                result = explain(checked, result, workers=workers, progress=tell, store=store)
+            except KeyboardInterrupt:
+                interrupted = True
     _show(result, json)
     _write(result, html, out)
     for breach in result.breaches:
@@ -82,9 +96,28 @@ def _show(result: Result, json: bool) -> None:
                 "mean ms": latency.get("mean", 0.0) / 1e3,
                 "99 % ms": latency.get("p99", 0.0) / 1e3,
                 "bottleneck": row["bottleneck"],
+                "next": row["runner_up"],
             }
         )
     table(rows, result.title)
+    if result.what_if is not None:
+        table([_gains(case) for case in result.what_if], "What if: gain of IO/s in percent")
+
+
+def _gains(case: Mapping[str, Any]) -> dict[str, Any]:
+    """A change with its gain at each point, and what holds the system back then."""
+    names = {each["workload"] for each in case["results"]}
+    line: dict[str, Any] = {"change": case["change"]}
+    if case["why_not"] is not None:
+        return line | {"outstanding: gain": None, "then": f"cannot be: {case['why_not']}"}
+    gains = [
+        (f"{each['workload']} " if len(names) > 1 else "")
+        + f"{each['outstanding'] or 'open'}: "
+        + ("-" if each["gain_pct"] is None else f"{each['gain_pct']:+.0f}")
+        for each in case["results"]
+    ]
+    last = case["results"][-1]["bottleneck"] if case["results"] else None
+    return line | {"outstanding: gain": ", ".join(gains), "then": last}
 
 
 def _write(result: Result, html: Path | None, out: Path | None) -> None:

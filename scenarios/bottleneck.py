@@ -1,0 +1,35 @@
+"""Which component holds a system back, and which would be next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Component = Mapping[str, Any]
+
+
+def busiest(components: Sequence[Component], count: int = 2) -> list[str]:
+    """The busiest components in words, `x at 99 %`, the busiest of each group only.
+
+    Sixteen drives that are equally busy are one bottleneck, not the first sixteen: drives of one
+    array are a group, and so are their links.
+    """
+    told: dict[str, str] = {}
+    for component in sorted(components, key=lambda each: -each["utilization"]):
+        share = f"{component['utilization']:.0%}".replace("%", " %")
+        told.setdefault(_group(component), f"{_name(component)} at {share}")
+    return list(told.values())[:count]
+
+
+def _group(component: Component) -> str:
+    kind, name = component["kind"], component["name"]
+    array, slash, _ = name.partition("/")
+    if kind in ("drive", "link") and slash:
+        return f"{kind} of {array}"
+    return f"{kind} {'threads' if kind == 'host' else name}"
+
+
+def _name(component: Component) -> str:
+    """A controller's own figure is that of its cores; its memory and parity engine have theirs."""
+    name: str = component["name"]
+    return f"{name} cores" if component["kind"] == "controller" else name

@@ -1,0 +1,163 @@
+"""What twice of something would give: the same scenario, seed and load with one thing changed.
+
+A component that is busy all the time need not be what an investment should go to: the next one may
+stand at 95 %. So each change is simulated, not guessed from utilisations.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios.result import Result, Row
+from raidlab.scenarios.simulate import Progress, results_of
+from raidlab.scenarios.store import Store
+from raidlab.scenarios.system import Scenario, build_scenario
+
+Plan = dict[str, Any]
+
+
+def what_if(
+    scenario: Scenario,
+    result: Result,
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
+) -> Result:
+    """The result with `what_if`: what each change that applies to the scenario would give.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C.
+    """
+    changed: list[tuple[str, Scenario | str]] = []
+    for words, case in _cases(scenario):
+        try:
+            changed.append((words, case()))
+        except SpecError as error:
+            changed.append((words, "; ".join(str(fault) for fault in error.faults)))
+    outcomes = results_of(
+        [case for _, case in changed if not isinstance(case, str)],
+        result.seed, workers=workers, progress=progress, store=store,
+    )  # fmt: skip
+    before = {(row["workload"], row["point"]): row for row in result.summary()}
+    told: list[Row] = []
+    for words, outcome in changed:
+        if isinstance(outcome, str):
+            told.append({"change": words, "why_not": outcome, "results": []})
+        else:
+            rows = next(outcomes).summary()
+            told.append(
+                {"change": words, "why_not": None, "results": [_gain(row, before) for row in rows]}
+            )
+    return replace(result, what_if=tuple(told))
+
+
+def _gain(row: Row, before: dict[tuple[str, int], Row]) -> Row:
+    was = before[row["workload"], row["point"]]["iops"]
+    return {
+        "workload": row["workload"],
+        "outstanding": row["outstanding"],
+        "point": row["point"],
+        "iops": row["iops"],
+        "gain_pct": 100 * (row["iops"] / was - 1) if was else None,
+        "bottleneck": row["bottleneck"],
+    }
+
+
+def _cases(scenario: Scenario) -> Iterator[tuple[str, Callable[[], Scenario]]]:
+    """Every change that has something to change in this system, in words."""
+    plan = scenario.base
+    for at, controller in enumerate(plan["controllers"]):
+        name, link = controller["name"], controller["link"]
+        if link is not None:
+            yield _planned(
+                scenario, f"twice the lanes of {name}", _doubler("links", link, "bytes_per_s")
+            )
+        for key, words in (
+            ("cores", "cores"),
+            ("queue_depth", "command queue"),
+            ("memory_bytes_per_s", "memory bandwidth"),
+            ("parity_bytes_per_s", "parity engines"),
+        ):
+            if controller[key] and _matters(plan, key):
+                words = f"twice the {words} of {name}"
+                yield _planned(scenario, words, _doubler("controllers", at, key))
+        if controller["cache"] is not None and _cached(plan):
+            yield _planned(scenario, f"twice the cache of {name}", _double_cache)
+    yield _planned(scenario, "twice the rate of the drives' links", _double_links)
+    yield "twice the drives", lambda: _with_drives(scenario, "drives")
+    if any(array.get("tier") for array in plan["arrays"]):
+        yield "twice the SSDs of the tier", lambda: _with_drives(scenario, "cache_tier")
+    yield _planned(scenario, "a host CPU twice as fast", _double_host)
+    yield _planned(scenario, "twice the load threads", _double_threads)
+
+
+def _cached(plan: Any) -> bool:
+    return any(array.get("cache") for array in plan["arrays"])
+
+
+def _matters(plan: Any, key: str) -> bool:
+    """Whether an array of the system uses the engine or the memory at all."""
+    parity = any(
+        array["level"] in ("raid5", "raid6", "raid50", "raid60") for array in plan["arrays"]
+    )
+    if key == "parity_bytes_per_s":
+        return parity
+    return key != "memory_bytes_per_s" or parity or _cached(plan)
+
+
+def _planned(
+    scenario: Scenario, words: str, change: Callable[[Plan], None]
+) -> tuple[str, Callable[[], Scenario]]:
+    def changed() -> Scenario:
+        base = copy.deepcopy(dict(scenario.base))
+        change(base)
+        return replace(scenario, base=base)
+
+    return words, changed
+
+
+def _doubler(part: str, at: int, key: str) -> Callable[[Plan], None]:
+    def double(plan: Plan) -> None:
+        plan[part][at][key] *= 2
+
+    return double
+
+
+def _double_cache(plan: Plan) -> None:
+    for controller in plan["controllers"]:
+        controller["cache"]["bytes"] *= 2
+
+
+def _double_links(plan: Plan) -> None:
+    to_host = {controller["link"] for controller in plan["controllers"]}
+    for at, link in enumerate(plan["links"]):
+        if at not in to_host:
+            link["bytes_per_s"] *= 2
+
+
+def _double_host(plan: Plan) -> None:
+    for key, value in plan["host"].items():
+        if key.endswith("_ns") and not key.startswith("slice"):
+            plan["host"][key] = value // 2
+
+
+def _double_threads(plan: Plan) -> None:
+    for workload in plan["workloads"]:
+        workload["threads"] *= 2
+
+
+def _with_drives(scenario: Scenario, which: str) -> Scenario:
+    tree = json.loads(json.dumps(dict(scenario.written), default=str))
+    for array in tree["array"]:
+        holder = array.get("cache_tier") if which == "cache_tier" else array
+        for entry in (holder or {}).get("drives", ()):
+            entry["count"] = 2 * entry.get("count", 1)
+    built = build_scenario(tree, Path(scenario.path) if scenario.path else None)
+    return replace(built, seed=scenario.seed)

@@ -1,0 +1,81 @@
+"""What holds a system back, and what twice of something would give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raidlab.scenarios.bottleneck import busiest
+from raidlab.scenarios.report import html_report
+from raidlab.scenarios.result import Row
+from raidlab.scenarios.simulate import simulate
+from raidlab.scenarios.system import build_scenario
+from raidlab.scenarios.what_if import what_if
+
+
+def _component(kind: str, name: str, utilization: float) -> dict[str, Any]:
+    return {"kind": kind, "name": name, "utilization": utilization}
+
+
+def test_equal_drives_are_one_bottleneck_and_the_next_is_something_else() -> None:
+    components = [
+        _component("drive", "data/ssd.0", 0.97),
+        _component("drive", "data/ssd.1", 0.98),
+        _component("link", "lsi PCIe 2.0 x8", 0.71),
+        _component("drive", "data-tier/ssd.0", 0.2),
+        _component("controller", "lsi", 0.6),
+    ]
+    assert busiest(components, 4) == [
+        "data/ssd.1 at 98 %", "lsi PCIe 2.0 x8 at 71 %", "lsi cores at 60 %",
+        "data-tier/ssd.0 at 20 %",
+    ]  # fmt: skip
+
+
+def _gains(
+    level: str, drives: int, load: dict[str, Any], warm_up: str = "50 ms", **controller: str
+) -> dict[str, Row]:
+    tree = {
+        "controller": {"model": "lsi2108", **controller},
+        "array": [{"level": level, "drives": [{"model": "sas-6g-ssd", "count": drives}]}],
+        "workload": [{"outstanding": 64, "area": "32 GB", **load}],
+        "run": {"warm_up": warm_up, "duration": "100 ms"},
+    }
+    scenario = build_scenario(tree)
+    result = what_if(scenario, simulate(scenario))
+    assert result.what_if is not None
+    assert "What if" in html_report(result)
+    assert result.to_dict()["what_if"] == list(result.what_if)
+    return {case["change"]: case for case in result.what_if}
+
+
+def _gain(case: Row) -> float:
+    return float(case["results"][0]["gain_pct"])
+
+
+def test_firmware_bound_requests_gain_by_cores_alone() -> None:
+    past = {"write": "write-through", "read_ahead": "none"}
+    gains = _gains("raid0", 24, {"rw": "randread", "block_size": "4 KiB"}, **past)
+    assert _gain(gains["twice the cores of lsi2108"]) > 50
+    assert abs(_gain(gains["twice the lanes of lsi2108"])) < 2
+    # 48 drives are more than the controller takes: told, not left out.
+    assert "32 drives" in gains["twice the drives"]["why_not"]
+
+
+def test_parity_bound_writes_gain_by_the_parity_engine() -> None:
+    # Once the cache is full, what comes in must go out.
+    gains = _gains("raid5", 16, {"profile": "restore"}, warm_up="1500 ms")
+    assert _gain(gains["twice the parity engines of lsi2108"]) > 20
+    assert abs(_gain(gains["twice the cores of lsi2108"])) < 10
+
+
+def test_the_same_seed_gives_the_same_gains() -> None:
+    once, again = (_gains("raid0", 2, {"profile": "database"}) for _ in range(2))
+    assert once == again
+
+
+@pytest.mark.parametrize("level", ["raid0", "raid5"])
+def test_only_what_is_there_is_doubled(level: str) -> None:
+    changes = _gains(level, 4, {"profile": "database"})
+    assert ("twice the parity engines of lsi2108" in changes) == (level == "raid5")
+    assert "twice the SSDs of the tier" not in changes
