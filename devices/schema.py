@@ -47,6 +47,8 @@ class PastLoad:
     block_bytes: int
     written_bytes: int
     """Altogether; 0 to go on until write amplification has settled."""
+    ongoing: bool = False
+    """True if it goes on until the run begins: what it wrote last still fills the buffer."""
 
     def to_plan(self) -> dict[str, Any]:
         """`PastLoad` of the native models."""

@@ -72,7 +72,9 @@ def _settled(loads: Sequence[WorkloadTable], usable: int) -> Iterator[PastLoad]:
             area = usable - load.area_start if load.area is None else load.area
             # A sequential load has settled after one pass.
             written = area if wanted.access == "sequential" else 0
-            yield PastLoad(wanted.access, load.area_start, area, wanted.block_bytes, written)
+            yield PastLoad(
+                wanted.access, load.area_start, area, wanted.block_bytes, written, ongoing=True
+            )
 
 
 def _overlap(load: PastLoad, start: int, capacity: int) -> PastLoad | None:
@@ -82,7 +84,8 @@ def _overlap(load: PastLoad, start: int, capacity: int) -> PastLoad | None:
     if area <= 0:
         return None
     written = load.written_bytes * area // load.area_bytes
-    return PastLoad(load.access, first - start, area, min(load.block_bytes, area), written)
+    block = min(load.block_bytes, area)
+    return PastLoad(load.access, first - start, area, block, written, load.ongoing)
 
 
 def _share(load: PastLoad, scale: float, array: ArrayTable) -> PastLoad | None:
@@ -95,4 +98,5 @@ def _share(load: PastLoad, scale: float, array: ArrayTable) -> PastLoad | None:
     if array.level != "independent":
         block = min(block, array.stripe_unit)
     start = int(load.start_bytes * scale) // unit * unit
-    return PastLoad(load.access, start, area, min(block, area), int(load.written_bytes * scale))
+    written = int(load.written_bytes * scale)
+    return PastLoad(load.access, start, area, min(block, area), written, load.ongoing)

@@ -5,6 +5,8 @@ import pytest
 from raidlab.devices.schema import PastLoad
 from raidlab.scenarios.history import drive_histories
 from raidlab.scenarios.schema import ScenarioTable
+from raidlab.scenarios.simulate import simulate
+from raidlab.scenarios.system import build_scenario
 
 GB = 10**9
 
@@ -27,7 +29,7 @@ def test_a_single_drive_is_filled_and_then_loaded_where_it_is_measured():
     assert history == (
         PastLoad("sequential", 0, 100 * GB, 128 * 1024, 100 * GB),
         # Reads leave nothing behind; the writes of the profile settle in their area.
-        PastLoad("random", 0, 32 * GB, 64 * 1024, 0),
+        PastLoad("random", 0, 32 * GB, 64 * 1024, 0, ongoing=True),
     )
 
 
@@ -55,3 +57,33 @@ def test_fresh_drives_have_no_past_and_a_stated_one_comes_last():
     past = [{"rw": "randwrite", "block_size": "4 KiB", "area": "10 GB", "written": "50 GB"}]
     (history,) = histories("jbod", 1, 100 * GB, "filled", history=past)
     assert history[1] == PastLoad("random", 0, 10 * GB, 4096, 50 * GB)
+
+
+@pytest.mark.parametrize(
+    ("model", "load", "area", "seconds"),
+    [
+        # A buffer that fills slowly: NAND takes in nearly what firmware lets through.
+        ("sata-ssd-64gb", {"rw": "write", "block_size": "64 KiB"}, "32 GB", 1.5),
+        # Collection works hard, and its own block must not start half empty in every tile.
+        ("p3700-800", {"rw": "randwrite", "block_size": "64 KiB"}, "800 GB", 6),
+        ("p3700-2000", {"rw": "randwrite", "block_size": "4 KiB"}, "2000 GB", 1.5),
+        ("iodrive-320", {"profile": "file-copy"}, "32 GB", 6),
+    ],
+)
+def test_what_is_recorded_after_a_short_warm_up_is_the_steady_state(model, load, area, seconds):
+    tree = {
+        "host": {"model": "generic"},
+        "array": [{"name": "data", "level": "jbod", "drives": [{"model": model, "count": 1}]}],
+        "workload": [{"align": "4 KiB", "area": area, "outstanding": 64} | load],
+        "run": {
+            "warm_up": "300 ms",
+            "duration": f"{seconds} s",
+            "timeline_step": "100 ms",
+            "precondition": "steady-state",
+        },
+    }
+    (row,) = simulate(build_scenario(tree)).results
+    recorded = row["timeline"]["iops"][3:-1]
+    third = len(recorded) // 3
+    first, last = (sum(part) / third for part in (recorded[:third], recorded[-third:]))
+    assert first == pytest.approx(last, rel=0.03)

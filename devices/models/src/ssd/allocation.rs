@@ -3,6 +3,7 @@
 //! Every die has its own free blocks and write frontiers, one for the host and one for what
 //! garbage collection moves; a policy may let both use the same one.
 
+use super::layout::TileBlock;
 use super::mapping::NONE;
 use std::collections::VecDeque;
 
@@ -135,12 +136,12 @@ impl Blocks {
         self.erases[block as usize]
     }
 
-    /// Puts a block into a state that a history has left: closed, with this much in it.
-    pub(super) fn restore(&mut self, block: u32, valid: u32, closed: u32, erases: u32) {
-        self.valid[block as usize] = valid;
-        self.closed[block as usize] = closed;
-        self.erases[block as usize] = erases;
-        self.closings = self.closings.max(closed + 1);
+    /// Puts a block into the state that a history has left: closed.
+    pub(super) fn restore(&mut self, block: u32, left: &TileBlock) {
+        self.valid[block as usize] = left.valid;
+        self.closed[block as usize] = left.closed;
+        self.erases[block as usize] = left.erases;
+        self.closings = self.closings.max(left.closed + 1);
     }
 
     /// Number of closings so far.

@@ -1,5 +1,5 @@
-//! One bit for each slot: whether it holds valid data. A scan of a block then touches one cache
-//! line where the map would cost one for each slot.
+//! One bit for each slot. A scan of a block then touches one cache line where the map would cost
+//! one for each slot.
 
 /// Bits, all false at first.
 #[derive(Debug)]
@@ -25,21 +25,25 @@ impl Bits {
         self.0[(index >> 6) as usize] &= !(1 << (index & 63));
     }
 
-    /// Copies `count` bits of `from` to `start`.
-    pub(super) fn copy(&mut self, from: &Bits, count: u32, start: u32) {
-        if start % 64 == 0 {
-            let (whole, first) = ((count / 64) as usize, (start / 64) as usize);
-            self.0[first..first + whole].copy_from_slice(&from.0[..whole]);
-            self.copy_slowly(from, count / 64 * 64..count, start);
+    #[inline]
+    pub(super) fn put(&mut self, index: u32, value: bool) {
+        if value {
+            self.set(index);
         } else {
-            self.copy_slowly(from, 0..count, start);
+            self.clear(index);
         }
     }
 
-    fn copy_slowly(&mut self, from: &Bits, range: std::ops::Range<u32>, start: u32) {
-        for index in range {
-            if from.get(index) {
-                self.set(start + index);
+    /// Clears `count` bits from `start` on.
+    pub(super) fn clear_range(&mut self, start: u32, count: u32) {
+        let (mut index, end) = (start, start + count);
+        while index < end {
+            if index % 64 == 0 && end - index >= 64 {
+                self.0[(index >> 6) as usize] = 0;
+                index += 64;
+            } else {
+                self.clear(index);
+                index += 1;
             }
         }
     }
@@ -52,16 +56,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_copy_has_the_same_bits(bits in prop::collection::vec(any::<bool>(), 1..300), start in 0u32..200) {
-            let mut from = Bits::new(bits.len());
-            for (index, _) in bits.iter().enumerate().filter(|(_, bit)| **bit) {
-                from.set(index as u32);
-            }
-            let mut to = Bits::new(600);
-            to.copy(&from, bits.len() as u32, start);
-            for index in 0..600 {
-                let expected = index >= start && bits.get((index - start) as usize) == Some(&true);
-                prop_assert_eq!(to.get(index), expected);
+        fn a_range_is_cleared_and_nothing_beside_it(start in 0u32..300, count in 0u32..300) {
+            let mut bits = Bits::new(700);
+            (0..700).for_each(|index| bits.put(index, true));
+            bits.clear_range(start, count);
+            for index in 0..700 {
+                prop_assert_eq!(bits.get(index), index < start || index >= start + count);
             }
         }
     }

@@ -68,6 +68,11 @@ impl Buffer {
         !self.waiting.is_empty() || !self.durable.is_empty()
     }
 
+    /// Units that it can hold.
+    pub(super) fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
     /// Units held.
     pub(super) fn used(&self) -> u32 {
         self.used

@@ -7,9 +7,9 @@
 //! every tile, and neighbours in a chunk stay neighbours.
 
 use super::allocation::Frontier;
-use super::bits::Bits;
 use super::divider::Divider;
 use super::mapping::NONE;
+use std::sync::Arc;
 
 /// Where everything lies at the start.
 #[derive(Debug)]
@@ -37,12 +37,8 @@ pub(super) struct Tiles {
     pub(super) chunk: Divider,
     /// Tiles in the drive: a multiple of the dies.
     pub(super) tiles: Divider,
-    /// Unit of a tile to slot of a tile.
-    pub(super) forward: Vec<u32>,
-    /// Slot of a tile to unit of a tile.
-    pub(super) reverse: Vec<u32>,
-    /// True if the unit of a tile is its slot: filled in order and not touched since.
-    pub(super) in_order: bool,
+    /// The simulated tile; drives with the same past share it.
+    pub(super) end: Arc<TileEnd>,
 }
 
 impl Layout {
@@ -69,10 +65,10 @@ impl Tiles {
         let (chunk, within) = self.chunk.split(unit);
         let (row, tile) = self.tiles.split(chunk);
         let local = row * self.chunk.get() + within;
-        let slot = if self.in_order {
+        let slot = if self.end.in_order {
             local
         } else {
-            self.forward[local as usize]
+            self.end.forward[local as usize]
         };
         if slot == NONE {
             return NONE;
@@ -95,7 +91,7 @@ impl Tiles {
         if tile >= self.tiles.get() {
             return NONE;
         }
-        let local = self.reverse[(block * self.units_per_block.get() + offset) as usize];
+        let local = self.end.reverse[(block * self.units_per_block.get() + offset) as usize];
         if local == NONE {
             return NONE;
         }
@@ -111,21 +107,12 @@ impl Tiles {
         (unit < u64::from(self.units)).then_some(unit as u32)
     }
 
-    /// Slots of a tile that hold a unit of it.
-    pub(super) fn valid(&self) -> Bits {
-        let mut valid = Bits::new(self.reverse.len());
-        for &slot in self.forward.iter().filter(|&&slot| slot != NONE) {
-            valid.set(slot);
-        }
-        valid
-    }
-
     /// Slots of `tile` that hold units beyond the drive's end, which cuts the last row of chunks.
     pub(super) fn beyond_end(&self, tile: u32) -> Vec<u32> {
-        let last_row = self.forward.len() - self.chunk.get() as usize;
-        (last_row..self.forward.len())
+        let last_row = self.end.forward.len() - self.chunk.get() as usize;
+        (last_row..self.end.forward.len())
             .filter(|&local| self.drive_unit(tile, local as u32).is_none())
-            .map(|local| self.forward[local])
+            .map(|local| self.end.forward[local])
             .filter(|&slot| slot != NONE)
             .collect()
     }
@@ -143,9 +130,20 @@ pub(super) struct TileBlock {
 /// A tile at the end of its history, free blocks left out.
 #[derive(Debug)]
 pub(super) struct TileEnd {
-    pub(super) forward: Vec<u32>,
-    pub(super) reverse: Vec<u32>,
+    /// Unit of a tile to slot of a tile.
+    pub(super) forward: Box<[u32]>,
+    /// Slot of a tile to unit of a tile; [`NONE`] where the slot holds nothing valid.
+    pub(super) reverse: Box<[u32]>,
+    /// True if the unit of a tile is its slot: filled in order and not touched since.
+    pub(super) in_order: bool,
     pub(super) blocks: Vec<TileBlock>,
     /// The open blocks, by index into `blocks`.
     pub(super) frontiers: [Frontier; 2],
+}
+
+impl TileEnd {
+    /// Memory that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        4 * (self.forward.len() + self.reverse.len()) + 12 * self.blocks.len()
+    }
 }

@@ -7,13 +7,12 @@
 //! only says what changed since. So a drive of terabytes starts in the time of a small one.
 
 use super::layout::Layout;
+use super::overlay::{Overlay, UNCHANGED};
 
 /// No slot, or no unit.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// An entry of the forward table that says: as the layout has it.
-const AS_LAID_OUT: u32 = 0;
-/// An entry that says: nowhere.
+/// An entry of the forward table that says: nowhere.
 const UNMAPPED: u32 = 1;
 /// Added to a slot to make an entry.
 const BIAS: u32 = 2;
@@ -24,7 +23,7 @@ const SHARED_MARK_SHIFT: u32 = 12;
 /// Both directions of the map.
 #[derive(Debug)]
 pub(super) struct Mapping {
-    forward: Vec<u32>,
+    forward: Overlay,
     /// False where no unit of a stretch has changed: spares a look into the large table.
     changed: Vec<bool>,
     reverse: Vec<u32>,
@@ -37,7 +36,7 @@ impl Mapping {
     /// Units and blocks as `layout` leaves them.
     pub(super) fn new(units: u32, blocks: u32, units_per_block: u32, layout: Layout) -> Mapping {
         Mapping {
-            forward: vec![AS_LAID_OUT; units as usize],
+            forward: Overlay::new(units),
             changed: vec![false; (units >> SHARED_MARK_SHIFT) as usize + 1],
             reverse: vec![0; blocks as usize * units_per_block as usize],
             rewritten: vec![false; blocks as usize],
@@ -47,7 +46,7 @@ impl Mapping {
 
     /// Number of units.
     pub(super) fn units(&self) -> u32 {
-        self.forward.len() as u32
+        self.forward.units()
     }
 
     /// The slot of `unit`, [`NONE`] if it holds nothing.
@@ -56,8 +55,8 @@ impl Mapping {
         if !self.changed[(unit >> SHARED_MARK_SHIFT) as usize] {
             return self.layout.slot(unit);
         }
-        match self.forward[unit as usize] {
-            AS_LAID_OUT => self.layout.slot(unit),
+        match self.forward.get(unit) {
+            UNCHANGED => self.layout.slot(unit),
             UNMAPPED => NONE,
             entry => entry - BIAS,
         }
@@ -78,7 +77,7 @@ impl Mapping {
     /// Puts `unit` into `slot`.
     #[inline]
     pub(super) fn set(&mut self, unit: u32, slot: u32) {
-        self.forward[unit as usize] = slot + BIAS;
+        self.forward.set(unit, slot + BIAS);
         self.changed[(unit >> SHARED_MARK_SHIFT) as usize] = true;
         self.reverse[slot as usize] = unit;
     }
@@ -86,7 +85,7 @@ impl Mapping {
     /// `unit` holds nothing from now on.
     #[inline]
     pub(super) fn clear(&mut self, unit: u32) {
-        self.forward[unit as usize] = UNMAPPED;
+        self.forward.set(unit, UNMAPPED);
         self.changed[(unit >> SHARED_MARK_SHIFT) as usize] = true;
     }
 
@@ -100,6 +99,12 @@ impl Mapping {
     #[inline]
     pub(super) fn rewrite(&mut self, block: u32) {
         self.rewritten[block as usize] = true;
+    }
+
+    /// True if the slots of `block` are in the table, false if they are as laid out.
+    #[inline]
+    pub(super) fn is_rewritten(&self, block: u32) -> bool {
+        self.rewritten[block as usize]
     }
 
     /// Both tables as they stand, without any layout: (unit to slot, slot to unit).

@@ -13,10 +13,13 @@ mod compression;
 mod divider;
 mod firmware;
 mod heat;
+mod latest;
 mod layout;
 mod mapping;
 mod nand;
+mod overlay;
 mod params;
+mod past;
 mod prefetch;
 mod reads;
 mod state;
@@ -37,9 +40,10 @@ use buffer::Buffer;
 use compression::Engine;
 use firmware::Firmware;
 use heat::Heat;
+use latest::Latest;
 use nand::Nand;
 use prefetch::Prefetch;
-use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
+use raidlab_kernel::{IoId, Nanos, Op, Part, Stream, Time};
 use std::collections::VecDeque;
 use translation::Translation;
 use writes::{Background, Programs};
@@ -57,6 +61,8 @@ pub struct Ssd {
     prefetch: Option<Prefetch>,
     heat: Option<Heat>,
     background: Option<Background>,
+    /// What was written until the run began, before the first write of the run.
+    latest: Option<Box<Latest>>,
     /// Byte after the last read.
     next_byte: u64,
     /// When the last command so far is done.
@@ -115,6 +121,11 @@ impl Ssd {
             heat: params.heat.as_ref().map(Heat::new),
             background: (params.collection.background_free_blocks > 0)
                 .then(|| Background::new(shape.dies, params.collection.background_share)),
+            latest: Latest::of(
+                &params.history,
+                unit,
+                Stream::new(seed, name, "latest writes"),
+            ),
             next_byte: u64::MAX,
             last_done: Time::ZERO,
             host_bytes: 0,

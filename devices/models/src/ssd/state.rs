@@ -7,8 +7,8 @@
 
 use super::collection::CollectionParams;
 use super::divider::Divider;
-use super::layout::Tiles;
-use super::mapping::NONE;
+use super::layout::{Layout, TileEnd, Tiles};
+use super::past;
 use super::translation::{Shape, Translation, Untimed};
 use raidlab_kernel::Stream;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,16 @@ pub struct PastLoad {
     pub block_bytes: u64,
     /// Bytes written altogether; 0 to go on until write amplification has settled.
     pub written_bytes: u64,
+    /// True if the load goes on until the run begins: what it wrote last still fills the buffer.
+    #[serde(default)]
+    pub ongoing: bool,
+}
+
+impl PastLoad {
+    /// True if it leaves the dies each at a point of its own.
+    fn settles_at_random(&self) -> bool {
+        self.access == PastAccess::Random && self.written_bytes == 0
+    }
 }
 
 /// Units in a tile below which a larger one does not take noticeable time.
@@ -47,9 +57,11 @@ const TILE_BLOCKS: u32 = 128;
 const SETTLED: f64 = 0.004;
 /// Rounds after which a load that does not settle is taken as it is.
 const MOST_ROUNDS: u32 = 24;
+/// Blocks of the host's that may be filled to end where collection's block is full as well.
+const MOST_BLOCKS_MORE: u32 = 64;
 
 /// How a drive is divided into tiles.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Tiling {
     /// Tiles of a die.
     layers: u32,
@@ -100,7 +112,7 @@ pub(super) fn prepare(
 ) -> Translation {
     let draws = Stream::new(seed, name, "victims");
     if history.is_empty() {
-        return Translation::new(shape, params, super::layout::Layout::Empty, draws);
+        return Translation::new(shape, params, Layout::Empty, draws);
     }
     let bound = if tile_units == 0 {
         TILE_UNITS
@@ -114,21 +126,13 @@ pub(super) fn prepare(
         blocks_per_die: tiling.blocks_each * tiling.layers + reserve,
         ..shape
     };
-    let tile_draws = Stream::new(seed, name, "victims of the past");
-    let mut tile = Translation::new(
-        tiling.shape,
+    let end = past::end_of(&Past {
+        tiling,
         params,
-        super::layout::Layout::Empty,
-        tile_draws,
-    );
-    let mut load_draws = Stream::new(seed, name, "past load");
-    for load in history {
-        undergo(&mut tile, load, tiling, unit_bytes, &mut load_draws);
-    }
-    // All tiles of a die together have as many free blocks as the die keeps.
-    tile.collect_to(params.start_free_blocks.max(1), &mut Untimed);
-    let mut end = tile.into_tile();
-    let forward = std::mem::take(&mut end.forward);
+        history: history.to_vec(),
+        unit_bytes,
+        seed,
+    });
     let tiles = Tiles {
         units: shape.units,
         dies: shape.dies,
@@ -137,15 +141,46 @@ pub(super) fn prepare(
         units_per_block: Divider::new(shape.units_per_block()),
         chunk: Divider::new(shape.units_per_set),
         tiles: Divider::new(tiling.count),
-        in_order: forward
-            .iter()
-            .enumerate()
-            .all(|(unit, &slot)| slot == unit as u32 && slot != NONE),
-        forward,
-        reverse: std::mem::take(&mut end.reverse),
+        end,
     };
     debug_assert!(tiles.blocks * tiling.layers <= shape.blocks_per_die);
-    Translation::from_tiles(shape, params, tiles, &end, draws)
+    let mut drive = Translation::from_tiles(shape, params, tiles, draws);
+    if history.last().is_some_and(PastLoad::settles_at_random) {
+        drive.stagger(&mut Stream::new(seed, name, "phases of the dies"));
+    }
+    drive
+}
+
+/// All that the end of a tile depends on.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Past {
+    tiling: Tiling,
+    params: CollectionParams,
+    history: Vec<PastLoad>,
+    unit_bytes: u64,
+    seed: u64,
+}
+
+impl Past {
+    /// Simulates the tile.
+    pub(super) fn end(&self) -> TileEnd {
+        // Of no drive in particular: drives of one model with one past begin alike.
+        let draws = Stream::new(self.seed, "tile", "victims of the past");
+        let mut tile = Translation::new(self.tiling.shape, self.params, Layout::Empty, draws);
+        let mut load_draws = Stream::new(self.seed, "tile", "past load");
+        for load in &self.history {
+            undergo(
+                &mut tile,
+                load,
+                self.tiling,
+                self.unit_bytes,
+                &mut load_draws,
+            );
+        }
+        // All tiles of a die together have as many free blocks as the die keeps.
+        tile.collect_to(self.params.start_free_blocks.max(1), &mut Untimed);
+        tile.into_tile()
+    }
 }
 
 /// Lets the tile see its share of a load.
@@ -216,9 +251,25 @@ fn settle(tile: &mut Translation, units: u64, round: &mut impl FnMut(&mut Transl
         }
         before = now;
     }
-    // A block left half full would be lost space in every tile but a die's first.
-    for _ in 0..tile.shape().units_per_block() {
-        if tile.at_block_boundary() {
+    end_with_full_blocks(tile, round);
+}
+
+/// Goes on until the host's block is full and what collection's block lacks is next to nothing: a
+/// block left half full would be lost space in every tile but a die's first.
+///
+/// The two fill up at rates that have nothing to do with each other, so the longer this takes
+/// the less is asked for.
+fn end_with_full_blocks(tile: &mut Translation, round: &mut impl FnMut(&mut Translation, u64)) {
+    let most = (tile.shape().blocks_per_die / 2).min(MOST_BLOCKS_MORE);
+    for tried in 1..=most {
+        for _ in 0..tile.shape().units_per_block() {
+            if tile.at_block_boundary() {
+                break;
+            }
+            round(tile, 1);
+        }
+        let allowed = tile.shape().units_per_block() * tried / most;
+        if tile.room_for_collection() <= allowed {
             break;
         }
         round(tile, 1);
@@ -248,6 +299,7 @@ impl Area {
 
 #[cfg(test)]
 mod tests {
+    use super::super::mapping::NONE;
     use super::*;
 
     const UNIT: u64 = 4096;
@@ -273,6 +325,7 @@ mod tests {
             area_bytes: u64::from(shape.units) * UNIT,
             block_bytes: 128 << 10,
             written_bytes: u64::from(shape.units) * UNIT,
+            ongoing: false,
         }
     }
 
@@ -292,7 +345,7 @@ mod tests {
         let shape = shape(2048, 0.88);
         let params = CollectionParams::default();
         let draws = Stream::new(3, "full", "victims");
-        let mut full = Translation::new(shape, params, super::super::layout::Layout::Empty, draws);
+        let mut full = Translation::new(shape, params, Layout::Empty, draws);
         for unit in 0..shape.units {
             full.write(unit, &mut Untimed);
         }
@@ -330,7 +383,7 @@ mod tests {
         let units = u64::from(shape.units);
         let area = units / 10;
         let draws = Stream::new(3, "full", "victims");
-        let mut full = Translation::new(shape, params, super::super::layout::Layout::Empty, draws);
+        let mut full = Translation::new(shape, params, Layout::Empty, draws);
         for unit in 0..shape.units {
             full.write(unit, &mut Untimed);
         }

@@ -115,6 +115,7 @@ fn params() -> SsdParams {
             area_bytes: 32 << 20,
             block_bytes: 65536,
             written_bytes: 32 << 20,
+            ongoing: false,
         }],
     }
 }

@@ -4,6 +4,7 @@ use super::Ssd;
 use super::allocation::Origin;
 use super::buffer::{Buffer, WaitingWrite};
 use super::firmware::Firmware;
+use super::latest::Latest;
 use super::mapping::NONE;
 use super::nand::{Job, Nand};
 use super::translation::{Translation, Work};
@@ -161,6 +162,9 @@ impl Ssd {
             let io = port.io(id);
             (io.offset, io.bytes)
         };
+        if let Some(latest) = self.latest.take() {
+            self.fill_buffer(port, *latest);
+        }
         let (_, units) = self.units(offset, bytes);
         self.host_bytes += bytes;
         let served = self.firmware.process(Op::Write, units, now);
@@ -180,6 +184,31 @@ impl Ssd {
         }
     }
 
+    /// Fills the buffer with what was written until the run began, and counts from here on.
+    #[cold]
+    fn fill_buffer<P: Port>(&mut self, port: &mut P, mut latest: Latest) {
+        let end = self.translation.map.units();
+        for unit in latest.units(self.buffer.capacity()) {
+            self.buffer_unit(port, unit.min(end - 1));
+        }
+        self.translation.reset_counts();
+        self.programs.issued = 0;
+    }
+
+    /// A unit that the host has written comes into the buffer, and may complete a page set.
+    #[inline]
+    fn buffer_unit<P: Port>(&mut self, port: &mut P, unit: u32) {
+        let mut jobs = jobs!(self, port);
+        let old = self.translation.map.slot(unit);
+        if overwritten_in_buffer(&self.translation, jobs.buffer, jobs.programs, old) {
+            return;
+        }
+        let die = self.translation.current_die();
+        jobs.programs.units_held[die as usize] += 1;
+        jobs.buffer.take(1);
+        self.translation.write_over(unit, old, &mut jobs);
+    }
+
     /// The buffer takes a write's data.
     fn take<P: Port>(&mut self, port: &mut P, id: IoId, processed: Time) {
         let now = port.now();
@@ -195,16 +224,8 @@ impl Ssd {
         if self.is_volatile() {
             port.holds(id);
         }
-        let mut jobs = jobs!(self, port);
         for unit in first..end {
-            let old = self.translation.map.slot(unit);
-            if overwritten_in_buffer(&self.translation, jobs.buffer, jobs.programs, old) {
-                continue;
-            }
-            let die = self.translation.current_die();
-            jobs.programs.units_held[die as usize] += 1;
-            jobs.buffer.take(1);
-            self.translation.write_over(unit, old, &mut jobs);
+            self.buffer_unit(port, unit);
         }
         if self.params.buffer.write_through {
             self.pad(port);

@@ -1,7 +1,7 @@
 //! The translation layer against closed forms and published tables of write amplification.
 
-use super::super::collection::Policy;
 use super::*;
+use crate::ssd::collection::Policy;
 use proptest::prelude::*;
 
 /// One die of one-unit page sets: the system that the closed forms describe.

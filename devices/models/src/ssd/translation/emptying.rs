@@ -1,0 +1,151 @@
+//! How a block is emptied: in step with the host, at once for lack of room, or in idle time.
+
+use super::{Translation, Work};
+use crate::ssd::allocation::{Origin, Victim};
+use crate::ssd::collection;
+
+impl Translation {
+    /// Collects until every die has `target` free blocks, or as many as can be had.
+    pub(in crate::ssd) fn collect_to<W: Work>(&mut self, target: u32, work: &mut W) {
+        for die in 0..self.shape.dies {
+            for _ in 0..self.shape.blocks_per_die {
+                if self.dies[die as usize].free.len() >= target as usize {
+                    break;
+                }
+                if self.dies[die as usize].victim.is_none() && !self.choose_victim(die) {
+                    break;
+                }
+                while self.dies[die as usize].victim.is_some() {
+                    self.collect_set(die, work);
+                }
+            }
+        }
+    }
+
+    /// Collects until the host may open a block: the write waits for all of it.
+    pub(super) fn make_room<W: Work>(&mut self, die: u32, work: &mut W) {
+        let mut tries = 0;
+        while self.dies[die as usize].free.len() < 2 {
+            tries += 1;
+            assert!(
+                tries <= 4 * self.shape.blocks_per_die,
+                "garbage collection frees nothing on die {die}: every block is full of valid data"
+            );
+            if self.dies[die as usize].victim.is_none() && !self.choose_victim(die) {
+                panic!("die {die} has neither free blocks nor blocks to collect");
+            }
+            while self.dies[die as usize].victim.is_some() {
+                self.collect_set(die, work);
+            }
+        }
+    }
+
+    /// Lets collection on `die` keep pace with `units` that the host has written there.
+    pub(super) fn pace<W: Work>(&mut self, die: u32, units: u32, work: &mut W) {
+        let start = self.params.start_free_blocks as usize;
+        let books = &mut self.dies[die as usize];
+        if books.victim.is_none() && (books.free.len() >= start || !self.choose_victim(die)) {
+            return;
+        }
+        if let Some(victim) = &mut self.dies[die as usize].victim {
+            victim.written += units;
+        }
+        while let Some(victim) = self.dies[die as usize].victim {
+            let due = u64::from(victim.written) * u64::from(self.shape.sets_per_block);
+            if u64::from(victim.next_set) * u64::from(victim.budget) >= due && victim.budget > 0 {
+                break;
+            }
+            self.collect_set(die, work);
+        }
+    }
+
+    /// One step of collection on a die that has nothing else to do, until it has
+    /// `background_free_blocks`; false if there is nothing to do.
+    pub(in crate::ssd) fn collect_in_background<W: Work>(
+        &mut self,
+        die: u32,
+        work: &mut W,
+    ) -> bool {
+        let target = self.params.background_free_blocks as usize;
+        let books = &self.dies[die as usize];
+        if books.victim.is_none() {
+            if books.free.len() >= target || !self.choose_victim(die) {
+                return false;
+            }
+            let victim = self.dies[die as usize].victim.expect("just chosen");
+            // A full block frees nothing: idle time is not spent on it.
+            if victim.budget == 0 {
+                self.blocks.close(victim.block);
+                self.dies[die as usize].victim = None;
+                return false;
+            }
+        }
+        self.collect_set(die, work);
+        true
+    }
+
+    pub(super) fn choose_victim(&mut self, die: u32) -> bool {
+        let range = (die * self.shape.blocks_per_die, self.shape.blocks_per_die);
+        let per_block = self.block_of.get();
+        let chosen = collection::victim(
+            &self.params,
+            &self.blocks,
+            range,
+            per_block,
+            &mut self.draws,
+        );
+        let Some(block) = chosen else { return false };
+        let budget = per_block - self.blocks.valid(block);
+        self.blocks.take(block);
+        self.dies[die as usize].victim = Some(Victim {
+            block,
+            next_set: 0,
+            budget,
+            written: 0,
+        });
+        true
+    }
+
+    /// Moves what is valid in the victim's next page set; erases the block after the last one.
+    pub(super) fn collect_set<W: Work>(&mut self, die: u32, work: &mut W) {
+        let Some(mut victim) = self.dies[die as usize].victim else {
+            return;
+        };
+        let per_set = self.shape.units_per_set;
+        let first = victim.block * self.block_of.get() + victim.next_set * per_set;
+        if self.blocks.valid(victim.block) == 0 {
+            victim.next_set = self.shape.sets_per_block - 1;
+        } else {
+            let mut moving = std::mem::take(&mut self.moving);
+            moving.clear();
+            for slot in first..first + per_set {
+                if self.is_valid(victim.block, slot) {
+                    moving.push((self.map.unit(victim.block, slot), slot));
+                }
+            }
+            if !moving.is_empty() {
+                work.collect_read(die, self.set(first), moving.len() as u32);
+            }
+            for &(unit, slot) in &moving {
+                self.place(die, Origin::Collection, unit, slot, work);
+                if self.set_is_full(die, Origin::Collection) {
+                    let set = self.last_set(die, Origin::Collection);
+                    work.program(die, Origin::Collection, set);
+                }
+            }
+            self.counts.moved += moving.len() as u64;
+            self.moving = moving;
+        }
+        victim.next_set += 1;
+        let books = &mut self.dies[die as usize];
+        if victim.next_set < self.shape.sets_per_block {
+            books.victim = Some(victim);
+            return;
+        }
+        books.victim = None;
+        self.blocks.erase(victim.block);
+        books.free.push_back(victim.block);
+        self.counts.erases += 1;
+        work.erase(die);
+    }
+}

@@ -1,0 +1,397 @@
+//! The translation layer without time: what a write does to the map, and which NAND operations
+//! it causes, in their order. The device gives each operation its time; a test or a history
+//! before the run only counts them.
+
+mod audit;
+mod emptying;
+mod tiles;
+
+use crate::ssd::allocation::{Blocks, Die, Frontier, Origin};
+use crate::ssd::bits::Bits;
+use crate::ssd::collection::CollectionParams;
+use crate::ssd::divider::Divider;
+use crate::ssd::layout::Layout;
+use crate::ssd::mapping::{Mapping, NONE};
+use raidlab_kernel::Stream;
+
+/// Takes the NAND operations that the translation layer causes, in order.
+pub(in crate::ssd) trait Work {
+    /// A page set is full and is programmed; sets are numbered over the whole drive.
+    fn program(&mut self, die: u32, origin: Origin, set: u32);
+    /// `units` of a page set are read to be moved.
+    fn collect_read(&mut self, die: u32, set: u32, units: u32);
+    /// A block is erased.
+    fn erase(&mut self, die: u32);
+}
+
+/// Lets every operation pass without effect.
+pub(in crate::ssd) struct Untimed;
+
+impl Work for Untimed {
+    fn program(&mut self, _die: u32, _origin: Origin, _set: u32) {}
+    fn collect_read(&mut self, _die: u32, _set: u32, _units: u32) {}
+    fn erase(&mut self, _die: u32) {}
+}
+
+/// The numbers that make up a drive's address spaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ssd) struct Shape {
+    /// Mapping units that the host can address.
+    pub(in crate::ssd) units: u32,
+    /// Dies.
+    pub(in crate::ssd) dies: u32,
+    /// Blocks of a die; a block spans all planes.
+    pub(in crate::ssd) blocks_per_die: u32,
+    /// Page sets of a block: one page of every plane.
+    pub(in crate::ssd) sets_per_block: u32,
+    /// Mapping units of a page set.
+    pub(in crate::ssd) units_per_set: u32,
+}
+
+impl Shape {
+    pub(in crate::ssd) fn units_per_block(&self) -> u32 {
+        self.sets_per_block * self.units_per_set
+    }
+
+    pub(in crate::ssd) fn units_per_die(&self) -> u32 {
+        self.blocks_per_die * self.units_per_block()
+    }
+}
+
+/// What was done, in mapping units unless the name says otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::ssd) struct Counts {
+    /// Written by the host.
+    pub(in crate::ssd) host: u64,
+    /// Moved by garbage collection.
+    pub(in crate::ssd) moved: u64,
+    /// Left empty because a page set was programmed before it was full.
+    pub(in crate::ssd) padded: u64,
+    /// Blocks erased.
+    pub(in crate::ssd) erases: u64,
+}
+
+impl Counts {
+    /// NAND writes for each write of the host; 1 if there were none.
+    pub(in crate::ssd) fn write_amplification(&self) -> f64 {
+        if self.host == 0 {
+            return 1.0;
+        }
+        (self.host + self.moved) as f64 / self.host as f64
+    }
+}
+
+/// Map, blocks, frontiers and garbage collection of one drive.
+#[derive(Debug)]
+pub(in crate::ssd) struct Translation {
+    shape: Shape,
+    params: CollectionParams,
+    pub(in crate::ssd) map: Mapping,
+    blocks: Blocks,
+    /// Of a block that was written since the start: the slot holds valid data. Of a block that is
+    /// as laid out: it no longer does, although the layout says so.
+    marks: Bits,
+    dies: Vec<Die>,
+    /// Divide slots into blocks, blocks into dies, slots into page sets, sets into blocks.
+    block_of: Divider,
+    die_of: Divider,
+    set_of: Divider,
+    sets_of: Divider,
+    /// The die whose page set the host is filling.
+    current: u32,
+    /// Units that a die may hold so that collection can always free a block.
+    die_limit: u32,
+    draws: Stream,
+    counts: Counts,
+    open_at_start: u64,
+    /// Units on the move and their slots, kept so that collection allocates nothing.
+    moving: Vec<(u32, u32)>,
+}
+
+/// Blocks of a die that never hold data: the one that garbage collection fills last, one that
+/// the host may open meanwhile, and the two frontiers.
+pub(in crate::ssd) const WORKING_BLOCKS: u32 = 4;
+
+impl Translation {
+    /// A drive as `layout` describes it; `draws` decides the random policies.
+    pub(in crate::ssd) fn new(
+        shape: Shape,
+        params: CollectionParams,
+        layout: Layout,
+        draws: Stream,
+    ) -> Translation {
+        let per_block = shape.units_per_block();
+        let count = shape.dies * shape.blocks_per_die;
+        let dies = (0..shape.dies)
+            .map(|die| Die {
+                free: (die * shape.blocks_per_die..(die + 1) * shape.blocks_per_die).collect(),
+                frontiers: [Frontier::CLOSED; 2],
+                victim: None,
+                valid: 0,
+            })
+            .collect();
+        Translation {
+            shape,
+            params,
+            map: Mapping::new(shape.units, count, per_block, layout),
+            blocks: Blocks::new(count as usize),
+            marks: Bits::new(count as usize * per_block as usize),
+            dies,
+            block_of: Divider::new(per_block),
+            die_of: Divider::new(shape.blocks_per_die),
+            set_of: Divider::new(shape.units_per_set),
+            sets_of: Divider::new(shape.sets_per_block),
+            current: 0,
+            die_limit: shape.units_per_die() - WORKING_BLOCKS * per_block,
+            draws,
+            counts: Counts::default(),
+            open_at_start: 0,
+            moving: Vec::with_capacity(shape.units_per_set as usize),
+        }
+    }
+
+    /// Units in page sets that are open: placed, and not programmed yet.
+    pub(in crate::ssd) fn units_in_open_sets(&self) -> u64 {
+        let frontiers = self.dies.iter().flat_map(|die| &die.frontiers);
+        let open = frontiers.filter(|frontier| frontier.block != NONE);
+        open.map(|frontier| u64::from(self.set_of.split(frontier.next).1))
+            .sum()
+    }
+
+    /// Units that a history left in open page sets.
+    pub(in crate::ssd) fn units_open_at_start(&self) -> u64 {
+        self.open_at_start
+    }
+
+    /// True if the next unit of the host opens a block on the die in turn.
+    pub(in crate::ssd) fn at_block_boundary(&self) -> bool {
+        let frontier = self.dies[self.current as usize].frontiers[Origin::Host as usize];
+        frontier.block == NONE || frontier.next == self.block_of.get()
+    }
+
+    /// Units that still fit into the block that moved data go to.
+    pub(in crate::ssd) fn room_for_collection(&self) -> u32 {
+        let frontier = self.dies[self.current as usize].frontiers[Origin::Collection as usize];
+        match frontier.block {
+            NONE => 0,
+            _ => self.block_of.get() - frontier.next,
+        }
+    }
+
+    pub(in crate::ssd) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    pub(in crate::ssd) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Starts counting anew, as at the end of a warm-up.
+    pub(in crate::ssd) fn reset_counts(&mut self) {
+        self.counts = Counts::default();
+        self.open_at_start = self.units_in_open_sets();
+    }
+
+    /// The page set of a slot, sets numbered over the whole drive.
+    #[inline]
+    pub(in crate::ssd) fn set(&self, slot: u32) -> u32 {
+        self.set_of.quotient(slot)
+    }
+
+    /// The units that lie in a page set.
+    pub(in crate::ssd) fn units_of(&self, set: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = set * self.shape.units_per_set;
+        let block = self.block_of.quotient(first);
+        let slots = first..first + self.shape.units_per_set;
+        let here = slots.filter(move |&slot| self.is_valid(block, slot));
+        here.map(move |slot| self.map.unit(block, slot))
+    }
+
+    /// (die of a page set, number of the set in its block)
+    #[inline]
+    pub(in crate::ssd) fn locate(&self, set: u32) -> (u32, u32) {
+        let (block, within) = self.sets_of.split(set);
+        (self.die_of.quotient(block), within)
+    }
+
+    /// The die whose page set the host is filling.
+    #[inline]
+    pub(in crate::ssd) fn current_die(&self) -> u32 {
+        self.current
+    }
+
+    /// The page set that the host is filling; none if the next write opens a block or set.
+    #[inline]
+    pub(in crate::ssd) fn open_set(&self, die: u32) -> u32 {
+        let frontier = self.dies[die as usize].frontiers[Origin::Host as usize];
+        if frontier.block == NONE || self.set_of.split(frontier.next).1 == 0 {
+            return NONE;
+        }
+        self.set(frontier.block * self.block_of.get() + frontier.next)
+    }
+
+    /// Units that still fit into the page set that the host is filling.
+    pub(in crate::ssd) fn room_in_set(&self) -> u32 {
+        let frontier = self.dies[self.current as usize].frontiers[Origin::Host as usize];
+        self.shape.units_per_set - self.set_of.split(frontier.next).1
+    }
+
+    /// The host writes `unit`.
+    #[inline]
+    pub(in crate::ssd) fn write<W: Work>(&mut self, unit: u32, work: &mut W) {
+        let old = self.map.slot(unit);
+        self.write_over(unit, old, work);
+    }
+
+    /// The host writes `unit`, which lies in slot `old` or, as [`NONE`] says, nowhere.
+    #[inline]
+    pub(in crate::ssd) fn write_over<W: Work>(&mut self, unit: u32, old: u32, work: &mut W) {
+        let die = self.current;
+        self.counts.host += 1;
+        self.place(die, Origin::Host, unit, old, work);
+        if self.set_is_full(die, Origin::Host) {
+            self.finish_set(work);
+        }
+    }
+
+    /// Programs the page set that the host is filling, as full as it is.
+    pub(in crate::ssd) fn pad<W: Work>(&mut self, work: &mut W) {
+        let room = self.room_in_set();
+        if room == self.shape.units_per_set {
+            return;
+        }
+        let frontier = &mut self.dies[self.current as usize].frontiers[Origin::Host as usize];
+        frontier.next += room;
+        self.counts.padded += u64::from(room);
+        self.finish_set(work);
+    }
+
+    /// The range of units from `first` on holds nothing any more.
+    pub(in crate::ssd) fn trim(&mut self, first: u32, count: u32) {
+        for unit in first..first + count {
+            let slot = self.map.slot(unit);
+            if slot != NONE {
+                self.invalidate(slot);
+                self.map.clear(unit);
+            }
+        }
+    }
+
+    /// The page set before a frontier.
+    fn last_set(&self, die: u32, origin: Origin) -> u32 {
+        let Frontier { block, next } = self.dies[die as usize].frontiers[self.stream(origin)];
+        self.set(block * self.block_of.get() + next - 1)
+    }
+
+    fn set_is_full(&self, die: u32, origin: Origin) -> bool {
+        let next = self.dies[die as usize].frontiers[self.stream(origin)].next;
+        self.set_of.split(next).1 == 0
+    }
+
+    /// The index of the frontier that takes data of this origin.
+    #[inline]
+    fn stream(&self, origin: Origin) -> usize {
+        if self.params.separate_frontiers {
+            origin as usize
+        } else {
+            Origin::Host as usize
+        }
+    }
+
+    /// The host's page set is full: program it, let collection keep pace, go to the next die.
+    fn finish_set<W: Work>(&mut self, work: &mut W) {
+        let die = self.current;
+        work.program(die, Origin::Host, self.last_set(die, Origin::Host));
+        self.pace(die, self.shape.units_per_set, work);
+        self.current = self.next_die();
+    }
+
+    /// The next die in turn that can hold another page set.
+    fn next_die(&self) -> u32 {
+        let mut die = self.current;
+        for _ in 0..self.shape.dies {
+            die = if die + 1 == self.shape.dies {
+                0
+            } else {
+                die + 1
+            };
+            if self.dies[die as usize].valid + self.shape.units_per_set <= self.die_limit {
+                break;
+            }
+        }
+        die
+    }
+
+    /// Writes `unit`, which lies in slot `old`, at a frontier of `die`.
+    #[inline]
+    fn place<W: Work>(&mut self, die: u32, origin: Origin, unit: u32, old: u32, work: &mut W) {
+        let mut old = old;
+        let stream = self.stream(origin);
+        let mut frontier = self.dies[die as usize].frontiers[stream];
+        if frontier.block == NONE || frontier.next == self.block_of.get() {
+            self.open(die, origin, work);
+            frontier = self.dies[die as usize].frontiers[stream];
+            // Making room may have moved the unit itself.
+            old = self.map.slot(unit);
+        }
+        if old != NONE {
+            self.invalidate(old);
+        }
+        let slot = frontier.block * self.block_of.get() + frontier.next;
+        self.map.set(unit, slot);
+        self.marks.set(slot);
+        self.blocks.add_valid(frontier.block);
+        let books = &mut self.dies[die as usize];
+        books.valid += 1;
+        books.frontiers[stream].next += 1;
+    }
+
+    /// True if `slot` of `block` holds data that a unit still has there.
+    #[inline]
+    fn is_valid(&self, block: u32, slot: u32) -> bool {
+        if self.map.is_rewritten(block) {
+            self.marks.get(slot)
+        } else {
+            !self.marks.get(slot) && self.map.unit(block, slot) != NONE
+        }
+    }
+
+    #[inline]
+    fn invalidate(&mut self, slot: u32) {
+        let block = self.block_of.quotient(slot);
+        self.marks.put(slot, !self.map.is_rewritten(block));
+        self.blocks.drop_valid(block);
+        self.dies[self.die_of.quotient(block) as usize].valid -= 1;
+    }
+
+    /// Closes the frontier's block and opens a free one.
+    fn open<W: Work>(&mut self, die: u32, origin: Origin, work: &mut W) {
+        let stream = self.stream(origin);
+        // The last free block belongs to collection, which could free nothing without it.
+        if origin == Origin::Host {
+            self.make_room(die, work);
+            // Collection may have opened a block for both.
+            let frontier = self.dies[die as usize].frontiers[stream];
+            if frontier.block != NONE && frontier.next < self.block_of.get() {
+                return;
+            }
+        }
+        let books = &mut self.dies[die as usize];
+        let full = books.frontiers[stream].block;
+        if full != NONE {
+            self.blocks.close(full);
+        }
+        let block = books
+            .take_free(&self.blocks, self.params.level_wear)
+            .expect("a die keeps a free block for garbage collection");
+        if !self.map.is_rewritten(block) {
+            let per_block = self.block_of.get();
+            self.marks.clear_range(block * per_block, per_block);
+            self.map.rewrite(block);
+        }
+        books.frontiers[stream] = Frontier { block, next: 0 };
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! From a drive to the tile that a history has left, and from such a tile to a drive.
+
+use super::{Shape, Translation, Untimed};
+use crate::ssd::allocation::{Frontier, Origin};
+use crate::ssd::collection::CollectionParams;
+use crate::ssd::layout::{Layout, TileBlock, TileEnd, Tiles};
+use crate::ssd::mapping::NONE;
+use raidlab_kernel::Stream;
+use std::sync::Arc;
+
+impl Translation {
+    /// A drive on which every tile is as `tiles` says.
+    pub(in crate::ssd) fn from_tiles(
+        shape: Shape,
+        params: CollectionParams,
+        tiles: Tiles,
+        draws: Stream,
+    ) -> Translation {
+        let (count, used) = (tiles.tiles.get(), tiles.blocks);
+        let first_blocks: Vec<u32> = (0..count).map(|tile| tiles.first_block(tile)).collect();
+        let missing: Vec<Vec<u32>> = (0..count).map(|tile| tiles.beyond_end(tile)).collect();
+        let end = Arc::clone(&tiles.end);
+        let mut drive = Translation::new(shape, params, Layout::Tiled(Box::new(tiles)), draws);
+        for (index, die) in drive.dies.iter_mut().enumerate() {
+            let first = index as u32 * shape.blocks_per_die;
+            let in_use = count / shape.dies * used;
+            die.free = (first + in_use..first + shape.blocks_per_die).collect();
+        }
+        for (tile, &first) in first_blocks.iter().enumerate() {
+            let die = (first / shape.blocks_per_die) as usize;
+            for (index, block) in end.blocks.iter().enumerate() {
+                drive.blocks.restore(first + index as u32, block);
+                drive.dies[die].valid += block.valid;
+            }
+            for &slot in &missing[tile] {
+                drive.invalidate(first * shape.units_per_block() + slot);
+            }
+            // The frontiers of a die's first tile stay open; those of the others are closed.
+            if tile < shape.dies as usize {
+                for (stream, &frontier) in end.frontiers.iter().enumerate() {
+                    if frontier.block != NONE {
+                        let block = first + frontier.block;
+                        drive.resume_frontier(die, stream, block, frontier.next);
+                    }
+                }
+            }
+        }
+        drive.open_at_start = drive.units_in_open_sets();
+        drive
+    }
+
+    /// Goes on writing a block that a history left open: its slots pass into the drive's own
+    /// tables.
+    fn resume_frontier(&mut self, die: usize, stream: usize, block: u32, next: u32) {
+        let start = block * self.block_of.get();
+        for slot in start..start + next {
+            let valid = self.is_valid(block, slot);
+            self.map.copy_from_layout(block, slot);
+            self.marks.put(slot, valid);
+        }
+        self.map.rewrite(block);
+        self.blocks.take(block);
+        self.dies[die].frontiers[stream] = Frontier { block, next };
+    }
+
+    /// Lets every die be at another point of emptying a block. All dies start from one tile: in
+    /// step they would all do their hard and their easy work at the same time, which dies
+    /// that have been written at random for long do not.
+    pub(in crate::ssd) fn stagger(&mut self, draws: &mut Stream) {
+        for die in 0..self.shape.dies {
+            let frontier = self.dies[die as usize].frontiers[Origin::Host as usize];
+            if frontier.block == NONE || frontier.next == self.block_of.get() {
+                self.open(die, Origin::Host, &mut Untimed);
+            }
+            let share = draws.unit();
+            let enough = self.params.start_free_blocks as usize;
+            if self.dies[die as usize].free.len() >= enough || !self.choose_victim(die) {
+                continue;
+            }
+            for _ in 0..(share * f64::from(self.shape.sets_per_block)) as u32 {
+                self.collect_set(die, &mut Untimed);
+            }
+            if let Some(victim) = &mut self.dies[die as usize].victim {
+                victim.written = (share * f64::from(victim.budget)) as u32;
+            }
+        }
+        self.reset_counts();
+    }
+
+    /// The state in which a tile ends: tables and blocks in use, free blocks left out.
+    pub(in crate::ssd) fn into_tile(self) -> TileEnd {
+        let per_block = self.block_of.get();
+        let free: Vec<bool> = {
+            let mut free = vec![false; self.blocks.count() as usize];
+            for &block in self.dies.iter().flat_map(|die| &die.free) {
+                free[block as usize] = true;
+            }
+            free
+        };
+        let (mut forward, slots) = self.map.tables(per_block);
+        let mut reverse = Vec::new();
+        let mut blocks = Vec::new();
+        let mut moved_down = vec![NONE; free.len()];
+        for block in (0..self.blocks.count()).filter(|&block| !free[block as usize]) {
+            moved_down[block as usize] = blocks.len() as u32;
+            let start = (block * per_block) as usize;
+            reverse.extend_from_slice(&slots[start..start + per_block as usize]);
+            blocks.push(TileBlock {
+                valid: self.blocks.valid(block),
+                closed: self.closing_order(block),
+                erases: self.blocks.erases(block),
+            });
+        }
+        for slot in forward.iter_mut().filter(|slot| **slot != NONE) {
+            let (block, offset) = self.block_of.split(*slot);
+            *slot = moved_down[block as usize] * per_block + offset;
+        }
+        for (slot, unit) in reverse.iter_mut().enumerate() {
+            if *unit != NONE && forward.get(*unit as usize) != Some(&(slot as u32)) {
+                *unit = NONE;
+            }
+        }
+        let mut frontiers = self.dies[0].frontiers;
+        for frontier in frontiers.iter_mut().filter(|open| open.block != NONE) {
+            frontier.block = moved_down[frontier.block as usize];
+        }
+        let in_order = (0..).zip(&forward).all(|(unit, &slot)| slot == unit);
+        TileEnd {
+            forward: forward.into_boxed_slice(),
+            reverse: reverse.into_boxed_slice(),
+            in_order,
+            blocks,
+            frontiers,
+        }
+    }
+
+    /// When a block was closed; a block that is still open counts as closed last.
+    fn closing_order(&self, block: u32) -> u32 {
+        if self.blocks.is_closed(block) {
+            self.blocks.closed_at(block)
+        } else {
+            self.blocks.closings()
+        }
+    }
+}
