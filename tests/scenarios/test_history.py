@@ -65,9 +65,9 @@ def test_fresh_drives_have_no_past_and_a_stated_one_comes_last():
         # A buffer that fills slowly: NAND takes in nearly what firmware lets through.
         ("sata-ssd-64gb", {"rw": "write", "block_size": "64 KiB"}, "32 GB", 1.5),
         # Collection works hard, and its own block must not start half empty in every tile.
-        ("p3700-800", {"rw": "randwrite", "block_size": "64 KiB"}, "800 GB", 6),
+        ("p3700-800", {"rw": "randwrite", "block_size": "64 KiB"}, "800 GB", 3),
         ("p3700-2000", {"rw": "randwrite", "block_size": "4 KiB"}, "2000 GB", 1.5),
-        ("iodrive-320", {"profile": "file-copy"}, "32 GB", 6),
+        ("sas2-ssd-400gb", {"profile": "file-copy"}, "32 GB", 3),
     ],
 )
 def test_what_is_recorded_after_a_short_warm_up_is_the_steady_state(model, load, area, seconds):
