@@ -23,8 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import least_squares, minimize
-from scipy.stats import qmc
+import scipy
 
 from raidlab.calibration.loss import robust
 from raidlab.calibration.parameters import Parameter
@@ -186,7 +185,9 @@ def _look_everywhere(
         return found
 
     count = len(turned)
-    cube = qmc.LatinHypercube(count, rng=np.random.default_rng(seed)).random(samples or 25 * count)
+    cube = scipy.stats.qmc.LatinHypercube(count, rng=np.random.default_rng(seed)).random(
+        samples or 25 * count
+    )
     with contextlib.suppress(_StageOverError):
         for part in (place[turned], *cube):
             cost(part)
@@ -194,7 +195,7 @@ def _look_everywhere(
             simplex = np.vstack(
                 [part, *(np.where(row, _away(part), part) for row in np.eye(count))]
             )
-            minimize(
+            scipy.optimize.minimize(
                 cost,
                 part,
                 method="Nelder-Mead",
@@ -222,7 +223,7 @@ def _away(at: Array) -> Array:
 
 def _go_downhill(search: _Search, at: Array) -> None:
     search.full(at)
-    least_squares(
+    scipy.optimize.least_squares(
         search.full,
         np.clip(at, 0.003, 0.997),
         bounds=(0.0, 1.0),

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json as json_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from raidlab.calibration.calibrate import Calibration, Settings
-from raidlab.calibration.calibrate import calibrate as fit_device
-from raidlab.calibration.calibration_report import html_calibration
 from raidlab.calibration.kinds import KINDS
 from raidlab.calibration.measurement import load_measurement
 from raidlab.calibration.parameters import Choice
 from raidlab.commands.common import Json, Workers, command, say, table, write_file
 from raidlab.devices.faults import Fault, SpecError
+
+if TYPE_CHECKING:
+    from raidlab.calibration.calibrate import Calibration
 
 
 @command
@@ -58,6 +58,9 @@ def calibrate(
     """Fit a device to a measurement, with errors, and predict what the fit has not seen."""
     import os
 
+    from raidlab.calibration.calibrate import Settings
+    from raidlab.calibration.calibrate import calibrate as fit_device
+
     settings = Settings(
         kind=kind,
         host=host,
@@ -78,6 +81,8 @@ def calibrate(
     if out is not None:
         write_file(out, result.to_toml())
     if report is not None:
+        from raidlab.calibration.calibration_report import html_calibration
+
         write_file(report, html_calibration(result))
     if json:
         print(json_module.dumps(result.to_dict(), indent=2))

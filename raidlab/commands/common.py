@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.store import Store, default_path
@@ -78,6 +75,8 @@ def write_file(path: Path, text: str) -> None:
 
 def table(rows: list[dict[str, Any]], title: str | None = None) -> None:
     """A table on standard output; the columns are the keys of the first row."""
+    from rich import box
+    from rich.console import Console
     from rich.table import Table
 
     shown = Table(title=title, title_justify="left", header_style="bold", box=box.SIMPLE_HEAD)
@@ -113,10 +112,20 @@ def unfinished(stack: ExitStack) -> Store | None:
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     """Shows how far a command is: a bar on a terminal, a line now and then elsewhere."""
+    from rich.console import Console
+
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _lines(what)
         return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
     )  # fmt: skip

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json as json_module
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from raidlab.calibration.bench import Bench, Effort, find_for
-from raidlab.calibration.calibration_report import html_comparison
-from raidlab.calibration.compare import Compared, estimate_mapped, summary
-from raidlab.calibration.compare import compare as lay_side_by_side
 from raidlab.calibration.measurement import load_measurement
 from raidlab.calibration.select import split
 from raidlab.commands.common import Html, Json, Workers, command, say, table, write_file
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
+
+if TYPE_CHECKING:
+    from raidlab.calibration.bench import Bench
+    from raidlab.calibration.compare import Compared
 
 
 @command
@@ -51,6 +51,10 @@ def compare(
     workers: Workers = None,
 ) -> None:
     """Simulate every measured point and show both."""
+    from raidlab.calibration.bench import Bench, Effort
+    from raidlab.calibration.compare import compare as lay_side_by_side
+    from raidlab.calibration.compare import estimate_mapped, summary
+
     measured = load_measurement(measurement)
     chosen, _ = split(measured.points, only)
     points = [measured.points[index] for index in chosen]
@@ -70,6 +74,8 @@ def compare(
     rows = lay_side_by_side(bench, points, effort, workers=threads)
     page = html or report
     if page is not None:
+        from raidlab.calibration.calibration_report import html_comparison
+
         title = f"{measured.name} and {bench.drive.name} behind {bench.host.name}"
         write_file(page, html_comparison(title, measured, rows, notes))
     if json:
@@ -88,6 +94,8 @@ def compare(
 
 
 def _bench(device: str, host: str, scenario: str) -> Bench:
+    from raidlab.calibration.bench import Bench, find_for
+
     if bool(device) == bool(scenario):
         allowed = "one of --device D (with --host H) and --scenario S.toml"
         raise SpecError([Fault("--device", device or None, allowed)])
@@ -109,6 +117,8 @@ def _of_scenario(path: str) -> Bench:
 
 
 def _show(rows: list[Compared]) -> None:
+    from raidlab.calibration.compare import summary
+
     table(
         [
             {

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from raidlab.calibration.fio_json import import_fio
 from raidlab.commands.common import Json, command, say, write_file
 
 
@@ -22,6 +21,8 @@ def fio_results(
     json: Json = False,
 ) -> None:
     """Make a measurement of fio's output; says what was skipped and why."""
+    from raidlab.calibration.fio_json import import_fio
+
     measurement = import_fio(paths, name)
     write_file(out, measurement.to_json())
     for skipped in measurement.skipped:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json as json_module
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from raidlab.calibration.replay import Target
-from raidlab.calibration.replay import replay as run
-from raidlab.calibration.trace import Beyond
-from raidlab.calibration.trace_formats import FORMATS, read_trace
 from raidlab.commands.common import Json, command, say, table
 from raidlab.devices.catalogue import find
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.system import load_scenario
+
+if TYPE_CHECKING:
+    from raidlab.calibration.replay import Target
+
+FORMATS = (
+    "disksim-validate", "disksim-ascii", "msr", "spc", "systor17", "alibaba", "blkparse",
+    "fio-iolog", "csv",
+)  # fmt: skip
+"""For the help, which is to come without the readers being loaded."""
+BEYOND = ("refuse", "wrap", "skip")
 
 
 @command
@@ -55,6 +61,9 @@ def replay(
     json: Json = False,
 ) -> None:
     """Replay a trace and compare response times with the measured ones, where there are any."""
+    from raidlab.calibration.replay import replay as run
+    from raidlab.calibration.trace_formats import read_trace
+
     _check(beyond, slower)
     requests = read_trace(trace, format, columns=columns, unit=unit)
     target = _target(device, scenario, array, seed)
@@ -80,9 +89,8 @@ def replay(
 
 def _check(beyond: str, slower: float) -> None:
     faults = []
-    if beyond not in get_args(Beyond):
-        choices = get_args(Beyond)
-        faults.append(Fault("--beyond", beyond, f"one of {', '.join(choices)}", choices))
+    if beyond not in BEYOND:
+        faults.append(Fault("--beyond", beyond, f"one of {', '.join(BEYOND)}", BEYOND))
     if not 0 <= slower <= 1e6:
         faults.append(Fault("--slower", slower, "a factor from 0 to 1,000,000"))
     if faults:
@@ -90,6 +98,8 @@ def _check(beyond: str, slower: float) -> None:
 
 
 def _target(device: str, scenario: str, array: str | None, seed: int | None) -> Target:
+    from raidlab.calibration.replay import Target
+
     if bool(device) == bool(scenario):
         allowed = "one of --device D and --scenario S.toml"
         raise SpecError([Fault("--device", device or None, allowed)])

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from raidlab.calibration.published import figures_of, read_figures, read_published
-from raidlab.calibration.report import describe, markdown_validation
 from raidlab.calibration.validate import Validation
 from raidlab.calibration.validate import validate as compare
 from raidlab.commands.common import (
@@ -70,12 +69,16 @@ def validate(
         write_file(html, html_validation(validation))
         say(f"wrote {html}")
     if markdown is not None:
+        from raidlab.calibration.report import markdown_validation
+
         write_file(markdown, markdown_validation(validation))
     if not all(row.held for row in validation.rows):
         raise typer.Exit(DOES_NOT_HOLD)
 
 
 def _show(validation: Validation) -> None:
+    from raidlab.calibration.report import describe
+
     rows = [
         {
             "figure": row.figure.id,

@@ -7,9 +7,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from raidlab.calibration import trace, trace_formats
+from raidlab.commands import replay
 from raidlab.scenarios.system import load_scenario
 
 STATION = """
@@ -148,3 +151,15 @@ def test_the_library_is_in_order():
     for file in sorted(Path("scenarios/library").glob("*.toml")):
         assert "?" in "".join(file.read_text().splitlines()[:2]), file
         load_scenario(file)
+
+
+def test_the_command_line_starts_without_what_only_some_commands_need():
+    heavy = "numpy", "scipy", "plotly", "polars", "jinja2", "simpy", "rich.progress"
+    code = f"import sys, raidlab.cli; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_help_of_replay_names_what_the_readers_take():
+    assert replay.FORMATS == trace_formats.FORMATS
+    assert get_args(trace.Beyond) == replay.BEYOND
