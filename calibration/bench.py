@@ -9,13 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from raidlab.calibration.measurement import Latency, Point
-from raidlab.devices.catalogue import Device, find
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveOptions, DriveSpec
@@ -58,19 +56,6 @@ class Simulated:
     def side(self, name: str) -> Latency | None:
         """Reads or writes."""
         return self.read if name == "read" else self.write
-
-
-def find_for(option: str, name: str) -> Device:
-    """A device that the user names in an option; messages name the option too.
-
-    Raises:
-        SpecError: There is no such device, or its file has faults.
-    """
-    try:
-        return find(name, Path())
-    except SpecError as error:
-        faults = [fault if fault.file else replace(fault, key=option) for fault in error.faults]
-        raise SpecError(faults) from None
 
 
 @dataclass(frozen=True)

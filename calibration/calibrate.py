@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from raidlab.calibration.bench import Bench, Effort, find_for
+from raidlab.calibration.bench import Bench, Effort
 from raidlab.calibration.compare import Compared, compare, summary
 from raidlab.calibration.device_file import device_toml
 from raidlab.calibration.fit import Estimate, Fit, Stage, fit
@@ -24,7 +24,7 @@ from raidlab.calibration.loss import Residual, residuals, robust, values
 from raidlab.calibration.measurement import Measurement, Point
 from raidlab.calibration.parameters import Choice, Parameter, choose, get, put
 from raidlab.calibration.select import missing, split
-from raidlab.devices.catalogue import KINDS, load_device
+from raidlab.devices.catalogue import KINDS, find_for, load_device
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec, check

@@ -50,6 +50,7 @@ class Configuration:
     level: str
     raid_by: str
     settings: Mapping[str, str]
+    """As written; keys that are not known make the row one that cannot be run."""
     load: str
     outstanding: str
     per: str
@@ -143,6 +144,8 @@ def read_figures(path: Path) -> list[Figure]:
         faults.add("", None, error.strerror or "cannot be read")
     except (UnicodeDecodeError, csv.Error) as error:
         faults.add("", None, f"is no CSV file: {error}")
+    if not figures and not faults.found:
+        faults.add("line 2", None, "at least one figure")
     faults.raise_if_any()
     return figures
 
@@ -155,6 +158,8 @@ def _figure(row: Mapping[str, str | None], line: str, faults: Faults) -> Figure 
     quantity = _one_of(cells, "quantity", get_args(Quantity), line, faults)
     value = _number(cells, "value", line, faults)
     high = _number(cells, "high", line, faults) if relation == "range" else None
+    if value is not None and high is not None and high < value:
+        faults.add(f"{line}: high", cells["high"], f"at least value = {cells['value']}")
     baseline = None
     if quantity == "ratio":
         baseline = _baseline(cells, line, faults)
@@ -201,9 +206,6 @@ def _configuration(cells: Mapping[str, str], line: str, faults: Faults) -> Confi
     _one_of(cells, "per", ("", "system", "drive"), line, faults)
     _one_of(cells, "raid_by", ("", "controller", "os"), line, faults)
     settings = _pairs(cells["settings"], f"{line}: settings", faults)
-    for key in settings:
-        if key not in SETTINGS:
-            faults.add(f"{line}: settings", key, f"one of {', '.join(SETTINGS)}", SETTINGS)
     if len(faults.found) > before:
         return None
     return Configuration(
@@ -240,10 +242,7 @@ def _baseline(cells: Mapping[str, str], line: str, faults: Faults) -> Configurat
     for key, value in overrides.items():
         if key in columns:
             changed[key] = value
-        elif key not in SETTINGS:
-            known = (*sorted(columns), *SETTINGS)
-            faults.add(f"{line}: baseline", key, f"one of {', '.join(known)}", known)
-        elif value:
+        elif value or key not in SETTINGS:
             settings[key] = value
         else:
             settings.pop(key, None)
@@ -265,3 +264,17 @@ def figures_of(source: str, figures: Sequence[Figure]) -> Iterator[Figure]:
         faults.add("SOURCE", source, f"one of {', '.join(known)}", known)
         raise SpecError(faults.found)
     yield from (figure for figure in figures if figure.configuration.source == source)
+
+
+def figures_of_drives(part: str, figures: Sequence[Figure]) -> Iterator[Figure]:
+    """The figures of drives whose name holds `part`.
+
+    Raises:
+        SpecError: No drive's does.
+    """
+    known = sorted({figure.configuration.drive for figure in figures})
+    if not any(part in drive for drive in known):
+        faults = Faults()
+        faults.add("--drive", part, f"part of one of {', '.join(known)}", known)
+        raise SpecError(faults.found)
+    yield from (figure for figure in figures if part in figure.configuration.drive)

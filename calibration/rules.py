@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from raidlab.calibration.published import Configuration, Shared, shared
+from raidlab.calibration.published import SETTINGS, Configuration, Shared, shared
 from raidlab.devices.catalogue import find
 from raidlab.devices.controller import ControllerSpec
-from raidlab.devices.faults import SpecError
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.loads import PROFILES, Profile, parse_fio_words
 from raidlab.scenarios.support import MODELLED_SETTINGS
 
@@ -39,6 +39,11 @@ def scenario_tree(configuration: Configuration) -> dict[str, Any]:
     Raises:
         ValueError: A column says what no scenario can be made of, or what is not modelled yet.
     """
+    unknown = [key for key in configuration.settings if key not in SETTINGS]
+    if unknown:
+        allowed = f"one of {', '.join(SETTINGS)}"
+        faults = (Fault("settings", key, allowed, SETTINGS) for key in unknown)
+        raise ValueError("; ".join(map(str, faults)))
     report = shared().get(configuration.source, shared()["default"])
     settings = _settings(configuration, report)
     tree: dict[str, Any] = {

@@ -10,7 +10,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -98,6 +98,19 @@ def find(name: str, relative_to: Path | None = None, kind: type[DeviceSpec] = De
         allowed = f"a {kind.role} of the catalogue, or the path of a file"
         raise SpecError([Fault("", name, allowed, tuple(wanted))])
     return _of_catalogue(path)
+
+
+def find_for(option: str, name: str) -> Device:
+    """A device that the user names in an option; messages name the option too.
+
+    Raises:
+        SpecError: There is no such device, or its file has faults.
+    """
+    try:
+        return find(name, Path())
+    except SpecError as error:
+        faults = [fault if fault.file else replace(fault, key=option) for fault in error.faults]
+        raise SpecError(faults) from None
 
 
 def catalogue() -> list[Device]:

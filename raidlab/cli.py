@@ -8,6 +8,7 @@ import typer
 
 from raidlab.commands.calibrate import calibrate
 from raidlab.commands.collect import PASS_ON, collect, fio
+from raidlab.commands.common import command, guarded_output
 from raidlab.commands.compare import compare
 from raidlab.commands.devices import devices
 from raidlab.commands.import_disksim import disksim
@@ -37,9 +38,10 @@ importing.command("disksim")(disksim)
 importing.command("fio")(fio_results)
 
 
+@command
 def _version(asked: bool) -> None:
     if asked:
-        print(_engine.version())
+        print(_engine.version(), flush=True)
         raise typer.Exit
 
 
@@ -55,4 +57,5 @@ def _options(
 
 def main() -> None:
     """Run the command line."""
-    app()
+    with guarded_output():
+        app()

@@ -11,7 +11,16 @@ import typer
 from raidlab.calibration.kinds import KINDS
 from raidlab.calibration.measurement import load_measurement
 from raidlab.calibration.parameters import Choice
-from raidlab.commands.common import Json, Workers, command, say, table, write_file
+from raidlab.commands.common import (
+    Json,
+    Seed,
+    Workers,
+    check_writable,
+    command,
+    say,
+    table,
+    write_file,
+)
 from raidlab.devices.faults import Fault, SpecError
 
 if TYPE_CHECKING:
@@ -49,7 +58,7 @@ def calibrate(
         list[str] | None, typer.Option("--tie", help="firmware.write=firmware.read.")
     ] = None,
     budget: Annotated[float, typer.Option("--budget", min=1, help="Seconds for the search.")] = 90,
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 1,
+    seed: Seed = 1,
     out: Annotated[Path | None, typer.Option("--out", help="The device file to write.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="A page to write.")] = None,
     json: Json = False,
@@ -61,6 +70,7 @@ def calibrate(
     from raidlab.calibration.calibrate import Settings
     from raidlab.calibration.calibrate import calibrate as fit_device
 
+    check_writable(out, report)
     settings = Settings(
         kind=kind,
         host=host,

@@ -10,7 +10,7 @@ import typer
 
 from raidlab.calibration import virtual_fio
 from raidlab.calibration.collect import collect as become_collector
-from raidlab.commands.common import command
+from raidlab.commands.common import OwnSeed, command
 
 PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Typer's settings for a command that hands its arguments on."""
@@ -32,9 +32,7 @@ def fio(
     array: Annotated[
         str | None, typer.Option("--array", help="The array that fio sees; the first by default.")
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Replace the scenario's seed.")
-    ] = None,
+    seed: OwnSeed = None,
     describe: Annotated[bool, typer.Option("--describe", hidden=True)] = False,
 ) -> None:
     """Run fio's jobs on a simulated system; everything else on the line is fio's own.

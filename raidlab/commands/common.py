@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +18,8 @@ from raidlab.scenarios.store import Store, default_path
 
 DONE, DOES_NOT_HOLD, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
+SEED_MAX = 2**63 - 1
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -26,6 +29,11 @@ Json = Annotated[
 Html = Annotated[
     Path | None, typer.Option("--html", help="Write a page with pictures to this file.")
 ]
+OwnSeed = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, max=SEED_MAX, help="Replace the scenario's seed."),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, max=SEED_MAX, help="Of the random numbers.")]
 Workers = Annotated[
     int | None,
     typer.Option("--workers", min=1, max=1024, help="Threads; the number of cores by default."),
@@ -48,10 +56,34 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             # The reader of our output has gone; nothing is left to be told.
-            sys.stderr.close()
+            _discard_output()
             raise typer.Exit(DONE) from None
 
     return guarded
+
+
+@contextmanager
+def guarded_output() -> Iterator[None]:
+    """Ends the program without a traceback if standard output is full or its reader has gone."""
+    try:
+        try:
+            yield
+        finally:
+            # What is still in the buffer is written here, where a failure can be told.
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        sys.exit(DONE)
+    except OSError as error:
+        _discard_output()
+        say(f"error: {error.filename or 'standard output'}: {error.strerror or error}")
+        sys.exit(BAD_INPUT)
+
+
+def _discard_output() -> None:
+    """Sends what the interpreter would still write at its end to nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def say(message: str) -> None:
@@ -59,15 +91,54 @@ def say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
+def check_writable(*paths: Path | None) -> None:
+    """Finds out before hours of work whether files can be written at its end.
+
+    Raises:
+        SpecError: Every one that cannot, with the reason.
+    """
+    faults = [
+        Fault("", None, f"cannot be written: {why}", (), str(path))
+        for path in paths
+        if path is not None and (why := _why_unwritable(path)) is not None
+    ]
+    if faults:
+        raise SpecError(faults)
+
+
+def _why_unwritable(path: Path) -> str | None:
+    try:
+        if path.is_dir():
+            return "it is a folder"
+        if path.exists():
+            return None if os.access(path, os.W_OK) else "no permission"
+        folder = next(parent for parent in path.absolute().parents if parent.exists())
+    except OSError as error:
+        return error.strerror
+    if not folder.is_dir():
+        return f"{folder} is no folder"
+    return None if os.access(folder, os.W_OK | os.X_OK) else f"no permission in {folder}"
+
+
 def write_file(path: Path, text: str) -> None:
-    """Writes a file, making its folder.
+    """Writes a file whole or not at all, making its folder.
 
     Raises:
         SpecError: It cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+            return
+        # A full disk leaves what was there before.
+        path = path.resolve()
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
     except OSError as error:
         why = f"cannot be written: {error.strerror}"
         raise SpecError([Fault("", None, why, (), str(path))]) from None
@@ -89,7 +160,10 @@ def table(rows: list[dict[str, Any]], title: str | None = None) -> None:
     # Without a terminal there is no width to cut lines to.
     if not console.is_terminal:
         console = Console(width=180)
-    console.print(shown)
+    with console.capture() as text:
+        console.print(shown)
+    # Written here and not by the console, which ends the program its own way when a pipe closes.
+    print(text.get(), end="")
 
 
 def _cell(value: Any) -> str:

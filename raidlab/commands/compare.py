@@ -11,7 +11,17 @@ import typer
 
 from raidlab.calibration.measurement import load_measurement
 from raidlab.calibration.select import split
-from raidlab.commands.common import Html, Json, Workers, command, say, table, write_file
+from raidlab.commands.common import (
+    Html,
+    Json,
+    Seed,
+    Workers,
+    check_writable,
+    command,
+    say,
+    table,
+    write_file,
+)
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
@@ -46,7 +56,7 @@ def compare(
     ] = None,
     html: Html = None,
     report: Annotated[Path | None, typer.Option("--report", help="The same as --html.")] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 1,
+    seed: Seed = 1,
     json: Json = False,
     workers: Workers = None,
 ) -> None:
@@ -55,6 +65,7 @@ def compare(
     from raidlab.calibration.compare import compare as lay_side_by_side
     from raidlab.calibration.compare import estimate_mapped, summary
 
+    check_writable(html, report)
     measured = load_measurement(measurement)
     chosen, _ = split(measured.points, only)
     points = [measured.points[index] for index in chosen]
@@ -94,7 +105,8 @@ def compare(
 
 
 def _bench(device: str, host: str, scenario: str) -> Bench:
-    from raidlab.calibration.bench import Bench, find_for
+    from raidlab.calibration.bench import Bench
+    from raidlab.devices.catalogue import find_for
 
     if bool(device) == bool(scenario):
         allowed = "one of --device D (with --host H) and --scenario S.toml"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json as json_module
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from raidlab.commands.common import Json, command, table
-from raidlab.devices.catalogue import Device, catalogue, find
+from raidlab.devices.catalogue import KINDS, Device, catalogue, find_for
+from raidlab.devices.faults import Fault, SpecError
 
 
 @command
@@ -18,17 +18,21 @@ def devices(
         str | None, typer.Argument(help="A device's name, an alias, or the path of its file.")
     ] = None,
     json: Json = False,
-    kind: Annotated[str | None, typer.Option("--kind", help="List this kind only.")] = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", help=f"List this kind only: {', '.join(KINDS)}.")
+    ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table.")] = False,
 ) -> None:
     """List the catalogue, or show one device with the source of every number."""
     if name is not None:
-        device = find(name, Path())
+        device = find_for("NAME", name)
         if json:
             print(json_module.dumps(_document(device), indent=2, default=str))
         else:
             _show(device)
         return
+    if kind is not None and kind not in KINDS:
+        raise SpecError([Fault("--kind", kind, f"one of {', '.join(KINDS)}", tuple(KINDS))])
     listed = [device for device in catalogue() if kind is None or device.spec.kind == kind]
     if json:
         print(json_module.dumps({"devices": [_line(device) for device in listed]}, indent=2))

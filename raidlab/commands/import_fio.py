@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.common import Json, command, say, write_file
+from raidlab.commands.common import Json, check_writable, command, say, write_file
 
 
 @command
@@ -23,6 +23,7 @@ def fio_results(
     """Make a measurement of fio's output; says what was skipped and why."""
     from raidlab.calibration.fio_json import import_fio
 
+    check_writable(out)
     measurement = import_fio(paths, name)
     write_file(out, measurement.to_json())
     for skipped in measurement.skipped:

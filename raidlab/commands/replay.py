@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from raidlab.commands.common import Json, command, say, table
-from raidlab.devices.catalogue import find
+from raidlab.commands.common import Json, OwnSeed, command, say, table
+from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.system import load_scenario
@@ -55,9 +55,7 @@ def replay(
     slower: Annotated[
         float, typer.Option("--slower", help="Times between requests, times this.")
     ] = 1.0,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Of the random streams.")
-    ] = None,
+    seed: OwnSeed = None,
     json: Json = False,
 ) -> None:
     """Replay a trace and compare response times with the measured ones, where there are any."""
@@ -107,7 +105,7 @@ def _target(device: str, scenario: str, array: str | None, seed: int | None) -> 
         return Target.of_scenario(load_scenario(scenario), array, seed)
     if array is not None:
         raise SpecError([Fault("--array", array, "only with --scenario")])
-    found = find(device, Path())
+    found = find_for("--device", device)
     if not isinstance(found.spec, DriveSpec):
         raise SpecError([Fault("--device", device, f"a drive; this is a {found.spec.kind}")])
     return Target.of_drive(found.spec, 1 if seed is None else seed)

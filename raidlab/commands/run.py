@@ -14,7 +14,9 @@ from raidlab.commands.common import (
     INTERRUPTED,
     Html,
     Json,
+    OwnSeed,
     Workers,
+    check_writable,
     command,
     progress,
     say,
@@ -27,6 +29,8 @@ from raidlab.scenarios.simulate import Interrupted, simulate
 from raidlab.scenarios.system import load_scenario
 from raidlab.scenarios.what_if import what_if as explain
 
+_FILES = "result.json", "table.csv", "report.html"
+
 
 @command
 def run(
@@ -35,11 +39,11 @@ def run(
     html: Html = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Write result.json, table.csv and report.html to this folder."),
+        typer.Option(
+            "--out", help=f"Write {_FILES[0]}, {_FILES[1]} and {_FILES[2]} to this folder."
+        ),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Replace the scenario's seed.")
-    ] = None,
+    seed: OwnSeed = None,
     what_if: Annotated[
         bool,
         typer.Option(
@@ -55,6 +59,7 @@ def run(
     checked = load_scenario(scenario)
     for warning in checked.warnings:
         say(f"warning: {warning}")
+    check_writable(html, *(() if out is None else (out / name for name in _FILES)))
     interrupted = False
     with ExitStack() as stack:
         store = unfinished(stack)
@@ -129,6 +134,6 @@ def _write(result: Result, html: Path | None, out: Path | None) -> None:
     if html is not None:
         write_file(html, page)
     if out is not None:
-        write_file(out / "result.json", result.to_json())
-        write_file(out / "table.csv", result.table().write_csv())
-        write_file(out / "report.html", page)
+        texts = result.to_json(), result.table().write_csv(), page
+        for name, text in zip(_FILES, texts, strict=True):
+            write_file(out / name, text)

@@ -9,7 +9,12 @@ from typing import Annotated
 
 import typer
 
-from raidlab.calibration.published import figures_of, read_figures, read_published
+from raidlab.calibration.published import (
+    figures_of,
+    figures_of_drives,
+    read_figures,
+    read_published,
+)
 from raidlab.calibration.validate import Validation
 from raidlab.calibration.validate import validate as compare
 from raidlab.commands.common import (
@@ -17,6 +22,7 @@ from raidlab.commands.common import (
     Html,
     Json,
     Workers,
+    check_writable,
     command,
     progress,
     say,
@@ -50,11 +56,12 @@ def validate(
     Exits with 1 if a figure is not held: within 10 % of a number from a table, 15 % of one in
     words, inside a bound or range.
     """
+    check_writable(html, markdown)
     chosen = read_published() if figures is None else read_figures(figures)
     if source is not None:
         chosen = list(figures_of(source, chosen))
     if drive is not None:
-        chosen = [figure for figure in chosen if drive in figure.configuration.drive]
+        chosen = list(figures_of_drives(drive, chosen))
     with ExitStack() as stack:
         store = unfinished(stack)
         tell = stack.enter_context(progress("simulating published figures"))

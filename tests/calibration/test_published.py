@@ -104,19 +104,47 @@ def test_a_baseline_overrides_and_removes(figures):
     assert figure.configuration.settings == {"read_ahead": "none", "threads": "4"}
 
 
+def test_settings_that_are_not_known_cost_their_row_alone(figures):
+    rows = figures(
+        {"settings": "colour=red;thread=4"},
+        {"quantity": "ratio", "baseline": "colour=red"},
+        {"quantity": "ratio", "baseline": "thread="},
+        {"outstanding": "1"},
+    )
+    shown = validate(rows).rows
+    assert [row.simulated is None for row in shown] == [True, True, True, False]
+    assert "colour" in shown[0].why_not and 'did you mean "threads"' in shown[0].why_not
+    assert shown[1].why_not.startswith("baseline: settings") and "colour" in shown[1].why_not
+    assert "thread" in shown[2].why_not
+    assert not any(row.held for row in shown[:3])
+
+
+def test_a_file_without_a_figure_is_at_fault(figures):
+    with pytest.raises(SpecError, match="at least one figure"):
+        figures()
+
+
+def test_figures_of_drives_that_there_are_none_of(figures):
+    rows = figures({}, {"drive": "p3700-800"})
+    assert list(published.figures_of_drives("p3700", rows)) == rows[1:]
+    with pytest.raises(SpecError, match="part of one of null, p3700-800"):
+        list(published.figures_of_drives("p4800", rows))
+
+
 def test_every_fault_of_a_file_is_told(figures):
     with pytest.raises(SpecError) as caught:
         figures(
             {"relation": "!="},
-            {"value": "many", "settings": "colour=red"},
+            {"value": "many", "settings": "colour"},
             {"quantity": "ratio"},
             {"count": "0", "outstanding": "most"},
             {"relation": "range"},
+            {"relation": "range", "value": "2", "high": "1"},
         )
     keys = [fault.key for fault in caught.value.faults]
     assert keys == [
         "line 2: relation", "line 3: settings", "line 3: value", "line 4: baseline",
-        "line 5: count", "line 5: outstanding", "line 6: high",
+        "line 5: count", "line 5: outstanding", "line 6: high", "line 7: high",
     ]  # fmt: skip
 
 

@@ -13,6 +13,8 @@ import pytest
 
 from raidlab.calibration import trace, trace_formats
 from raidlab.commands import replay
+from raidlab.commands.common import write_file
+from raidlab.devices.faults import SpecError
 from raidlab.scenarios.system import load_scenario
 
 STATION = """
@@ -163,3 +165,78 @@ def test_the_command_line_starts_without_what_only_some_commands_need():
 def test_the_help_of_replay_names_what_the_readers_take():
     assert replay.FORMATS == trace_formats.FORMATS
     assert get_args(trace.Beyond) == replay.BEYOND
+
+
+FULL = Path("/dev/full")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no /dev/full here")
+@pytest.mark.parametrize(
+    "arguments", [("run", "one.toml"), ("run", "one.toml", "--json"), ("devices",), ("--version",)]
+)
+def test_a_full_disk_under_standard_output_is_told(raidlab, tmp_path, arguments):
+    raidlab("run", "one.toml")
+    with FULL.open("w") as full:
+        done = subprocess.run(
+            command(*arguments), cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "error: standard output: No space left on device"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("run", "one.toml"), ("devices",), ("devices", "sas-6g-hdd"), ("--version",)]
+)
+def test_a_closed_pipe_ends_a_command_in_silence(raidlab, tmp_path, arguments):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        command(*arguments), cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True
+    )
+    os.close(writer)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr and "BrokenPipe" not in done.stderr
+
+
+def test_what_cannot_be_written_is_found_before_the_work(raidlab, tmp_path):
+    (tmp_path / "folder").mkdir()
+    done = raidlab("run", "one.toml", "--html", "folder", "--out", "one.toml")
+    assert done.returncode == 2
+    assert "error: folder: cannot be written: it is a folder" in done.stderr
+    assert "one.toml/result.json: cannot be written" in done.stderr and "no folder" in done.stderr
+    assert "One drive: 0 of 2" not in done.stderr and done.stdout == ""
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    page = tmp_path / "page.html"
+    page.write_text("before")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(SpecError, match="No space left"):
+        write_file(page, "after")
+    assert page.read_text() == "before" and [each.name for each in tmp_path.iterdir()] == [
+        "page.html"
+    ]
+
+
+def test_a_seed_beyond_what_the_engine_counts_is_refused_as_such(raidlab):
+    done = raidlab("run", "one.toml", "--seed", str(2**63))
+    assert done.returncode == 2
+    assert "--seed" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("devices", "lsi2009"), 'NAME = "lsi2009"'),
+        (("devices", "--kind", "sdd"), 'did you mean "ssd"?'),
+        (("replay", "x", "--format", "csv", "--device", "p3700-80"), "x: No such file"),
+    ],
+)
+def test_a_name_that_does_not_exist_is_told_with_the_nearest(raidlab, arguments, told):
+    done = raidlab(*arguments)
+    assert done.returncode == 2
+    assert told in done.stderr
