@@ -260,7 +260,11 @@ def calibrate(measurement: Measurement, settings: Settings) -> Calibration:
     points = [measurement.points[index] for index in chosen]
     warnings = missing(measurement.points, settings.train) + _too_little(points)
     tree, sources = _base(kind, settings, measurement)
-    host = copy.deepcopy(dict(find_for("--host", settings.host or kind.host).written))
+    behind = find_for("--host", settings.host or kind.host)
+    if not isinstance(behind.spec, HostSpec):
+        allowed = f"a host; this is a {behind.spec.kind}"
+        raise SpecError([Fault("--host", settings.host, allowed)])
+    host = copy.deepcopy(dict(behind.written))
     variants = [v for v in kind.variants if not set(v) & set(settings.overrides)] or [{}]
     tried = []
     for variant in variants:

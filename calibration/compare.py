@@ -179,7 +179,7 @@ def likely_cause(row: Compared) -> str:
     busy = row.simulated.busiest
     if abs(error) < 5.0 and (p99 is None or abs(p99) < 30.0):
         return "agrees"
-    if spread > 0.15 and point.numjobs == 1:
+    if spread > 0.15 and abs(error) < 300.0 * spread and point.numjobs == 1:
         return f"the measured rate itself varied by {spread:.0%} over the run"
     if abs(error) < 7.0:
         return (

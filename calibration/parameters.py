@@ -95,14 +95,28 @@ def choose(
         choice: What the user says.
 
     Raises:
-        SpecError: A name that no parameter has.
+        SpecError: Names that no parameter has, or ties in a circle or a chain.
     """
     known = {parameter.key: parameter for parameter in (*declared, *extra)}
-    named = [*choice.fix, *choice.free, *choice.tie, *choice.tie.values()]
-    unknown = [name for name in named if name not in known]
-    if unknown:
-        allowed = f"one of {', '.join(known)}"
-        raise SpecError([Fault("", name, allowed, tuple(known)) for name in unknown])
+    allowed = f"one of {', '.join(known)}"
+    named = {
+        "--fix": [*choice.fix],
+        "--free": sorted(choice.free),
+        "--tie": [*choice.tie, *choice.tie.values()],
+    }
+    faults = [
+        Fault(option, name, allowed, tuple(known))
+        for option, names in named.items()
+        for name in names
+        if name not in known
+    ]
+    faults += [
+        Fault("--tie", f"{name}={to}", "a parameter that is not tied itself")
+        for name, to in choice.tie.items()
+        if to in choice.tie
+    ]
+    if faults:
+        raise SpecError(faults)
     free = [*declared, *(parameter for parameter in extra if parameter.key in choice.free)]
     kept = [p for p in free if p.key not in choice.fix and p.key not in choice.tie]
     return kept, dict(choice.fix)

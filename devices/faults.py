@@ -43,7 +43,8 @@ class Fault:
     def __str__(self) -> str:
         """One line: file, key, value, what is allowed, the nearest name."""
         where = ": ".join(part for part in (self.file, self.key) if part)
-        value = "" if self.value is None else f" = {_shown(self.value)}"
+        equals = " = " if where else ""
+        value = "" if self.value is None else f"{equals}{_shown(self.value)}"
         hint = "" if self.nearest is None else f'; did you mean "{self.nearest}"?'
         return f"{where}{value}: {self.allowed}{hint}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,7 +38,10 @@ def compare(
     device: Annotated[
         str, typer.Option("--device", help="Of the catalogue, or a file.", show_default=False)
     ] = "",
-    host: Annotated[str, typer.Option("--host", help="Of the catalogue, or a file.")] = "generic",
+    host: Annotated[
+        str,
+        typer.Option("--host", help="Of the catalogue, or a file; generic.", show_default=False),
+    ] = "",
     scenario: Annotated[
         str,
         typer.Option(
@@ -61,17 +65,19 @@ def compare(
     workers: Workers = None,
 ) -> None:
     """Simulate every measured point and show both."""
-    from raidlab.calibration.bench import Bench, Effort
+    from raidlab.calibration.bench import Effort
     from raidlab.calibration.compare import compare as lay_side_by_side
     from raidlab.calibration.compare import estimate_mapped, summary
 
     check_writable(html, report)
     measured = load_measurement(measurement)
-    chosen, _ = split(measured.points, only)
+    chosen, _ = split(measured.points, only, "--only")
     points = [measured.points[index] for index in chosen]
     effort = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, seed=seed)
     threads = workers or os.cpu_count() or 1
     bench = _bench(device, host, scenario)
+    if mapped is not None and bench.device["kind"] != "ssd":
+        raise SpecError([Fault("--mapped", mapped, "only with an SSD as --device")])
     notes: list[str] = []
     if mapped is None:
         estimated = estimate_mapped(bench, points, effort)
@@ -81,13 +87,14 @@ def compare(
                 f" {estimated[1].label()}"
             )
         mapped = 1.0 if estimated is None else estimated[0]
-    bench = Bench(bench.device, bench.drive, bench.host, bench.capacity, mapped)
+    bench = replace(bench, mapped=mapped)
     rows = lay_side_by_side(bench, points, effort, workers=threads)
     page = html or report
     if page is not None:
         from raidlab.calibration.calibration_report import html_comparison
 
-        title = f"{measured.name} and {bench.drive.name} behind {bench.host.name}"
+        system = scenario or f"{bench.drive.name} behind {bench.host.name}"
+        title = f"{measured.name} and {system}"
         write_file(page, html_comparison(title, measured, rows, notes))
     if json:
         document = {
@@ -111,9 +118,11 @@ def _bench(device: str, host: str, scenario: str) -> Bench:
     if bool(device) == bool(scenario):
         allowed = "one of --device D (with --host H) and --scenario S.toml"
         raise SpecError([Fault("--device", device or None, allowed)])
+    if scenario and host:
+        raise SpecError([Fault("--host", host, "only with --device; the scenario has its own")])
     if scenario:
         return _of_scenario(scenario)
-    drive, where = find_for("--device", device).spec, find_for("--host", host).spec
+    drive, where = find_for("--device", device).spec, find_for("--host", host or "generic").spec
     if not isinstance(drive, DriveSpec):
         raise SpecError([Fault("--device", device, f"a drive; this is a {drive.kind}")])
     if not isinstance(where, HostSpec):

@@ -12,9 +12,10 @@ from typing import get_args
 import pytest
 
 from raidlab.calibration import trace, trace_formats
+from raidlab.calibration.measurement import Latency, Measurement, Point, Side
 from raidlab.commands import replay
 from raidlab.commands.common import write_file
-from raidlab.devices.faults import SpecError
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.system import load_scenario
 
 STATION = """
@@ -240,3 +241,71 @@ def test_a_name_that_does_not_exist_is_told_with_the_nearest(raidlab, arguments,
     done = raidlab(*arguments)
     assert done.returncode == 2
     assert told in done.stderr
+
+
+@pytest.fixture
+def measured(tmp_path):
+    """A drive that was measured at 900 and at 1900 reads a second."""
+    points = [
+        Point(
+            name=f"depth {depth}", rw="randread", read_share=1.0, bs=4096, iodepth=depth,
+            read=Side(
+                iops=iops, ios=1000, latency_mean_us=1e6 * depth / iops,
+                completion=Latency(mean_us=1e6 * depth / iops), spread=0.2,
+            ),
+        )
+        for depth, iops in ((1, 900.0), (2, 1900.0))
+    ]  # fmt: skip
+    path = tmp_path / "m.json"
+    path.write_text(Measurement(name="m", points=tuple(points)).to_json())
+    return path
+
+
+def test_compare_loads_a_scenario_as_it_loads_a_device(raidlab, measured):
+    by_device = json.loads(raidlab("compare", "m.json", "--device", "fixed.toml", "--json").stdout)
+    done = raidlab("compare", "m.json", "--scenario", "one.toml", "--json", "--html", "c.html")
+    by_scenario = json.loads(done.stdout)
+    # A millisecond a read and one server: 1000 a second whatever the depth.
+    for document in (by_device, by_scenario):
+        assert [row["simulated_iops"] for row in document["points"]] == pytest.approx(
+            [1000, 1000], rel=0.02
+        )
+        assert document["points"][1]["error_pct"] == pytest.approx(100 * (1000 / 1900 - 1), abs=1)
+        assert document["summary"]["points"] == 2
+    assert "m and one.toml" in (measured.parent / "c.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--scenario", "one.toml", "--host", "ahci"), '--host = "ahci": only with --device'),
+        (("--scenario", "one.toml", "--mapped", "0.5"), "--mapped = 0.5: only with an SSD"),
+        (("--device", "fixed.toml", "--mapped", "0.5"), "--mapped = 0.5: only with an SSD"),
+        (("--device", "fixed.toml", "--only", "iodepth=9"), '--only = "iodepth=9"'),
+        (("--device", "fixed.toml", "--host", "lsi2008"), '--host = "lsi2008": a host'),
+    ],
+)
+def test_compare_tells_what_would_have_no_effect(raidlab, measured, arguments, told):
+    done = raidlab("compare", "m.json", *arguments)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--host", "lsi2008"), '--host = "lsi2008": a host; this is a controller'),
+        (("--fix", "servants=2"), '--fix = "servants"'),
+        (("--free", "host.wait"), '--free = "host.wait"'),
+        (("--tie", "service=service"), '--tie = "service=service"'),
+        (("--train", "iodepth=9"), '--train = "iodepth=9"'),
+    ],
+)
+def test_calibrate_names_the_option_that_is_wrong(raidlab, measured, arguments, told):
+    done = raidlab("calibrate", "m.json", "--kind", "station", *arguments)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_a_fault_of_no_key_begins_with_what_is_wrong():
+    assert str(Fault("", "somewhere", "holds no file")) == '"somewhere": holds no file'
