@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from raidlab.scenarios.live import Completion as Completion
     from raidlab.scenarios.live import LiveSystem as LiveSystem
     from raidlab.scenarios.live import OutsideDrive as OutsideDrive
+    from raidlab.scenarios.live import StorageError as StorageError
     from raidlab.scenarios.result import Result as Result
     from raidlab.scenarios.simulate import Interrupted as Interrupted
     from raidlab.scenarios.simulate import simulate as simulate
@@ -25,6 +26,7 @@ _PUBLIC = {
     "Completion": "raidlab.scenarios.live",
     "LiveSystem": "raidlab.scenarios.live",
     "OutsideDrive": "raidlab.scenarios.live",
+    "StorageError": "raidlab.scenarios.live",
     "Environment": "raidlab.sim.environment",
     "Fault": "raidlab.devices.faults",
     "Interrupted": "raidlab.scenarios.simulate",

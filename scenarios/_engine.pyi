@@ -48,11 +48,23 @@ class Simulation:
     def submit(self, array: int, op: int, offset: int, size: int, mark: int) -> int:
         """Submit an I/O now (op: 0 read, 1 write, 2 trim, 3 flush)."""
 
-    def advance(self, limit: int) -> tuple[int, int | None, int, int, int, int, int, int] | None:
+    def advance(
+        self, limit: int
+    ) -> tuple[int, int | None, int, int, int, int, int, int, int] | None:
         """Go on until something comes back or the clock reaches `limit`.
 
-        Gives (I/O, drive or None, op, offset, bytes, mark, at, issued).
+        Gives (I/O, drive or None, op, offset, bytes, mark, at, issued, outcome: 0 done, 1 refused,
+        2 cut off by a power failure).
         """
+
+    def act(self, action: str) -> None:
+        """Let something happen now: an event of a plan (JSON) without its time."""
+
+    def data(self) -> str | None:
+        """What became of the data so far (JSON); None if the system does not follow them."""
+
+    def log(self) -> str:
+        """What has happened so far: a JSON list of `t_s`, `what`."""
 
     def served(self, io: int) -> None:
         """Tell that a device of the caller's own has served a command, now."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from raidlab.scenarios.parts import Parts
@@ -10,15 +11,64 @@ from raidlab.scenarios.schema import EventTable, RunTable, ScenarioTable
 
 _OF_A_DRIVE = ("fail-drive", "slow-drive", "unreadable-sectors", "replace-drive")
 _OF_AN_ARRAY = ("patrol-read", "consistency-check")
+ACTIONS = (*_OF_A_DRIVE, *_OF_AN_ARRAY, "power-fail", "battery-learn")
+"""What can happen, by its name in a scenario."""
+
+_BARE = ("jbod", "raid0")
+"""The plan's levels without redundancy."""
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something that happens, without its time; times in nanoseconds, sizes in bytes."""
+
+    action: str
+    array: int = 0
+    """The plan's array."""
+    drive: int = 0
+    """Which of its drives; spares are behind the others."""
+    extra: int = 10_000_000
+    offset: int = 0
+    size: int = 4096
+    lasts: int = 60_000_000_000
+
+
+def plan_actions(
+    happening: Happening, arrays: Sequence[Mapping[str, Any]]
+) -> list[tuple[int, dict[str, Any]]]:
+    """The plan's actions, each with its delay in nanoseconds.
+
+    Raises:
+        IndexError: The array has no such drive.
+    """
+    what = happening.action
+    plain: dict[str, Any] = {"action": what.replace("-", "_")}
+    if what in _OF_AN_ARRAY:
+        return [(0, plain | {"array": happening.array})]
+    if what in _OF_A_DRIVE:
+        array = arrays[happening.array]
+        drives = [*array["drives"], *array.get("spares", [])]
+        plain["drive"] = drives[happening.drive]
+        if what == "slow-drive":
+            plain["extra_ns"] = happening.extra
+        if what == "unreadable-sectors":
+            plain |= {"offset_bytes": happening.offset, "bytes": happening.size}
+        return [(0, plain)]
+    if what == "power-fail":
+        return [(0, plain | {"off_ns": happening.lasts})]
+    learns = {"action": "backup_ready", "controller": 0}
+    return [(0, learns | {"ready": False}), (happening.lasts, learns | {"ready": True})]
 
 
 def happenings(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
     """The plan's events; faults for those that cannot happen in this system."""
     events: list[dict[str, Any]] = []
     for at, event in enumerate(table.event):
-        for action in _actions(f"event.{at}", event, table, parts):
-            happened = {"at_ns": event.at} | action
-            events.append(happened | {"at_ns": _simulated(happened["at_ns"], table.run)})
+        for delay, action in _actions(f"event.{at}", event, table, parts):
+            events.append({"at_ns": _simulated(event.at + delay, table.run)} | action)
+    parts.warnings += _without_rebuild(table, parts)
+    if any(event.action == "power-fail" for event in table.event):
+        parts.warnings += [_forgets(name) for name in parts.volatile]
     return events
 
 
@@ -29,39 +79,63 @@ def _simulated(at: int, run: RunTable) -> int:
 
 def _actions(
     key: str, event: EventTable, table: ScenarioTable, parts: Parts
-) -> Iterator[dict[str, Any]]:
-    action = event.action.replace("-", "_")
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The plan's actions of an event, each with its delay in nanoseconds."""
+    if event.action == "move-hot-spot":
+        for action in _move(key, event, table, parts):
+            yield 0, action
+        return
+    happening = _happening(key, event, table, parts)
+    if happening is not None:
+        yield from plan_actions(happening, parts.arrays)
+
+
+def _happening(key: str, event: EventTable, table: ScenarioTable, parts: Parts) -> Happening | None:
+    array = 0
     if event.action in _OF_A_DRIVE or event.action in _OF_AN_ARRAY:
-        array = _array(key, event, parts)
-        if array is None:
-            return
-        plan = parts.arrays[array]
-        if event.action in _OF_AN_ARRAY:
-            yield {"action": action, "array": array}
-            return
-        drives = [*plan["drives"], *plan.get("spares", [])]
-        if event.drive >= len(drives):
-            allowed = f"a drive of {plan['name']}: 0 to {len(drives) - 1}, spares behind the others"
+        found = _array(key, event, parts)
+        if found is None:
+            return None
+        array, plan = found, parts.arrays[found]
+        drives = len(plan["drives"]) + len(plan.get("spares", []))
+        if event.action in _OF_A_DRIVE and event.drive >= drives:
+            allowed = f"a drive of {plan['name']}: 0 to {drives - 1}, spares behind the others"
             parts.faults.add(f"{key}.drive", event.drive, allowed)
-            return
-        extra: dict[str, Any] = {"action": action, "drive": drives[event.drive]}
-        if event.action == "slow-drive":
-            extra["extra_ns"] = event.extra
-        if event.action == "unreadable-sectors":
-            extra |= {"offset_bytes": event.offset, "bytes": event.size}
-        yield extra
-    elif event.action == "power-fail":
-        parts.warnings += [_forgets(name) for name in parts.volatile]
-        yield {"action": action, "off_ns": event.lasts}
-    elif event.action == "move-hot-spot":
-        yield from _move(key, event, table, parts)
-    elif event.action == "battery-learn":
+            return None
+        if event.action in _OF_AN_ARRAY and plan["level"] in _BARE:
+            parts.warnings.append(
+                f"{key}: {event.action} has no effect on {plan['name']}: without redundancy there"
+                " is nothing to compare with or repair from"
+            )
+    if event.action == "battery-learn":
         cache = any(plan.get("cache") is not None for plan in parts.arrays)
         if table.controller is None or not cache:
             parts.faults.add(f"{key}.action", event.action, "a controller whose cache is used")
-            return
-        yield {"action": "backup_ready", "controller": 0, "ready": False}
-        yield {"at_ns": event.at + event.lasts, **_ready()}
+            return None
+    return Happening(
+        event.action, array, event.drive, event.extra, event.offset, event.size, event.lasts
+    )
+
+
+def _without_rebuild(table: ScenarioTable, parts: Parts) -> Iterator[str]:
+    """Drives that fail with nobody to take their place."""
+    fails = [event for event in table.event if event.action == "fail-drive"]
+    replaced = {
+        (event.array, event.drive) for event in table.event if event.action == "replace-drive"
+    }
+    for event in fails:
+        name = event.array or next(iter(parts.offered), "")
+        if name not in parts.offered or len(parts.offered[name][0]) != 1:
+            continue
+        plan = parts.arrays[parts.offered[name][0][0]]
+        if plan["level"] in _BARE:
+            level = plan["level"]
+            yield f"array {name}: a failed drive takes its data with it, {level} keeps no copy"
+        elif not plan.get("spares") and (event.array, event.drive) not in replaced:
+            yield (
+                f"array {name}: no rebuild after drive {event.drive} has failed: there is neither a"
+                " hot spare (hot_spares) nor a new drive (an event replace-drive)"
+            )
 
 
 def _forgets(array: str) -> str:
@@ -87,10 +161,6 @@ def _move(
         "workload": hot[name],
         "start_bytes": load.area_start + event.start,
     }
-
-
-def _ready() -> dict[str, Any]:
-    return {"action": "backup_ready", "controller": 0, "ready": True}
 
 
 def _array(key: str, event: EventTable, parts: Parts) -> int | None:

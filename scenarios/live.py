@@ -16,12 +16,18 @@ import simpy
 
 from raidlab.devices.faults import Faults
 from raidlab.scenarios import _engine
+from raidlab.scenarios.happenings import ACTIONS, Happening, plan_actions
 from raidlab.scenarios.system import Scenario, load_scenario
 from raidlab.sim.environment import Back, Environment, to_nanoseconds
 
-__all__ = ["Command", "Completion", "LiveSystem", "OutsideDrive"]
+__all__ = ["Command", "Completion", "LiveSystem", "OutsideDrive", "StorageError"]
 
 _OPS = ("read", "write", "trim", "flush")
+_WHY = (
+    "",
+    "refused, since what it wants is lost or cannot be kept",
+    "the power failed while it was under way",
+)
 
 
 class Command(NamedTuple):
@@ -48,6 +54,22 @@ class Completion(NamedTuple):
     """Seconds from issue to completion."""
 
 
+class StorageError(Exception):
+    """An I/O that failed; raised in the process that waits for it."""
+
+    def __init__(self, completion: Completion, why: str) -> None:
+        super().__init__(completion, why)
+        self.completion = completion
+        """What was asked, and how long it took to fail."""
+        self.cut_off = why == _WHY[2]
+        """True if the power failed: a write may have happened, or a part of it."""
+        self._why = why
+
+    def __str__(self) -> str:
+        asked = self.completion
+        return f"{asked.op} of {asked.size} bytes at {asked.offset}: {self._why}"
+
+
 class OutsideDrive(Protocol):
     """A drive written in SimPy."""
 
@@ -64,6 +86,8 @@ class LiveSystem:
             it has any, run as background load.
         drives: Drives written in SimPy, by the name of the native drive that each replaces, for
             example `data/generic-7200rpm.1`: second drive of the array `data`.
+        follow_data: True to follow the versions of the data, so that things can fail (`happen`) and
+            `data` says what became of them. A scenario with events does so anyway.
 
     Raises:
         SpecError: Everything that is wrong with the scenario, or a drive name that is not in it.
@@ -75,9 +99,14 @@ class LiveSystem:
         env: Environment,
         system: Scenario | str | Path,
         drives: Mapping[str, OutsideDrive] | None = None,
+        *,
+        follow_data: bool = False,
     ) -> None:
         self.env = env
         plan, self._drives = _with_outside_drives(_plan(system), drives or {})
+        if follow_data:
+            plan["data"] = True
+        self._arrays = plan["arrays"]
         self._engine = _engine.Simulation(json.dumps(plan))
         self._start = to_nanoseconds(env.now)
         self._waiting: dict[int, simpy.Event] = {}
@@ -105,6 +134,67 @@ class LiveSystem:
         """Bring everything written so far to stable media."""
         return self._submit(3, 0, 0, target)
 
+    def happen(
+        self,
+        action: str,
+        target: int | str = 0,
+        drive: int = 0,
+        *,
+        extra: float = 0.01,
+        offset: int = 0,
+        size: int = 4096,
+        lasts: float = 60,
+    ) -> None:
+        """Let something happen now, as an event of a scenario would.
+
+        Args:
+            action: What, by its name in a scenario: fail-drive, slow-drive, unreadable-sectors,
+                replace-drive, patrol-read, consistency-check, power-fail, battery-learn.
+            target: The array, by name or number.
+            drive: Which of its drives; spares are behind the others.
+            extra: Of `slow-drive`: so many seconds longer for each command.
+            offset: Of `unreadable-sectors`: first byte on the drive.
+            size: Of `unreadable-sectors`: number of bytes.
+            lasts: Of `power-fail` and `battery-learn`: for so many seconds.
+        """
+        if action not in ACTIONS:
+            raise ValueError(f"{action!r} cannot happen; allowed: {', '.join(ACTIONS)}")
+        array = self._array(target)
+        happening = Happening(
+            action, array, drive, to_nanoseconds(extra), offset, size, to_nanoseconds(lasts)
+        )
+        try:
+            actions = plan_actions(happening, self._arrays)
+        except IndexError:
+            raise ValueError(f"array {target!r} has no drive {drive}") from None
+        for delay, what in actions:
+            if delay:
+                later = self.env.timeout(delay / 1e9, json.dumps(what))
+                later.callbacks.append(lambda event: self._act(event.value))
+            else:
+                self._act(json.dumps(what))
+
+    def _act(self, action: str) -> None:
+        self._catch_up()
+        self._engine.act(action)
+
+    def data(self) -> dict[str, int] | None:
+        """What became of the data so far; None if the system does not follow them."""
+        self._catch_up()
+        data = self._engine.data()
+        return None if data is None else json.loads(data)
+
+    def events(self) -> list[dict[str, Any]]:
+        """What has happened so far: `t_s` (from the system's start) and `what`."""
+        events: list[dict[str, Any]] = json.loads(self._engine.log())
+        return events
+
+    def _catch_up(self) -> None:
+        """The engine goes on to the environment's present time."""
+        now = to_nanoseconds(self.env.now) - self._start
+        while (back := self._engine.advance(now)) is not None:
+            self._on_back(Back(*back))
+
     def _array(self, target: int | str) -> int:
         if isinstance(target, int):
             return target
@@ -115,9 +205,7 @@ class LiveSystem:
 
     def _submit(self, op: int, offset: int, size: int, target: int | str) -> simpy.Event:
         array = self._array(target)
-        now = to_nanoseconds(self.env.now) - self._start
-        while (back := self._engine.advance(now)) is not None:
-            self._on_back(Back(*back))
+        self._catch_up()
         mark = next(self._marks) % (1 << 31)
         event = self.env.event()
         self._engine.submit(array, op, offset, size, mark)
@@ -134,14 +222,16 @@ class LiveSystem:
             return
         latency = (back.at - back.issued) / 1e9
         completion = Completion(_OPS[back.op], back.offset, back.size, latency)
-        self._waiting.pop(back.mark).succeed(completion)
+        waiting = self._waiting.pop(back.mark)
+        if back.outcome:
+            waiting.fail(StorageError(completion, _WHY[back.outcome]))
+        else:
+            waiting.succeed(completion)
 
     def _serve(self, back: Back, drive: int) -> Generator[simpy.Event, Any, None]:
         command = Command(_OPS[back.op], back.offset, back.size)
         yield from self._drives[drive].serve(self.env, command)
-        now = to_nanoseconds(self.env.now) - self._start
-        while (other := self._engine.advance(now)) is not None:
-            self._on_back(Back(*other))
+        self._catch_up()
         self._being_served -= 1
         self._engine.served(back.io)
 
@@ -190,9 +280,12 @@ class _Shifted:
         at = self._engine.peek()
         return None if at is None else at + self._start
 
-    def advance(self, limit: int) -> tuple[int, int | None, int, int, int, int, int, int] | None:
+    def advance(
+        self, limit: int
+    ) -> tuple[int, int | None, int, int, int, int, int, int, int] | None:
         back = self._engine.advance(limit - self._start)
         if back is None:
             return None
-        io, drive, op, offset, size, mark, at, issued = back
-        return (io, drive, op, offset, size, mark, at + self._start, issued + self._start)
+        io, drive, op, offset, size, mark, at, issued, outcome = back
+        at, issued = at + self._start, issued + self._start
+        return (io, drive, op, offset, size, mark, at, issued, outcome)

@@ -10,6 +10,7 @@ from raidlab.devices.catalogue import Device, find
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
+from raidlab.devices.units import format_size
 from raidlab.scenarios.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.caching import cache_plan
 from raidlab.scenarios.history import drive_histories
@@ -18,6 +19,12 @@ from raidlab.scenarios.tier import add_tier
 from raidlab.scenarios.topology import Attached
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
+
+
+def _family(spec: DriveSpec) -> str:
+    """SAS, SATA or PCIe: what a drive hangs on."""
+    own = spec.link()
+    return "no interface" if own is None else {"pcie": "PCIe"}.get(own.family, own.family.upper())
 
 
 @dataclass
@@ -68,6 +75,7 @@ class Parts:
             return
         self._check_level(key, table, controller[0], controller[1] is not None)
         chosen = self.choose_drives(key, name, table, controller[1])
+        self._check_mixture(key, table, chosen)
         wanted = wrong_count(table.level, table.count)
         if wanted is not None:
             self.faults.add(f"{key}.drives", f"{table.count} drives", f"{table.level} of {wanted}")
@@ -94,6 +102,7 @@ class Parts:
                     "controller": 0 if controller[1] is not None else None,
                     "software": self._striped(table) and (table.software_raid == "os" or in_host),
                     "spares": spares,
+                    "background_share": table.rebuild_rate,
                     **cache_plan(table, *controller),
                 }
             )
@@ -129,17 +138,59 @@ class Parts:
         table: ArrayTable,
         chosen: list[tuple[Attached, DriveOptions]],
     ) -> list[int]:
-        """Adds the hot spares, drives like the array's first; gives their indices."""
-        if table.hot_spares and table.level in ("jbod", "independent", "raid0"):
+        """Adds the hot spares, drives like the array's first or of their own model."""
+        if not table.hot_spares:
+            if table.hot_spare_model is not None:
+                allowed = "left out: there are no hot_spares"
+                self.faults.add(f"{key}.hot_spare_model", table.hot_spare_model, allowed)
+            return []
+        if table.level in ("jbod", "independent", "raid0"):
             allowed = f"0: {table.level} has nothing to rebuild from"
             self.faults.add(f"{key}.hot_spares", table.hot_spares, allowed)
-        elif chosen:
-            drive, options = chosen[0]
-            for at in range(table.hot_spares):
-                self.drives.append(Attached(drive.spec, f"{name}/spare.{at}", drive.key))
-                self.model_of_drive.append(self._model(drive.spec, options))
-            return list(range(len(self.drives) - table.hot_spares, len(self.drives)))
-        return []
+            return []
+        spare = self._spare(f"{key}.hot_spare_model", table, chosen)
+        if spare is None:
+            return []
+        drive, options = spare
+        for at in range(table.hot_spares):
+            self.drives.append(Attached(drive.spec, f"{name}/spare.{at}", drive.key))
+            self.model_of_drive.append(self._model(drive.spec, options))
+        return list(range(len(self.drives) - table.hot_spares, len(self.drives)))
+
+    def _spare(
+        self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]
+    ) -> tuple[Attached, DriveOptions] | None:
+        """A hot spare; None, and a fault, if it cannot stand in for the array's drives."""
+        if not chosen:
+            return None
+        if table.hot_spare_model is None:
+            return chosen[0]
+        spec = self.find(key, table.hot_spare_model, DriveSpec)
+        if spec is None:
+            return None
+        known = {name: getattr(chosen[0][1], name) for name in ("write_cache", "cooling")}
+        options = DriveOptions(**{n: v for n, v in known.items() if n in spec.options})
+        wanted = _family(chosen[0][0].spec)
+        if _family(spec) != wanted:
+            self.faults.add(key, _family(spec), f"a drive of the array's interface: {wanted}")
+            return None
+        least = min(drive.spec.capacity_bytes(options) for drive, options in chosen)
+        if spec.capacity_bytes(options) < least:
+            allowed = f"a drive of at least {format_size(least)}, as much as is used of the others"
+            self.faults.add(key, format_size(spec.capacity_bytes(options)), allowed)
+            return None
+        return Attached(spec, "", key), options
+
+    def _check_mixture(
+        self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]
+    ) -> None:
+        """The drives of an array are of one interface: controllers refuse SAS beside SATA."""
+        families: dict[str, str] = {}
+        for drive, _ in chosen:
+            families.setdefault(_family(drive.spec), drive.spec.name)
+        if self._striped(table) and len(families) > 1:
+            mixed = ", ".join(f"{name} ({family})" for family, name in families.items())
+            self.faults.add(f"{key}.drives", mixed, "drives of one interface in an array")
 
     @staticmethod
     def _striped(table: ArrayTable) -> bool:

@@ -189,6 +189,7 @@ def make_row(
         "outstanding": outstanding,
         "replication": replication,
         "ios": merged["ios"],
+        "errors": merged["errors"],
         "iops": merged["iops"],
         "iops_ci95": merged["iops_ci95"],
         "mib_per_s": merged["mib_per_s"],
@@ -255,6 +256,7 @@ def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
     sides = {side: _merge_sides([load[side] for load in loads]) for side in ("read", "write")}
     return {
         "ios": ios,
+        "errors": sum(load["errors"] for load in loads),
         "iops": iops,
         "iops_ci95": [iops - half, iops + half],
         "mib_per_s": sum(load["mib_per_s"] for load in loads),

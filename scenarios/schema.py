@@ -94,6 +94,11 @@ class ArrayTable(Table):
     drives: tuple[DrivesTable, ...] = Field(min_length=1)
     stripe_unit: Size = 64 * 1024
     hot_spares: int = Field(default=0, ge=0, le=64)
+    hot_spare_model: str | None = None
+    """The hot spares' model; that of the array's first drive if left out."""
+    rebuild_rate: Share = 0.3
+    """Share of the time that rebuild, copyback, patrol read and consistency check may have while
+    the host wants the drives."""
     software_raid: Literal["none", "os"] = "none"
     cache_tier: CacheTierTable | None = None
     history: tuple[PastTable, ...] = Field(default=(), max_length=100)
@@ -104,6 +109,8 @@ class ArrayTable(Table):
         if self.stripe_unit == 0 or self.stripe_unit % 512:
             allowed = 'a multiple of 512 B, at least 512 B, such as "64 KiB"'
             yield Fault("stripe_unit", f"{self.stripe_unit} B", allowed)
+        if self.rebuild_rate == 0:
+            yield Fault("rebuild_rate", 0, "above 0, at most 1: at 0 nothing would ever be rebuilt")
 
     @property
     def count(self) -> int:

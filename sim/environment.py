@@ -42,6 +42,8 @@ class Back(NamedTuple):
     """When it happened, ns."""
     issued: int
     """When the I/O was issued, ns."""
+    outcome: int
+    """0 done, 1 refused, 2 cut off by a power failure."""
 
 
 class NativeEngine(Protocol):
@@ -54,7 +56,9 @@ class NativeEngine(Protocol):
     def peek(self) -> int | None:
         """When something is due next."""
 
-    def advance(self, limit: int) -> tuple[int, int | None, int, int, int, int, int, int] | None:
+    def advance(
+        self, limit: int
+    ) -> tuple[int, int | None, int, int, int, int, int, int, int] | None:
         """Go on until something comes back or the clock reaches `limit`."""
 
 

@@ -110,3 +110,82 @@ def test_disk_cache_behind_flash_backup_loses_writes_and_says_so():
     result = with_cache(on=True)
     assert result.data["lost_writes"] == result.data["lost_in_drive_caches"] > 0
     assert "were lost in the drives' own caches" in result.warnings[-1]
+
+
+def test_a_battery_holds_the_cache_for_three_days_and_no_longer(drives):
+    def after(lasts):
+        outage = POWER | {"lasts": lasts}
+        scenario = tree(drives / "sas.toml", outage, backup="bbu", write="write-back")
+        scenario["controller"]["model"] = "lsi2108"
+        return simulate(build_scenario(scenario)).data["lost_writes"]
+
+    assert after("71 h") == 0
+    assert after("73 h") > 0
+
+
+def test_while_the_battery_learns_the_power_may_fail(drives):
+    learns = {"at": "1 ms", "action": "battery-learn", "lasts": "1.5 s"}
+    for write, loses in (("write-back", False), ("always-write-back", True)):
+        scenario = tree(drives / "sas.toml", learns, POWER, write=write)
+        assert (simulate(build_scenario(scenario)).data["lost_writes"] > 0) is loses
+
+
+def test_a_failed_drive_that_nobody_replaces_is_warned_of(drives):
+    fail = {"at": "1 s", "action": "fail-drive", "drive": 1}
+    replace = {"at": "2 s", "action": "replace-drive", "drive": 1}
+
+    def warned(*events, **changes):
+        return " ".join(build_scenario(tree(drives / "sas.toml", *events, **changes)).warnings)
+
+    assert "no rebuild after drive 1 has failed" in warned(fail)
+    assert "no rebuild" not in warned(fail, replace)
+    assert "no rebuild" not in warned(fail, spares=1)
+    assert "raid0 keeps no copy" in warned(fail, level="raid0")
+    check = {"at": "1 s", "action": "consistency-check"}
+    assert "has no effect on data" in warned(check, level="raid0")
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "said"),
+    [
+        ({"hot_spares": 1, "hot_spare_model": "small"}, "hot_spare_model", "a drive of at least"),
+        ({"hot_spares": 1, "hot_spare_model": "sata"}, "hot_spare_model", "SAS"),
+        ({"hot_spare_model": "sas"}, "hot_spare_model", "no hot_spares"),
+        ({"hot_spares": 29}, "", "at most 32"),
+        ({"rebuild_rate": 0.0}, "rebuild_rate", "above 0"),
+        (
+            {"drives": [{"model": "sas", "count": 2}, {"model": "sata", "count": 2}]},
+            "drives",
+            "one interface",
+        ),
+        ({"level": "raid1e"}, "level", "a level that lsi2108 has"),
+    ],
+)
+def test_arrays_that_cannot_be_are_refused(drives, changes, key, said):
+    def path(name):
+        return str(drives / f"{name}.toml")
+
+    scenario = tree(drives / "sas.toml")
+    scenario["controller"]["model"] = "lsi2108"
+    array = scenario["array"][0]
+    array |= changes
+    if "hot_spare_model" in changes:
+        array["hot_spare_model"] = path(changes["hot_spare_model"])
+    array["drives"] = [
+        {**drive, "model": path(drive["model"])} if "/" not in drive["model"] else drive
+        for drive in array["drives"]
+    ]
+    with pytest.raises(SpecError) as caught:
+        build_scenario(scenario)
+    fault = next(f for f in caught.value.faults if key in f.key and said in f.allowed)
+    assert fault.key.startswith("array")
+
+
+def test_the_power_cannot_fail_beside_a_page_cache(drives):
+    scenario = tree(drives / "sas.toml", POWER)
+    del scenario["controller"]
+    scenario["array"][0]["level"] = "jbod"
+    scenario["host"] = {"model": "generic"}
+    scenario["workload"][0]["buffered"] = True
+    with pytest.raises(SpecError):
+        simulate(build_scenario(scenario))

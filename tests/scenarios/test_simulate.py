@@ -155,8 +155,9 @@ def test_loads_put_together_are_one_distribution():
         latency = {"min": bins[0][0] / 1e3, "mean": mean, "stddev": 0.0, "max": bins[-1][0] / 1e3}
         empty = {"ios": 0, "bytes": 0, "iops": 0.0, "mib_per_s": 0.0, "bins": []}
         return {
-            "ios": ios, "iops": ios, "iops_ci95": [ios - 3.0, ios + 3.0], "mib_per_s": 1.0,
-            "mb_per_s": 1.0, "latency_us": latency, "read": side | {"latency_us": latency},
+            "ios": ios, "errors": 1, "iops": ios, "iops_ci95": [ios - 3.0, ios + 3.0],
+            "mib_per_s": 1.0, "mb_per_s": 1.0, "latency_us": latency,
+            "read": side | {"latency_us": latency},
             "write": empty | {"latency_us": None}, "breakdown_us": {"seek": mean},
             "timeline": {"t_s": [1.0], "iops": [float(ios)], "latency_us": [mean]},
         }  # fmt: skip

@@ -5,7 +5,7 @@
 //! when every job waits, and the same jobs on the same system take the same course.
 
 use raidlab_engine::kernel::{Op, Time};
-use raidlab_engine::{Outside, Plan, Simulation};
+use raidlab_engine::{Outcome, Outside, Plan, Simulation};
 use std::collections::VecDeque;
 
 /// Jobs that may be under way at once; their host threads are made at the start.
@@ -274,7 +274,11 @@ impl World {
 
     fn deliver(&mut self, outside: Outside) {
         let at = outside.at.0 + self.base.expect("a job has begun");
-        self.complete(outside.owner, outside.bytes as i64, at);
+        let result = match outside.outcome {
+            Outcome::Done => outside.bytes as i64,
+            Outcome::Refused | Outcome::CutOff => -i64::from(libc::EIO),
+        };
+        self.complete(outside.owner, result, at);
     }
 
     fn complete(&mut self, mark: u32, result: i64, at: u64) {
@@ -302,7 +306,12 @@ mod tests {
 
     /// `servers` of 500 us behind a host that takes no time.
     fn world(servers: u32, groups: Vec<u32>) -> World {
-        let plan = serde_json::from_value(serde_json::json!({
+        let plan = serde_json::from_value(plan(servers));
+        World::new(plan.unwrap(), 0, groups).unwrap()
+    }
+
+    fn plan(servers: u32) -> serde_json::Value {
+        serde_json::json!({
             "seed": 1, "warm_up_ns": 0, "duration_ns": 0,
             "host": {"submit_ns": 0, "complete_ns": 0, "raid_command_ns": 0},
             "links": [], "controllers": [],
@@ -312,8 +321,7 @@ mod tests {
             "arrays": [{"name": "a", "level": "jbod", "stripe_unit_bytes": 65536, "drives": [0],
                         "controller": null, "software": false}],
             "workloads": [],
-        }));
-        World::new(plan.unwrap(), 0, groups).unwrap()
+        })
     }
 
     fn read(block: usize) -> Request {
@@ -394,6 +402,23 @@ mod tests {
         };
         world.submit(sleeper, beyond, start + 1000);
         let failed = world.completed(sleeper).pop_front().unwrap();
+        assert_eq!(failed.result, -i64::from(libc::EIO));
+    }
+
+    #[test]
+    fn an_io_that_the_power_failure_cuts_off_fails() {
+        let mut plan = plan(1);
+        plan["data"] = true.into();
+        plan["events"] = serde_json::json!([
+            {"at_ns": 200_000, "action": "power_fail", "off_ns": 1_000_000}]);
+        let mut world = World::new(serde_json::from_value(plan).unwrap(), 0, vec![]).unwrap();
+        let job = world.join(1).unwrap();
+        let start = world.begin(0);
+        world.next(start).unwrap();
+        world.submit(job, read(7), start);
+        world.wait(job, 1, NEVER);
+        assert_eq!(world.next(start), Some((job, start + 200_000)));
+        let failed = world.completed(job).pop_front().unwrap();
         assert_eq!(failed.result, -i64::from(libc::EIO));
     }
 

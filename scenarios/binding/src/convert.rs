@@ -4,6 +4,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use raidlab_engine::kernel::{Nanos, Op};
+use raidlab_engine::plan::Action;
 use raidlab_engine::{Fault, Plan, RunError, TraceRequest};
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,11 @@ create_exception!(
 
 /// A plan from its JSON.
 pub fn plan(json: &str) -> PyResult<Plan> {
+    serde_json::from_str(json).map_err(|e| run_error(form(e)))
+}
+
+/// What can happen, from its JSON.
+pub fn action(json: &str) -> PyResult<Action> {
     serde_json::from_str(json).map_err(|e| run_error(form(e)))
 }
 

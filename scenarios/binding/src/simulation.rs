@@ -9,8 +9,8 @@ use raidlab_engine::kernel::Time;
 #[pyclass]
 pub struct Simulation(raidlab_engine::Simulation);
 
-/// What comes back: (I/O, drive or None, op, offset, bytes, mark, at ns, issued ns).
-type Back = (u32, Option<u32>, u8, u64, u64, u32, u64, u64);
+/// What comes back: (I/O, drive or None, op, offset, bytes, mark, at ns, issued ns, outcome).
+type Back = (u32, Option<u32>, u8, u64, u64, u32, u64, u64, u8);
 
 #[pymethods]
 impl Simulation {
@@ -68,7 +68,25 @@ impl Simulation {
             back.owner,
             back.at.0,
             back.issued.0,
+            back.outcome as u8,
         ))
+    }
+
+    /// Something happens now: an event of a plan (JSON) without its time.
+    fn act(&mut self, action: &str) -> PyResult<()> {
+        let action = convert::action(action)?;
+        self.0.act(action).map_err(PyValueError::new_err)
+    }
+
+    /// What became of the data so far (JSON), or None if the system does not follow them.
+    fn data(&mut self) -> Option<String> {
+        let data = self.0.data()?;
+        serde_json::to_string(&data).ok()
+    }
+
+    /// What has happened so far, as a JSON list.
+    fn log(&self) -> String {
+        serde_json::to_string(self.0.log()).unwrap_or_default()
     }
 
     /// A device of the caller's own has served a command, now.

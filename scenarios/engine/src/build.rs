@@ -7,7 +7,7 @@ use crate::load::Load;
 use crate::measure::Meter;
 use crate::page_cache::{PageCache, PageCaches};
 use crate::plan::{
-    Action, ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, ReadAhead, WorkloadPlan,
+    Action, ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, ReadAhead, Sizes, WorkloadPlan,
     WritePolicy,
 };
 use crate::raid::{Caching, Geometry, Raid, Store, Streams, Volume};
@@ -249,28 +249,20 @@ fn check_references(plan: &Plan, faults: &mut Faults) {
         }
     }
     for (i, event) in plan.events.iter().enumerate() {
-        let key = format!("events.{i}");
-        match event.action {
-            Action::FailDrive { drive }
-            | Action::SlowDrive { drive, .. }
-            | Action::UnreadableSectors { drive, .. }
-            | Action::ReplaceDrive { drive } => {
-                faults.index(format!("{key}.drive"), drive, plan.drives.len());
-            }
-            Action::PatrolRead { array } | Action::ConsistencyCheck { array } => {
-                faults.index(format!("{key}.array"), array, plan.arrays.len());
-            }
-            Action::BackupReady { controller, .. } => {
-                faults.index(
-                    format!("{key}.controller"),
-                    controller,
-                    plan.controllers.len(),
-                );
-            }
-            Action::MoveHotSpot { workload, .. } => {
-                faults.index(format!("{key}.workload"), workload, plan.workloads.len());
-            }
-            Action::PowerFail { .. } => {}
+        let sizes = Sizes {
+            drives: plan.drives.len(),
+            arrays: plan.arrays.len(),
+            controllers: plan.controllers.len(),
+            workloads: plan.workloads.len(),
+        };
+        if let Err((key, index, count)) = event.action.check(sizes) {
+            faults.index(format!("events.{i}.{key}"), index, count);
+        }
+        let power = matches!(event.action, Action::PowerFail { .. });
+        if power && plan.workloads.iter().any(|w| w.page_cache.is_some()) {
+            let allowed =
+                "left out where loads go through a page cache, whose loss is not modelled";
+            faults.add(format!("events.{i}.action"), "power_fail", allowed);
         }
     }
     for (i, workload) in plan.workloads.iter().enumerate() {

@@ -20,6 +20,8 @@ pub struct Meter {
     pub writes: Histogram,
     /// Bytes read and written.
     pub bytes: [u64; 2],
+    /// I/Os that were refused, or cut off by a power failure.
+    pub errors: u64,
     /// Where the time went, all I/Os together.
     pub parts: Parts,
     /// Time between completions, for the interval of the rate.
@@ -40,6 +42,7 @@ impl Meter {
             reads: Histogram::default(),
             writes: Histogram::default(),
             bytes: [0; 2],
+            errors: 0,
             parts: Parts::default(),
             gaps: BatchMeans::new(),
             latencies: BatchMeans::new(),
@@ -76,6 +79,11 @@ impl Meter {
         self.last = self.last.max(io.mark);
         self.latencies.record(latency.0 as f64);
         true
+    }
+
+    /// Counts an I/O that failed.
+    pub fn fail(&mut self, at: Time) {
+        self.errors += u64::from(at >= self.from);
     }
 
     /// Length of a step of the timeline.

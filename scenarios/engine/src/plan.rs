@@ -272,6 +272,45 @@ pub struct EventPlan {
     pub action: Action,
 }
 
+/// How many components of each kind there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Drives.
+    pub drives: usize,
+    /// Arrays.
+    pub arrays: usize,
+    /// Controllers.
+    pub controllers: usize,
+    /// Workloads.
+    pub workloads: usize,
+}
+
+impl Action {
+    /// Whether what it happens to is there.
+    ///
+    /// # Errors
+    /// The key, the index that is too large, and how many there are.
+    pub fn check(&self, sizes: Sizes) -> Result<(), (&'static str, u32, usize)> {
+        let (key, index, count) = match *self {
+            Action::FailDrive { drive }
+            | Action::SlowDrive { drive, .. }
+            | Action::UnreadableSectors { drive, .. }
+            | Action::ReplaceDrive { drive } => ("drive", drive, sizes.drives),
+            Action::PatrolRead { array } | Action::ConsistencyCheck { array } => {
+                ("array", array, sizes.arrays)
+            }
+            Action::BackupReady { controller, .. } => ("controller", controller, sizes.controllers),
+            Action::MoveHotSpot { workload, .. } => ("workload", workload, sizes.workloads),
+            Action::PowerFail { .. } => return Ok(()),
+        };
+        if (index as usize) < count {
+            Ok(())
+        } else {
+            Err((key, index, count))
+        }
+    }
+}
+
 /// What can happen.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]

@@ -91,6 +91,8 @@ pub struct WorkloadResult {
     pub target: String,
     /// I/Os recorded.
     pub ios: u64,
+    /// I/Os that were refused because data are lost, or cut off because the power failed.
+    pub errors: u64,
     /// I/Os a second.
     pub iops: f64,
     /// 95 % interval of the rate, by batch means.
@@ -126,6 +128,7 @@ impl WorkloadResult {
             name: workload.name.clone(),
             target: system.arrays[workload.array as usize].name.clone(),
             ios: all.count(),
+            errors: meter.errors,
             iops: rate(all.count() as f64),
             iops_ci95: rate_interval(meter, rate(all.count() as f64)),
             mib_per_s: rate(bytes) / f64::from(1 << 20),

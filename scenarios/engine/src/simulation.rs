@@ -4,7 +4,8 @@
 //! to it: an I/O of its own is complete, or a command wants service by a device of its own.
 
 use crate::load::Request;
-use crate::plan::Plan;
+use crate::plan::{Action, Plan, Sizes};
+use crate::raid::{DataReport, GONE, LogEntry};
 use crate::system::{OUTSIDE, Outside, System};
 use raidlab_kernel::{IoId, Op, Part, Time};
 use raidlab_models::Fault;
@@ -126,6 +127,38 @@ impl Simulation {
         self.system.outside.front().map(|outside| outside.at)
     }
 
+    /// Something happens now, as an event of a plan would.
+    ///
+    /// # Errors
+    /// Says that the system does not follow its data, or what is not there.
+    pub fn act(&mut self, action: Action) -> Result<(), String> {
+        if !self.system.raid.watch {
+            return Err("nothing can fail in a system that does not follow its data".into());
+        }
+        let sizes = Sizes {
+            drives: self.system.drives.len(),
+            arrays: self.system.arrays.len(),
+            controllers: self.system.controllers.len(),
+            workloads: self.system.workloads.len(),
+        };
+        if let Err((key, index, count)) = action.check(sizes) {
+            return Err(format!("{key} {index}; there are {count}"));
+        }
+        self.system.calendar.advance_to(self.now);
+        self.system.happen(action, self.now);
+        Ok(())
+    }
+
+    /// What became of the data so far, if the system follows them.
+    pub fn data(&mut self) -> Option<DataReport> {
+        self.system.data_report()
+    }
+
+    /// What has happened so far.
+    pub fn log(&self) -> &[LogEntry] {
+        &self.system.raid.log
+    }
+
     /// A device of the caller's own has served a command, now.
     ///
     /// # Errors
@@ -135,6 +168,11 @@ impl Simulation {
         let position = position.ok_or_else(|| format!("command {io} is not being served"))?;
         self.handed_out.swap_remove(position);
         self.system.calendar.advance_to(self.now);
+        if self.system.ios[io].owner == GONE {
+            // The power failed meanwhile.
+            self.system.bury(io, true, self.now);
+            return Ok(());
+        }
         self.system.ios[io].charge(Part::Service, self.now);
         self.system.ios[io].data_end = self.now;
         self.system.device_done(io, self.now);

@@ -154,6 +154,8 @@ pub struct Io {
     pub entered: Time,
     /// Bytes that the commands of a request have moved so far.
     pub moved: u64,
+    /// True if a request cannot be served: what it wants is lost, or cannot be kept.
+    pub refused: bool,
 }
 
 impl Io {

@@ -23,7 +23,13 @@ impl System {
 
     /// An event of the plan is due.
     pub(crate) fn act(&mut self, index: u32, now: Time) {
-        match self.raid.actions[index as usize].clone() {
+        let action = self.raid.actions[index as usize].clone();
+        self.happen(action, now);
+    }
+
+    /// Something happens.
+    pub(crate) fn happen(&mut self, action: Action, now: Time) {
+        match action {
             Action::FailDrive { drive } => self.fail_drive(drive, now),
             Action::SlowDrive { drive, extra_ns } => {
                 self.raid.health[drive as usize].slow = extra_ns;

@@ -195,7 +195,9 @@ impl System {
 
     /// What a request or a read into the cache wants is lost.
     pub(crate) fn refuse(&mut self, reader: IoId, bytes: u64) {
-        self.ios[reader].moved += bytes;
+        let io = &mut self.ios[reader];
+        io.moved += bytes;
+        io.refused = true;
         self.tally.refused += 1;
         if let Some(job) = job_of(&self.ios[reader]) {
             self.raid.jobs[job].refused = true;

@@ -5,7 +5,7 @@
 
 use super::job::{NO_JOB, Phase, Work, job_of};
 use crate::plan::Arrival;
-use crate::system::{Event, OUTSIDE, System};
+use crate::system::{Event, OUTSIDE, Outcome, System};
 use raidlab_kernel::{Io, IoId, Op, Time};
 use raidlab_models::{LINE_SECTORS, SECTOR};
 
@@ -19,6 +19,8 @@ impl System {
             // It is off already.
             return;
         }
+        self.reap_all(now);
+        // Completions that wait for their thread are taken: nothing but the host has them any more.
         self.reap_all(now);
         self.raid.off_until = back;
         for store in self.raid.stores.iter_mut().flatten() {
@@ -187,7 +189,7 @@ impl System {
                 self.tally.abandoned += 1;
                 self.tally.stay += now.since(io.entered);
                 let (owner, waiting) = (io.owner, io.pending > 0);
-                self.issue_again(id, owner, back);
+                self.issue_again(id, owner, back, now);
                 if waiting {
                     self.ios.release(id);
                     continue;
@@ -199,12 +201,15 @@ impl System {
     }
 
     /// The load goes on when the power is back; outside callers get their I/O back at once.
-    fn issue_again(&mut self, id: IoId, owner: u32, back: Time) {
+    fn issue_again(&mut self, id: IoId, owner: u32, back: Time, now: Time) {
         if owner & OUTSIDE != 0 {
-            self.hand_back(id, owner & !OUTSIDE);
+            self.ios[id].mark = now;
+            self.hand_back(id, owner & !OUTSIDE, Outcome::CutOff);
         } else {
-            let workload = self.slots[owner as usize].workload;
-            if let Arrival::Closed { .. } = self.workloads[workload as usize].arrival {
+            let index = self.slots[owner as usize].workload;
+            let workload = &mut self.workloads[index as usize];
+            workload.meter.fail(now);
+            if let Arrival::Closed { .. } = workload.arrival {
                 self.calendar.push(back, Event::Issue(owner));
             }
         }

@@ -1,0 +1,198 @@
+//! A command's or a request's end: *complete*.
+
+use crate::page_cache::CACHED;
+use crate::plan::Arrival;
+use crate::system::{Event, OUTSIDE, Outcome, Outside, System};
+use raidlab_kernel::{Io, IoId, Nanos, Part, Time};
+
+/// A load thread takes so long over an I/O that was refused before it issues the next one. Assumed:
+/// without it an array that is offline would refuse without end in no time.
+const ERROR_PAUSE: Nanos = Nanos(1_000_000);
+
+impl System {
+    pub(crate) fn returned(&mut self, id: IoId, now: Time) {
+        let Io {
+            drive,
+            parent,
+            bytes,
+            parts,
+            ..
+        } = self.ios[id];
+        let slot = &mut self.drives[drive as usize];
+        slot.in_flight -= 1;
+        slot.load.change(now, -1);
+        if slot.waiting.is_plain() {
+            if let Some(next) = slot.waiting.pop(&mut self.ios, now) {
+                self.descend(next, now);
+            }
+        } else {
+            let thread = self.thread_of(id);
+            let slot = &mut self.drives[drive as usize];
+            slot.waiting.returned(&mut self.ios, thread, now);
+            self.dispatch_waiting(drive, now);
+        }
+        if self.raid.watch && parent != Io::NONE && self.watch_return(id, now) {
+            return;
+        }
+        if parent == Io::NONE {
+            self.ios[id].moved = bytes;
+            self.ios[id].charge(Part::Link, now);
+            return self.complete(id, now);
+        }
+        self.ios.release(id);
+        let request = &mut self.ios[parent];
+        request.moved += bytes;
+        request.pending -= 1;
+        if request.pending == 0 {
+            request.parts.add(&parts);
+            request.mark = now;
+            self.all_returned(parent, now);
+        }
+    }
+
+    pub(crate) fn complete(&mut self, id: IoId, now: Time) {
+        self.inside.change(now, -1);
+        let io = &self.ios[id];
+        let array = &self.arrays[io.array as usize];
+        let expected = if array.in_memory {
+            io.bytes
+        } else {
+            array.layout.bytes_moved(io.op, io.bytes)
+        };
+        self.tally.wrong_bytes += u64::from(io.moved != expected);
+        if let Some(fate) = &mut self.raid.fate {
+            fate.complete(id, io.array, io.offset, io.bytes);
+        }
+        self.tally.stay += now - io.entered;
+        if let Some(index) = array.controller {
+            let controller = &mut self.controllers[index as usize];
+            controller.in_work -= 1;
+            controller.load.change(now, -1);
+            if let Some(next) = controller.waiting.pop(&self.ios) {
+                self.take_up(index, next, now);
+            }
+        }
+        let owner = self.ios[id].owner;
+        let thread = if owner & OUTSIDE != 0 {
+            self.outside_thread_of(owner)
+        } else if owner & CACHED != 0 {
+            self.thread_of_command(owner, self.ios[id].op)
+        } else {
+            self.slots[owner as usize].thread
+        };
+        if self.host.may_complete(thread, now) {
+            self.reap(id, thread, now);
+        } else {
+            // It is no longer between host and host.
+            self.ios[id].entered = Time::NEVER;
+            self.signalled[thread as usize].push(&mut self.ios, id);
+            self.look_for_core(now);
+        }
+    }
+
+    /// The load thread turns to an I/O that is complete.
+    pub(crate) fn reap(&mut self, id: IoId, thread: u32, now: Time) {
+        let owner = self.ios[id].owner;
+        let served = self.host.complete(thread, now);
+        let io = &mut self.ios[id];
+        io.charge_stay(Part::HostWait, Part::Host, served);
+        self.tally.completed += 1;
+        debug_assert_eq!(io.parts.total(), io.latency());
+        if owner & OUTSIDE != 0 {
+            let refused = self.ios[id].refused;
+            let outcome = if refused {
+                Outcome::Refused
+            } else {
+                Outcome::Done
+            };
+            self.hand_back(id, owner & !OUTSIDE, outcome);
+        } else if owner & CACHED != 0 {
+            self.calendar.push(served.end, Event::Pages(id));
+            return;
+        } else {
+            self.turn(id, owner, served.end);
+        }
+        self.ios.release(id);
+    }
+
+    /// Threads that wait for a core take those that are free, with all that waits for them.
+    pub(crate) fn core_due(&mut self, now: Time) {
+        self.core_look = Time::NEVER;
+        while let Some(thread) = self.host.hand_over(now) {
+            while let Some(id) = self.signalled[thread as usize].pop(&self.ios) {
+                self.reap(id, thread, now);
+            }
+        }
+        self.look_for_core(now);
+    }
+
+    /// One look is due at a time.
+    pub(crate) fn look_for_core(&mut self, now: Time) {
+        if let Some(at) = self.host.next_look()
+            && self.core_look == Time::NEVER
+        {
+            self.core_look = at.max(now);
+            self.calendar.push(self.core_look, Event::Core);
+        }
+    }
+
+    /// Every completion that waits for its thread is taken at once.
+    pub(crate) fn reap_all(&mut self, now: Time) {
+        self.host.forget_waiting();
+        for thread in 0..self.signalled.len() {
+            while let Some(id) = self.signalled[thread].pop(&self.ios) {
+                self.reap(id, thread as u32, now);
+            }
+        }
+    }
+
+    /// The load thread counts a completed I/O and issues the next one of its slot.
+    pub(crate) fn turn(&mut self, id: IoId, slot: u32, done: Time) {
+        let index = self.slots[slot as usize].workload as usize;
+        let workload = &mut self.workloads[index];
+        let refused = self.ios[id].refused;
+        if refused {
+            workload.meter.fail(done);
+        } else {
+            self.recorded += u64::from(workload.meter.record(&self.ios[id]));
+        }
+        let Arrival::Closed { .. } = workload.arrival else {
+            return;
+        };
+        let mut pause = workload.pause();
+        if refused {
+            pause = pause.max(ERROR_PAUSE);
+        }
+        if pause == Nanos::ZERO && done > self.calendar.now() {
+            // The thread goes straight on to the next I/O, before others can claim it.
+            self.issue(slot, done);
+        } else {
+            self.calendar.push(done + pause, Event::Issue(slot));
+        }
+    }
+
+    /// The load thread of an outside caller's I/O.
+    pub(crate) fn outside_thread_of(&self, owner: u32) -> u32 {
+        self.outside_thread + (owner & !OUTSIDE) % self.outside_threads
+    }
+
+    pub(crate) fn hand_back(&mut self, id: IoId, owner: u32, outcome: Outcome) {
+        let io = &self.ios[id];
+        // In order of time: another thread's CPU may be done with a later one before.
+        let at = io.mark;
+        let behind = self.outside.iter().rev().take_while(|out| out.at > at);
+        let position = self.outside.len() - behind.count();
+        let back = Outside {
+            io: id,
+            drive: None,
+            op: io.op,
+            offset: io.offset,
+            bytes: io.bytes,
+            owner,
+            at,
+            issued: io.issued,
+            outcome,
+        };
+        self.outside.insert(position, back);
+    }
+}

@@ -1,0 +1,114 @@
+//! A command between the host and the medium: *descend*, the *device*, *ascend*.
+
+use crate::drive::DrivePort;
+use crate::system::{Event, Outcome, Outside, System};
+use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_models::{Device, Direction};
+
+impl System {
+    /// The drive has a place for the command: write data move down the links to it.
+    pub(crate) fn descend(&mut self, id: IoId, now: Time) {
+        let io = &mut self.ios[id];
+        io.charge(Part::Queue, now);
+        let slot = &mut self.drives[io.drive as usize];
+        slot.in_flight += 1;
+        if io.op == Op::Write && !slot.path.is_empty() {
+            io.leg = 0;
+            io.data_end = now;
+            self.next_leg(id, now);
+        } else {
+            self.at_drive(id);
+        }
+    }
+
+    /// Data of a command reach the next link of its path; both ways.
+    pub(crate) fn next_leg(&mut self, id: IoId, now: Time) {
+        let io = &mut self.ios[id];
+        let path = &self.drives[io.drive as usize].path;
+        let legs = path.len() as u32;
+        let (way, link) = if io.op == Op::Write {
+            (Direction::Down, path[(legs - 1 - io.leg) as usize])
+        } else {
+            (Direction::Up, path[io.leg as usize])
+        };
+        let link = &mut self.links[link as usize];
+        // On the way up, the first link has been fed by the medium since before now.
+        let ready = if io.leg == 0 {
+            now.min(io.data_end)
+        } else {
+            now
+        };
+        let last = if io.leg == 0 { now } else { io.data_end };
+        let served = link.transfer(way, io.bytes, ready, last);
+        io.charge(Part::Link, now);
+        io.charge(Part::LinkWait, served.start);
+        io.data_end = served.end;
+        io.leg += 1;
+        if io.leg < legs {
+            let at = now.max(served.start + link.frame(io.bytes));
+            self.calendar.push(at, Event::Leg(id));
+            return;
+        }
+        io.charge(Part::Link, served.end);
+        let arrived = match way {
+            Direction::Down => Event::AtDrive(id),
+            Direction::Up => Event::Returned(id),
+        };
+        self.calendar.push(served.end, arrived);
+    }
+
+    pub(crate) fn at_drive(&mut self, id: IoId) {
+        let io = &self.ios[id];
+        let drive = io.drive;
+        let slot = &mut self.drives[drive as usize];
+        if let Device::External { .. } = slot.device {
+            self.outside.push_back(Outside {
+                io: id,
+                drive: Some(drive),
+                op: io.op,
+                offset: io.offset,
+                bytes: io.bytes,
+                owner: 0,
+                at: self.calendar.now(),
+                issued: io.issued,
+                outcome: Outcome::Done,
+            });
+            return;
+        }
+        let mut port = DrivePort {
+            drive,
+            calendar: &mut self.calendar,
+            ios: &mut self.ios,
+            fate: self.raid.fate.as_mut(),
+        };
+        slot.device.submit(&mut port, id);
+    }
+
+    pub(crate) fn device_event(&mut self, drive: u32, token: u32) {
+        let mut port = DrivePort {
+            drive,
+            calendar: &mut self.calendar,
+            ios: &mut self.ios,
+            fate: self.raid.fate.as_mut(),
+        };
+        self.drives[drive as usize].device.event(&mut port, token);
+    }
+
+    pub(crate) fn device_done(&mut self, id: IoId, now: Time) {
+        if self.raid.watch && self.watch_medium(id, now) {
+            return;
+        }
+        self.ascend(id, now);
+    }
+
+    /// A command has been served: read data move up the links.
+    pub(crate) fn ascend(&mut self, id: IoId, now: Time) {
+        let io = &mut self.ios[id];
+        if io.op == Op::Read && !self.drives[io.drive as usize].path.is_empty() {
+            io.leg = 0;
+            self.next_leg(id, now);
+        } else {
+            self.returned(id, now);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+"""Things that fail while SimPy processes work with a system."""
+
+import pytest
+
+import raidlab
+from raidlab.scenarios.live import LiveSystem, StorageError
+from raidlab.scenarios.system import build_scenario
+from raidlab.sim.environment import Environment
+from tests.scenarios.test_happenings import tree
+
+KIB = 1024
+
+
+def placed(drive, level="raid5", spares=0, **settings):
+    """A system without a load of its own, and its environment."""
+    scenario = tree(drive, level=level, spares=spares, **settings)
+    del scenario["workload"], scenario["event"]
+    env = Environment()
+    return env, LiveSystem(env, build_scenario(scenario), follow_data=True)
+
+
+def test_an_operator_pulls_two_drives_and_the_database_is_told(drives):
+    env, system = placed(drives / "sas.toml", write="write-through")
+    told = []
+
+    def database():
+        for at in range(40):
+            try:
+                yield system.write(at * 64 * KIB, 8 * KIB)
+                yield system.read(at * 64 * KIB, 8 * KIB)
+            except StorageError as error:
+                told.append((at, error.cut_off))
+                yield env.timeout(0.001)
+
+    def operator():
+        yield env.timeout(0.05)
+        system.happen("fail-drive", "data", 1)
+        yield env.timeout(0.05)
+        system.happen("fail-drive", "data", 2)
+
+    env.process(operator())
+    env.run(env.process(database()))
+    assert told
+    assert not any(cut_off for _, cut_off in told)
+    data = system.data()
+    assert data["lost_writes"] > 0
+    assert data["stale_reads"] == 0
+    assert [event["what"] for event in system.events()][-1].startswith("array data offline")
+
+
+def test_an_io_that_the_power_failure_cuts_off_raises(drives):
+    env, system = placed(drives / "sas.toml", write="write-through")
+    ends = []
+
+    def writer():
+        try:
+            yield system.write(0, 8 * KIB)
+        except raidlab.StorageError as error:
+            ends.append((round(env.now, 6), error.cut_off, "the power failed" in str(error)))
+        yield env.timeout(2)
+        done = yield system.read(0, 8 * KIB)
+        ends.append(done.op)
+
+    def grid():
+        yield env.timeout(0.0005)
+        system.happen("power-fail", lasts=1)
+
+    env.process(grid())
+    env.run(env.process(writer()))
+    assert ends == [(0.0005, True, True), "read"]
+    assert system.data()["stale_reads"] == 0
+    assert [event["what"] for event in system.events()] == ["power failed", "power back"]
+
+
+def test_a_spare_takes_over_and_the_new_drive_gets_its_data_back(drives):
+    env, system = placed(drives / "small.toml", spares=1, write="write-through")
+
+    def life():
+        for at in range(16):
+            yield system.write(at * 64 * KIB, 64 * KIB)
+        system.happen("fail-drive", drive=2)
+        yield env.timeout(2)
+        system.happen("replace-drive", drive=2)
+        yield env.timeout(2)
+        system.happen("unreadable-sectors", drive=0, size=8192)
+        system.happen("patrol-read")
+        yield env.timeout(2)
+        system.happen("consistency-check")
+        yield env.timeout(2)
+        system.happen("slow-drive", drive=0, extra=0.05)
+        done = yield system.read(0, 1024 * KIB)
+        assert done.latency > 0.05
+
+    env.run(env.process(life()))
+    told = " | ".join(event["what"] for event in system.events())
+    for what in ("rebuild done", "copyback done", "patrol read done", "consistency check done"):
+        assert what in told
+    assert "is slow" in told
+    data = system.data()
+    assert (data["lost_writes"], data["stale_reads"], data["corrupt_stripes"]) == (0, 0, 0)
+
+
+def test_a_learning_battery_makes_writes_wait_for_the_drives(drives):
+    env, system = placed(drives / "sas.toml", write="write-back")
+    latencies = []
+
+    def writer():
+        for at in range(3):
+            done = yield system.write(at * 4096, 4096)
+            latencies.append(done.latency)
+            if at == 0:
+                system.happen("battery-learn", lasts=0.1)
+            if at == 1:
+                yield env.timeout(0.2)
+
+    env.run(env.process(writer()))
+    assert latencies[0] < 0.001 < latencies[1]
+    assert latencies[2] < 0.001
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ({"action": "explode"}, "allowed: fail-drive"),
+        ({"action": "fail-drive", "drive": 9}, "no drive 9"),
+        ({"action": "fail-drive", "target": "dat"}, "no array named 'dat'"),
+    ],
+)
+def test_what_cannot_happen_is_told(drives, what, said):
+    _, system = placed(drives / "sas.toml")
+    with pytest.raises(ValueError, match=said):
+        system.happen(**what)
+
+
+def test_a_system_that_does_not_follow_its_data_says_so(drives):
+    scenario = tree(drives / "sas.toml")
+    del scenario["workload"], scenario["event"]
+    system = LiveSystem(Environment(), build_scenario(scenario))
+    assert system.data() is None
+    with pytest.raises(ValueError, match="does not follow its data"):
+        system.happen("power-fail")
