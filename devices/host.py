@@ -10,7 +10,7 @@ from pydantic import Field
 from raidlab.devices.faults import Fault
 from raidlab.devices.links import InterfaceName
 from raidlab.devices.schema import DeviceSpec, Table
-from raidlab.devices.units import Duration, Frequency, Share, Size
+from raidlab.devices.units import Duration, Frequency, Rate, Share, Size
 
 
 class Port(Table):
@@ -109,6 +109,11 @@ class HostSpec(DeviceSpec):
     """CPU time of the same thread to complete it."""
     raid_command: Duration
     """CPU time for each command that RAID in the host issues to a drive."""
+    parity: Rate = 0
+    """Bytes a second that a core takes in to make one parity, for RAID 5 in the host; 0 for no
+    time."""
+    two_parities: Rate = 0
+    """The same for the two parities of RAID 6."""
     wake: Duration = 0
     """CPU time of a completion besides if its thread was asleep: interrupt, change of context."""
     fill: Duration = 0
@@ -139,6 +144,8 @@ class HostSpec(DeviceSpec):
             "submit_ns": round(self.submit * scale),
             "complete_ns": round(self.complete * scale),
             "raid_command_ns": round(self.raid_command * scale),
+            "parity_bytes_per_s": round(self.parity / scale),
+            "two_parities_bytes_per_s": round(self.two_parities / scale),
             "wake_ns": round(self.wake * scale),
             "fill_ns": round(self.fill * scale),
             "cores": self.threads,

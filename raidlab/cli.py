@@ -13,6 +13,7 @@ from raidlab.commands.compare import compare
 from raidlab.commands.devices import devices
 from raidlab.commands.import_disksim import disksim
 from raidlab.commands.import_fio import fio_results
+from raidlab.commands.rebuild import rebuild
 from raidlab.commands.replay import replay
 from raidlab.commands.run import run
 from raidlab.commands.validate import validate
@@ -26,6 +27,7 @@ app = typer.Typer(
 app.command()(run)
 app.command()(validate)
 app.command()(devices)
+app.command()(rebuild)
 app.command()(replay)
 app.command(context_settings=PASS_ON, add_help_option=False)(collect)
 app.command(context_settings=PASS_ON)(fio)

@@ -81,7 +81,7 @@ class Parts:
             self.faults.add(f"{key}.drives", f"{table.count} drives", f"{table.level} of {wanted}")
         usable = None
         if wanted is None and len(chosen) == table.count and table.stripe_unit > 0:
-            capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
+            capacities = self._used(key, table, chosen)
             usable = usable_bytes(table.level, table.stripe_unit, capacities)
             chosen = self.with_history(key, table, usable, chosen, name)
         if any(drive.spec.volatile(options) for drive, options in chosen):
@@ -101,6 +101,7 @@ class Parts:
                     "drives": group,
                     "controller": 0 if controller[1] is not None else None,
                     "software": self._striped(table) and (table.software_raid == "os" or in_host),
+                    "used_bytes": table.used or 0,
                     "spares": spares,
                     "background_share": table.rebuild_rate,
                     **cache_plan(table, *controller),
@@ -174,12 +175,24 @@ class Parts:
         if _family(spec) != wanted:
             self.faults.add(key, _family(spec), f"a drive of the array's interface: {wanted}")
             return None
-        least = min(drive.spec.capacity_bytes(options) for drive, options in chosen)
+        least = min(self._used(key, table, chosen))
         if spec.capacity_bytes(options) < least:
             allowed = f"a drive of at least {format_size(least)}, as much as is used of the others"
             self.faults.add(key, format_size(spec.capacity_bytes(options)), allowed)
             return None
         return Attached(spec, "", key), options
+
+    def _used(
+        self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]
+    ) -> list[int]:
+        """Bytes of each drive that the array uses."""
+        whole = [drive.spec.capacity_bytes(options) for drive, options in chosen]
+        if table.used is None:
+            return whole
+        if not table.stripe_unit <= table.used <= min(whole):
+            allowed = f"a stripe unit to {format_size(min(whole))}, what the smallest drive holds"
+            self.faults.add(f"{key}.used", format_size(table.used), allowed)
+        return [min(table.used, capacity) for capacity in whole]
 
     def _check_mixture(
         self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]

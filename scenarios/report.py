@@ -52,6 +52,7 @@ def html_report(result: Result) -> str:
         title=result.title,
         result=result,
         summary=summary,
+        periods=[] if last is None else last["periods"],
         sections=sections,
         written=json.dumps(result.written, indent=2, default=str),
     )
@@ -62,7 +63,13 @@ def page(template: str, **values: Any) -> str:
     from plotly.offline import get_plotlyjs
 
     folder = files("raidlab.scenarios").joinpath("templates")
-    names = ("base.html.j2", "run.html.j2", "validation.html.j2", "comparison.html.j2")
+    names = (
+        "base.html.j2",
+        "run.html.j2",
+        "validation.html.j2",
+        "comparison.html.j2",
+        "rebuild.html.j2",
+    )
     environment = jinja2.Environment(
         loader=jinja2.DictLoader(
             {name: folder.joinpath(name).read_text("utf-8") for name in names}

@@ -205,6 +205,8 @@ def make_row(
         "bottleneck": bottleneck,
         "runner_up": runner_up,
         "timeline": merged["timeline"],
+        "periods": merged["periods"],
+        "rebuilding": run["rebuilding"],
         "duration_s": run["duration_s"],
     }
 
@@ -271,6 +273,7 @@ def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
             / max(ios, 1)
             for part in parts
         },
+        "periods": loads[0]["periods"] if len(loads) == 1 else [],
         "timeline": _merge_timelines([load["timeline"] for load in loads]),
     }
 

@@ -93,6 +93,8 @@ class ArrayTable(Table):
     level: ArrayLevel = "jbod"
     drives: tuple[DrivesTable, ...] = Field(min_length=1)
     stripe_unit: Size = 64 * 1024
+    used: Size | None = Field(default=None, gt=0)
+    """What the array uses of each drive, from its start; the whole drive if left out."""
     hot_spares: int = Field(default=0, ge=0, le=64)
     hot_spare_model: str | None = None
     """The hot spares' model; that of the array's first drive if left out."""
@@ -237,6 +239,8 @@ class RunTable(Table):
     precision: Share = 0.0
     """Ends a run earlier, once the 95 % interval of every workload's rate is within this share of
     it to either side; 0 for never."""
+    after_rebuild: Duration = 0
+    """Ends a run earlier, so long after the last rebuild is done; 0 for never."""
     precondition: Literal["fresh", "filled", "steady-state"] = "fresh"
     filled: Size | None = None
     """What `precondition` fills of each drive, from its start; the whole drive if left out."""

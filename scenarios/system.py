@@ -191,6 +191,7 @@ def _plan(
         "duration_ns": run.duration // lapse,
         "max_ios": run.max_ios,
         "precision": run.precision,
+        "after_rebuild_ns": run.after_rebuild,
         "timeline_step_ns": max(1, step // lapse),
         "time_lapse": lapse,
         "links": topology.links,

@@ -21,6 +21,12 @@ pub struct HostParams {
     pub complete_ns: Nanos,
     /// CPU time for each command that RAID in the host issues to a drive.
     pub raid_command_ns: Nanos,
+    /// Bytes a second that a core takes in to make one parity, for RAID in the host; 0 for no limit.
+    #[serde(default)]
+    pub parity_bytes_per_s: u64,
+    /// The same for two parities.
+    #[serde(default)]
+    pub two_parities_bytes_per_s: u64,
     /// CPU time of a completion besides if the thread was asleep.
     #[serde(default)]
     pub wake_ns: Nanos,
@@ -176,6 +182,8 @@ mod tests {
             submit_ns: Nanos(10),
             complete_ns: Nanos(5),
             raid_command_ns: Nanos::ZERO,
+            parity_bytes_per_s: 0,
+            two_parities_bytes_per_s: 0,
             wake_ns: Nanos(7),
             fill_ns: Nanos(3),
             cores,

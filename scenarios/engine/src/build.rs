@@ -7,14 +7,14 @@ use crate::load::Load;
 use crate::measure::Meter;
 use crate::page_cache::{PageCache, PageCaches};
 use crate::plan::{
-    Action, ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, ReadAhead, Sizes, WorkloadPlan,
-    WritePolicy,
+    Action, ArrayPlan, Arrival, ControllerPlan, DrivePlan, Level, Plan, ReadAhead, Sizes,
+    WorkloadPlan, WritePolicy,
 };
 use crate::raid::{Caching, Geometry, Raid, Store, Streams, Volume};
 use crate::system::{Array, Controller, Event, Slot, System, Tally, Workload};
 use crate::tier::ArrayTier;
 use raidlab_kernel::{Calendar, Nanos, Op, Queue, Slab, Stream, Time, TimeWeighted};
-use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link, Path};
+use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link, Path, Throughput};
 use std::collections::VecDeque;
 
 /// I/Os that outside callers may have under way before the slab grows.
@@ -404,8 +404,20 @@ fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<Option<Store
     plan.controllers.iter().enumerate().map(build).collect()
 }
 
+fn new_meter(plan: &Plan, from: Time, steps: usize) -> Meter {
+    let mut meter = Meter::new(from, plan.timeline_step_ns, steps);
+    if !plan.events.is_empty() {
+        meter.begin_period(Time::ZERO, "the run begins");
+    }
+    meter
+}
+
 fn sizes(array: &ArrayPlan, drives: &[Drive]) -> Vec<u64> {
-    let size = |&drive: &u32| drives[drive as usize].device.capacity_bytes();
+    let used = match array.used_bytes {
+        0 => u64::MAX,
+        used => used,
+    };
+    let size = |&drive: &u32| drives[drive as usize].device.capacity_bytes().min(used);
     array.drives.iter().map(size).collect()
 }
 
@@ -441,6 +453,12 @@ fn build_volumes(plan: &Plan, drives: &mut [Drive], arrays: &[Array]) -> Vec<Opt
         let mut volume = Volume::new(geometry, &array.drives, link);
         volume.spares = array.spares.iter().rev().copied().collect();
         volume.background_share = array.background_share;
+        if array.controller.is_none() {
+            volume.parity = Throughput::new(match array.level {
+                Level::Raid6 | Level::Raid60 => plan.host.two_parities_bytes_per_s,
+                _ => plan.host.parity_bytes_per_s,
+            });
+        }
         Some(volume)
     };
     plan.arrays.iter().zip(arrays).map(build).collect()
@@ -613,7 +631,7 @@ fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
         workloads.push(Workload {
             name: workload.name.clone(),
             array: workload.array,
-            meter: Meter::new(from, plan.timeline_step_ns, steps),
+            meter: new_meter(plan, from, steps),
             load: Load::new(workload, plan.seed),
             arrival: workload.arrival,
             threads: workload.threads,

@@ -11,6 +11,20 @@ pub struct Step {
     pub latency: u64,
 }
 
+/// The I/Os from one event to the next.
+#[derive(Debug)]
+pub struct Period {
+    /// When it began.
+    pub from: Time,
+    /// What began it.
+    pub what: String,
+    /// Latencies of its I/Os.
+    pub latencies: Histogram,
+}
+
+/// Periods at most; what happens later belongs to the last one.
+const PERIODS: usize = 64;
+
 /// The record of one workload from the end of the warm-up on.
 #[derive(Debug)]
 pub struct Meter {
@@ -28,6 +42,8 @@ pub struct Meter {
     pub gaps: BatchMeans,
     /// Latencies, for the interval of their mean.
     pub latencies: BatchMeans,
+    /// From event to event; empty in a run in which nothing happens.
+    pub periods: Vec<Period>,
     /// The timeline, one step after the other from time zero.
     pub timeline: Vec<Step>,
     step: Nanos,
@@ -46,6 +62,7 @@ impl Meter {
             parts: Parts::default(),
             gaps: BatchMeans::new(),
             latencies: BatchMeans::new(),
+            periods: Vec::new(),
             timeline: vec![Step::default(); steps],
             step,
             from,
@@ -75,10 +92,28 @@ impl Meter {
             self.bytes[1] += io.bytes;
         }
         self.parts.add(&io.parts);
+        if let Some(period) = self.periods.last_mut() {
+            period.latencies.record(latency);
+        }
         self.gaps.record(io.mark.since(self.last).0 as f64);
         self.last = self.last.max(io.mark);
         self.latencies.record(latency.0 as f64);
         true
+    }
+
+    /// Something happens: what is recorded from now on belongs to it.
+    pub fn begin_period(&mut self, at: Time, what: &str) {
+        let full = self.periods.len() == PERIODS;
+        match self.periods.last_mut() {
+            Some(last) if last.from == at || full => {
+                last.what = format!("{}; {what}", last.what);
+            }
+            _ => self.periods.push(Period {
+                from: at,
+                what: what.into(),
+                latencies: Histogram::default(),
+            }),
+        }
     }
 
     /// Counts an I/O that failed.

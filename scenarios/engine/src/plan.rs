@@ -28,6 +28,9 @@ pub struct Plan {
     /// this share of the rate to either side; 0 for never.
     #[serde(default)]
     pub precision: f64,
+    /// Ends the recording earlier, so long after the last rebuild is done; 0 for never.
+    #[serde(default)]
+    pub after_rebuild_ns: Nanos,
     /// Length of a step of the timeline in the result; 0 for no timeline.
     #[serde(default)]
     pub timeline_step_ns: Nanos,
@@ -214,6 +217,9 @@ pub struct ArrayPlan {
     /// True if requests take the controller's short path.
     #[serde(default)]
     pub fast_path: bool,
+    /// Bytes of each drive that it uses, from the drive's start; 0 for all.
+    #[serde(default)]
+    pub used_bytes: u64,
     /// Drives that take over from failed ones; indices into `drives`.
     #[serde(default)]
     pub spares: Vec<u32>,

@@ -82,6 +82,50 @@ pub struct Timeline {
     latency_us: Vec<Option<f64>>,
 }
 
+/// A workload from one event to the next.
+#[derive(Clone, Debug, Serialize)]
+pub struct PeriodResult {
+    /// What began it.
+    pub what: String,
+    /// Its begin, in seconds of simulated time.
+    pub from_s: f64,
+    /// Its end.
+    pub to_s: f64,
+    /// I/Os recorded.
+    pub ios: u64,
+    /// I/Os a second.
+    pub iops: f64,
+    /// Their latencies.
+    pub latency_us: Option<Latency>,
+}
+
+fn periods(meter: &Meter, until: Time, plan: &Plan) -> Vec<PeriodResult> {
+    let begins = meter.periods.iter().map(|period| period.from);
+    let ends = begins.skip(1).chain([until]);
+    let length = |from: Time, to: Time| to.since(from.max(meter.from())).seconds();
+    meter
+        .periods
+        .iter()
+        .zip(ends)
+        .map(|(period, to)| {
+            let ios = period.latencies.count();
+            let seconds = length(period.from, to);
+            PeriodResult {
+                what: period.what.clone(),
+                from_s: plan.lapsed(period.from.since(Time::ZERO).seconds()),
+                to_s: plan.lapsed(to.since(Time::ZERO).seconds()),
+                ios,
+                iops: if seconds > 0.0 {
+                    ios as f64 / seconds
+                } else {
+                    0.0
+                },
+                latency_us: Latency::of(&period.latencies),
+            }
+        })
+        .collect()
+}
+
 /// One workload's result.
 #[derive(Clone, Debug, Serialize)]
 pub struct WorkloadResult {
@@ -111,6 +155,8 @@ pub struct WorkloadResult {
     pub write: Side,
     /// Mean time of an I/O by part; the parts add up to the mean latency.
     pub breakdown_us: BTreeMap<&'static str, f64>,
+    /// From event to event, in a run in which something happens.
+    pub periods: Vec<PeriodResult>,
     /// Rate and latency over time.
     pub timeline: Timeline,
 }
@@ -138,6 +184,7 @@ impl WorkloadResult {
             read: Side::new(&meter.reads, meter.bytes[0], seconds),
             write: Side::new(&meter.writes, meter.bytes[1], seconds),
             breakdown_us: breakdown(&meter.parts, all.count()),
+            periods: periods(meter, until, plan),
             timeline: timeline(meter, until, plan),
         }
     }
@@ -223,6 +270,8 @@ pub struct RunResult {
     pub caches: Vec<CacheReport>,
     /// What happened during the run.
     pub log: Vec<LogEntry>,
+    /// Rebuilds that were not done at the end: what share of the array's rows was.
+    pub rebuilding: Vec<f64>,
     /// Requests refused because data are lost, and cut off because the power failed.
     pub refused: u64,
     /// See `refused`.
@@ -262,6 +311,7 @@ impl RunResult {
                     what: entry.what.clone(),
                 })
                 .collect(),
+            rebuilding: system.rebuilding(),
             refused: system.tally.refused,
             abandoned: system.tally.abandoned,
             data: system.data_report(),

@@ -40,6 +40,15 @@ pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, 
             if plan.max_ios > 0 && system.recorded >= plan.max_ios {
                 return true;
             }
+            let quiet = plan.after_rebuild_ns;
+            if quiet > Nanos::ZERO
+                && system
+                    .raid
+                    .rebuilt
+                    .is_some_and(|at| system.now() >= at + quiet)
+            {
+                return true;
+            }
             if plan.precision > 0.0 && system.recorded >= look_at {
                 look_at = system.recorded + system.recorded / 4;
                 let error = |w: &crate::system::Workload| w.meter.relative_error();
@@ -188,6 +197,19 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
                     figures: Vec::new(),
                 });
             }
+        }
+    }
+    for (array, volume) in system.arrays.iter().zip(&system.raid.volumes) {
+        let in_host = volume.as_ref().filter(|volume| volume.parity.is_limited());
+        if let Some(volume) = in_host {
+            all.push(StationReport {
+                name: format!("{} parity thread", array.name),
+                kind: "host",
+                busy: volume.parity.busy_until(at),
+                servers: 1,
+                load: None,
+                figures: Vec::new(),
+            });
         }
     }
     for (link, name) in system.links.iter().zip(&system.link_names) {

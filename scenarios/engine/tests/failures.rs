@@ -326,3 +326,27 @@ fn a_drive_on_the_host_forgets_what_it_told_last() {
     value["devices"][0]["settle_ns"] = json!(0);
     assert_eq!(result(&value).data.unwrap().lost_writes, 0);
 }
+
+#[test]
+fn the_load_is_told_from_event_to_event() {
+    let mut value = followed("raid5", 5, "write_through");
+    value["arrays"][0]["drives"] = json!([0, 1, 2, 3]);
+    value["arrays"][0]["spares"] = json!([4]);
+    value["after_rebuild_ns"] = json!(100_000_000);
+    value["events"] = json!([at(200, json!({"action": "fail_drive", "drive": 1}))]);
+    let result = result(&value);
+    let load = &result.workloads[0];
+    let told: Vec<&str> = load.periods.iter().map(|p| p.what.as_str()).collect();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert_eq!(told[0], "the run begins");
+    assert!(told[1].contains("failed; rebuild on") && told[2].starts_with("rebuild done"));
+    assert_eq!(load.periods.iter().map(|p| p.ios).sum::<u64>(), load.ios);
+    // The run ends a tenth of a second after the rebuild.
+    let after = &load.periods[2];
+    assert!((after.to_s - after.from_s - 0.1).abs() < 0.01, "{after:?}");
+    let mean = |at: usize| {
+        let period = serde_json::to_value(&load.periods[at]).unwrap();
+        period["latency_us"]["mean"].as_f64().unwrap()
+    };
+    assert!(mean(1) > mean(0) && mean(1) > mean(2));
+}

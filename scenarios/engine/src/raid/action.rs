@@ -18,6 +18,9 @@ pub struct LogEntry {
 impl System {
     pub(crate) fn log(&mut self, now: Time, what: String) {
         let t_s = now.since(Time::ZERO).seconds();
+        for workload in &mut self.workloads {
+            workload.meter.begin_period(now, &what);
+        }
         self.raid.log.push(LogEntry { t_s, what });
     }
 

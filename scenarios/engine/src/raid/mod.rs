@@ -68,6 +68,8 @@ pub(crate) struct Raid {
     pub log: Vec<LogEntry>,
     /// Jobs whose writes are done again when the power is back.
     pub kept: Vec<u32>,
+    /// When the last rebuild was done, if none is under way.
+    pub rebuilt: Option<Time>,
     /// Numbers tasks in the background.
     pub tasks_begun: u32,
     /// The power is off until then.
@@ -105,6 +107,7 @@ impl Raid {
                 .collect(),
             log: Vec::new(),
             kept: Vec::new(),
+            rebuilt: None,
             tasks_begun: 0,
             off_until: Time::ZERO,
         }

@@ -62,9 +62,22 @@ impl System {
             volume.changes += 1;
             volume.members[member as usize].state = State::Rebuilding(0);
         }
+        self.raid.rebuilt = None;
         let name = self.member_name(array, member);
         self.log(now, format!("rebuild on {name} begins"));
         self.start_task(array, Task::Rebuild { member }, now);
+    }
+
+    /// The share of the rows that each rebuild under way has behind it.
+    pub(crate) fn rebuilding(&self) -> Vec<f64> {
+        let volumes = self.raid.volumes.iter().flatten();
+        let shares = volumes.flat_map(|volume| {
+            let rows = volume.geometry.rows().max(1) as f64;
+            let rebuilds = volume.tasks.iter();
+            let rebuilds = rebuilds.filter(|task| matches!(task.task, Task::Rebuild { .. }));
+            rebuilds.map(move |task| task.row as f64 / rows)
+        });
+        shares.collect()
     }
 
     fn member_name(&self, array: u32, member: u32) -> String {
@@ -277,6 +290,7 @@ impl System {
                 let member = &mut volume.members[member as usize];
                 if member.state != State::Failed {
                     member.state = State::Good;
+                    self.raid.rebuilt = Some(now);
                     self.log(now, format!("rebuild done after {took:.1} s"));
                 }
             }

@@ -4,7 +4,7 @@ use super::geometry::{Geometry, Place};
 use super::rebuild::Background;
 use super::store::Caching;
 use super::stripe::Role;
-use raidlab_models::SECTOR;
+use raidlab_models::{SECTOR, Throughput};
 
 /// A drive's place in an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub(crate) struct Volume {
     pub members: Vec<Member>,
     /// The controller's link to the host, if data cross it by themselves.
     pub host_link: Option<u32>,
+    /// The thread of the host that makes the parity of an array in the host.
+    pub parity: Throughput,
     /// How the controller's cache serves it.
     pub caching: Option<Caching>,
     pub spares: Vec<u32>,
@@ -69,6 +71,7 @@ impl Volume {
                 })
                 .collect(),
             host_link,
+            parity: Throughput::new(0),
             caching: None,
             spares: Vec::new(),
             background_share: 1.0,

@@ -185,15 +185,15 @@ impl System {
         self.follow_compute(index);
         let job = &self.raid.jobs[index];
         let (array, id) = (job.array, job.io);
-        let Some(controller) = self.arrays[array as usize].controller else {
-            return self.step_job_at(index, Phase::Write, now, now);
-        };
         let new = match job.work {
             Work::Recover | Work::Row | Work::Check => 0,
             _ => self.ios[id].bytes,
         };
         let io = &mut self.ios[id];
         let taken_in = io.moved + new;
+        let Some(controller) = self.arrays[array as usize].controller else {
+            return self.compute_in_host(index, taken_in, now);
+        };
         let chip = &mut self.controllers[controller as usize].chip;
         let memory = chip.memory.pass(now, io.moved + job.written);
         let parity = chip.parity.pass(now, taken_in);
@@ -201,6 +201,18 @@ impl System {
         io.charge(Part::Cache, memory.end);
         let at = io.mark;
         self.step_job_at(index, Phase::Write, at, now);
+    }
+
+    /// A thread of the host makes the parity of an array in the host.
+    fn compute_in_host(&mut self, index: u32, taken_in: u64, now: Time) {
+        let job = &self.raid.jobs[index];
+        let (array, io) = (job.array, job.io);
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        let served = volume.parity.pass(now, taken_in);
+        self.ios[io].charge(Part::Raid, served.end);
+        self.step_job_at(index, Phase::Write, served.end, now);
     }
 
     pub(crate) fn write_phase(&mut self, index: u32, now: Time) {

@@ -1,0 +1,84 @@
+"""Rebuilds against their rate limit."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from raidlab.cli import app
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios.rebuild import rebuilds
+from raidlab.scenarios.rebuild_report import rebuild_report
+
+SCENARIO = """
+title = "a small rebuild"
+[controller]
+model = "lsi2208-1g-3.0"
+[[array]]
+name = "data"
+level = "raid5"
+drives = [{{ model = "{drive}", count = 4 }}]
+used = "4 MiB"
+stripe_unit = "16 KiB"
+{spares}
+[[workload]]
+profile = "database"
+rate = "500 IO/s"
+[run]
+warm_up = "0 s"
+duration = "60 s"
+after_rebuild = "1 s"
+{event}
+"""
+FAILS = """
+[[event]]
+at = "1 s"
+action = "fail-drive"
+drive = 1
+"""
+
+
+@pytest.fixture
+def scenario(drives, tmp_path):
+    def written(spares="hot_spares = 1", event=FAILS):
+        path = tmp_path / "rebuild.toml"
+        text = SCENARIO.format(drive=drives / "sas.toml", spares=spares, event=event)
+        path.write_text(text)
+        return path
+
+    return written
+
+
+def test_a_larger_rate_rebuilds_sooner_and_users_wait_longer(scenario):
+    found = rebuilds(scenario(), (0.2, 1.0))
+    slow, fast = found.rebuilds
+    assert slow.rebuild_s > 2 * fast.rebuild_s > 0
+    assert fast.phases["during"].p99_ms > fast.phases["before"].p99_ms
+    assert fast.phases["during"].p99_ms >= slow.phases["during"].p99_ms
+    assert set(slow.phases) == {"before", "during", "after"}
+    assert slow.lost_writes == fast.lost_writes == 0
+    # 100 GB of 4 MiB: the pace of 256 rows, over as many rows as a whole drive has.
+    assert found.whole_drive_s(fast) == pytest.approx(fast.rebuild_s * 100e9 / (4 << 20))
+    page = rebuild_report(found)
+    assert "How long the array is without redundancy" in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"event": ""}, "nothing is rebuilt"),
+        ({"spares": ""}, "without a spare nothing is rebuilt"),
+    ],
+)
+def test_a_scenario_without_a_rebuild_is_refused(scenario, changes, said):
+    with pytest.raises(SpecError, match=said):
+        rebuilds(scenario(**changes))
+
+
+def test_the_command_gives_json_and_refuses_nonsense(scenario):
+    path = str(scenario())
+    told = CliRunner().invoke(app, ["rebuild", path, "--rates", "100", "--json"])
+    assert told.exit_code == 0
+    assert json.loads(told.stdout)["rebuilds"][0]["rebuild_s"] > 0
+    assert CliRunner().invoke(app, ["rebuild", path, "--rates", "0"]).exit_code == 2
+    assert CliRunner().invoke(app, ["rebuild", path, "--rates", "x"]).exit_code == 2
