@@ -67,7 +67,7 @@ def picture(found: Rebuilds) -> go.Figure:
             y=minutes,
             mode="lines+markers+text",
             text=[f"{value:.3g} min" for value in minutes],
-            textposition="top center",
+            textposition="top right",
             line={"color": COLOURS[3], "width": 3},
             marker={"size": 9},
             showlegend=False,
@@ -104,9 +104,9 @@ def picture(found: Rebuilds) -> go.Figure:
     return figure.update_layout(
         template="plotly_white",
         height=720,
-        margin={"l": 80, "r": 30, "t": 40, "b": 60},
+        margin={"l": 80, "r": 60, "t": 40, "b": 60},
         font={"family": "system-ui, sans-serif", "size": 14},
-        legend={"orientation": "h", "y": 0.47, "x": 0, "yanchor": "bottom"},
+        legend={"orientation": "h", "y": -0.12, "x": 0, "yanchor": "top"},
     )
 
 

@@ -332,6 +332,8 @@ fn the_load_is_told_from_event_to_event() {
     let mut value = followed("raid5", 5, "write_through");
     value["arrays"][0]["drives"] = json!([0, 1, 2, 3]);
     value["arrays"][0]["spares"] = json!([4]);
+    value["arrays"][0]["background_share"] = json!(1.0);
+    value["duration_ns"] = json!(5_000_000_000_u64);
     value["after_rebuild_ns"] = json!(100_000_000);
     value["events"] = json!([at(200, json!({"action": "fail_drive", "drive": 1}))]);
     let result = result(&value);
