@@ -32,11 +32,18 @@ class Effort:
     slow_iops: float = 2000.0
     rounds: float = 12.0
     """I/Os recorded at least for each place in the queue."""
+    turns_s: float = 0.0
+    """Seconds recorded at least where jobs take turns at the drive or at a core, and a sixteenth
+    more for each job; no more than `most` I/Os."""
+    most: int = 250_000
     seed: int = 1
 
-    def ios_for(self, point: Point) -> int:
-        """I/Os to record for a point."""
+    def ios_for(self, point: Point, turns: bool = False) -> int:
+        """I/Os to record for a point; `turns` if its jobs take turns."""
         base = self.ios_of_slow if point.iops < self.slow_iops else self.ios
+        if turns:
+            long = self.turns_s * (1 + point.numjobs / 16) * point.iops
+            base = int(max(base, min(long, self.most)))
         return int(max(base, self.rounds * point.outstanding))
 
 
@@ -50,6 +57,8 @@ class Simulated:
     write: Latency | None
     iops_ci95: tuple[float, float]
     breakdown_us: Mapping[str, float]
+    cpu_us: float
+    """CPU time of an I/O in its load thread."""
     busiest: str
     """The component that worked most, with its share of the time."""
 
@@ -107,10 +116,10 @@ class Bench:
         if area < point.bs * point.numjobs:
             allowed = f"at least {point.numjobs} blocks; the drive offers {self.capacity} B"
             raise SpecError([Fault("area_bytes", point.area_bytes, allowed, (), point.file)])
-        device, share = _prepared(self.device, point, self.mapped)
+        ios = effort.ios_for(point, self.takes_turns(point))
+        device, share = _prepared(self.device, point, self.mapped, ios)
         area = max(point.bs * point.numjobs, int(area * share) // point.bs * point.bs)
         topology = connect(self.host, None, [Attached(self.drive, "drive", "device")], Faults())
-        ios = effort.ios_for(point)
         expected_ns = ios / point.iops * 1e9
         return {
             "seed": effort.seed,
@@ -142,6 +151,11 @@ class Bench:
             ],
             "workloads": [workload_of(point, area)],
         }
+
+    def takes_turns(self, point: Point) -> bool:
+        """True if the point's jobs wait for each other for far longer than an I/O takes."""
+        few = bool(self.host.slice) and point.numjobs > self.host.threads
+        return point.numjobs > 1 and (few or self.host.block_layer.scheduler == "fair")
 
     def run(self, point: Point, effort: Effort) -> Simulated:
         """Simulates a point.
@@ -175,11 +189,14 @@ def run_tasks(tasks: Sequence[Callable[[], Simulated]], workers: int) -> list[Si
 
 _SLICE_BLOCKS = 64
 _SLICE_PAGES = 64
+_SLICE_WRITTEN = 0.1
+"""Share of a slice that a run writes at most."""
+_SLICE_PAGE_SETS = 4
 _FILLING_BLOCK = 128 * 1024
 
 
 def _prepared(
-    device: Mapping[str, Any], point: Point, mapped: float
+    device: Mapping[str, Any], point: Point, mapped: float, ios: int
 ) -> tuple[dict[str, Any], float]:
     """The device in the state before the measurement, and the share of it that is simulated.
 
@@ -191,7 +208,7 @@ def _prepared(
     prepared, share = dict(device), 1.0
     steady = point.state == "steady-state" and point.read_share < 1.0
     if not steady:
-        prepared, share = _slice(prepared)
+        prepared, share = _slice(prepared, int(ios * point.bs * (1.0 - point.read_share)))
     capacity = int(prepared["capacity_bytes"])
     unit = int(prepared["unit_bytes"])
     filled = 0 if point.state == "fresh" else int(capacity * min(1.0, mapped)) // unit * unit
@@ -202,16 +219,26 @@ def _prepared(
     return prepared | {"history": past}, share
 
 
-def _slice(device: dict[str, Any]) -> tuple[dict[str, Any], float]:
+def _slice(device: dict[str, Any], written: int) -> tuple[dict[str, Any], float]:
+    """Some blocks of every die: enough that what the run writes does not set off collection."""
     nand = dict(device["nand"])
     whole = nand["blocks_per_plane"] * nand["pages_per_block"]
     reserved = device.get("reserved_blocks_per_plane", 0) / nand["blocks_per_plane"]
     nand["pages_per_block"] = min(nand["pages_per_block"], _SLICE_PAGES)
-    nand["blocks_per_plane"] = min(nand["blocks_per_plane"], _SLICE_BLOCKS)
+    dies = nand["channels"] * nand["dies_per_channel"]
+    block = nand["pages_per_block"] * nand["page_bytes"] * nand["planes"] * dies
+    least = max(_SLICE_BLOCKS, int(written / block / _SLICE_WRITTEN) + 1)
+    nand["blocks_per_plane"] = min(nand["blocks_per_plane"], least)
     share = nand["blocks_per_plane"] * nand["pages_per_block"] / whole
     unit = device["unit_bytes"]
+    # What a buffer takes in once says nothing of a run that lasts: it is cut too, to a few page
+    # sets for each die.
+    few = _SLICE_PAGE_SETS * dies * nand["planes"] * nand["page_bytes"]
+    buffer = dict(device["buffer"])
+    buffer["bytes"] = min(buffer["bytes"], few)
     cut = device | {
         "nand": nand,
+        "buffer": buffer,
         "capacity_bytes": max(1, int(device["capacity_bytes"] * share) // unit) * unit,
         "reserved_blocks_per_plane": int(reserved * nand["blocks_per_plane"]),
     }
@@ -255,8 +282,14 @@ def _simulated(result: Mapping[str, Any]) -> Simulated:
         write=_latency(workload["write"]),
         iops_ci95=tuple(workload["iops_ci95"]),
         breakdown_us=workload["breakdown_us"],
+        cpu_us=_cpu_us(result["components"], float(workload["iops"])),
         busiest=f"{busiest['name']} {busiest['utilization']:.0%}" if busiest else "",
     )
+
+
+def _cpu_us(components: Sequence[Mapping[str, Any]], iops: float) -> float:
+    shares = sum(float(part["utilization"]) for part in components if part["kind"] == "host")
+    return 1e6 * shares / iops if iops > 0 else 0.0
 
 
 def _latency(side: Mapping[str, Any]) -> Latency | None:

@@ -8,8 +8,9 @@ their standard errors, and how well it predicts the points that the fit has not 
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,48 +19,26 @@ import numpy.typing as npt
 from raidlab.calibration.bench import Bench, Effort
 from raidlab.calibration.compare import Compared, compare, summary
 from raidlab.calibration.device_file import device_toml
-from raidlab.calibration.fit import Estimate, Fit, Stage, fit
-from raidlab.calibration.kinds import Kind, kind_of, start_of, that_apply
-from raidlab.calibration.loss import Residual, residuals, robust, values
+from raidlab.calibration.fit import Estimate, Fit
+from raidlab.calibration.fit_model import FitModel
+from raidlab.calibration.kept import Kept
+from raidlab.calibration.kinds import Kind, kind_of
+from raidlab.calibration.loss import Residual, groups_of, residuals
 from raidlab.calibration.measurement import Measurement, Point
-from raidlab.calibration.parameters import Choice, Parameter, choose, get, put
+from raidlab.calibration.parameters import get, put
+from raidlab.calibration.sanity import extrapolated, possible, too_little
 from raidlab.calibration.select import missing, split
-from raidlab.devices.catalogue import KINDS, find_for, load_device
-from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.calibration.staging import FINE, ROUGH, Settings, Task, joint, settle
+from raidlab.devices.catalogue import find_for, load_device
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
-from raidlab.devices.schema import DriveSpec, check
 from raidlab.devices.units import is_quantity
+from raidlab.scenarios.store import Store
 
 Array = npt.NDArray[np.float64]
-_ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=6.0)
-_FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
-_FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0)
-_SPANNING = 6
+_FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, turns_s=1.5)
 _FAR = 0.25
 """Logarithm of a rate's error beyond which the kind itself is in doubt."""
-_NOTHING = Choice({}, frozenset(), {})
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a user says of a calibration."""
-
-    kind: str
-    host: str = ""
-    """Of the catalogue, or a file; the kind's usual one if empty."""
-    like: str = ""
-    """Device to start from; the kind's template if empty."""
-    name: str = ""
-    """Of the fitted device."""
-    train: str = ""
-    """Points that the fit may see; all if empty."""
-    overrides: Mapping[str, Any] = field(default_factory=dict)
-    """Values of the device file to replace before the fit, by dotted key."""
-    choice: Choice = _NOTHING
-    budget_s: float = 90.0
-    seed: int = 1
-    workers: int = 1
-    leave_out: bool = True
 
 
 @dataclass(frozen=True)
@@ -78,6 +57,7 @@ class Calibration:
     settings: Settings
     measurement: Measurement
     fit: Fit
+    model: FitModel
     bench: Bench
     tree: Mapping[str, Any]
     host: Mapping[str, Any]
@@ -106,8 +86,8 @@ class Calibration:
             "warnings": list(self.warnings),
         }
 
-    def to_toml(self) -> str:
-        """The fitted device's file."""
+    def to_toml(self, tree: Mapping[str, Any] | None = None) -> str:
+        """The fitted device's file; of another `tree` with the same sources if one is given."""
         sources: dict[str, Any] = dict(self.base_sources)
         for estimate in self.fit.estimates:
             parameter = estimate.parameter
@@ -135,7 +115,7 @@ class Calibration:
                 f" {test['median_abs_error_pct']:.1f} % in the median,"
                 f" {test['p90_abs_error_pct']:.1f} % in nine of ten."
             )
-        return device_toml(self.tree, sources, head)
+        return device_toml(self.tree if tree is None else tree, sources, head)
 
 
 def _source_key(key: str, tree: Mapping[str, Any]) -> str:
@@ -172,109 +152,41 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
     }
 
 
-class _Model:
-    """Builds benches from places in the unit cube."""
-
-    def __init__(
-        self,
-        tree: Mapping[str, Any],
-        host: Mapping[str, Any],
-        parameters: Sequence[Parameter],
-        ties: Mapping[str, Parameter],
-        known: Mapping[str, Parameter],
-        fixed: Mapping[str, float],
-    ) -> None:
-        self.tree, self.host, self.parameters = tree, host, list(parameters)
-        self.ties, self.known, self.fixed = ties, known, fixed
-
-    def numbers(self, at: Array) -> dict[str, float]:
-        """Every turned value by key; ratios as ratios."""
-        found = {p.key: p.value(float(x)) for p, x in zip(self.parameters, at, strict=True)}
-        places = {p.key: float(x) for p, x in zip(self.parameters, at, strict=True)}
-        for key, other in self.ties.items():
-            place = places.get(other.key)
-            found[key] = self.known[key].value(
-                other.place(self.fixed.get(other.key, 0.0)) if place is None else place
-            )
-        return found | dict(self.fixed)
-
-    def files(self, at: Array) -> tuple[dict[str, Any], dict[str, Any], float]:
-        """The trees of the device and of the host, and the share of the drive that held data."""
-        tree, host = copy.deepcopy(dict(self.tree)), copy.deepcopy(dict(self.host))
-        numbers = self.numbers(at)
-        mapped = numbers.get("state.mapped", 1.0)
-        for key, value in numbers.items():
-            if key.startswith("state."):
-                continue
-            parameter = self.known[key]
-            target, inner = (host, key[5:]) if key.startswith("host.") else (tree, key)
-            if parameter.of:
-                base = self.known[parameter.of]
-                at_base = numbers.get(parameter.of)
-                value *= start_of(base, self.tree, self.host) if at_base is None else at_base
-                put(target, inner, base.text(value))
-                continue
-            before = start_of(parameter, self.tree, self.host)
-            put(target, inner, parameter.text(value))
-            for along in parameter.along:
-                if along not in numbers and before > 0:
-                    ratio = start_of(_plain(parameter, along), self.tree, self.host) / before
-                    put(target, along, parameter.text(value * ratio))
-        return tree, host, mapped
-
-    def bench(self, at: Array) -> Bench:
-        """The bench at a place.
-
-        Raises:
-            SpecError: The numbers do not fit together.
-        """
-        tree, host, mapped = self.files(at)
-        drive = _checked(KINDS[str(tree["kind"])], tree)
-        where = _checked(HostSpec, host)
-        if not isinstance(drive, DriveSpec) or not isinstance(where, HostSpec):
-            raise SpecError([Fault("kind", tree["kind"], "a drive")])
-        return Bench.of(drive, where, mapped=mapped)
-
-
-def _plain(parameter: Parameter, key: str) -> Parameter:
-    return Parameter(
-        key, parameter.unit, parameter.low, parameter.high, parameter.scale, parameter.speaks
-    )
-
-
-def _checked(model: Any, tree: Mapping[str, Any]) -> Any:
-    faults = Faults()
-    found = check(model, tree, faults)
-    faults.raise_if_any()
-    return found
-
-
-def calibrate(measurement: Measurement, settings: Settings) -> Calibration:
+def calibrate(
+    measurement: Measurement, settings: Settings, store: Store | None = None
+) -> Calibration:
     """Fits a device to a measurement.
+
+    Args:
+        measurement: What was measured.
+        settings: What the user says of it.
+        store: Keeps what is computed until the fit is done, so that it can go on if it is stopped.
 
     Raises:
         SpecError: Names that do not exist, points that say nothing of the kind.
     """
     kind = kind_of(settings.kind)
+    kept_points, doubts = possible(measurement)
+    measurement = measurement.model_copy(update={"points": tuple(kept_points)})
     chosen, others = split(measurement.points, settings.train)
     points = [measurement.points[index] for index in chosen]
-    warnings = missing(measurement.points, settings.train) + _too_little(points)
+    warnings = doubts + missing(measurement.points, settings.train) + too_little(points)
     tree, sources = _base(kind, settings, measurement)
     behind = find_for("--host", settings.host or kind.host)
     if not isinstance(behind.spec, HostSpec):
         allowed = f"a host; this is a {behind.spec.kind}"
         raise SpecError([Fault("--host", settings.host, allowed)])
     host = copy.deepcopy(dict(behind.written))
-    variants = [v for v in kind.variants if not set(v) & set(settings.overrides)] or [{}]
-    tried = []
-    for variant in variants:
-        model, parameters, start = _model(
-            kind, _with(tree, variant), host, points, settings, variant
-        )
-        found = _search(model, parameters, start, points, settings, len(variants))
-        tried.append((robust(found.residuals), found, model, variant))
-    _, found, model, variant = min(tried, key=lambda one: one[0])
-    warnings += [f"{key} = {value} fits best" for key, value in variant.items()]
+    started = time.monotonic()
+    kept = None if store is None else Kept(store)
+    task = Task(kind, host, tuple(points), settings, kept)
+    settled = settle(task, tree, started + 0.5 * settings.budget_s)
+    found = joint(task, settled, started + settings.budget_s)
+    found = replace(found, wall_s=time.monotonic() - started)
+    if kept is not None:
+        kept.forget()
+    model = settled.model
+    warnings += settled.notes
     off = [abs(r.log_ratio) for r in _rates(model.bench(found.place), points, settings)]
     if float(np.median(off)) > _FAR:
         warnings.append(
@@ -286,73 +198,28 @@ def calibrate(measurement: Measurement, settings: Settings) -> Calibration:
     parts = ["train"] * len(chosen) + ["test"] * len(others)
     every = [measurement.points[index] for index in ordered]
     rows = compare(bench, every, _FINAL, parts=parts, workers=settings.workers)
-    groups = _groups(model.bench(found.place), points)
+    groups = groups_of(points)
     left = _leave_out(model, found, points, groups, settings) if settings.leave_out else ()
     fitted, fitted_host, _ = model.files(found.place)
     return Calibration(
         settings,
         measurement,
         found,
+        model,
         bench,
         fitted,
         fitted_host,
         sources,
         tuple(rows),
         tuple(left),
-        (*warnings, *found.warnings, *_extrapolated(points, every)),
+        (*warnings, *found.warnings, *extrapolated(points, every)),
     )
 
 
 def _rates(bench: Bench, points: Sequence[Point], settings: Settings) -> list[Residual]:
     """The comparisons of rates alone."""
-    found = residuals(points, bench.run_all(points, _ROUGH, settings.workers))
+    found = residuals(points, bench.run_all(points, ROUGH, settings.workers))
     return [residual for residual in found if residual.quantity == "rate"]
-
-
-def _with(tree: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, Any]:
-    changed = copy.deepcopy(dict(tree))
-    for key, value in variant.items():
-        if get(changed, key) is not None:
-            put(changed, key, value)
-    return changed
-
-
-def _groups(bench: Bench, points: Sequence[Point]) -> list[int]:
-    """For each residual of the points, the point that it belongs to."""
-    return [r.point for r in residuals(points, bench.run_all(points, _ROUGH))]
-
-
-def _search(
-    model: _Model,
-    parameters: Sequence[Parameter],
-    start: Array,
-    points: Sequence[Point],
-    settings: Settings,
-    searches: int,
-) -> Fit:
-    """The fit of one variant."""
-    groups = _groups(model.bench(start), points)
-
-    def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:
-        looked = [points[index] for index in indices]
-        effort = _ROUGH if rough else _FINE
-        try:
-            results = model.bench(at).run_all(looked, effort, settings.workers)
-        except SpecError:
-            # Numbers that no drive can have are as far away as can be.
-            counts = sum(1 for group in groups if group in set(indices))
-            return np.full(counts, 100.0)
-        return values(residuals(looked, results))
-
-    return fit(
-        parameters,
-        start,
-        evaluate,
-        groups,
-        _stages(parameters, points),
-        budget_s=settings.budget_s / searches,
-        seed=settings.seed,
-    )
 
 
 def _base(
@@ -387,99 +254,8 @@ def _name(text: str) -> str:
     return f"{kept or 'device'}-fitted"
 
 
-def _model(
-    kind: Kind,
-    tree: Mapping[str, Any],
-    host: Mapping[str, Any],
-    points: Sequence[Point],
-    settings: Settings,
-    variant: Mapping[str, Any],
-) -> tuple[_Model, list[Parameter], Array]:
-    sides = frozenset(name for point in points for name, _ in point.sides())
-    known_state = all(point.state is not None for point in points)
-    declared = [
-        parameter
-        for parameter in that_apply(kind.declared, tree, sides)
-        if not (known_state and parameter.key.startswith("state."))
-        and parameter.key not in variant
-        and parameter.key not in settings.overrides
-    ]
-    extra = that_apply(kind.extra, tree, sides)
-    parameters, fixed = choose(declared, extra, settings.choice)
-    known = {p.key: p for p in (*kind.declared, *kind.extra, *declared, *extra)}
-    ties = {key: known[other] for key, other in settings.choice.tie.items()}
-    model = _Model(tree, host, parameters, ties, known, fixed)
-    start = np.array([p.place(start_of(p, tree, host)) for p in parameters])
-    return model, parameters, start
-
-
-def _stages(parameters: Sequence[Parameter], points: Sequence[Point]) -> list[Stage]:
-    """Host and links first, then what reads tell, then what writes tell."""
-    stages = []
-    host = tuple(i for i, p in enumerate(parameters) if p.key.startswith("host."))
-    if host:
-        stages.append(Stage(host, _spanning(points, range(len(points)))))
-    for side in ("read", "write"):
-        of = [i for i, point in enumerate(points) if getattr(point, side) is not None]
-        turned = tuple(
-            i
-            for i, p in enumerate(parameters)
-            if i not in host and (p.side == side or (p.side == "both" and side == _first(points)))
-        )
-        if turned and of:
-            stages.append(Stage(turned, _spanning(points, of)))
-    return stages
-
-
-def _first(points: Sequence[Point]) -> str:
-    return "read" if any(point.read is not None for point in points) else "write"
-
-
-def _spanning(points: Sequence[Point], of: Sequence[int]) -> tuple[int, ...]:
-    """A few points that span what is outstanding."""
-    ordered = sorted(of, key=lambda index: (points[index].outstanding, points[index].numjobs))
-    if len(ordered) <= _SPANNING:
-        return tuple(ordered)
-    at = np.linspace(0, len(ordered) - 1, _SPANNING)
-    return tuple(ordered[round(float(index))] for index in at)
-
-
-def _too_little(points: Sequence[Point]) -> list[str]:
-    found = []
-    if len({point.outstanding for point in points}) == 1:
-        found.append(
-            f"all points have {points[0].outstanding} outstanding: waiting and work cannot be told"
-            " apart; measure depth 1 and a deep queue too (raidlab-collect --plan quick)"
-        )
-    for side in ("read", "write"):
-        if not any(getattr(point, side) for point in points):
-            found.append(f"no {side}s were measured: what only {side}s tell stays as assumed")
-    if not any(
-        s.completion.percentiles_us or s.completion.bins_ns for p in points for _, s in p.sides()
-    ):
-        found.append("no percentiles were measured: fitted to rates alone")
-    return found
-
-
-def _extrapolated(train: Sequence[Point], every: Sequence[Point]) -> list[str]:
-    """What lies outside the range that the fit has seen."""
-    found = []
-    most = max(point.outstanding for point in train)
-    beyond = [p for p in every if p.outstanding > most]
-    if beyond:
-        found.append(
-            f"{len(beyond)} points have more outstanding than the {most} that the fit has seen:"
-            " extrapolated"
-        )
-    jobs = max(point.numjobs for point in train)
-    more = sum(point.numjobs > jobs for point in every)
-    if more:
-        found.append(f"{more} points have more than {jobs} jobs: the host's own figures decide")
-    return found
-
-
 def _leave_out(
-    model: _Model, found: Fit, points: Sequence[Point], groups: Sequence[int], settings: Settings
+    model: FitModel, found: Fit, points: Sequence[Point], groups: Sequence[int], settings: Settings
 ) -> list[LeftOut]:
     """Each curve predicted without having seen it: one Gauss-Newton step away from the fit."""
     curves: dict[str, list[int]] = {}
@@ -499,7 +275,7 @@ def _leave_out(
         place = np.clip(found.place - np.clip(step, -0.2, 0.2), 0.0, 1.0)
         of = [points[index] for index in members]
         try:
-            rows = compare(model.bench(place), of, _FINE, workers=settings.workers)
+            rows = compare(model.bench(place), of, FINE, workers=settings.workers)
         except SpecError:
             continue
         left.append(LeftOut(curve, len(of), float(summary(rows)["median_abs_error_pct"])))

@@ -37,7 +37,7 @@ _STEP = 0.02
 _AT_BOUND = 0.01
 _WIDE = 0.25
 _ALIKE = 0.98
-_PULL = 0.5
+_PULL = 2.0
 """Residual of a parameter that lies a whole range away from where it started: far less than any
 measurement says, but enough to leave alone what no measurement speaks to."""
 
@@ -67,6 +67,8 @@ class Fit:
 
     estimates: tuple[Estimate, ...]
     place: Array
+    errors: Array
+    """Standard errors of the places, in units of the range."""
     correlations: Array
     jacobian: Array
     residuals: Array
@@ -84,11 +86,14 @@ class Stage:
 
 
 @dataclass
-class _Search:
+class Search:
+    """Evaluations of a model, with the pull towards the start, until the time is up."""
+
     evaluate: Evaluate
     start: Array
     points: tuple[int, ...]
     deadline: float
+    pulls: Array | float = 1.0
     evaluations: int = 0
     best: tuple[float, Array] | None = None
 
@@ -99,7 +104,7 @@ class _Search:
         at = np.clip(at, 0.0, 1.0)
         self.evaluations += 1
         found = self.evaluate(at, points, rough)
-        return np.concatenate([found, (at - self.start) * _PULL])
+        return np.concatenate([found, (at - self.start) * _PULL * self.pulls])
 
     def full(self, at: Array) -> Array:
         """The residuals of all points; the best place is remembered."""
@@ -120,29 +125,34 @@ def fit(
     budget_s: float = 90.0,
     samples: int = 0,
     seed: int = 1,
+    begin: Array | None = None,
+    evaluated: int = 0,
 ) -> Fit:
     """Finds the parameters under which the residuals are least.
 
     Args:
         parameters: What may be turned; their places between the bounds span the unit cube.
-        start: Where to begin, in the unit cube.
+        start: What is expected, in the unit cube: what no measurement speaks to stays there.
         evaluate: Gives the residuals.
         groups: For each residual of all points, the point that it belongs to.
         stages: Searches of parts before the joint one.
         budget_s: Seconds after which the search ends with what it has.
         samples: Size of the first look of a stage; 25 times its parameters if 0.
         seed: Of the search's own random numbers.
+        begin: Where to begin; the start if None.
+        evaluated: Evaluations that were made before.
     """
     begun = time.monotonic()
     points = tuple(sorted(set(groups)))
-    search = _Search(evaluate, start.copy(), points, begun + 0.75 * budget_s)
+    pulls = np.array([parameter.pull for parameter in parameters])
+    search = Search(evaluate, start.copy(), points, begun + 0.75 * budget_s, pulls)
     warnings: list[str] = []
-    place = start.copy()
+    place = (start if begin is None else begin).copy()
     try:
         for number, stage in enumerate(stages):
             left = search.deadline - time.monotonic()
             until = time.monotonic() + left / (len(stages) - number + 1)
-            place = _look_everywhere(search, place, stage, samples, seed, until)
+            place = look_everywhere(search, place, stage, samples, seed, until)
         _go_downhill(search, place)
     except OutOfTimeError:
         warnings.append(f"the time budget of {budget_s:g} s ended the search early")
@@ -151,24 +161,43 @@ def fit(
         search.full(place)
     place = place if search.best is None else search.best[1]
     jacobian, at_best = _jacobian(search, place, parameters)
-    estimates, correlations = _estimates(parameters, place, jacobian, at_best, groups, seed)
+    estimates, errors, correlations = _estimates(parameters, place, jacobian, at_best, groups, seed)
     warnings += _doubts(estimates, len(at_best))
     return Fit(
         tuple(estimates),
         place,
+        errors,
         correlations,
         jacobian,
         at_best,
-        search.evaluations,
+        search.evaluations + evaluated,
         time.monotonic() - begun,
         tuple(warnings),
     )
 
 
-def _look_everywhere(
-    search: _Search, place: Array, stage: Stage, samples: int, seed: int, until: float
+def look_everywhere(
+    search: Search,
+    place: Array,
+    stage: Stage,
+    samples: int,
+    seed: int,
+    until: float,
+    simplexes: int = 3,
+    steps: int = 30,
 ) -> Array:
-    """The best of a Latin hypercube and of simplexes from its best; the rest of `place` stays."""
+    """The best of a Latin hypercube and of simplexes from its best; the rest of `place` stays.
+
+    Args:
+        search: What evaluates.
+        place: Where the parameters stand that the stage does not turn.
+        stage: What is turned, on which points.
+        samples: Size of the hypercube; 25 times the parameters if 0.
+        seed: Of the hypercube.
+        until: When to end, by the monotonic clock.
+        simplexes: How many of the best places a simplex starts from.
+        steps: Evaluations of each simplex, times the parameters.
+    """
     turned = list(stage.parameters)
     if not turned:
         return place
@@ -191,7 +220,7 @@ def _look_everywhere(
     with contextlib.suppress(_StageOverError):
         for part in (place[turned], *cube):
             cost(part)
-        for _, part in sorted(best, key=lambda found: found[0])[:3]:
+        for _, part in sorted(best, key=lambda found: found[0])[:simplexes]:
             simplex = np.vstack(
                 [part, *(np.where(row, _away(part), part) for row in np.eye(count))]
             )
@@ -201,7 +230,7 @@ def _look_everywhere(
                 method="Nelder-Mead",
                 options={
                     "initial_simplex": simplex,
-                    "maxfev": 30 * count,
+                    "maxfev": steps * count,
                     "xatol": 0.004,
                     "fatol": 0.05,
                     "adaptive": True,
@@ -221,7 +250,7 @@ def _away(at: Array) -> Array:
     return np.where(at < 0.5, at + 0.15, at - 0.15)
 
 
-def _go_downhill(search: _Search, at: Array) -> None:
+def _go_downhill(search: Search, at: Array) -> None:
     search.full(at)
     scipy.optimize.least_squares(
         search.full,
@@ -236,9 +265,7 @@ def _go_downhill(search: _Search, at: Array) -> None:
     )
 
 
-def _jacobian(
-    search: _Search, place: Array, parameters: Sequence[Parameter]
-) -> tuple[Array, Array]:
+def _jacobian(search: Search, place: Array, parameters: Sequence[Parameter]) -> tuple[Array, Array]:
     """Change of the residuals by place, from steps to both sides where there is room."""
     count = len(place)
     at_best = search.full(place)[: -count or None]
@@ -269,7 +296,7 @@ def _estimates(
     residuals: Array,
     groups: Sequence[int],
     seed: int,
-) -> tuple[list[Estimate], Array]:
+) -> tuple[list[Estimate], Array, Array]:
     weights = _weights(residuals)
     weighted, count = jacobian * weights[:, None], len(place)
     spare = max(1, len(residuals) - count)
@@ -301,7 +328,7 @@ def _estimates(
                 like,
             )
         )
-    return found, correlations
+    return found, errors, correlations
 
 
 def _bootstrap(weighted: Array, residuals: Array, groups: Sequence[int], seed: int) -> Array:
@@ -350,4 +377,13 @@ def sensitivity(jacobian: Array) -> list[float]:
     return [float(np.sqrt(np.mean(column**2))) for column in jacobian.T]
 
 
-__all__ = ["Estimate", "Fit", "OutOfTimeError", "Stage", "fit", "sensitivity"]
+__all__ = [
+    "Estimate",
+    "Fit",
+    "OutOfTimeError",
+    "Search",
+    "Stage",
+    "fit",
+    "look_everywhere",
+    "sensitivity",
+]

@@ -10,13 +10,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from raidlab.calibration.parameters import Parameter, get
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
 
 TEMPLATES = Path(__file__).parent / "templates"
+
+
+CPU_SCALE = "host.cpu"
+CPU_TIMES = ("submit", "complete", "wake", "fill", "interrupt", "raid_command")
+"""What `host.cpu` scales."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """What is no number but a way of working, or comes in steps: values that are tried in turn.
+
+    A parameter that an option sets is not turned.
+    """
+
+    name: str
+    side: Literal["read", "write"]
+    """The direction that tells it."""
+    options: tuple[Mapping[str, Any], ...]
+    """Values of the device file by dotted key."""
+    shallow: bool = False
+    """True if the points with the least outstanding tell it."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +50,7 @@ class Kind:
     """Of the catalogue, if the user names none."""
     declared: tuple[Parameter, ...]
     extra: tuple[Parameter, ...] = ()
-    variants: tuple[Mapping[str, Any], ...] = ({},)
-    """What is no number but a way of working: values of the file that are tried one after the
-    other, and of which the best fit is kept. A parameter that one of them sets is not turned."""
+    ways: tuple[Way, ...] = ()
 
 
 def _time(key: str, unit: str, low: float, high: float, speaks: str, **more: Any) -> Parameter:
@@ -39,7 +58,7 @@ def _time(key: str, unit: str, low: float, high: float, speaks: str, **more: Any
 
 
 _HDD = (
-    _time("seek.read.average", "ms", 2.0, 25.0, "random reads at depth 1", side="read"),
+    _time("seek.read.average", "ms", 1.5, 30.0, "random reads at depth 1", side="read"),
     Parameter(
         "seek.read.full",
         "",
@@ -50,8 +69,9 @@ _HDD = (
         side="read",
         of="seek.read.average",
     ),
-    _time("seek.read.single", "ms", 0.2, 8.0, "random reads at depth", side="read"),
+    _time("seek.read.single", "ms", 0.1, 8.0, "random reads at depth", side="read"),
     Parameter("scheduler.ageing", "", 0.0, 1.0, "linear", "p99 of random reads at depth"),
+    Parameter("seek.spread", "ms", 0.0, 12.0, "linear", "random reads over depth", side="read"),
     _time("overhead.read", "ms", 0.02, 3.0, "random reads at depth 1", side="read"),
     Parameter(
         "seek.write_settle", "ms", -1.0, 25.0, "linear", "random writes at depth 1", side="write"
@@ -66,15 +86,15 @@ _HDD = (
         side="write",
         whole=True,
     ),
-    _time("overhead.write", "ms", 0.02, 8.0, "random writes at depth 1", side="write"),
+    _time("overhead.write", "ms", 0.02, 12.0, "random writes at depth 1", side="write"),
 )
 
 _SSD = (
     _time(
         "nand.read.0",
         "us",
-        15.0,
-        150.0,
+        5.0,
+        400.0,
         "random reads at depth 1",
         side="read",
         along=("nand.read.1", "nand.read.2", "nand.read.3"),
@@ -99,15 +119,23 @@ _SSD = (
         side="read",
         of="nand.read.0",
     ),
-    _time("firmware.read", "us", 0.3, 40.0, "random reads of several jobs at depth", side="read"),
-    _time("firmware.read_latency", "us", 0.5, 100.0, "random reads at depth 1", side="read"),
-    _time("firmware.write", "us", 0.3, 60.0, "random writes at depth", side="write"),
-    _time("firmware.write_latency", "us", 0.5, 100.0, "random writes at depth 1", side="write"),
+    _time(
+        "firmware.read",
+        "us",
+        0.3,
+        200.0,
+        "random reads of several jobs at depth",
+        side="read",
+        pull=4.0,
+    ),
+    _time("firmware.read_latency", "us", 0.5, 300.0, "random reads at depth 1", side="read"),
+    _time("firmware.write", "us", 0.3, 400.0, "random writes at depth", side="write", pull=4.0),
+    _time("firmware.write_latency", "us", 0.5, 1000.0, "random writes at depth 1", side="write"),
     _time(
         "nand.program.0",
         "us",
         50.0,
-        4000.0,
+        40_000.0,
         "random writes that last beyond the buffer",
         side="write",
         along=("nand.program.1", "nand.program.2", "nand.program.3"),
@@ -138,8 +166,35 @@ _HOST = (
     _time("host.port.write", "us", 0.1, 30.0, "writes of several jobs at depth", side="write"),
 )
 
+_CPU = Parameter(CPU_SCALE, "", 0.25, 4.0, "log", "one job at depth, and its CPU share", pull=8.0)
+_JITTER = Parameter("host.spread", "", 0.0, 1.0, "linear", "percentiles of one job")
 _HDD_EXTRA = (Parameter("speed", "rpm", 4000.0, 16000.0, "log", "percentiles at depth 1"),)
+_HDD_WAYS = (
+    Way(
+        "speed",
+        "read",
+        tuple({"speed": f"{rpm} rpm"} for rpm in (5400, 7200, 10_000, 15_000)),
+        shallow=True,
+    ),
+    Way(
+        "scheduler.policy",
+        "read",
+        (
+            {"scheduler.policy": "shortest-access"},
+            {"scheduler.policy": "c-look", "scheduler.ageing": 0.0},
+        ),
+    ),
+    Way(
+        "write_cache.enabled",
+        "write",
+        (
+            {"write_cache.enabled": True},
+            {"write_cache.enabled": False, "write_cache.extents": 16},
+        ),
+    ),
+)
 _SSD_EXTRA = (
+    Parameter("firmware.spread", "", 0.0, 1.0, "linear", "percentiles of random writes"),
     Parameter(
         "nand.dies_per_channel",
         "",
@@ -153,20 +208,32 @@ _SSD_EXTRA = (
     _time("nand.command", "us", 0.1, 20.0, "random reads of several jobs at depth", side="read"),
 )
 
+
+def _dies(*shares: tuple[int, int]) -> tuple[Way, ...]:
+    """Dies on each channel with blocks in each plane: as many bytes in all."""
+    options = tuple(
+        {"nand.dies_per_channel": dies, "nand.blocks_per_plane": blocks} for dies, blocks in shares
+    )
+    return (Way("nand.dies_per_channel", "read", options),)
+
+
 KINDS: Mapping[str, Kind] = {
-    "hdd": Kind(
-        "hdd",
-        TEMPLATES / "hdd.toml",
+    "hdd": Kind("hdd", TEMPLATES / "hdd.toml", "ahci", _HDD, (*_HDD_EXTRA, *_HOST), _HDD_WAYS),
+    "ssd": Kind(
+        "ssd",
+        TEMPLATES / "ssd.toml",
         "ahci",
-        _HDD,
-        (*_HDD_EXTRA, *_HOST),
-        (
-            {"scheduler.policy": "c-look", "scheduler.ageing": 0.0},
-            {"scheduler.policy": "shortest-access"},
-        ),
+        (*_SSD, _CPU, _JITTER),
+        (*_SSD_EXTRA, *_HOST),
     ),
-    "ssd": Kind("ssd", TEMPLATES / "ssd.toml", "ahci", _SSD, (*_SSD_EXTRA, *_HOST)),
-    "nvme": Kind("ssd", TEMPLATES / "nvme.toml", "nvme", _SSD, (*_SSD_EXTRA, *_HOST)),
+    "nvme": Kind(
+        "ssd",
+        TEMPLATES / "nvme.toml",
+        "nvme",
+        (*_SSD, _CPU, _JITTER),
+        (*_SSD_EXTRA, *_HOST),
+        _dies((4, 1100), (1, 4400), (16, 275)),
+    ),
     "station": Kind("station", TEMPLATES / "station.toml", "generic", _STATION, _HOST),
 }
 
@@ -200,7 +267,7 @@ def that_apply(
 
 def start_of(parameter: Parameter, tree: Mapping[str, Any], host: Mapping[str, Any]) -> float:
     """The value that the files have, in the parameter's unit."""
-    if parameter.key.startswith("state."):
+    if parameter.key.startswith("state.") or parameter.key == CPU_SCALE:
         return 1.0
     tree, key = (
         (host, parameter.key[5:]) if parameter.key.startswith("host.") else (tree, parameter.key)

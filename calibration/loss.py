@@ -27,6 +27,9 @@ PERCENTILES: tuple[tuple[float, float], ...] = (
     (99.0, 0.15),
 )
 """Percentiles that are compared, and the relative deviation that counts as agreement."""
+CPU_TOLERANCE = 0.1
+_LEAST_CPU_SHARE = 0.05
+"""Of one hardware thread; what fio rounds says nothing of less."""
 _FARTHEST = 3.0
 
 
@@ -81,6 +84,30 @@ def residuals(points: Sequence[Point], results: Sequence[Simulated]) -> list[Res
                 found.append(
                     Residual(index, f"{name} p{percent:g}", measured, value or 0.0, tolerance)
                 )
+        cpu = measured_cpu_us(point)
+        if cpu is not None:
+            found.append(Residual(index, "cpu", cpu, result.cpu_us, CPU_TOLERANCE))
+    return found
+
+
+def measured_cpu_us(point: Point) -> float | None:
+    """CPU time of an I/O, user and system, as fio saw it; None where it says too little."""
+    if point.cpu_share is None:
+        return None
+    share = point.cpu_share * point.numjobs
+    return 1e6 * share / point.iops if share >= _LEAST_CPU_SHARE else None
+
+
+def groups_of(points: Sequence[Point]) -> list[int]:
+    """For each residual of the points, the point that it belongs to."""
+    found = []
+    for index, point in enumerate(points):
+        known = sum(
+            (total_percentile(point, side, percent) or 0.0) > 0.0
+            for _, side in point.sides()
+            for percent, _ in PERCENTILES
+        )
+        found += [index] * (1 + known + (measured_cpu_us(point) is not None))
     return found
 
 

@@ -31,6 +31,9 @@ class Parameter:
         of: Another key, if the value is this many times the value there.
         along: Keys that keep their ratio to this one.
         whole: True for counts.
+        pull: How strongly it is held where the file has it, as a multiple of the usual: for what
+            the file knows well, and for what the measurement may leave open to one side, such as
+            the core time of a drive that is never the bottleneck.
     """
 
     key: str
@@ -43,6 +46,7 @@ class Parameter:
     of: str = ""
     along: tuple[str, ...] = ()
     whole: bool = False
+    pull: float = 1.0
 
     def value(self, at: float) -> float:
         """The value at a place between 0 (low) and 1 (high)."""

@@ -25,7 +25,7 @@ class ScenarioBench(Bench):
         if self.scenario is None:
             raise AssertionError("a bench of a scenario has one")
         plan = self.scenario.plan(0, 0, effort.seed)
-        ios = effort.ios_for(point)
+        ios = effort.ios_for(point, self.takes_turns(point))
         expected_ns = ios / point.iops * 1e9
         first = plan["workloads"][0]
         area = min(point.area_bytes or first["area_bytes"], first["area_bytes"])

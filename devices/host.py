@@ -124,6 +124,8 @@ class HostSpec(DeviceSpec):
     interrupt: Duration = 0
     """CPU time of each completion's interrupt on the first hardware thread, where load threads
     share them in slices; where some are free, threads keep away from that one."""
+    spread: Share = 0.0
+    """Share of each piece of CPU time that varies exponentially: caches, other interrupts."""
     sata: InterfaceName = "sata-6g"
     """Port of a SATA drive that hangs on the host directly."""
     sas: InterfaceName = "sas-12g"
@@ -150,5 +152,6 @@ class HostSpec(DeviceSpec):
             "fill_ns": round(self.fill * scale),
             "cores": self.threads,
             "slice_ns": self.slice,
+            "spread": self.spread,
             "interrupt_ns": round(self.interrupt * scale),
         }

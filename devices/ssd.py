@@ -156,6 +156,8 @@ class Firmware(Table):
     """What a write waits for without holding a core."""
     other: Duration = 2000
     """Core time of a trim or flush."""
+    spread: Share = 0.0
+    """Share of a command's core time that varies exponentially from one to the next."""
 
 
 class Prefetch(Table):
@@ -340,6 +342,7 @@ class SsdSpec(DriveSpec):
                 "write_ns": firmware.write,
                 "read_unit_ns": firmware.read_unit,
                 "write_unit_ns": firmware.write_unit,
+                "spread": firmware.spread,
                 "move_unit_ns": firmware.move_unit,
                 "fetch_unit_ns": firmware.fetch_unit,
                 "read_latency_ns": firmware.read_latency,

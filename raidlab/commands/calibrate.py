@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,9 +20,11 @@ from raidlab.commands.common import (
     command,
     say,
     table,
+    unfinished,
     write_file,
 )
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.units import DURATION
 
 if TYPE_CHECKING:
     from raidlab.calibration.calibrate import Calibration
@@ -57,7 +60,18 @@ def calibrate(
     tie: Annotated[
         list[str] | None, typer.Option("--tie", help="firmware.write=firmware.read.")
     ] = None,
-    budget: Annotated[float, typer.Option("--budget", min=1, help="Seconds for the search.")] = 90,
+    budget: Annotated[
+        str, typer.Option("--budget", help='Time for the search: "2 min", or seconds.')
+    ] = "4 min",
+    posterior: Annotated[
+        int,
+        typer.Option(
+            "--posterior", min=0, max=1000, help="Devices to draw for intervals of the rates."
+        ),
+    ] = 0,
+    draws: Annotated[
+        Path | None, typer.Option("--draws", help="Folder for the drawn device files.")
+    ] = None,
     seed: Seed = 1,
     out: Annotated[Path | None, typer.Option("--out", help="The device file to write.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="A page to write.")] = None,
@@ -67,8 +81,10 @@ def calibrate(
     """Fit a device to a measurement, with errors, and predict what the fit has not seen."""
     import os
 
-    from raidlab.calibration.calibrate import Settings
     from raidlab.calibration.calibrate import calibrate as fit_device
+    from raidlab.calibration.posterior import device_files
+    from raidlab.calibration.posterior import document as posterior_of
+    from raidlab.calibration.staging import Settings
 
     check_writable(out, report)
     settings = Settings(
@@ -83,11 +99,21 @@ def calibrate(
             frozenset(free or ()),
             dict(_pairs("--tie", tie)),
         ),
-        budget_s=budget,
+        budget_s=_seconds(budget),
         seed=seed,
         workers=workers or os.cpu_count() or 1,
     )
-    result = fit_device(load_measurement(measurement), settings)
+    measured = load_measurement(measurement)
+    if draws is not None and posterior == 0:
+        raise SpecError([Fault("--draws", str(draws), "only with --posterior N")])
+    with ExitStack() as stack:
+        result = fit_device(measured, settings, unfinished(stack))
+    document = result.to_dict()
+    if posterior:
+        document["posterior"] = posterior_of(result, posterior, settings.workers)
+    if draws is not None:
+        for number, text in enumerate(device_files(result, posterior), 1):
+            write_file(draws / f"{result.tree['name']}-{number:03}.toml", text)
     if out is not None:
         write_file(out, result.to_toml())
     if report is not None:
@@ -95,14 +121,14 @@ def calibrate(
 
         write_file(report, html_calibration(result))
     if json:
-        print(json_module.dumps(result.to_dict(), indent=2))
+        print(json_module.dumps(document, indent=2))
     else:
-        _show(result)
+        _show(result, document)
     for warning in result.warnings:
         say(f"warning: {warning}")
 
 
-def _show(result: Calibration) -> None:
+def _show(result: Calibration, document: dict[str, Any]) -> None:
     rows: list[dict[str, Any]] = [
         {
             "parameter": e.parameter.key,
@@ -114,7 +140,6 @@ def _show(result: Calibration) -> None:
         for e in result.fit.estimates
     ]
     table(rows, str(result.tree["title"]))
-    document = result.to_dict()
     for part in ("train", "test"):
         found = document[part]
         if found["points"]:
@@ -122,6 +147,26 @@ def _show(result: Calibration) -> None:
                 f"{part}: {found['points']} points, rate {found['median_abs_error_pct']:.1f} % off"
                 f" in the median, {found['p90_abs_error_pct']:.1f} % in nine of ten"
             )
+    if "posterior" in document:
+        found = document["posterior"]
+        print(
+            f"{found['draws']} devices drawn: {found['share_inside']:.0%} of the measured rates lie"
+            " in the 95 % intervals of the drawn ones"
+        )
+
+
+def _seconds(text: str) -> float:
+    """A time as text with a unit, or a number of seconds."""
+    try:
+        found = float(text)
+    except ValueError:
+        try:
+            found = float(DURATION.parse(text)) / 1e9
+        except ValueError:
+            found = 0.0
+    if not 1.0 <= found <= 86_400.0:
+        raise SpecError([Fault("--budget", text, 'from 1 s to 1 d: "2 min", or seconds')])
+    return found
 
 
 def _pairs(option: str, given: list[str] | None) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from raidlab.calibration.bench import Bench, Effort
-from raidlab.calibration.calibrate import Calibration, Settings, calibrate
+from raidlab.calibration.calibrate import Calibration, calibrate
 from raidlab.calibration.compare import compare, estimate_mapped, summary
 from raidlab.calibration.distribution import kolmogorov, percentile
 from raidlab.calibration.fio_json import import_fio
@@ -20,6 +20,7 @@ from raidlab.calibration.kinds import TEMPLATES
 from raidlab.calibration.measurement import Latency, Measurement, Point, Side
 from raidlab.calibration.parameters import Choice, Parameter
 from raidlab.calibration.select import split
+from raidlab.calibration.staging import Settings
 from raidlab.cli import app
 from raidlab.devices.catalogue import find, load_device
 from raidlab.devices.faults import SpecError

@@ -8,7 +8,7 @@
 //! long while it has work (`core_slices`). See docs/models/host.md.
 
 use crate::core_slices::CoreSlices;
-use raidlab_kernel::{Nanos, Op, Served, Station, Time};
+use raidlab_kernel::{Nanos, Op, Served, Station, Stream, Time};
 use serde::Deserialize;
 
 /// The host in the plan. Times are those of this host's clock: the catalogue scales them.
@@ -44,6 +44,9 @@ pub struct HostParams {
     /// works for; it has an effect only where threads have slices of fewer cores.
     #[serde(default)]
     pub interrupt_ns: Nanos,
+    /// Share of each piece of CPU time that varies exponentially; the mean stays.
+    #[serde(default)]
+    pub spread: f64,
 }
 
 /// Load threads, each a first-come station, and their cores.
@@ -54,11 +57,12 @@ pub struct Host {
     /// Empty if every thread has a core of its own.
     cores: Vec<Station>,
     slices: Option<CoreSlices>,
+    draws: Stream,
 }
 
 impl Host {
     /// `threads` idle load threads.
-    pub fn new(params: &HostParams, threads: usize) -> Host {
+    pub fn new(params: &HostParams, threads: usize, seed: u64) -> Host {
         let cores = params.cores as usize;
         let shared = cores > 0 && cores < threads;
         let sliced = shared && params.slice_ns > Nanos::ZERO;
@@ -66,6 +70,7 @@ impl Host {
             params: params.clone(),
             threads: vec![Station::default(); threads],
             cores: vec![Station::default(); if shared && !sliced { cores } else { 0 }],
+            draws: Stream::new(seed, "host", "CPU times"),
             slices: sliced.then(|| CoreSlices::new(params.slice_ns, cores, threads)),
         }
     }
@@ -138,6 +143,7 @@ impl Host {
     /// Thread `thread` works for `time` on something else: a system call, copying.
     #[inline]
     pub fn work(&mut self, thread: u32, now: Time, time: Nanos) -> Served {
+        let time = self.varied(time);
         let own = &mut self.threads[thread as usize];
         if self.cores.is_empty() || time == Nanos::ZERO {
             return own.serve(now, time);
@@ -146,6 +152,17 @@ impl Host {
         let core = Self::core_for(&self.cores, ready);
         let served = self.cores[core].serve(ready, time);
         own.serve(served.start, time)
+    }
+
+    /// A time that takes now less, now more: caches, other interrupts.
+    #[inline]
+    fn varied(&mut self, time: Nanos) -> Nanos {
+        let spread = self.params.spread;
+        if spread <= 0.0 || time == Nanos::ZERO {
+            return time;
+        }
+        let varies = Nanos((time.0 as f64 * spread) as u64);
+        time.saturating_sub(varies) + self.draws.exponential(varies)
     }
 
     /// The core that became free last before `ready`; if none has, the first that will be.
@@ -189,8 +206,9 @@ mod tests {
             cores,
             slice_ns: Nanos::ZERO,
             interrupt_ns: Nanos::ZERO,
+            spread: 0.0,
         };
-        Host::new(&params, threads)
+        Host::new(&params, threads, 1)
     }
 
     #[test]
@@ -199,6 +217,23 @@ mod tests {
         assert_eq!(host.submit(0, Op::Read, Time(0)).end, Time(10));
         assert_eq!(host.complete(0, Time(10)).end, Time(15));
         assert_eq!(host.complete(0, Time(100)).end, Time(112));
+    }
+
+    #[test]
+    fn cpu_times_that_vary_keep_their_mean() {
+        let mut host = host(0, 1);
+        host.params.spread = 0.5;
+        host.params.submit_ns = Nanos(1_000);
+        let mut least = u64::MAX;
+        let mut sum = 0;
+        for n in 0..20_000 {
+            let now = Time(n * 1_000_000);
+            let took = host.submit(0, Op::Read, now).end - now;
+            least = least.min(took.0);
+            sum += took.0;
+        }
+        assert!((sum as f64 / 20_000.0 / 1_000.0 - 1.0).abs() < 0.02);
+        assert!((500..520).contains(&least));
     }
 
     #[test]

@@ -88,6 +88,7 @@ impl System {
             host: Host::new(
                 &plan.host,
                 threads as usize + outside_threads as usize + plan.workloads.len(),
+                plan.seed,
             ),
             signalled: vec![
                 Queue::default();

@@ -6,7 +6,7 @@
 //! interrupts, error correction of a page) is latency and bounds nothing. A drive whose map the
 //! host keeps (ioDrive) has one core here for each driver thread: the host's.
 
-use raidlab_kernel::{Nanos, Op, Served, Stations, Time};
+use raidlab_kernel::{Nanos, Op, Served, Stations, Stream, Time};
 use serde::{Deserialize, Serialize};
 
 /// Firmware in the plan.
@@ -36,6 +36,10 @@ pub struct FirmwareParams {
     pub write_latency_ns: Nanos,
     /// Core time of a trim or flush command.
     pub other_ns: Nanos,
+    /// Share of a command's core time that varies from one to the next, exponentially; the mean
+    /// stays.
+    #[serde(default)]
+    pub spread: f64,
 }
 
 /// The cores in a run.
@@ -43,14 +47,27 @@ pub struct FirmwareParams {
 pub(super) struct Firmware {
     params: FirmwareParams,
     cores: Stations,
+    draws: Stream,
 }
 
 impl Firmware {
-    pub(super) fn new(params: &FirmwareParams) -> Firmware {
+    pub(super) fn new(params: &FirmwareParams, draws: Stream) -> Firmware {
         Firmware {
             params: *params,
             cores: Stations::new(params.cores as usize),
+            draws,
         }
+    }
+
+    /// A time that takes now less, now more.
+    #[inline]
+    fn varied(&mut self, time: Nanos) -> Nanos {
+        let spread = self.params.spread;
+        if spread <= 0.0 || time == Nanos::ZERO {
+            return time;
+        }
+        let varies = Nanos((time.0 as f64 * spread) as u64);
+        time.saturating_sub(varies) + self.draws.exponential(varies)
     }
 
     /// A command of `units` arrives: when a core takes it up and passes it on.
@@ -61,6 +78,7 @@ impl Firmware {
             Op::Write => (self.params.write_ns, self.params.write_unit_ns),
             Op::Trim | Op::Flush => (self.params.other_ns, Nanos::ZERO),
         };
+        let command = self.varied(command);
         let served = self.cores.serve(now, command + unit * u64::from(units));
         Served {
             start: served.start,
@@ -87,5 +105,40 @@ impl Firmware {
             }
             Op::Trim | Op::Flush => Nanos::ZERO,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn core_times_that_vary_keep_their_mean_and_have_the_deviation_of_their_share() {
+        let params = FirmwareParams {
+            cores: 1,
+            read_ns: Nanos(10_000),
+            write_ns: Nanos(0),
+            read_unit_ns: Nanos(0),
+            write_unit_ns: Nanos(0),
+            move_unit_ns: Nanos(0),
+            fetch_unit_ns: Nanos(0),
+            read_latency_ns: Nanos(0),
+            write_latency_ns: Nanos(0),
+            other_ns: Nanos(0),
+            spread: 0.4,
+        };
+        let mut firmware = Firmware::new(&params, Stream::new(1, "drive", "firmware"));
+        let took: Vec<f64> = (0..40_000u64)
+            .map(|n| {
+                let now = Time(n * 1_000_000);
+                (firmware.process(Op::Read, 1, now).end - now).0 as f64
+            })
+            .collect();
+        let mean = took.iter().sum::<f64>() / took.len() as f64;
+        let variance = took.iter().map(|t| (t - mean).powi(2)).sum::<f64>() / took.len() as f64;
+        assert!((mean / 10_000.0 - 1.0).abs() < 0.01, "{mean}");
+        // An exponential part of mean 4000 has that deviation.
+        assert!((variance.sqrt() / 4_000.0 - 1.0).abs() < 0.03, "{variance}");
+        assert!(took.iter().all(|&t| t >= 6_000.0));
     }
 }

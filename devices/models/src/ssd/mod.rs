@@ -104,7 +104,7 @@ impl Ssd {
                 params.compression.as_ref().and_then(Engine::new),
                 jobs,
             ),
-            firmware: Firmware::new(&params.firmware),
+            firmware: Firmware::new(&params.firmware, Stream::new(seed, name, "firmware")),
             buffer: Buffer::new(buffer_units),
             programs: Programs {
                 units_held: vec![0; shape.dies as usize],

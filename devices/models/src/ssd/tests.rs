@@ -104,6 +104,7 @@ fn params() -> SsdParams {
             read_latency_ns: Nanos(1_000),
             write_latency_ns: Nanos(0),
             other_ns: Nanos(1_000),
+            spread: 0.0,
         },
         prefetch: None,
         compression: None,

@@ -1,0 +1,109 @@
+"""What a place in the unit cube of a fit stands for: the files of a device and a host, a bench."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from raidlab.calibration.bench import Bench
+from raidlab.calibration.kinds import CPU_SCALE, CPU_TIMES, start_of
+from raidlab.calibration.parameters import Parameter, get, put
+from raidlab.devices.catalogue import KINDS
+from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.host import HostSpec
+from raidlab.devices.schema import DriveSpec, check
+
+Array = npt.NDArray[np.float64]
+
+
+class FitModel:
+    """Builds benches from places in the unit cube."""
+
+    def __init__(
+        self,
+        tree: Mapping[str, Any],
+        host: Mapping[str, Any],
+        parameters: Sequence[Parameter],
+        ties: Mapping[str, Parameter],
+        known: Mapping[str, Parameter],
+        fixed: Mapping[str, float],
+    ) -> None:
+        self.tree, self.host, self.parameters = tree, host, list(parameters)
+        self.ties, self.known, self.fixed = ties, known, fixed
+
+    def numbers(self, at: Array) -> dict[str, float]:
+        """Every turned value by key; ratios as ratios."""
+        found = {p.key: p.value(float(x)) for p, x in zip(self.parameters, at, strict=True)}
+        places = {p.key: float(x) for p, x in zip(self.parameters, at, strict=True)}
+        for key, other in self.ties.items():
+            place = places.get(other.key)
+            found[key] = self.known[key].value(
+                other.place(self.fixed.get(other.key, 0.0)) if place is None else place
+            )
+        return found | dict(self.fixed)
+
+    def files(self, at: Array) -> tuple[dict[str, Any], dict[str, Any], float]:
+        """The trees of the device and of the host, and the share of the drive that held data."""
+        tree, host = copy.deepcopy(dict(self.tree)), copy.deepcopy(dict(self.host))
+        numbers = self.numbers(at)
+        mapped = numbers.get("state.mapped", 1.0)
+        for key, value in numbers.items():
+            if key.startswith("state."):
+                continue
+            if key == CPU_SCALE:
+                _scale_cpu(host, value)
+                continue
+            parameter = self.known[key]
+            target, inner = (host, key[5:]) if key.startswith("host.") else (tree, key)
+            if parameter.of:
+                base = self.known[parameter.of]
+                at_base = numbers.get(parameter.of)
+                value *= start_of(base, self.tree, self.host) if at_base is None else at_base
+                put(target, inner, base.text(value))
+                continue
+            before = start_of(parameter, self.tree, self.host)
+            put(target, inner, parameter.text(value))
+            for along in parameter.along:
+                if along not in numbers and before > 0:
+                    ratio = start_of(_plain(parameter, along), self.tree, self.host) / before
+                    put(target, along, parameter.text(value * ratio))
+        return tree, host, mapped
+
+    def bench(self, at: Array) -> Bench:
+        """The bench at a place.
+
+        Raises:
+            SpecError: The numbers do not fit together.
+        """
+        tree, host, mapped = self.files(at)
+        drive = _checked(KINDS[str(tree["kind"])], tree)
+        where = _checked(HostSpec, host)
+        if not isinstance(drive, DriveSpec) or not isinstance(where, HostSpec):
+            raise SpecError([Fault("kind", tree["kind"], "a drive")])
+        return Bench.of(drive, where, mapped=mapped)
+
+
+def _scale_cpu(host: dict[str, Any], factor: float) -> None:
+    """Every time that a host's CPU takes, times `factor`."""
+    for key in CPU_TIMES:
+        text = get(host, key)
+        if isinstance(text, str):
+            number, _, unit = text.partition(" ")
+            put(host, key, f"{float(f'{float(number) * factor:.5g}'):g} {unit}")
+
+
+def _plain(parameter: Parameter, key: str) -> Parameter:
+    return Parameter(
+        key, parameter.unit, parameter.low, parameter.high, parameter.scale, parameter.speaks
+    )
+
+
+def _checked(model: Any, tree: Mapping[str, Any]) -> Any:
+    faults = Faults()
+    found = check(model, tree, faults)
+    faults.raise_if_any()
+    return found

@@ -1,0 +1,242 @@
+"""Parameters given back: devices of known parameters, measured in the simulation, calibrated.
+
+    python -m raidlab.calibration.recovery --kinds hdd,ssd --count 20
+
+For each kind random devices are drawn, each measured as fio would under another seed than the fit
+uses, and calibrated from the kind's template. Counted is how often the truth lies in the 95 %
+interval of the parameters that the fit calls identifiable.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from raidlab.calibration.bench import Bench, Effort
+from raidlab.calibration.calibrate import calibrate
+from raidlab.calibration.fit_model import FitModel
+from raidlab.calibration.kinds import kind_of, start_of, that_apply
+from raidlab.calibration.measurement import Latency, Measurement, Point, Side
+from raidlab.calibration.parameters import Choice, choose
+from raidlab.calibration.staging import Settings
+from raidlab.devices.catalogue import find_for, load_device
+from raidlab.devices.faults import SpecError
+
+_MIDDLE = (0.15, 0.85)
+_TRUTH = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, seed=1_000)
+_BOTH = frozenset({"read", "write"})
+_NOTHING = Choice({}, frozenset(), {})
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is drawn and fitted."""
+
+    name: str
+    kind: str
+    depths: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
+    jobs: tuple[int, ...] = (1, 4)
+    choice: Choice = _NOTHING
+    held: tuple[str, ...] = ()
+    """Keys that stay as the template has them, and are fixed in the fit."""
+    around: tuple[str, float] = ("", 0.0)
+    """Truths of keys that begin so lie within this factor of the template's value."""
+
+
+CASES: Mapping[str, Case] = {
+    "station": Case("station", "station"),
+    "hdd": Case("hdd", "hdd", depths=(1, 2, 4, 8, 16, 32), jobs=(1,)),
+    "ssd": Case("ssd", "ssd", around=("host.", 1.15)),
+    "nvme": Case("nvme", "nvme", around=("host.", 1.15)),
+    "host": Case(
+        "host",
+        "station",
+        choice=Choice(
+            {"service": 30.0, "servers": 32},
+            frozenset({"host.submit", "host.complete", "host.port.latency"}),
+            {},
+        ),
+        around=("host.", 3.0),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """How one parameter of one device came back."""
+
+    case: str
+    trial: int
+    key: str
+    truth: float
+    value: float
+    low: float
+    high: float
+    is_identifiable: bool
+
+    @property
+    def is_held(self) -> bool:
+        """True if the interval holds the truth."""
+        slack = 1e-9 * abs(self.truth)
+        return self.low - slack <= self.truth <= self.high + slack
+
+
+def load(rw: str, depth: int, jobs: int) -> Point:
+    """A load of 4 KiB, with placeholders for what is measured."""
+    side = Side(iops=1000.0, ios=1, latency_mean_us=1.0, completion=Latency(mean_us=1.0))
+    return Point(
+        name=f"{rw}-{depth}-{jobs}",
+        rw=rw,  # type: ignore[arg-type]
+        read_share=1.0 if rw == "randread" else 0.0,
+        bs=4096,
+        iodepth=depth,
+        numjobs=jobs,
+        read=side if rw == "randread" else None,
+        write=None if rw == "randread" else side,
+    )
+
+
+def measure(
+    bench: Bench, loads: Sequence[Point], name: str, effort: Effort = _TRUTH
+) -> Measurement:
+    """What fio would have measured on a bench."""
+    points = []
+    for point in loads:
+        # A first look, so that the run is as long as the rate wants it.
+        seen = bench.run(_with(point, bench, Effort(ios=1000, ios_of_slow=500)), effort)
+        latency = seen.read or seen.write
+        if latency is None:
+            raise AssertionError("a load that moves data")
+        side = Side(iops=seen.iops, ios=1, latency_mean_us=seen.latency_mean_us, completion=latency)
+        name_of = "read" if point.read else "write"
+        share = seen.cpu_us * seen.iops / 1e6 / point.numjobs
+        points.append(point.model_copy(update={name_of: side, "cpu_share": min(1.0, share)}))
+    return Measurement(name=name, points=tuple(points))
+
+
+def _with(point: Point, bench: Bench, effort: Effort) -> Point:
+    """The point with the rate that it has on the bench, roughly."""
+    rate = bench.run(point, effort).iops
+    name = "read" if point.read else "write"
+    side = getattr(point, name).model_copy(update={"iops": rate})
+    return point.model_copy(update={name: side})
+
+
+def recover(case: Case, trial: int, workers: int = 1) -> list[Recovered]:
+    """Draws, measures and calibrates one device."""
+    draws = np.random.default_rng([trial, len(case.name), ord(case.name[0])])
+    kind = kind_of(case.kind)
+    tree = copy.deepcopy(dict(load_device(kind.template).written))
+    host = copy.deepcopy(dict(find_for("--host", kind.host).written))
+    declared = that_apply(kind.declared, tree, _BOTH)
+    parameters, fixed = choose(declared, that_apply(kind.extra, tree, _BOTH), case.choice)
+    known = {p.key: p for p in (*kind.declared, *kind.extra, *declared)}
+    for way in kind.ways:
+        option = way.options[int(draws.integers(len(way.options)))]
+        tree = _put_all(tree, option)
+        parameters = [p for p in parameters if p.key not in option]
+    parameters = that_apply(parameters, tree, _BOTH)
+    model = FitModel(tree, host, parameters, {}, known, fixed)
+    for _ in range(100):
+        place = draws.uniform(*_MIDDLE, size=len(parameters))
+        for index, parameter in enumerate(parameters):
+            prefix, factor = case.around
+            if prefix and parameter.key.startswith(prefix):
+                near = start_of(parameter, tree, host) * factor ** float(draws.uniform(-1, 1))
+                place[index] = parameter.place(near)
+        try:
+            bench = model.bench(place)
+        except SpecError:
+            continue
+        break
+    loads = [
+        load(rw, d, j) for rw in ("randread", "randwrite") for j in case.jobs for d in case.depths
+    ]
+    measurement = measure(bench, loads, f"{case.name} {trial}")
+    result = calibrate(
+        measurement,
+        Settings(
+            kind=case.kind,
+            choice=case.choice,
+            overrides={},
+            budget_s=3600.0,
+            leave_out=False,
+            workers=workers,
+            seed=1 + trial,
+        ),
+    )
+    truths = {p.key: p.value(float(x)) for p, x in zip(parameters, place, strict=True)}
+    return [
+        Recovered(
+            case.name,
+            trial,
+            e.parameter.key,
+            truths[e.parameter.key],
+            e.value,
+            e.low,
+            e.high,
+            e.identifiable,
+        )
+        for e in result.fit.estimates
+        if e.parameter.key in truths
+    ]
+
+
+def _put_all(tree: dict[str, Any], option: Mapping[str, Any]) -> dict[str, Any]:
+    from raidlab.calibration.parameters import get, put
+
+    changed = copy.deepcopy(tree)
+    for key, value in option.items():
+        if get(changed, key) is not None:
+            put(changed, key, value)
+    return changed
+
+
+def table(found: Sequence[Recovered]) -> str:
+    """Markdown: for each kind how many intervals hold the truth."""
+    lines = [
+        "| kind | devices | parameters | called identifiable | truth inside | share |",
+        "|---|---|---|---|---|---|",
+    ]
+    for case in dict.fromkeys(one.case for one in found):
+        of = [one for one in found if one.case == case]
+        told = [one for one in of if one.is_identifiable]
+        held = sum(one.is_held for one in told)
+        devices = len({one.trial for one in of})
+        share = f"{100 * held / len(told):.0f} %" if told else "-"
+        lines.append(f"| {case} | {devices} | {len(of)} | {len(told)} | {held} | {share} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Prints the table, and every interval that misses the truth."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kinds", default=",".join(CASES))
+    parser.add_argument("--count", type=int, default=20)
+    arguments = parser.parse_args()
+    found: list[Recovered] = []
+    for name in arguments.kinds.split(","):
+        begun = time.process_time()
+        for trial in range(arguments.count):
+            new = recover(CASES[name], trial, os.cpu_count() or 1)
+            found += new
+            for one in new:
+                if one.is_identifiable and not one.is_held:
+                    print(
+                        f"{name} {trial}: {one.key} is {one.truth:.4g},"
+                        f" told {one.low:.4g} to {one.high:.4g}",
+                        flush=True,
+                    )
+        print(f"{name}: {time.process_time() - begun:.0f} s of CPU", flush=True)
+        print(table(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,309 @@
+"""The order of a fit: ways of working and what one direction tells first, then all together.
+
+Each way of working (`kinds.Way`) is decided on the points that tell it, by a search of that
+direction's parameters under each of its options; what remains are numbers, and a joint fit of them
+on all points begins where these searches ended.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from raidlab.calibration.bench import Effort
+from raidlab.calibration.fit import (
+    Evaluate,
+    Fit,
+    OutOfTimeError,
+    Search,
+    Stage,
+    fit,
+    look_everywhere,
+)
+from raidlab.calibration.fit_model import FitModel
+from raidlab.calibration.kept import Kept
+from raidlab.calibration.kinds import Kind, Way, start_of, that_apply
+from raidlab.calibration.loss import groups_of, residuals, robust, values
+from raidlab.calibration.measurement import Point
+from raidlab.calibration.parameters import Choice, choose, get, put
+from raidlab.devices.faults import SpecError
+
+Array = npt.NDArray[np.float64]
+ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=6.0)
+FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
+_SPANNING = 6
+_SHALLOW = 2
+_IMPOSSIBLE = 100.0
+_NOTHING = Choice({}, frozenset(), {})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user says of a calibration."""
+
+    kind: str
+    host: str = ""
+    """Of the catalogue, or a file; the kind's usual one if empty."""
+    like: str = ""
+    """Device to start from; the kind's template if empty."""
+    name: str = ""
+    """Of the fitted device."""
+    train: str = ""
+    """Points that the fit may see; all if empty."""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    """Values of the device file to replace before the fit, by dotted key."""
+    choice: Choice = _NOTHING
+    budget_s: float = 240.0
+    seed: int = 1
+    workers: int = 1
+    leave_out: bool = True
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be fitted, to what."""
+
+    kind: Kind
+    host: Mapping[str, Any]
+    points: tuple[Point, ...]
+    settings: Settings
+    kept: Kept | None = None
+    """Where evaluations are kept while the fit is unfinished."""
+
+    @property
+    def sides(self) -> frozenset[str]:
+        """The directions that were measured."""
+        return frozenset(name for point in self.points for name, _ in point.sides())
+
+    def model(self, tree: Mapping[str, Any], set_by_ways: frozenset[str]) -> FitModel:
+        """The model of a device file, turning what applies to it."""
+        kind, choice = self.kind, self.settings.choice
+        known_state = all(point.state is not None for point in self.points)
+        declared = [
+            parameter
+            for parameter in that_apply(kind.declared, tree, self.sides)
+            if not (known_state and parameter.key.startswith("state."))
+            and parameter.key not in set_by_ways
+            and parameter.key not in self.settings.overrides
+        ]
+        extra = that_apply(kind.extra, tree, self.sides)
+        parameters, fixed = choose(declared, extra, choice)
+        known = {p.key: p for p in (*kind.declared, *kind.extra, *declared, *extra)}
+        ties = {key: known[other] for key, other in choice.tie.items()}
+        return FitModel(tree, self.host, parameters, ties, known, fixed)
+
+    def evaluator(self, model: FitModel) -> Evaluate:
+        """Residuals of points at a place."""
+        groups = groups_of(self.points)
+
+        def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:
+            looked = [self.points[index] for index in indices]
+            try:
+                bench = model.bench(at)
+                results = bench.run_all(looked, ROUGH if rough else FINE, self.settings.workers)
+            except SpecError:
+                # Numbers that no drive can have are as far away as can be.
+                count = sum(1 for group in groups if group in set(indices))
+                return np.full(count, _IMPOSSIBLE)
+            return values(residuals(looked, results))
+
+        if self.kept is None:
+            return evaluate
+        what = {
+            "tree": model.tree,
+            "host": model.host,
+            "parameters": [repr(parameter) for parameter in model.parameters],
+            "fixed": model.fixed,
+            "ties": {key: repr(parameter) for key, parameter in model.ties.items()},
+            "points": [point.model_dump() for point in self.points],
+        }
+        return self.kept.of(what, evaluate)
+
+
+@dataclass
+class Settled:
+    """Where the searches of parts have ended."""
+
+    model: FitModel
+    start: Array
+    """What the files say, in the unit cube."""
+    place: Array
+    evaluations: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def settle(task: Task, tree: Mapping[str, Any], until: float) -> Settled:
+    """Decides the ways of working and finds a place to begin at.
+
+    Raises:
+        SpecError: A parameter that the user names does not exist.
+    """
+    chosen: dict[str, Any] = {}
+    current = _at(task, tree, chosen, {})
+    steps = _steps(task)
+    for number, (way, side, points) in enumerate(steps):
+        left = max(0.0, until - time.monotonic()) / (len(steps) - number)
+        if way is None:
+            turned = _turned(current.model, side, task)
+            _search(task, current, turned, points, time.monotonic() + left)
+        else:
+            current = _decide(task, tree, chosen, current, way, points, left)
+    return current
+
+
+def _steps(task: Task) -> list[tuple[Way | None, str, tuple[int, ...]]]:
+    """What is searched for, one after the other: a way or none, the direction, the points."""
+    ways = [way for way in task.kind.ways if _is_open(way, task)]
+    steps: list[tuple[Way | None, str, tuple[int, ...]]] = []
+    if any(key.startswith("host.") for key in task.settings.choice.free):
+        steps.append((None, "host", _spanning(task.points, range(len(task.points)))))
+    for side in ("read", "write"):
+        if side not in task.sides:
+            continue
+        of = [way for way in ways if way.side == side]
+        steps += [(way, side, _points_for(task, side, way.shallow)) for way in of]
+        if all(way.shallow for way in of):
+            steps.append((None, side, _points_for(task, side, False)))
+    return steps
+
+
+def joint(task: Task, settled: Settled, until: float) -> Fit:
+    """All parameters on all points, from where the parts have ended."""
+    return fit(
+        settled.model.parameters,
+        settled.start,
+        task.evaluator(settled.model),
+        groups_of(task.points),
+        (),
+        budget_s=max(1.0, until - time.monotonic()),
+        seed=task.settings.seed,
+        begin=settled.place,
+        evaluated=settled.evaluations,
+    )
+
+
+def _is_open(way: Way, task: Task) -> bool:
+    """True if nobody has said how the device works, and some point tells it."""
+    named = {key for option in way.options for key in option}
+    settings = task.settings
+    said = named & (set(settings.overrides) | set(settings.choice.fix) | settings.choice.free)
+    return not said and not settings.like and way.side in task.sides
+
+
+def _decide(
+    task: Task,
+    tree: Mapping[str, Any],
+    chosen: dict[str, Any],
+    current: Settled,
+    way: Way,
+    points: tuple[int, ...],
+    left: float,
+) -> Settled:
+    """The option under which the points are met best."""
+    begun, tried = time.monotonic(), []
+    known = {p.key: float(x) for p, x in zip(current.model.parameters, current.place, strict=True)}
+    for number, option in enumerate(way.options):
+        candidate = _at(task, tree, chosen | dict(option), known)
+        candidate.evaluations, candidate.notes = current.evaluations, current.notes
+        until = begun + left * (number + 1) / len(way.options)
+        turned = _turned(candidate.model, way.side, task)
+        cost = _search(task, candidate, turned, points, until, samples=12, simplexes=2, steps=15)
+        current.evaluations = candidate.evaluations
+        tried.append((cost, number, candidate))
+    _, number, best = min(tried, key=lambda one: one[:2])
+    best.evaluations = current.evaluations
+    chosen.update(way.options[number])
+    said = ", ".join(f"{key} = {value}" for key, value in way.options[number].items())
+    best.notes = [*current.notes, f"{said}: fits best of {len(way.options)} that were tried"]
+    return best
+
+
+def _at(
+    task: Task, tree: Mapping[str, Any], chosen: Mapping[str, Any], known: Mapping[str, float]
+) -> Settled:
+    """The model of a tree with some values replaced; places are those known so far."""
+    changed = copy.deepcopy(dict(tree))
+    kept = {key: value for key, value in chosen.items() if get(changed, key) is not None}
+    for key, value in kept.items():
+        put(changed, key, value)
+    model = task.model(changed, frozenset(kept))
+    start = np.array([p.place(start_of(p, changed, task.host)) for p in model.parameters])
+    place = np.array(
+        [known.get(p.key, float(x)) for p, x in zip(model.parameters, start, strict=True)]
+    )
+    return Settled(model, start, place)
+
+
+def _search(
+    task: Task,
+    at: Settled,
+    turned: tuple[int, ...],
+    points: tuple[int, ...],
+    until: float,
+    samples: int = 25,
+    simplexes: int = 3,
+    steps: int = 30,
+) -> float:
+    """Searches some parameters on some points; the place moves. Gives the cost there."""
+    pulls = np.array([parameter.pull for parameter in at.model.parameters])
+    search = Search(task.evaluator(at.model), at.start, points, float("inf"), pulls)
+    stage = Stage(turned, points)
+    try:
+        at.place = look_everywhere(
+            search,
+            at.place,
+            stage,
+            samples * len(turned),
+            task.settings.seed,
+            until,
+            simplexes,
+            steps,
+        )
+        cost = robust(search.residuals(at.place, points, False))
+    except OutOfTimeError:
+        cost = float("inf")
+    at.evaluations += search.evaluations
+    return cost
+
+
+def _turned(model: FitModel, side: str, task: Task) -> tuple[int, ...]:
+    """The parameters that a direction tells, or those of the host that the user frees."""
+    free = task.settings.choice.free
+    first = "read" if "read" in task.sides else "write"
+    found = []
+    for index, parameter in enumerate(model.parameters):
+        of_host = parameter.key.startswith("host.") and parameter.key in free
+        if side == "host":
+            wanted = of_host
+        else:
+            wanted = not of_host and (
+                parameter.side == side or (parameter.side == "both" and side == first)
+            )
+        if wanted:
+            found.append(index)
+    return tuple(found)
+
+
+def _points_for(task: Task, side: str, shallow: bool) -> tuple[int, ...]:
+    """Points that tell of a direction: pure ones where there are any; the shallowest, or a span."""
+    of = [i for i, point in enumerate(task.points) if getattr(point, side) is not None]
+    pure = [i for i in of if len(list(task.points[i].sides())) == 1]
+    of = pure or of
+    if shallow:
+        return tuple(sorted(of, key=lambda index: task.points[index].outstanding)[:_SHALLOW])
+    return _spanning(task.points, of)
+
+
+def _spanning(points: Sequence[Point], of: Sequence[int]) -> tuple[int, ...]:
+    """A few points that span what is outstanding."""
+    ordered = sorted(of, key=lambda index: (points[index].outstanding, points[index].numjobs))
+    if len(ordered) <= _SPANNING:
+        return tuple(ordered)
+    at = np.linspace(0, len(ordered) - 1, _SPANNING)
+    return tuple(ordered[round(float(index))] for index in at)

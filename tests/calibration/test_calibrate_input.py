@@ -1,0 +1,195 @@
+"""What a calibration is told that cannot be, or says too little; and what it keeps and draws."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from raidlab.calibration.bench import Bench, Effort
+from raidlab.calibration.calibrate import calibrate
+from raidlab.calibration.measurement import Measurement, Point
+from raidlab.calibration.parameters import Choice
+from raidlab.calibration.posterior import device_files, intervals, places
+from raidlab.calibration.recovery import load, measure
+from raidlab.calibration.sanity import possible
+from raidlab.calibration.staging import Settings
+from raidlab.cli import app
+from raidlab.devices.catalogue import find, load_device
+from raidlab.devices.faults import SpecError
+from raidlab.devices.host import HostSpec
+from raidlab.devices.station import StationSpec
+from raidlab.scenarios.store import Store
+
+DEPTHS = (1, 2, 4, 8, 16, 32)
+
+
+def station(service_us: float, servers: int) -> StationSpec:
+    return StationSpec.model_validate_json(
+        json.dumps(
+            {
+                "kind": "station",
+                "name": "truth",
+                "capacity": "10 GB",
+                "service": f"{service_us} us",
+                "distribution": "exponential",
+                "servers": servers,
+            }
+        )
+    )
+
+
+def measured(depths: tuple[int, ...] = DEPTHS, service_us: float = 200.0) -> Measurement:
+    host = find("generic", Path()).spec
+    assert isinstance(host, HostSpec)
+    loads = [load("randread", depth, 1) for depth in depths]
+    effort = Effort(ios=15_000, seed=11)
+    return measure(Bench.of(station(service_us, 8), host), loads, "synthetic", effort)
+
+
+def settings(**more: object) -> Settings:
+    given: dict[str, object] = {"kind": "station", "host": "generic", "leave_out": False}
+    return Settings(**{**given, **more})  # type: ignore[arg-type]
+
+
+def with_latency(point: Point, factor: float) -> Point:
+    assert point.read is not None
+    read = point.read.model_copy(update={"latency_mean_us": point.read.latency_mean_us * factor})
+    return point.model_copy(update={"read": read})
+
+
+def test_units_that_contradict_each_other_are_refused_with_what_they_would_mean() -> None:
+    good = measured(DEPTHS[:3])
+    wrong = good.model_copy(
+        update={"points": tuple(with_latency(point, 1000.0) for point in good.points)}
+    )
+    with pytest.raises(SpecError, match="milliseconds written as microseconds") as error:
+        calibrate(wrong, settings())
+    assert len(error.value.faults) == 3
+    one = good.model_copy(
+        update={"points": (with_latency(good.points[0], 1000.0), *good.points[1:])}
+    )
+    kept, notes = possible(one)
+    assert len(kept) == 2 and "left out" in notes[0]
+    slow = good.model_copy(
+        update={"points": tuple(with_latency(point, 0.01) for point in good.points)}
+    )
+    assert "was the load held back" in possible(slow)[1][0]
+
+
+def test_too_few_points_say_what_to_measure() -> None:
+    point = measured((4,)).points[0]
+    assert point.read is not None
+    bare = point.read.completion.model_copy(update={"percentiles_us": {}, "bins_ns": ()})
+    read = point.read.model_copy(update={"completion": bare})
+    alone = point.model_copy(update={"read": read, "cpu_share": None})
+    result = calibrate(Measurement(name="m", points=(alone,)), settings())
+    said = " ".join(result.warnings)
+    assert "1 measured values for 2 parameters" in said
+    assert "raidlab-collect --plan quick" in said
+    assert "no percentiles" in said and "no writes were measured" in said
+    assert "all points have 4 outstanding" in said
+
+
+def test_a_file_cut_in_the_middle_is_named(tmp_path: Path) -> None:
+    whole = measured((1, 8)).to_json()
+    cut = tmp_path / "m.json"
+    cut.write_text(whole[: len(whole) // 2])
+    result = CliRunner().invoke(app, ["calibrate", str(cut), "--kind", "station"])
+    assert result.exit_code == 2 and "cut off?" in result.output
+
+
+def test_options_that_cannot_be_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    path.write_text(measured((1, 8)).to_json())
+    runner = CliRunner()
+    for words, told in [
+        (["--kind", "statoin"], "station"),
+        (["--kind", "station", "--budget", "soon"], "--budget"),
+        (["--kind", "station", "--fix", "servers"], "KEY=VALUE"),
+        (["--kind", "station", "--fix", "servers=many"], "a number"),
+        (["--kind", "station", "--free", "host.cores"], "host.submit"),
+        (["--kind", "station", "--tie", "service=sevrice"], "service"),
+        (["--kind", "station", "--train", "iodepth=77"], "iodepth"),
+        (["--kind", "station", "--draws", str(tmp_path)], "--posterior"),
+        (["--kind", "station", "--host", "nowhere"], "--host"),
+        (["--kind", "station", "--like", "null-"], "--like"),
+    ]:
+        result = runner.invoke(app, ["calibrate", str(path), *words])
+        assert result.exit_code == 2, (words, result.output)
+        assert told in result.output, (words, result.output)
+
+
+def test_parameters_are_fixed_freed_and_tied() -> None:
+    choice = Choice({"servers": 8}, frozenset({"host.port.latency"}), {})
+    result = calibrate(measured(), settings(choice=choice))
+    keys = [estimate.parameter.key for estimate in result.fit.estimates]
+    assert keys == ["service", "host.port.latency"]
+    assert result.tree["servers"] == 8
+    tied = Choice({}, frozenset({"host.submit"}), {"host.complete": "host.submit"})
+    result = calibrate(measured(), settings(choice=tied))
+    found = {e.parameter.key: e.value for e in result.fit.estimates}
+    assert "host.complete" not in found
+    number = float(str(result.host["complete"]).split()[0])
+    assert number == pytest.approx(found["host.submit"], rel=1e-3)
+
+
+def test_an_interrupted_fit_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    measurement, plain = measured(), calibrate(measured(), settings())
+
+    class Stops(Store):
+        left = 60
+
+        def put(self, key: str, result: str) -> None:
+            super().put(key, result)
+            Stops.left -= 1
+            if Stops.left == 0:
+                raise KeyboardInterrupt
+
+    path = tmp_path / "store.sqlite"
+    with Stops(path) as store, pytest.raises(KeyboardInterrupt):
+        calibrate(measurement, settings(), store)
+
+    class Counts(Store):
+        written = 0
+
+        def put(self, key: str, result: str) -> None:
+            super().put(key, result)
+            Counts.written += 1
+
+    with Counts(path) as store:
+        again = calibrate(measurement, settings(), store)
+        # What was computed before was not computed again; nothing of it is kept.
+        assert Counts.written <= plain.fit.evaluations - 55
+        assert store._db.execute("SELECT count(*) FROM run").fetchone() == (0,)
+    assert again.to_toml() == plain.to_toml()
+
+
+def test_devices_drawn_from_the_posterior_have_the_errors_of_the_fit() -> None:
+    result = calibrate(measured(), settings())
+    drawn = places(result, 4000)
+    assert np.allclose(drawn.std(axis=0), result.fit.errors, rtol=0.1)
+    texts = device_files(result, 3)
+    assert len(set(texts)) == 3
+    points = result.measurement.points[:2]
+    low, high = intervals(result, points, 20)[0]
+    assert low < result.rows[0].simulated.iops < high
+    assert high / low < 1.2
+
+
+def test_the_command_draws_devices_that_scenarios_take(tmp_path: Path) -> None:
+    given = tmp_path / "m.json"
+    given.write_text(measured((1, 4, 16)).to_json())
+    options = ["--kind", "station", "--host", "generic", "--budget", "1 min", "--json"]
+    words = ["calibrate", str(given), *options, "--posterior", "4", "--draws", str(tmp_path)]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)["posterior"]
+    assert found["draws"] == 4 and len(found["points"]) == 3
+    assert found["points"][0]["iops_low"] <= found["points"][0]["iops_high"]
+    files = sorted(tmp_path.glob("*.toml"))
+    assert len(files) == 4
+    assert load_device(files[0]).sources["service"].source == "fitted"
