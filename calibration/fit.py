@@ -34,6 +34,9 @@ Evaluate = Callable[[Array, Sequence[int], bool], Array]
 """Residuals of some points at a place of the unit cube; True for a rough look."""
 
 _STEP = 0.02
+_JACOBIAN_STEP = 0.05
+"""Wider than a step of the search: the scatter of two simulations is not taken for a slope."""
+_ONE_SIDED = 3.0
 _AT_BOUND = 0.01
 _WIDE = 0.25
 _ALIKE = 0.98
@@ -127,6 +130,7 @@ def fit(
     seed: int = 1,
     begin: Array | None = None,
     evaluated: int = 0,
+    careful: Evaluate | None = None,
 ) -> Fit:
     """Finds the parameters under which the residuals are least.
 
@@ -141,6 +145,7 @@ def fit(
         seed: Of the search's own random numbers.
         begin: Where to begin; the start if None.
         evaluated: Evaluations that were made before.
+        careful: Gives the residuals for the errors, where those of the search scatter too much.
     """
     begun = time.monotonic()
     points = tuple(sorted(set(groups)))
@@ -160,6 +165,7 @@ def fit(
     if search.best is None:
         search.full(place)
     place = place if search.best is None else search.best[1]
+    search.evaluate = careful or evaluate
     jacobian, at_best = _jacobian(search, place, parameters)
     estimates, errors, correlations = _estimates(parameters, place, jacobian, at_best, groups, seed)
     warnings += _doubts(estimates, len(at_best))
@@ -268,20 +274,32 @@ def _go_downhill(search: Search, at: Array) -> None:
 def _jacobian(search: Search, place: Array, parameters: Sequence[Parameter]) -> tuple[Array, Array]:
     """Change of the residuals by place, from steps to both sides where there is room."""
     count = len(place)
-    at_best = search.full(place)[: -count or None]
+    at_best = search.residuals(place, search.points, False)[: -count or None]
     columns = []
     for index, parameter in enumerate(parameters):
         step = np.zeros(count)
-        step[index] = _STEP
+        step[index] = _JACOBIAN_STEP
         if parameter.whole:
             # At least to the next whole number.
-            step[index] = max(_STEP, 1.2 / abs(parameter.slope(float(place[index]))))
+            step[index] = max(_JACOBIAN_STEP, 1.2 / abs(parameter.slope(float(place[index]))))
         high, low = np.clip(place + step, 0, 1), np.clip(place - step, 0, 1)
-        change = search.residuals(high, search.points, False) - search.residuals(
-            low, search.points, False
-        )
-        columns.append(change[:-count] / (high[index] - low[index]))
+        up = search.residuals(high, search.points, False)[: -count or None] - at_best
+        down = at_best - search.residuals(low, search.points, False)[: -count or None]
+        columns.append(_slope(up, high[index] - place[index], down, place[index] - low[index]))
     return np.array(columns).T.reshape(len(at_best), count), at_best
+
+
+def _slope(up: Array, above: float, down: Array, below: float) -> Array:
+    """Change of the residuals by place from steps to both sides.
+
+    Where one side hardly changes anything, a bottleneck ends at this place: the parameter may lie
+    anywhere on that side, so that side is what the data say of it.
+    """
+    if above > 0.0 and below > 0.0:
+        sides = sorted((up / above, down / below), key=lambda side: float(side @ side))
+        if float(sides[1] @ sides[1]) > _ONE_SIDED**2 * float(sides[0] @ sides[0]):
+            return sides[0]
+    return np.asarray((up + down) / (above + below))
 
 
 def _weights(residuals: Array) -> Array:

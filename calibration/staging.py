@@ -37,6 +37,7 @@ from raidlab.devices.faults import SpecError
 Array = npt.NDArray[np.float64]
 ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=6.0)
 FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
+CAREFUL = Effort(ios=12_000, ios_of_slow=6000, rounds=30.0)
 _SPANNING = 6
 _SHALLOW = 2
 _IMPOSSIBLE = 100.0
@@ -98,15 +99,15 @@ class Task:
         ties = {key: known[other] for key, other in choice.tie.items()}
         return FitModel(tree, self.host, parameters, ties, known, fixed)
 
-    def evaluator(self, model: FitModel) -> Evaluate:
-        """Residuals of points at a place."""
+    def evaluator(self, model: FitModel, fine: Effort = FINE) -> Evaluate:
+        """Residuals of points at a place; `fine` is the effort where it is no rough look."""
         groups = groups_of(self.points)
 
         def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:
             looked = [self.points[index] for index in indices]
             try:
                 bench = model.bench(at)
-                results = bench.run_all(looked, ROUGH if rough else FINE, self.settings.workers)
+                results = bench.run_all(looked, ROUGH if rough else fine, self.settings.workers)
             except SpecError:
                 # Numbers that no drive can have are as far away as can be.
                 count = sum(1 for group in groups if group in set(indices))
@@ -120,6 +121,7 @@ class Task:
             "host": model.host,
             "parameters": [repr(parameter) for parameter in model.parameters],
             "fixed": model.fixed,
+            "effort": repr(fine),
             "ties": {key: repr(parameter) for key, parameter in model.ties.items()},
             "points": [point.model_dump() for point in self.points],
         }
@@ -185,6 +187,7 @@ def joint(task: Task, settled: Settled, until: float) -> Fit:
         seed=task.settings.seed,
         begin=settled.place,
         evaluated=settled.evaluations,
+        careful=task.evaluator(settled.model, CAREFUL),
     )
 
 

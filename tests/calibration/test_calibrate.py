@@ -209,6 +209,20 @@ def test_what_the_data_cannot_tell_apart_is_said_to_be_so() -> None:
     assert any("cannot be told from" in warning for warning in found.warnings)
 
 
+def test_what_is_known_to_one_side_only_is_not_identifiable() -> None:
+    """A bottleneck that ends at the place found: less would show, more would not."""
+
+    def evaluate(at: np.ndarray, points: object, rough: bool) -> np.ndarray:
+        missing = max(0.0, 0.5 - float(at[0]))
+        return np.asarray([100.0 * missing] * len(list(points)))  # type: ignore[call-overload]
+
+    found = fit(
+        [linear("a")], np.array([0.5]), evaluate, [0, 1, 2], [Stage((0,), (0, 1))], budget_s=5
+    )
+    assert not found.estimates[0].identifiable
+    assert found.estimates[0].high == 10.0
+
+
 def test_distances_between_distributions() -> None:
     one = Latency(mean_us=1.0, bins_ns=((1000, 50), (2000, 50)))
     other = Latency(mean_us=1.0, bins_ns=((1000, 80), (2000, 20)))
