@@ -74,6 +74,12 @@ impl Mapping {
         }
     }
 
+    /// Loads what [`Mapping::slot`] will need into the processor's cache.
+    #[inline]
+    pub(super) fn touch(&self, unit: u32) {
+        self.forward.touch(unit);
+    }
+
     /// Puts `unit` into `slot`.
     #[inline]
     pub(super) fn set(&mut self, unit: u32, slot: u32) {

@@ -64,6 +64,16 @@ impl Overlay {
         }
     }
 
+    /// Loads what is known of a unit into the processor's cache: a caller that will need many
+    /// units waits for all of them together instead of for one after the other.
+    #[inline]
+    pub(super) fn touch(&self, unit: u32) {
+        std::hint::black_box(match &self.table {
+            Table::Plain(numbers) => u64::from(numbers[unit as usize]),
+            Table::Hash(hash) => hash.places[hash.first(unit)],
+        });
+    }
+
     /// Sets the number of a unit, which is not [`UNCHANGED`].
     #[inline]
     pub(super) fn set(&mut self, unit: u32, number: u32) {
@@ -103,13 +113,19 @@ impl Hash {
         }
     }
 
+    /// The place that a unit has unless another unit has it.
+    #[inline]
+    fn first(&self, unit: u32) -> usize {
+        let line = u64::from(unit >> LINE_SHIFT).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift;
+        let within = unit as usize & ((1 << LINE_SHIFT) - 1);
+        ((line as usize) << LINE_SHIFT) + within
+    }
+
     /// The place of a unit, or the empty one where it would go.
     #[inline]
     fn find(&self, unit: u32) -> usize {
-        let line = u64::from(unit >> LINE_SHIFT).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift;
         let mask = self.places.len() - 1;
-        let within = unit as usize & ((1 << LINE_SHIFT) - 1);
-        let mut place = ((line as usize) << LINE_SHIFT) + within;
+        let mut place = self.first(unit);
         while self.places[place] != 0 && self.places[place] as u32 != unit {
             place = (place + 1) & mask;
         }

@@ -123,6 +123,9 @@ impl Translation {
                     moving.push((self.map.unit(victim.block, slot), slot));
                 }
             }
+            for &(unit, _) in &moving {
+                self.map.touch(unit);
+            }
             if !moving.is_empty() {
                 work.collect_read(die, self.set(first), moving.len() as u32);
             }
