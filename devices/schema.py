@@ -74,6 +74,9 @@ class DriveOptions:
     history: tuple[PastLoad, ...] | None = None
     """Loads before the run, in their order; none for a drive as it left the factory."""
 
+    snapshot: str | None = None
+    """A file with the state in which the drive begins, instead of a history."""
+
     def given(self) -> dict[str, Any]:
         """The options that are asked for."""
         return {name: value for name, value in vars(self).items() if value is not None}

@@ -235,7 +235,7 @@ class SsdSpec(DriveSpec):
     """`kind = "ssd"`."""
 
     options: ClassVar[frozenset[str]] = frozenset(
-        {"write_cache", "format", "cooling", "compressible", "history"}
+        {"write_cache", "format", "cooling", "compressible", "history", "snapshot"}
     )
 
     kind: Literal["ssd"]
@@ -368,13 +368,15 @@ class SsdSpec(DriveSpec):
             plan["compressible"] = options.compressible
         if options.history:
             plan["history"] = [load.to_plan() for load in options.history]
+        if options.snapshot is not None:
+            plan["snapshot"] = options.snapshot
         return plan
 
     def _heat(self, heat: Heat, options: DriveOptions) -> dict[str, Any]:
         name = options.cooling or next(iter(heat.cooling))
         cooling = heat.cooling[name]
         capacity = heat.capacity
-        if options.history:
+        if options.history or options.snapshot is not None:
             # A drive in use is warm, but its time constant is minutes: with less heat capacity
             # it comes to the same balance within the run's warm-up.
             capacity = _SOAKED_TIME_CONSTANT_S / cooling.resistance

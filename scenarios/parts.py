@@ -294,6 +294,8 @@ class Parts:
             elif self.scenario.run.precondition != "fresh":
                 self.warnings.append(f"run.precondition: has no effect on {name or table.name}")
             return chosen
+        if self.scenario.run.snapshot is not None:
+            return self._with_snapshot(key, table, chosen, self.scenario.run.snapshot)
         for at, past in enumerate(table.history):
             if past.area_start + (past.area or 1) > usable:
                 allowed = f"at most {usable} B from the start of the array"
@@ -311,6 +313,25 @@ class Parts:
         return [
             (drive, replace(options, history=past) if drive in remember and past else options)
             for (drive, options), past in zip(chosen, histories, strict=True)
+        ]
+
+    def _with_snapshot(
+        self,
+        key: str,
+        table: ArrayTable,
+        chosen: list[tuple[Attached, DriveOptions]],
+        snapshot: str,
+    ) -> list[tuple[Attached, DriveOptions]]:
+        """The same drives in the state that a file holds."""
+        if table.history:
+            allowed = "left out: run.snapshot says what the drives have been through"
+            self.faults.add(f"{key}.history", None, allowed)
+        file = str((self.folder or Path()) / snapshot)
+        return [
+            (drive, replace(options, snapshot=file))
+            if "snapshot" in drive.spec.options
+            else (drive, options)
+            for drive, options in chosen
         ]
 
     def _model(self, spec: DriveSpec, options: DriveOptions) -> int:

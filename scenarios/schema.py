@@ -244,6 +244,8 @@ class RunTable(Table):
     precondition: Literal["fresh", "filled", "steady-state"] = "fresh"
     filled: Size | None = None
     """What `precondition` fills of each drive, from its start; the whole drive if left out."""
+    snapshot: str | None = Field(default=None, min_length=1)
+    """A file of `raidlab run --save-state`: the state in which flash drives begin."""
     replications: int = Field(default=1, ge=1, le=1000)
     seed: int = Field(default=1, ge=0, le=2**63 - 1)
     time_lapse: int = Field(default=1, ge=1, le=1000)
@@ -252,7 +254,10 @@ class RunTable(Table):
     """Step of the rate and latency over time; a fiftieth of the run if left out."""
 
     def faults(self) -> Iterator[Fault]:
-        """Runs longer than the clock can count."""
+        """Two states at once, runs longer than the clock can count."""
+        if self.snapshot is not None and self.precondition != "fresh":
+            allowed = 'left out, or "fresh": the snapshot is the state that the drives begin in'
+            yield Fault("precondition", self.precondition, allowed)
         if self.time_lapse * 100 > self.warm_up + self.duration:
             yield Fault("time_lapse", self.time_lapse, "less: too little of the run would be left")
         for key in ("warm_up", "duration"):

@@ -16,6 +16,9 @@ from raidlab.scenarios.result import Result, Row, make_row
 from raidlab.scenarios.store import Store
 from raidlab.scenarios.system import Scenario, load_scenario
 
+_KEYS = {"snapshot": "run.snapshot", "save_state": "--save-state"}
+"""What a user calls a key of the plan."""
+
 Progress = Callable[[int, int], None]
 """Called with the number of finished runs and of all runs."""
 
@@ -35,6 +38,7 @@ def simulate(
     seed: int | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
+    save_state: Path | None = None,
 ) -> Result:
     """Simulates a scenario.
 
@@ -44,6 +48,8 @@ def simulate(
         seed: Replaces the scenario's own seed.
         progress: Told after every finished run.
         store: Keeps finished runs of a simulation that is interrupted, and finds them again.
+        save_state: A file for the state of the flash drives at the end, of a scenario with a single
+            run; docs/files/state.md.
 
     Raises:
         SpecError: The scenario cannot be run as it stands.
@@ -56,6 +62,13 @@ def simulate(
         raise SpecError([Fault("workload", None, allowed, (), scenario.path)])
     runs = _runs(scenario)
     plans = [json.dumps(scenario.plan(*run, seed)) for run in runs]
+    if save_state is not None:
+        if len(runs) > 1:
+            allowed = f"one number of outstanding I/Os and one replication, not {len(runs)} runs"
+            raise SpecError([Fault("--save-state", str(save_state), allowed, (), scenario.path)])
+        plans = [json.dumps(scenario.plan(*runs[0], seed) | {"save_state": str(save_state)})]
+        # A run that is found again would save nothing.
+        store = None
     finished: dict[int, str] = {}
     try:
         run_plans(plans, finished, workers=workers, progress=progress, store=store)
@@ -107,8 +120,12 @@ def _runs(scenario: Scenario) -> list[tuple[int, int]]:
 
 
 def plan_faults(error: _engine.PlanError, path: str) -> list[Fault]:
-    """What the engine found wrong with a plan."""
-    return [Fault(key, value, allowed, (), path) for key, value, allowed in error.args[0]]
+    """What the engine found wrong with a plan, each fault once and with the user's own key."""
+    found = [
+        Fault(_KEYS.get(key.rpartition(".")[2], key), value, allowed, (), path)
+        for key, value, allowed in error.args[0]
+    ]
+    return list(dict.fromkeys(found))
 
 
 def run_plans(

@@ -50,6 +50,13 @@ def run(
             "--what-if", help="Simulate what twice the lanes, cores, drives ... would give."
         ),
     ] = False,
+    save_state: Annotated[
+        Path | None,
+        typer.Option(
+            "--save-state",
+            help="Write the state of the flash drives at the end to this file, for `run.snapshot`.",
+        ),
+    ] = None,
     workers: Workers = None,
 ) -> None:
     """Simulate a scenario: a table, --json, a page with --html, everything with --out.
@@ -65,7 +72,14 @@ def run(
         store = unfinished(stack)
         tell = stack.enter_context(progress(checked.title))
         try:
-            result = simulate(checked, workers=workers, seed=seed, progress=tell, store=store)
+            result = simulate(
+                checked,
+                workers=workers,
+                seed=seed,
+                progress=tell,
+                store=store,
+                save_state=save_state,
+            )
         except Interrupted as stopped:
             result, interrupted = stopped.result, True
         if what_if and not interrupted:

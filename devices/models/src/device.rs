@@ -1,7 +1,7 @@
 //! Every kind of device behind one static dispatch.
 
 use crate::hdd::{Hdd, HddParams};
-use crate::ssd::{Ssd, SsdParams};
+use crate::ssd::{DriveState, Ssd, SsdParams};
 use crate::station::{FixedStation, StationParams};
 use crate::{Fault, Port};
 use raidlab_kernel::{IoId, Nanos, Time};
@@ -115,6 +115,14 @@ impl Device {
             Device::Hdd(hdd) => hdd.busy_until(now),
             Device::Ssd(ssd) => ssd.busy_until(now),
             Device::External { .. } => (Nanos::ZERO, 1),
+        }
+    }
+
+    /// The device's state for a file, of those that keep one.
+    pub fn state(&self, name: &str) -> Option<DriveState> {
+        match self {
+            Device::Ssd(ssd) => Some(ssd.state(name)),
+            Device::Hdd(_) | Device::Station(_) | Device::External { .. } => None,
         }
     }
 

@@ -24,7 +24,8 @@ pub use host::{Host, HostParams};
 pub use link::{Direction, Link, LinkParams};
 pub use port::Port;
 pub use ssd::{
-    BufferParams, CollectionParams, CompressionParams, FirmwareParams, HeatParams, NandParams,
-    PastAccess, PastLoad, Policy, PrefetchParams, Ssd, SsdParams, ThrottleStep,
+    BufferParams, CollectionParams, CompressionParams, DriveState, FirmwareParams, HeatParams,
+    NandParams, PastAccess, PastLoad, Policy, PrefetchParams, Ssd, SsdParams, ThrottleStep,
+    read_states, write_states,
 };
 pub use station::{FixedStation, ServiceTime, StationParams};

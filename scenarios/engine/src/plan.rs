@@ -37,6 +37,9 @@ pub struct Plan {
     /// How many seconds of the life of tiers each simulated second after the warm-up stands for.
     #[serde(default = "one")]
     pub time_lapse: u32,
+    /// A file for the state of the drives at the end of the run.
+    #[serde(default)]
+    pub save_state: Option<String>,
     /// Load threads of outside callers; an I/O whose mark is `m` belongs to thread
     /// `m % outside_threads`.
     #[serde(default = "one")]

@@ -6,7 +6,8 @@ use crate::plan::Plan;
 use crate::report::{Component, RunResult};
 use crate::system::System;
 use raidlab_kernel::{Nanos, Time};
-use raidlab_models::Fault;
+use raidlab_models::{Device, Fault, write_states};
+use std::path::Path;
 
 /// Why a run gave no result.
 #[derive(Debug)]
@@ -30,6 +31,14 @@ const LEAST_FOR_PRECISION: u64 = 4096;
 /// The plan's faults, or that the caller asked to stop.
 pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, RunError> {
     let mut system = System::new(plan).map_err(RunError::Plan)?;
+    if let Some(path) = plan.save_state.as_ref().filter(|_| !has_state(&system)) {
+        let allowed = "a system with an SSD: other drives keep no state";
+        return Err(RunError::Plan(vec![Fault::new(
+            "save_state",
+            path,
+            allowed,
+        )]));
+    }
     let warm = Time::ZERO + plan.warm_up_ns;
     let end = warm + plan.duration_ns;
     let drove = drive(&mut system, warm, &mut keep_on, |_| false);
@@ -59,6 +68,9 @@ pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, 
     if !finished {
         return Err(RunError::Stopped);
     }
+    if let Some(path) = &plan.save_state {
+        save_state(&system, path).map_err(RunError::Plan)?;
+    }
     let stopped_early = system.calendar.next_time().is_some_and(|next| next <= end);
     let until = match system.over {
         Some(over) => over.max(warm),
@@ -76,6 +88,23 @@ pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, 
         caches,
         breaches,
     ))
+}
+
+fn has_state(system: &System) -> bool {
+    let mut drives = system.drives.iter();
+    drives.any(|drive| matches!(drive.device, Device::Ssd(_)))
+}
+
+/// Writes the state of all drives that keep one.
+fn save_state(system: &System, path: &str) -> Result<(), Vec<Fault>> {
+    let drives = system.drives.iter();
+    let states: Vec<_> = drives
+        .filter_map(|drive| drive.device.state(&drive.name))
+        .collect();
+    write_states(Path::new(path), &states).map_err(|error| {
+        let allowed = format!("a file that can be written: {error}");
+        vec![Fault::new("save_state", path, allowed)]
+    })
 }
 
 /// Handles events up to `limit` or until `done`; false if the caller asked to stop.

@@ -7,9 +7,10 @@
 use crate::Nanos;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
 
 /// A stream of pseudo-random numbers that belongs to one component and purpose.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {

@@ -5,6 +5,7 @@
 
 use super::layout::TileBlock;
 use super::mapping::NONE;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Marks a block that cannot be a victim: free, or a frontier.
@@ -20,7 +21,7 @@ pub(super) enum Origin {
 }
 
 /// An open block and its next free slot.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Frontier {
     pub(super) block: u32,
     pub(super) next: u32,
@@ -34,7 +35,7 @@ impl Frontier {
 }
 
 /// The block that a die is emptying.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Victim {
     pub(super) block: u32,
     /// Next page set to look at.
@@ -46,7 +47,7 @@ pub(super) struct Victim {
 }
 
 /// A die's own books.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Die {
     pub(super) free: VecDeque<u32>,
     pub(super) frontiers: [Frontier; 2],
@@ -56,7 +57,7 @@ pub(super) struct Die {
 }
 
 /// The blocks' books: one entry a block, in one array for each question that is asked of all.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Blocks {
     /// Valid units, marked while the block cannot be a victim.
     valid: Vec<u32>,

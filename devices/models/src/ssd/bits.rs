@@ -1,9 +1,40 @@
 //! One bit for each slot. A scan of a block then touches one cache line where the map would cost
 //! one for each slot.
 
+use serde::{Deserialize, Serialize, Serializer};
+
 /// Bits, all false at first.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(from = "SavedBits")]
 pub(super) struct Bits(Vec<u64>);
+
+/// The words that are not zero, by index.
+#[derive(Deserialize, Serialize)]
+struct SavedBits {
+    words: usize,
+    set: Vec<(usize, u64)>,
+}
+
+impl Serialize for Bits {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let words = self.0.iter().copied().enumerate();
+        SavedBits {
+            words: self.0.len(),
+            set: words.filter(|&(_, word)| word != 0).collect(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl From<SavedBits> for Bits {
+    fn from(saved: SavedBits) -> Bits {
+        let mut words = vec![0; saved.words];
+        for (index, word) in saved.set {
+            words[index] = word;
+        }
+        Bits(words)
+    }
+}
 
 impl Bits {
     pub(super) fn new(count: usize) -> Bits {

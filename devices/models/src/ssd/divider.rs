@@ -3,11 +3,26 @@
 //! Lemire, Kaser and Kurz, "Faster remainder by direct computation" (2019): with
 //! m = ceil(2^64 / d) the quotient of any 32-bit n by a 32-bit d is the high half of m * n.
 
+use serde::{Deserialize, Serialize};
+
 /// A divisor from 1 to 2^32 - 1.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(from = "u32", into = "u32")]
 pub(super) struct Divider {
     magic: u64,
     divisor: u32,
+}
+
+impl From<u32> for Divider {
+    fn from(divisor: u32) -> Divider {
+        Divider::new(divisor)
+    }
+}
+
+impl From<Divider> for u32 {
+    fn from(divider: Divider) -> u32 {
+        divider.divisor
+    }
 }
 
 impl Divider {

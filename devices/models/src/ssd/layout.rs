@@ -9,10 +9,11 @@
 use super::allocation::Frontier;
 use super::divider::Divider;
 use super::mapping::NONE;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Where everything lies at the start.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(super) enum Layout {
     /// Nothing was ever written.
     Empty,
@@ -21,7 +22,7 @@ pub(super) enum Layout {
 }
 
 /// The simulated tile, and how tiles make up the drive.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Tiles {
     /// Units of the drive.
     pub(super) units: u32,
@@ -119,7 +120,7 @@ impl Tiles {
 }
 
 /// What a block in use holds when a history ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct TileBlock {
     pub(super) valid: u32,
     /// Order of closing.
@@ -128,7 +129,7 @@ pub(super) struct TileBlock {
 }
 
 /// A tile at the end of its history, free blocks left out.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(super) struct TileEnd {
     /// Unit of a tile to slot of a tile.
     pub(super) forward: Box<[u32]>,

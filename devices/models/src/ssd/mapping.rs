@@ -8,6 +8,8 @@
 
 use super::layout::Layout;
 use super::overlay::{Overlay, UNCHANGED};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// No slot, or no unit.
 pub(super) const NONE: u32 = u32::MAX;
@@ -21,7 +23,8 @@ const BIAS: u32 = 2;
 const SHARED_MARK_SHIFT: u32 = 12;
 
 /// Both directions of the map.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(from = "SavedMapping")]
 pub(super) struct Mapping {
     forward: Overlay,
     /// False where no unit of a stretch has changed: spares a look into the large table.
@@ -30,6 +33,57 @@ pub(super) struct Mapping {
     /// True for a block whose slots are in `reverse`; the others are as laid out.
     rewritten: Vec<bool>,
     layout: Layout,
+}
+
+/// What has changed since the start, and how it was at the start.
+#[derive(Deserialize)]
+struct SavedMapping {
+    forward: Overlay,
+    slots: usize,
+    blocks: usize,
+    /// Blocks written since the start, and the units in all their slots.
+    rewritten: Vec<usize>,
+    units: Vec<u32>,
+    layout: Layout,
+}
+
+impl Serialize for Mapping {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let blocks = self.rewritten.len();
+        let per_block = self.reverse.len() / blocks.max(1);
+        let rewritten: Vec<usize> = (0..blocks).filter(|&at| self.rewritten[at]).collect();
+        let units: Vec<u32> = rewritten
+            .iter()
+            .flat_map(|&at| &self.reverse[at * per_block..(at + 1) * per_block])
+            .copied()
+            .collect();
+        let mut saved = serializer.serialize_struct("SavedMapping", 6)?;
+        saved.serialize_field("forward", &self.forward)?;
+        saved.serialize_field("slots", &self.reverse.len())?;
+        saved.serialize_field("blocks", &blocks)?;
+        saved.serialize_field("rewritten", &rewritten)?;
+        saved.serialize_field("units", &units)?;
+        saved.serialize_field("layout", &self.layout)?;
+        saved.end()
+    }
+}
+
+impl From<SavedMapping> for Mapping {
+    fn from(saved: SavedMapping) -> Mapping {
+        let units = saved.forward.units();
+        let per_block = saved.slots / saved.blocks.max(1);
+        let mut map = Mapping::new(units, saved.blocks as u32, per_block as u32, saved.layout);
+        for (unit, _) in saved.forward.changes() {
+            map.changed[(unit >> SHARED_MARK_SHIFT) as usize] = true;
+        }
+        map.forward = saved.forward;
+        for (place, block) in saved.rewritten.into_iter().enumerate() {
+            map.rewritten[block] = true;
+            map.reverse[block * per_block..(block + 1) * per_block]
+                .copy_from_slice(&saved.units[place * per_block..(place + 1) * per_block]);
+        }
+        map
+    }
 }
 
 impl Mapping {

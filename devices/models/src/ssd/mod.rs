@@ -22,6 +22,7 @@ mod params;
 mod past;
 mod prefetch;
 mod reads;
+mod snapshot;
 mod state;
 mod translation;
 mod writes;
@@ -33,6 +34,7 @@ pub use heat::{HeatParams, ThrottleStep};
 pub use nand::NandParams;
 pub use params::{BufferParams, SsdParams};
 pub use prefetch::PrefetchParams;
+pub use snapshot::{DriveState, read_states, write_states};
 pub use state::{PastAccess, PastLoad};
 
 use crate::{Fault, Port};
@@ -78,14 +80,17 @@ impl Ssd {
     /// Names every parameter that is out of its range.
     pub fn new(params: &SsdParams, seed: u64, name: &str) -> Result<Ssd, Vec<Fault>> {
         let shape = params.shape()?;
-        let translation = state::prepare(
-            shape,
-            params.collection,
-            &params.history,
-            u64::from(params.unit_bytes),
-            0,
-            (seed, name),
-        );
+        let translation = match &params.snapshot {
+            Some(path) => snapshot::load(params, shape, name, path)?,
+            None => state::prepare(
+                shape,
+                params.collection,
+                &params.history,
+                u64::from(params.unit_bytes),
+                0,
+                (seed, name),
+            ),
+        };
         let mut buffer_units = (params.buffer.bytes / u64::from(params.unit_bytes)) as u32;
         if !params.collection.separate_frontiers {
             // Every die's open page set may hold host data until moved data fill it.
@@ -174,6 +179,11 @@ impl Ssd {
     /// Array time of all dies up to `now`, and the number of dies.
     pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
         (self.nand.busy_until(now), self.nand.dies())
+    }
+
+    /// The drive's state for a file; `name` is the one by which it will be looked for.
+    pub fn state(&self, name: &str) -> DriveState {
+        snapshot::save(&self.params, name, &self.translation)
     }
 
     /// What must hold inside the drive at the end of a run; a breach is a bug.

@@ -6,6 +6,8 @@
 //! table is the smaller one. It doubles as it grows: what an I/O costs does not depend on how many
 //! were before, and memory never exceeds the plain table's by more than a quarter.
 
+use serde::{Deserialize, Serialize, Serializer};
+
 /// No change is known.
 pub(super) const UNCHANGED: u32 = 0;
 
@@ -18,7 +20,8 @@ const LINE_SHIFT: u32 = 3;
 const FIRST_LINES: usize = 1 << 10;
 
 /// Numbers by unit, [`UNCHANGED`] where none was set.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(from = "Changes")]
 pub(super) struct Overlay {
     units: usize,
     table: Table,
@@ -39,7 +42,52 @@ struct Hash {
     used: usize,
 }
 
+/// What has changed, by unit.
+#[derive(Deserialize, Serialize)]
+struct Changes {
+    units: u32,
+    numbers: Vec<(u32, u32)>,
+}
+
+impl Serialize for Overlay {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Changes {
+            units: self.units(),
+            numbers: self.changes(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl From<Changes> for Overlay {
+    fn from(changes: Changes) -> Overlay {
+        let mut overlay = Overlay::new(changes.units);
+        for (unit, number) in changes.numbers {
+            overlay.set(unit, number);
+        }
+        overlay
+    }
+}
+
 impl Overlay {
+    /// Units and their numbers, as far as they have changed, in the order of the units.
+    pub(super) fn changes(&self) -> Vec<(u32, u32)> {
+        match &self.table {
+            Table::Plain(numbers) => (0..)
+                .zip(numbers.iter().copied())
+                .filter(|&(_, number)| number != UNCHANGED)
+                .collect(),
+            Table::Hash(hash) => {
+                let used = hash.places.iter().filter(|&&place| place != 0);
+                let mut found: Vec<(u32, u32)> = used
+                    .map(|&place| (place as u32, (place >> 32) as u32))
+                    .collect();
+                found.sort_unstable();
+                found
+            }
+        }
+    }
+
     /// Nothing has changed.
     pub(super) fn new(units: u32) -> Overlay {
         let units = units as usize;

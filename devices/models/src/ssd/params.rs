@@ -64,6 +64,9 @@ pub struct SsdParams {
     /// Writes before the run, in their order; none for a drive as it left the factory.
     #[serde(default)]
     pub history: Vec<PastLoad>,
+    /// A file with the state in which the drive begins, instead of a history.
+    #[serde(default)]
+    pub snapshot: Option<String>,
 }
 
 impl SsdParams {

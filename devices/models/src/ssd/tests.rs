@@ -118,6 +118,7 @@ fn params() -> SsdParams {
             written_bytes: 32 << 20,
             ongoing: false,
         }],
+        snapshot: None,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::ssd::divider::Divider;
 use crate::ssd::layout::Layout;
 use crate::ssd::mapping::{Mapping, NONE};
 use raidlab_kernel::Stream;
+use serde::{Deserialize, Serialize};
 
 /// Takes the NAND operations that the translation layer causes, in order.
 pub(in crate::ssd) trait Work {
@@ -34,7 +35,7 @@ impl Work for Untimed {
 }
 
 /// The numbers that make up a drive's address spaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(in crate::ssd) struct Shape {
     /// Mapping units that the host can address.
     pub(in crate::ssd) units: u32,
@@ -59,7 +60,7 @@ impl Shape {
 }
 
 /// What was done, in mapping units unless the name says otherwise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(in crate::ssd) struct Counts {
     /// Written by the host.
     pub(in crate::ssd) host: u64,
@@ -82,7 +83,7 @@ impl Counts {
 }
 
 /// Map, blocks, frontiers and garbage collection of one drive.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(in crate::ssd) struct Translation {
     shape: Shape,
     params: CollectionParams,
@@ -105,6 +106,7 @@ pub(in crate::ssd) struct Translation {
     counts: Counts,
     open_at_start: u64,
     /// Units on the move and their slots, kept so that collection allocates nothing.
+    #[serde(skip)]
     moving: Vec<(u32, u32)>,
 }
 
@@ -184,6 +186,12 @@ impl Translation {
 
     pub(in crate::ssd) fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Goes on after it was read from a file.
+    pub(in crate::ssd) fn resume(&mut self) {
+        self.moving.reserve(self.shape.units_per_set as usize);
+        self.reset_counts();
     }
 
     /// Starts counting anew, as at the end of a warm-up.

@@ -210,3 +210,95 @@ proptest! {
         prop_assert_eq!(drive.check(), Ok(()));
     }
 }
+
+/// Counts what NAND is asked to do.
+#[derive(Default)]
+struct Counted {
+    programs: u64,
+    units_read: u64,
+    erases: u64,
+}
+
+impl Work for Counted {
+    fn program(&mut self, _die: u32, _origin: Origin, _set: u32) {
+        self.programs += 1;
+    }
+    fn collect_read(&mut self, _die: u32, _set: u32, units: u32) {
+        self.units_read += u64::from(units);
+    }
+    fn erase(&mut self, _die: u32) {
+        self.erases += 1;
+    }
+}
+
+/// A worn-in drive of several tiles with every policy: the books agree, NAND gets what the host
+/// wrote and what was moved, and a drive that is read back from its saved state goes on exactly
+/// as the one that was not.
+#[test]
+fn books_agree_with_every_policy_and_a_saved_state_goes_on_as_if_it_had_never_been_saved() {
+    use Policy::{BestOf, CostBenefit, FirstInFirstOut, Greedy, Random};
+    for (policy, separate_frontiers) in [Greedy, FirstInFirstOut, Random, BestOf, CostBenefit]
+        .into_iter()
+        .flat_map(|policy| [(policy, true), (policy, false)])
+    {
+        let shape = Shape {
+            units: 50_000,
+            dies: 4,
+            blocks_per_die: 256,
+            sets_per_block: 16,
+            units_per_set: 4,
+        };
+        let params = CollectionParams {
+            policy,
+            separate_frontiers,
+            ..CollectionParams::default()
+        };
+        let bytes = u64::from(shape.units) * 4096;
+        let load = |access, written_bytes| crate::ssd::PastLoad {
+            access,
+            start_bytes: 0,
+            area_bytes: bytes,
+            block_bytes: 4096,
+            written_bytes,
+            ongoing: false,
+        };
+        let history = [
+            load(crate::ssd::PastAccess::Sequential, bytes),
+            load(crate::ssd::PastAccess::Random, 0),
+        ];
+        let seed = (1, "drive");
+        let mut drive = crate::ssd::state::prepare(shape, params, &history, 4096, 4096, seed);
+        let mut draws = Stream::new(3, "test", "load");
+        let mut work = Counted::default();
+        let go_on = |drive: &mut Translation, draws: &mut Stream, work: &mut Counted| {
+            for _ in 0..30_000 {
+                drive.write(draws.below(u64::from(shape.units)) as u32, work);
+            }
+        };
+        go_on(&mut drive, &mut draws, &mut work);
+        drive.trim(100, 50);
+        drive
+            .check()
+            .unwrap_or_else(|why| panic!("{policy:?}: {why}"));
+        let counts = drive.counts();
+        assert_eq!((counts.host, counts.erases), (30_000, work.erases));
+        assert_eq!(counts.moved, work.units_read, "{policy:?}");
+        let open = drive.units_in_open_sets() as i64 - drive.units_open_at_start() as i64;
+        let programmed = work.programs * u64::from(shape.units_per_set);
+        assert_eq!(
+            programmed as i64 + open,
+            (counts.host + counts.moved) as i64
+        );
+        // Saved and read back, both go on.
+        drive.reset_counts();
+        let saved = postcard::to_allocvec(&drive).unwrap();
+        let mut read: Translation = postcard::from_bytes(&saved).unwrap();
+        read.resume();
+        for drive in [&mut drive, &mut read] {
+            go_on(drive, &mut draws.clone(), &mut Counted::default());
+        }
+        assert!(read.counts().moved > 0);
+        let states = [drive, read].map(|drive| postcard::to_allocvec(&drive).unwrap());
+        assert!(states[0] == states[1], "{policy:?}, {separate_frontiers}");
+    }
+}

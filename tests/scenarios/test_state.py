@@ -1,0 +1,107 @@
+"""States of drives in files: saved by one run, begun with by another."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from raidlab.cli import app
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios.simulate import simulate
+from raidlab.scenarios.system import load_scenario
+
+SCENARIO = """
+title = "One SSD"
+[host]
+model = "generic"
+[[array]]
+name = "data"
+level = "jbod"
+drives = [{{ model = "{model}", count = {count} }}]
+[[workload]]
+rw = "randwrite"
+block_size = "4 KiB"
+align = "4 KiB"
+area = "8 GB"
+outstanding = {outstanding}
+[run]
+warm_up = "10 ms"
+duration = "200 ms"
+{state}
+"""
+
+
+def scenario(folder: Path, state: str, model="sata-ssd-64gb", count=1, outstanding="32") -> Path:
+    path = folder / f"{model}-{len(list(folder.iterdir()))}.toml"
+    text = SCENARIO.format(model=model, count=count, outstanding=outstanding, state=state)
+    path.write_text(text)
+    return path
+
+
+def save(path: Path, file: Path):
+    return simulate(load_scenario(path), save_state=file)
+
+
+def figures(result):
+    return result.results[0]["components"][-1]["figures"]
+
+
+def test_a_saved_state_is_begun_with_again_and_goes_on_the_same_each_time(tmp_path):
+    file = tmp_path / "drives.state"
+    before = save(scenario(tmp_path, 'precondition = "steady-state"'), file)
+    again = load_scenario(scenario(tmp_path, 'snapshot = "drives.state"'))
+    first, second = simulate(again), simulate(again)
+    assert first.to_json() == second.to_json()
+    assert figures(first)["write_amplification"] == pytest.approx(
+        figures(before)["write_amplification"], rel=0.1
+    )
+    assert figures(first)["write_amplification"] > 1.1
+    wear = [figures(result)["erases_of_most_worn_block"] for result in (before, first)]
+    assert wear[1] >= wear[0] > 0
+    # Saved twice from the same run the file has the same bytes.
+    whole = file.read_bytes()
+    save(scenario(tmp_path, 'precondition = "steady-state"'), file)
+    assert file.read_bytes() == whole
+
+
+def wrong(path: Path) -> str:
+    with pytest.raises(SpecError) as error:
+        simulate(load_scenario(path))
+    (fault,) = error.value.faults
+    assert fault.key == "run.snapshot"
+    return fault.allowed
+
+
+def test_a_state_that_does_not_fit_is_refused_with_a_reason(tmp_path):
+    file = tmp_path / "drives.state"
+    save(scenario(tmp_path, 'precondition = "filled"', count=2), file)
+    reader = 'snapshot = "drives.state"'
+    assert "holds data/sata-ssd-64gb.0" in wrong(scenario(tmp_path, reader, count=3))
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1])
+    assert "a whole file" in wrong(scenario(tmp_path, reader))
+    file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    assert "checksum" in wrong(scenario(tmp_path, reader))
+    file.write_bytes(whole[:16] + b"\x09" + whole[17:])
+    assert "format 1" in wrong(scenario(tmp_path, reader))
+    file.write_bytes(b"something else")
+    assert "--save-state" in wrong(scenario(tmp_path, reader))
+    assert "can be read" in wrong(scenario(tmp_path, 'snapshot = "nowhere.state"'))
+    save(scenario(tmp_path, 'precondition = "filled"'), file)
+    assert "another data sheet" in wrong(scenario(tmp_path, reader, "sas2-ssd-400gb"))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"outstanding": "[1, 2]"}, "one number of outstanding"),
+        ({"model": "sas-6g-hdd"}, "a system with an SSD"),
+        ({"state": 'snapshot = "x"\nprecondition = "filled"'}, "left out"),
+    ],
+)
+def test_what_cannot_be_saved_is_told_with_exit_code_2(tmp_path, change, words):
+    path = scenario(tmp_path, **({"state": 'precondition = "fresh"'} | change))
+    done = CliRunner().invoke(app, ["run", str(path), "--save-state", str(tmp_path / "x.state")])
+    assert done.exit_code == 2
+    assert words in " ".join(done.stderr.split())
+    assert not (tmp_path / "x.state").exists()
