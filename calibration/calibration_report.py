@@ -81,7 +81,7 @@ def _page(
     for load, of_load in _by_load(rows):
         sections.append(
             {
-                "title": f"{load}: rate and p99",
+                "title": f"{load}: rate and 99 % latency",
                 "text": "Over all I/Os in flight, one colour for each number of jobs. Markers are"
                 " measured, lines simulated; hollow markers the fit has not seen.",
                 "chart": chart(_curves(of_load)),
@@ -127,11 +127,16 @@ def _tiles(of: str, found: dict[str, Any]) -> list[dict[str, Any]]:
     def tile(value: float | None, unit: str, text: str) -> dict[str, Any]:
         return {"value": f"{number(value)}{unit}", "text": text}
 
+    where = f", {of}" if of else ""
     return [
         tile(found["points"], "", of or "points"),
-        tile(found["median_abs_error_pct"], " %", "median error of the rate"),
-        tile(found["p90_abs_error_pct"], " %", "90th percentile of it"),
-        tile(found["p99_latency_median_abs_error_pct"], " %", "median error of p99"),
+        tile(found["median_abs_error_pct"], " %", f"median error of the rate{where}"),
+        tile(found["p90_abs_error_pct"], " %", f"error of the rate, nine of ten below{where}"),
+        tile(
+            found["p99_latency_median_abs_error_pct"],
+            " %",
+            f"median error of the 99 % latency{where}",
+        ),
     ]
 
 
@@ -143,7 +148,7 @@ def _by_load(rows: Sequence[Compared]) -> list[tuple[str, list[Compared]]]:
 
 
 def _curves(rows: Sequence[Compared]) -> go.Figure:
-    figure = make_subplots(cols=2, subplot_titles=("I/Os a second", "p99, us"))
+    figure = make_subplots(cols=2, subplot_titles=("I/Os a second", "99 % latency, ms"))
     for index, jobs in enumerate(sorted({row.point.numjobs for row in rows})):
         of = sorted((r for r in rows if r.point.numjobs == jobs), key=lambda r: r.point.outstanding)
         x = [row.point.outstanding for row in of]
@@ -153,7 +158,7 @@ def _curves(rows: Sequence[Compared]) -> go.Figure:
         tails = [next(iter(row.percentiles(99.0)), ("", None, None)) for row in of]
         for column, measured, simulated in (
             (1, [row.point.iops for row in of], [row.simulated.iops for row in of]),
-            (2, [tail[1] for tail in tails], [tail[2] for tail in tails]),
+            (2, [_ms(tail[1]) for tail in tails], [_ms(tail[2]) for tail in tails]),
         ):
             figure.add_scatter(
                 x=x,
@@ -177,10 +182,14 @@ def _curves(rows: Sequence[Compared]) -> go.Figure:
                 row=1,
                 col=column,
             )
-    figure.update_xaxes(type="log", title="outstanding", dtick=np.log10(2))
+    figure.update_xaxes(type="log", title="outstanding I/Os, all jobs", dtick=np.log10(2))
     figure.update_yaxes(rangemode="tozero", row=1, col=1)
     figure.update_yaxes(type="log", row=1, col=2)
     return figure.update_layout(template="plotly_white", height=420, margin={"t": 40, "b": 40})
+
+
+def _ms(latency_us: float | None) -> float | None:
+    return None if latency_us is None else latency_us / 1e3
 
 
 def _errors(rows: Sequence[Compared]) -> go.Figure:
@@ -226,9 +235,10 @@ def _distributions(rows: Sequence[Compared]) -> go.Figure | None:
             )
             if simulated is not None:
                 _step(figure, simulated, f"simulated {name}", COLOURS[1], index == 0, place)
-    figure.update_xaxes(type="log")
+    figure.update_xaxes(type="log", title={"text": "latency, ms", "font": {"size": 11}})
+    figure.update_yaxes(title={"text": "share of I/Os", "font": {"size": 11}}, col=1)
     figure.update_annotations(font_size=11)
-    height = 260 * -(-len(chosen) // 3) + 60
+    height = 290 * -(-len(chosen) // 3) + 60
     return figure.update_layout(template="plotly_white", height=height, margin={"t": 40, "b": 30})
 
 
@@ -238,7 +248,7 @@ def _step(
     at, shares = curve(latency)
     if len(at):
         figure.add_scatter(
-            x=at,
+            x=at / 1e3,
             y=shares,
             name=name,
             legendgroup=name,

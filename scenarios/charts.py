@@ -89,7 +89,8 @@ def latency(summary: Sequence[Row], shown: Sequence[str] | None = None) -> go.Fi
                     marker={"size": 5},
                 )
             )
-    figure.update_yaxes(title_text="latency, ms (logarithmic)", type="log")
+    # Between the powers of ten only 2 and 5: more would run into each other.
+    figure.update_yaxes(title_text="latency, ms (logarithmic)", type="log", dtick="D2")
     axis.lay(figure)
     return _dressed(figure, "")
 

@@ -23,6 +23,11 @@ Row = dict[str, Any]
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
 MIB = 1 << 20
+PARTS = (
+    "host", "link", "controller", "cache", "raid", "seek", "rotation", "transfer", "nand_read",
+    "nand_program", "garbage_collection", "queue",
+)  # fmt: skip
+"""Parts of the time that every row tells, zero where the system has no such part."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +202,7 @@ def make_row(
         "latency_us": merged["latency_us"],
         "read": merged["read"],
         "write": merged["write"],
-        "breakdown_us": merged["breakdown_us"],
+        "breakdown_us": dict.fromkeys(PARTS, 0.0) | merged["breakdown_us"],
         "write_amplification": _write_amplification(run["components"]),
         "cache": _cache(run["caches"], target),
         "caches": run["caches"],
@@ -212,8 +217,8 @@ def make_row(
 
 
 def _cache(caches: Sequence[Mapping[str, Any]], target: str) -> Row:
-    """Hit ratios of the controller's memory and of the array's tier; empty without a cache."""
-    told: Row = {}
+    """Hit ratios of the controller's memory and of the array's tier; null without a memory."""
+    told: Row = {"read_hit_ratio": None, "write_hit_ratio": None}
     for cache in caches:
         figures = {
             "read_hit_ratio": _ratio(cache["read_hits"], cache["reads"]),

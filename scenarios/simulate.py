@@ -194,6 +194,7 @@ def rows_of(
             outstanding=workload.outstanding[point],
             replication=replication,
         )
+        | {"replications": scenario.replications}
         for workload in scenario.workloads
     ]
 

@@ -95,7 +95,7 @@ def compare(
 
         system = scenario or f"{bench.drive.name} behind {bench.host.name}"
         title = f"{measured.name} and {system}"
-        write_file(page, html_comparison(title, measured, rows, notes))
+        write_file(page, html_comparison(title, measured, rows, notes, seed))
     if json:
         document = {
             "points": [row.to_dict() for row in rows],

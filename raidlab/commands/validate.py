@@ -19,6 +19,7 @@ from raidlab.calibration.validate import Validation
 from raidlab.calibration.validate import validate as compare
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
+    INTERRUPTED,
     Html,
     Json,
     Workers,
@@ -65,7 +66,12 @@ def validate(
     with ExitStack() as stack:
         store = unfinished(stack)
         tell = stack.enter_context(progress("simulating published figures"))
-        validation = compare(chosen, workers=workers, progress=tell, store=store)
+        try:
+            validation = compare(chosen, workers=workers, progress=tell, store=store)
+        except KeyboardInterrupt:
+            kept = "" if store is None else ": the same command goes on from here"
+            say(f"interrupted{kept}")
+            raise typer.Exit(INTERRUPTED) from None
     if json:
         print(json_module.dumps(validation.to_dict(), indent=2, allow_nan=False))
     else:

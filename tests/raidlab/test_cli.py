@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+import typer
 
 from raidlab.calibration import trace, trace_formats
 from raidlab.calibration.measurement import Latency, Measurement, Point, Side
 from raidlab.commands import replay
+from raidlab.commands import validate as validating
 from raidlab.commands.common import write_file
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.system import load_scenario
@@ -309,3 +311,21 @@ def test_calibrate_names_the_option_that_is_wrong(raidlab, measured, arguments, 
 
 def test_a_fault_of_no_key_begins_with_what_is_wrong():
     assert str(Fault("", "somewhere", "holds no file")) == '"somewhere": holds no file'
+
+
+def test_an_interrupted_validation_says_how_to_go_on(raidlab, monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("RAIDLAB_STORE", str(tmp_path / "store.sqlite"))
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(validating, "compare", stop)
+    with pytest.raises(typer.Exit) as ended:
+        validating.validate(source="p320h")
+    assert ended.value.exit_code == 130
+    assert "interrupted: the same command goes on from here" in capsys.readouterr().err
+
+
+def test_the_page_of_a_comparison_says_the_seed_that_it_had(raidlab, measured, tmp_path):
+    raidlab("compare", "m.json", "--device", "fixed.toml", "--seed", "7", "--html", "c.html")
+    assert "seed 7." in (tmp_path / "c.html").read_text()

@@ -70,13 +70,18 @@ def test_the_document_has_the_promised_shape(drives):
     }  # fmt: skip
     for row in document["results"]:
         assert {
-            "workload", "target", "outstanding", "replication", "iops", "iops_ci95", "mib_per_s",
-            "mb_per_s", "latency_us", "read", "write", "breakdown_us", "write_amplification",
-            "cache", "components", "bottleneck", "timeline",
+            "workload", "target", "outstanding", "replication", "replications", "iops",
+            "iops_ci95", "mib_per_s", "mb_per_s", "latency_us", "read", "write",
+            "breakdown_us", "write_amplification", "cache", "components", "bottleneck", "timeline",
         } <= set(row)  # fmt: skip
         assert {
             "min", "mean", "p50", "p90", "p95", "p99", "p99_9", "p99_99", "max",
         } <= set(row["latency_us"])  # fmt: skip
+        assert set(row["breakdown_us"]) >= {
+            "host", "link", "controller", "cache", "raid", "seek", "rotation", "transfer",
+            "nand_read", "nand_program", "garbage_collection", "queue",
+        }  # fmt: skip
+        assert row["cache"] == {"read_hit_ratio": None, "write_hit_ratio": None}
         low, high = row["iops_ci95"]
         assert low <= row["iops"] <= high
         assert len(row["timeline"]["t_s"]) == len(row["timeline"]["iops"])
