@@ -50,7 +50,7 @@ fn happenings(drives: u32) -> impl Strategy<Value = Vec<(u64, Happening)>> {
     let one = prop_oneof![
         3 => (0..drives).prop_map(Happening::Fail),
         2 => (0..drives).prop_map(Happening::Replace),
-        2 => (0..drives, 0u64..48).prop_map(|(drive, sector)| Happening::Unreadable(drive, sector)),
+        2 => (0..drives, 0u64..80).prop_map(|(drive, sector)| Happening::Unreadable(drive, sector)),
         1 => (0..drives).prop_map(Happening::Slow),
         3 => (1u64..3000).prop_map(Happening::Power),
         1 => any::<bool>().prop_map(Happening::Backup),
@@ -135,14 +135,14 @@ fn event(at_us: u64, happening: &Happening) -> Value {
     event
 }
 
-/// A system so small that everything meets everything: 12 rows of 2 KiB units, a cache of 48
+/// A system so small that everything meets everything: 20 rows of 2 KiB units, a cache of 48
 /// pages, drives of 100 us.
 fn value(history: &History) -> Value {
     let (level, members) = history.level;
     let all = members + history.spares;
     let mut value = stations(all, 100_000, "exponential", 1);
     value["seed"] = json!(history.seed);
-    value["devices"][0]["capacity_bytes"] = json!(12 * 2048);
+    value["devices"][0]["capacity_bytes"] = json!(20 * 2048);
     value["devices"][0]["settle_ns"] = json!(history.settle_us * 1000);
     value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1,
         "request_ns": 5000, "command_ns": 1000, "latency_ns": 2000,
@@ -163,7 +163,7 @@ fn value(history: &History) -> Value {
     load["read_share"] = json!(history.read_share);
     load["block_bytes"] = json!(history.block_sectors * 512);
     load["align_bytes"] = json!(512);
-    load["area_bytes"] = json!(12 * 2048);
+    load["area_bytes"] = json!(20 * 2048);
     load["arrival"] = json!({"kind": "closed", "outstanding": history.outstanding,
                              "think_ns": 20_000});
     value["duration_ns"] = json!(25_000_000);

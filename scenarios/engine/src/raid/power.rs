@@ -130,7 +130,8 @@ impl System {
     fn drop_jobs(&mut self, kept: &[u32], now: Time) {
         self.raid.locks.clear();
         for volume in self.raid.volumes.iter_mut().flatten() {
-            volume.busy = false;
+            volume.under_way = 0;
+            volume.done.clear();
         }
         for index in self.raid.jobs.ids().collect::<Vec<_>>() {
             let job = &mut self.raid.jobs[index];

@@ -1,6 +1,6 @@
 //! Work in the background of an array: rebuild on a spare or a new drive, copyback, patrol read,
-//! consistency check. Each goes row by row, one at a time, and leaves the drives to the host for
-//! a share of the time while the host wants them.
+//! consistency check. Each goes step by step, a step being neighbouring rows side by side, and leaves
+//! the drives to the host for a share of the time while the host wants them.
 
 use super::fate::Target;
 use super::job::{Phase, Work};
@@ -8,6 +8,11 @@ use super::stripe::Role;
 use super::volume::State;
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, Nanos, Op, Time};
+
+/// Bytes of a member that a step of a task reads or writes, and rows at most: neighbours cost the
+/// drives one seek. Assumed: half a MiB, as much as such controllers write to a drive at once.
+const STEP: u64 = 512 << 10;
+const ROWS: u64 = 8;
 
 /// What goes on in the background of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +35,8 @@ pub(crate) struct Background {
     pub task: Task,
     /// The next row; of a check the next stripe.
     pub row: u64,
+    /// Rows of the step under way.
+    pub rows: u64,
     pub began: Time,
     /// When the step under way began.
     pub step: Time,
@@ -92,6 +99,7 @@ impl System {
             id,
             task,
             row: 0,
+            rows: 1,
             began: now,
             step: now,
         };
@@ -120,31 +128,45 @@ impl System {
         if row >= rows {
             return self.finish_task(array, now);
         }
-        match task {
-            Task::Rebuild { member } | Task::Copyback { member, .. } => {
-                self.rebuild_row(array, id, (member, row), now);
-            }
+        let member = match task {
+            Task::Rebuild { member } | Task::Copyback { member, .. } => (member, row),
             Task::Patrol => {
                 let rows = self.volume(array).geometry.rows();
-                self.rebuild_row(array, id, ((row / rows) as u32, row % rows), now);
+                ((row / rows) as u32, row % rows)
             }
             Task::Check => {
+                self.set_under_way(array, 1, 1);
                 let job = self.new_job(Io::NONE, array, row, Work::Check, now);
                 self.raid.jobs[job].group = id;
-                self.set_busy(array);
-                self.begin(job, now);
+                return self.begin(job, now);
             }
+        };
+        self.start_rows(array, id, member, now);
+    }
+
+    /// A step: neighbouring rows of a member, side by side.
+    fn start_rows(&mut self, array: u32, id: u32, (member, first): (u32, u64), now: Time) {
+        let geometry = &self.volume(array).geometry;
+        let most = (STEP / geometry.unit()).clamp(1, ROWS);
+        let end = (first + most).min(geometry.rows());
+        let here = |row: &u64| geometry.unit_at(member, *row).is_some();
+        let count = (first..end).filter(here).count() as u32;
+        self.set_under_way(array, count, end - first);
+        if count == 0 {
+            return self.step_done(array, now);
+        }
+        for row in first..end {
+            self.start_row(array, id, (member, row), now);
         }
     }
 
-    fn rebuild_row(&mut self, array: u32, id: u32, (member, row): (u32, u64), now: Time) {
+    fn start_row(&mut self, array: u32, id: u32, (member, row): (u32, u64), now: Time) {
         let geometry = &self.volume(array).geometry;
         let Some((stripe, role)) = geometry.unit_at(member, row) else {
-            return self.step_done(array, now);
+            return;
         };
         let unit = geometry.unit() as u32;
         let job = self.new_job(Io::NONE, array, stripe, Work::Row, now);
-        self.set_busy(array);
         let record = &mut self.raid.jobs[job];
         record.unit = (member, row, role);
         record.group = id;
@@ -202,49 +224,79 @@ impl System {
         self.let_go(io, now);
     }
 
-    /// A row or a stripe of the first task is done: what it brought counts from now on.
+    /// A row or a stripe of the first task is done. It keeps its lock until all of its step are:
+    /// only then does what they brought count, and writes know of it.
     pub(crate) fn finish_row(&mut self, index: u32, now: Time) {
-        let (array, refused, unit_of, id) = {
-            let job = &self.raid.jobs[index];
-            (job.array, job.refused, job.unit, job.group)
+        let (array, id) = (self.raid.jobs[index].array, self.raid.jobs[index].group);
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
         };
-        let unit = self.volume(array).geometry.unit();
+        volume.done.push(index);
+        volume.under_way -= 1;
+        if volume.under_way > 0 {
+            return;
+        }
+        let mut done = std::mem::take(&mut volume.done);
+        let current = volume.tasks.first().is_some_and(|task| task.id == id);
+        if current {
+            for &job in &done {
+                self.take_over(array, job);
+            }
+            self.advance(array);
+        }
+        for &job in &done {
+            self.finish_job(job, now);
+        }
+        done.clear();
         if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
-            if let Some(task) = volume.tasks.first().filter(|task| task.id == id) {
-                let upto = (task.row + 1) * unit;
-                match task.task {
-                    Task::Rebuild { member } => {
-                        let member = &mut volume.members[member as usize];
-                        if member.state != State::Failed {
-                            member.state = State::Rebuilding(upto);
-                        }
-                        if refused {
-                            // Lost for good: reads of it are refused.
-                            member.unreadable.push(upto - unit);
-                        }
-                    }
-                    Task::Copyback { member, to } => {
-                        volume.members[member as usize].copy = Some((to, upto));
-                    }
-                    Task::Patrol if !refused => {
-                        let member = &mut volume.members[unit_of.0 as usize];
-                        let place = unit_of.1 * unit;
-                        member.unreadable.retain(|&known| known != place);
-                    }
-                    Task::Patrol | Task::Check => {}
+            volume.done = done;
+        }
+        if current {
+            self.step_done(array, now);
+        } else {
+            // Its task is gone; the next one takes its turn.
+            self.turn_at(array, now);
+        }
+    }
+
+    /// What a row has brought.
+    fn take_over(&mut self, array: u32, index: u32) {
+        let job = &self.raid.jobs[index];
+        let (refused, (place, row, _)) = (job.refused, job.unit);
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        let offset = row * volume.geometry.unit();
+        let unreadable = &mut volume.members[place as usize].unreadable;
+        match volume.tasks.first().map(|task| task.task) {
+            // Lost for good: reads of it are refused.
+            Some(Task::Rebuild { .. }) if refused => unreadable.push(offset),
+            Some(Task::Patrol) if !refused => unreadable.retain(|&known| known != offset),
+            _ => {}
+        }
+    }
+
+    /// The rows of a step are in their place.
+    fn advance(&mut self, array: u32) {
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        let unit = volume.geometry.unit();
+        let Some(task) = volume.tasks.first() else {
+            return;
+        };
+        let upto = (task.row + task.rows) * unit;
+        match task.task {
+            Task::Rebuild { member } => {
+                let member = &mut volume.members[member as usize];
+                if member.state != State::Failed {
+                    member.state = State::Rebuilding(upto);
                 }
             }
-        }
-        self.finish_job(index, now);
-        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
-            volume.busy = false;
-        }
-        let tasks = &self.volume(array).tasks;
-        match tasks.first() {
-            Some(task) if task.id == id => self.step_done(array, now),
-            // Its task is gone; the next one takes its turn.
-            Some(_) => self.turn_at(array, now),
-            None => {}
+            Task::Copyback { member, to } => {
+                volume.members[member as usize].copy = Some((to, upto));
+            }
+            Task::Patrol | Task::Check => {}
         }
     }
 
@@ -261,7 +313,7 @@ impl System {
         let Some(task) = volume.tasks.first_mut() else {
             return;
         };
-        task.row += 1;
+        task.row += task.rows;
         let took = now.since(task.step);
         // While the host wants the drives, the background has its share of the time.
         let pause = if level > 0 && share < 1.0 {
@@ -339,16 +391,20 @@ impl System {
         }
     }
 
-    fn set_busy(&mut self, array: u32) {
+    /// A step of so many jobs and rows begins.
+    fn set_under_way(&mut self, array: u32, jobs: u32, rows: u64) {
         if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
-            volume.busy = true;
+            volume.under_way = jobs;
+            if let Some(task) = volume.tasks.first_mut() {
+                task.rows = rows;
+            }
         }
     }
 
     /// The background of an array has its next turn at `at`.
     pub(crate) fn turn_at(&mut self, array: u32, at: Time) {
         if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
-            if !volume.stepping && !volume.busy {
+            if !volume.stepping && volume.under_way == 0 && !volume.tasks.is_empty() {
                 volume.stepping = true;
                 self.calendar.push(at, Event::Background(array));
             }

@@ -47,8 +47,10 @@ pub(crate) struct Volume {
     pub tasks: Vec<Background>,
     /// True if its next step is scheduled.
     pub stepping: bool,
-    /// True if a step is under way.
-    pub busy: bool,
+    /// Jobs of the step that is under way, and those of them that are done and keep their locks
+    /// until all are.
+    pub under_way: u32,
+    pub done: Vec<u32>,
     /// True if more is lost than the level can bear.
     pub offline: bool,
     /// Counts what makes a plan for a stripe out of date: units that can no longer be read,
@@ -77,7 +79,8 @@ impl Volume {
             background_share: 1.0,
             tasks: Vec::new(),
             stepping: false,
-            busy: false,
+            under_way: 0,
+            done: Vec::new(),
             offline: false,
             changes: 0,
         }
