@@ -58,7 +58,13 @@ def import_fio(paths: Iterable[str | Path], name: str = "") -> Measurement:
     found = sorted({file for path in given for file in _files(path)})
     logs = [file for file in found if is_log(file)]
     used: set[Path] = set()
+    beside, preparing = _of_bundles(found)
     for path in found:
+        if path in beside:
+            continue
+        if path in preparing:
+            skipped.append(Skipped(path=str(path), reason=preparing[path]))
+            continue
         if path in logs:
             continue
         try:
@@ -88,8 +94,32 @@ def _files(path: Path) -> Iterator[Path]:
         yield path
         return
     for inner in sorted(path.rglob("*")):
-        if inner.is_file() and not any(part.startswith(".") for part in inner.parts):
+        # Hidden below the folder, that is: the way to it may well begin with "..".
+        hidden = any(part.startswith(".") for part in inner.relative_to(path).parts)
+        if inner.is_file() and not hidden:
             yield inner
+
+
+def _of_bundles(found: Sequence[Path]) -> tuple[set[Path], dict[Path, str]]:
+    """Of collectors' bundles: files that hold no results, and results that are no measurement."""
+    beside: set[Path] = set()
+    preparing: dict[Path, str] = {}
+    for path in found:
+        if path.name != "manifest.json":
+            continue
+        folder = path.parent
+        try:
+            manifest = json.loads(path.read_text("utf-8"))
+            steps = {step["number"]: step["purpose"] for step in manifest["steps"]}
+        except (OSError, ValueError, TypeError, KeyError):
+            continue
+        beside |= {path, folder / "simulated.json"}
+        for number, purpose in steps.items():
+            beside.add(folder / "steps" / f"{number:03}.fio")
+            if purpose != "measure":
+                result = folder / "steps" / f"{number:03}.json"
+                preparing[result] = f"the collector's step of {purpose}: no measurement"
+    return beside, preparing
 
 
 def _read(path: Path) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -170,3 +171,32 @@ def test_real_results_are_read_whole(folder: str, points: int) -> None:
         # Little's law: what is outstanding is rate times latency, up to fio's own gaps.
         inside = point.iops * point.latency_mean_us / 1e6
         assert 0.5 * point.outstanding < inside <= 1.02 * point.outstanding
+
+
+def test_the_way_to_a_folder_may_begin_with_dots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results, here = tmp_path / "with a space", tmp_path / "here"
+    here.mkdir()
+    (results / ".hidden").mkdir(parents=True)
+    text = document(job(direction(1000.0, 60_000, 500.0), OPTIONS))
+    (results / "one.json").write_text(text)
+    (results / ".hidden" / "other.json").write_text(text)
+    monkeypatch.chdir(here)
+    assert len(import_fio(["../with a space"]).points) == 1
+
+
+def test_a_bundle_gives_its_measurements_and_names_what_prepared_them(tmp_path: Path) -> None:
+    steps = tmp_path / "bundle" / "steps"
+    steps.mkdir(parents=True)
+    for number in (1, 2):
+        (steps / f"00{number}.fio").write_text("[job]")
+        text = document(job(direction(1000.0, 60_000, 500.0), OPTIONS))
+        (steps / f"00{number}.json").write_text(text)
+    purposes = [{"number": 1, "purpose": "layout"}, {"number": 2, "purpose": "measure"}]
+    (steps.parent / "manifest.json").write_text(json.dumps({"format": 1, "steps": purposes}))
+    for given in (steps.parent, tmp_path):
+        measurement = import_fio([given])
+        assert [Path(point.file).name for point in measurement.points] == ["002.json"]
+        (skipped,) = measurement.skipped
+        assert skipped.path.endswith("001.json") and "layout" in skipped.reason
