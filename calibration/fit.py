@@ -10,8 +10,8 @@
    linear model that the Jacobian is, confirms them. A parameter is called identifiable if its
    error is small against its bounds and nothing else could take its place.
 
-Simulations run on threads; the engine releases the interpreter while it works. Every simulation
-is looked up in a store first, so that an interrupted fit goes on where it stopped.
+Simulations run on threads; the engine releases the interpreter while it works. Nothing is kept of
+an interrupted fit: it takes seconds.
 """
 
 from __future__ import annotations
