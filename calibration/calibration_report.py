@@ -78,12 +78,14 @@ def _page(
     device_file: str = "",
 ) -> str:
     sections: list[dict[str, Any]] = []
+    unseen = any(row.part == "test" for row in rows)
     for load, of_load in _by_load(rows):
         sections.append(
             {
                 "title": f"{load}: rate and 99 % latency",
                 "text": "Over all I/Os in flight, one colour for each number of jobs. Markers are"
-                " measured, lines simulated; hollow markers the fit has not seen.",
+                " measured, lines simulated."
+                + (" Hollow ones the fit has not seen." if unseen else ""),
                 "chart": chart(_curves(of_load)),
             }
         )

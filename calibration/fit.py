@@ -10,8 +10,8 @@
    linear model that the Jacobian is, confirms them. A parameter is called identifiable if its
    error is small against its bounds and nothing else could take its place.
 
-Simulations run on threads; the engine releases the interpreter while it works. Nothing is kept of
-an interrupted fit: it takes seconds.
+Simulations run on threads; the engine releases the interpreter while it works. What is
+computed is kept until the fit is done, so that an interrupted one goes on (`calibrate`).
 """
 
 from __future__ import annotations

@@ -89,8 +89,14 @@ def latency(summary: Sequence[Row], shown: Sequence[str] | None = None) -> go.Fi
                     marker={"size": 5},
                 )
             )
-    # Between the powers of ten only 2 and 5: more would run into each other.
-    figure.update_yaxes(title_text="latency, ms (logarithmic)", type="log", dtick="D2")
+    # Written out: between powers of ten a lone 5 could be anything.
+    ticks = [float(f"{step}e{power}") for power in range(-6, 9) for step in (1, 2, 5)]
+    figure.update_yaxes(
+        title_text="latency, ms (logarithmic)",
+        type="log",
+        tickvals=ticks,
+        ticktext=[f"{tick:,.0f}" if tick >= 1 else f"{tick:g}" for tick in ticks],
+    )
     axis.lay(figure)
     return _dressed(figure, "")
 
