@@ -216,7 +216,9 @@ def _decide(
         candidate.evaluations, candidate.notes = current.evaluations, current.notes
         until = begun + left * (number + 1) / len(way.options)
         turned = _turned(candidate.model, way.side, task)
-        cost = _search(task, candidate, turned, points, until, samples=12, simplexes=2, steps=15)
+        # Few points cost little: what they tell is searched for thoroughly.
+        effort = (25, 3, 30) if way.shallow else (12, 2, 15)
+        cost = _search(task, candidate, turned, points, until, *effort)
         current.evaluations = candidate.evaluations
         tried.append((cost, number, candidate))
     _, number, best = min(tried, key=lambda one: one[:2])
