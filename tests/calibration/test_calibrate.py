@@ -246,7 +246,7 @@ def test_a_real_hard_disk_is_predicted_from_three_depths_of_one_job() -> None:
         host="ahci",
         train="iodepth=1,8,32 numjobs=1",
         overrides={"capacity": "100 GB"},
-        budget_s=40,
+        budget_s=240,
         leave_out=False,
         workers=2,
     )
@@ -263,7 +263,7 @@ def test_a_real_ssd_is_predicted_from_three_depths_of_one_job() -> None:
         kind="ssd",
         host="sata-3g",
         train="iodepth=1,8,64 numjobs=1",
-        budget_s=20,
+        budget_s=240,
         leave_out=False,
         workers=2,
     )
