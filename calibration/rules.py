@@ -54,10 +54,36 @@ def scenario_tree(configuration: Configuration) -> dict[str, Any]:
         | {"precondition": report.precondition}
         | ({} if report.filled is None else {"filled": report.filled}),
     }
+    history = _before(configuration, report, tree["workload"][0]["area"])
+    if history:
+        tree["array"][0]["history"] = history
     controller = _controller(configuration, settings)
     if controller is not None:
         tree["controller"] = controller
     return tree
+
+
+def _before(configuration: Configuration, report: Shared, area: str) -> list[dict[str, Any]]:
+    """What a load that only reads finds on flash: what the last profile that wrote has left."""
+    if configuration.load not in report.order or _kind(configuration.drive) != "ssd":
+        return []
+    if PROFILES[cast(Profile, configuration.load)].read_share < 1:
+        return []
+    earlier = report.order[: report.order.index(configuration.load)]
+    for name in reversed(earlier):
+        load = PROFILES[cast(Profile, name)]
+        if load.read_share < 1:
+            rw = "randwrite" if load.access == "random" else "write"
+            entry = {"rw": rw, "block_size": f"{load.block_bytes} B", "area": area}
+            return [entry | {"then_rests": True} | ({} if rw == "randwrite" else {"written": area})]
+    return []
+
+
+def _kind(drive: str) -> str:
+    try:
+        return find(drive).spec.kind
+    except SpecError:
+        return ""
 
 
 def _settings(configuration: Configuration, report: Shared) -> dict[str, str]:
@@ -168,6 +194,7 @@ def _workloads(
         **_load(configuration.load),
         "align": report.align,
         "area": area,
+        "area_start": report.area_start if area != "whole" else "0 B",
         "outstanding": outstanding,
         "per": configuration.per,
     }

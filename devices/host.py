@@ -126,6 +126,8 @@ class HostSpec(DeviceSpec):
     share them in slices; where some are free, threads keep away from that one."""
     spread: Share = 0.0
     """Share of each piece of CPU time that varies exponentially: caches, other interrupts."""
+    page: Duration = 0
+    """CPU time to issue each 4 KiB of an I/O besides: its pages are locked and listed."""
     sata: InterfaceName = "sata-6g"
     """Port of a SATA drive that hangs on the host directly."""
     sas: InterfaceName = "sas-12g"
@@ -150,6 +152,7 @@ class HostSpec(DeviceSpec):
             "two_parities_bytes_per_s": round(self.two_parities / scale),
             "wake_ns": round(self.wake * scale),
             "fill_ns": round(self.fill * scale),
+            "page_ns": round(self.page * scale),
             "cores": self.threads,
             "slice_ns": self.slice,
             "spread": self.spread,

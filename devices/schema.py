@@ -49,6 +49,8 @@ class PastLoad:
     """Altogether; 0 to go on until write amplification has settled."""
     ongoing: bool = False
     """True if it goes on until the run begins: what it wrote last still fills the buffer."""
+    then_rests: bool = False
+    """True if the drive then had some minutes for collection in the background."""
 
     def to_plan(self) -> dict[str, Any]:
         """`PastLoad` of the native models."""

@@ -158,6 +158,21 @@ class Firmware(Table):
     """Core time of a trim or flush."""
     spread: Share = 0.0
     """Share of a command's core time that varies exponentially from one to the next."""
+    finish: Duration = 0
+    """Core time of a read command once its data have come."""
+    finish_unit: Duration = 0
+    """The same for each of its mapping units."""
+    lookup_unit: Duration = 0
+    """Core time of each mapping unit that is read or written if all of the NAND is mapped; less in
+    proportion where the map is smaller, as with a tree in the host's memory and caches."""
+    turn: Duration | None = None
+    """What a change from writing to reading takes on a drive that serves reads and writes in
+    turns; left out for one that serves them side by side."""
+
+    def faults(self) -> Iterator[Fault]:
+        """Work behind the NAND on several cores."""
+        if self.cores > 1 and (self.finish or self.finish_unit):
+            yield Fault("cores", self.cores, "1 beside `finish` and `finish_unit`")
 
 
 class Prefetch(Table):
@@ -348,6 +363,10 @@ class SsdSpec(DriveSpec):
                 "read_latency_ns": firmware.read_latency,
                 "write_latency_ns": firmware.write_latency,
                 "other_ns": firmware.other,
+                "finish_ns": firmware.finish,
+                "finish_unit_ns": firmware.finish_unit,
+                "lookup_unit_ns": firmware.lookup_unit,
+                "turn_ns": firmware.turn,
             },
         }
         if self.prefetch is not None:

@@ -8,6 +8,7 @@ the array, of which each drive has seen its share.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from raidlab.devices.schema import PastLoad
 from raidlab.scenarios.loads import RW
@@ -35,7 +36,7 @@ def drive_histories(
     past = [_stated(entry, usable) for entry in array.history]
     precondition = scenario.run.precondition
     if precondition != "fresh":
-        fill = _fill(scenario.run.filled, usable, capacities)
+        fill = min(scenario.run.filled or usable, usable)
         past.insert(0, PastLoad("sequential", 0, fill, _FILL_BLOCK, fill))
     if precondition == "steady-state":
         past += _settled(loads, usable)
@@ -50,18 +51,17 @@ def drive_histories(
     return histories
 
 
-def _fill(filled: int | None, usable: int, capacities: Sequence[int]) -> int:
-    """Bytes of the array that are filled where each drive is up to `filled`."""
-    largest = max(capacities, default=usable)
-    if filled is None or filled >= largest:
-        return usable
-    return max(1, usable * filled // largest)
-
-
 def _stated(entry: PastTable, usable: int) -> PastLoad:
     access, _ = RW[entry.rw]
     area = usable - entry.area_start if entry.area is None else entry.area
-    return PastLoad(access, entry.area_start, area, entry.block_size, entry.written or 0)
+    return PastLoad(
+        access,
+        entry.area_start,
+        area,
+        entry.block_size,
+        entry.written or 0,
+        then_rests=entry.then_rests,
+    )
 
 
 def _settled(loads: Sequence[WorkloadTable], usable: int) -> Iterator[PastLoad]:
@@ -85,7 +85,9 @@ def _overlap(load: PastLoad, start: int, capacity: int) -> PastLoad | None:
         return None
     written = load.written_bytes * area // load.area_bytes
     block = min(load.block_bytes, area)
-    return PastLoad(load.access, first - start, area, block, written, load.ongoing)
+    return replace(
+        load, start_bytes=first - start, area_bytes=area, block_bytes=block, written_bytes=written
+    )
 
 
 def _share(load: PastLoad, scale: float, array: ArrayTable) -> PastLoad | None:
@@ -99,4 +101,10 @@ def _share(load: PastLoad, scale: float, array: ArrayTable) -> PastLoad | None:
         block = min(block, array.stripe_unit)
     start = int(load.start_bytes * scale) // unit * unit
     written = int(load.written_bytes * scale)
-    return PastLoad(load.access, start, area, min(block, area), written, load.ongoing)
+    return replace(
+        load,
+        start_bytes=start,
+        area_bytes=area,
+        block_bytes=min(block, area),
+        written_bytes=written,
+    )

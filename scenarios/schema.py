@@ -84,6 +84,8 @@ class PastTable(Table):
     """`whole` (default) is the whole array."""
     written: Size | None = None
     """Bytes written altogether; until nothing changes any more if left out."""
+    then_rests: bool = False
+    """True if drives then had some minutes for collection in the background."""
 
 
 class ArrayTable(Table):

@@ -46,6 +46,15 @@ def test_every_drive_of_a_striped_array_sees_its_share(level, drives, usable, sh
     assert settled.area_bytes % 4096 == 0
 
 
+def test_what_the_array_has_held_is_shared_by_its_drives():
+    table = {"level": "raid0", "drives": [{"model": "x", "count": 2}]}
+    scenario = ScenarioTable.model_validate(
+        {"array": [table], "run": {"precondition": "filled", "filled": "60 GB"}}, strict=False
+    )
+    found = drive_histories(scenario, scenario.array[0], (), 200 * GB, [100 * GB] * 2)
+    assert [load.written_bytes for (load,) in found] == [30 * GB, 30 * GB]
+
+
 def test_drives_one_after_the_other_see_what_falls_on_them():
     first, second = histories("jbod", 2, 200 * GB)
     assert [load.area_bytes for load in first] == [100 * GB, 32 * GB]

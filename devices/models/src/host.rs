@@ -11,6 +11,9 @@ use crate::core_slices::CoreSlices;
 use raidlab_kernel::{Nanos, Op, Served, Station, Stream, Time};
 use serde::Deserialize;
 
+/// Bytes of a page of memory.
+const PAGE: u64 = 4096;
+
 /// The host in the plan. Times are those of this host's clock: the catalogue scales them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,6 +36,9 @@ pub struct HostParams {
     /// CPU time to issue a write besides: its data are made or copied.
     #[serde(default)]
     pub fill_ns: Nanos,
+    /// CPU time to issue each 4 KiB of an I/O besides: its pages are locked and listed.
+    #[serde(default)]
+    pub page_ns: Nanos,
     /// Cores that the threads share; 0 for one each.
     #[serde(default)]
     pub cores: u32,
@@ -113,13 +119,14 @@ impl Host {
 
     /// Thread `thread` issues an I/O that it turns to at `now`.
     #[inline]
-    pub fn submit(&mut self, thread: u32, op: Op, now: Time) -> Served {
+    pub fn submit(&mut self, thread: u32, op: Op, bytes: u64, now: Time) -> Served {
         let fill = if op.is_write() {
             self.params.fill_ns
         } else {
             Nanos::ZERO
         };
-        self.work(thread, now, self.params.submit_ns + fill)
+        let pages = self.params.page_ns * bytes.div_ceil(PAGE);
+        self.work(thread, now, self.params.submit_ns + fill + pages)
     }
 
     /// Thread `thread` completes an I/O whose completion is signalled at `now`.
@@ -203,6 +210,7 @@ mod tests {
             two_parities_bytes_per_s: 0,
             wake_ns: Nanos(7),
             fill_ns: Nanos(3),
+            page_ns: Nanos(2),
             cores,
             slice_ns: Nanos::ZERO,
             interrupt_ns: Nanos::ZERO,
@@ -214,7 +222,7 @@ mod tests {
     #[test]
     fn waking_a_thread_costs_time_and_a_busy_one_needs_no_waking() {
         let mut host = host(0, 1);
-        assert_eq!(host.submit(0, Op::Read, Time(0)).end, Time(10));
+        assert_eq!(host.submit(0, Op::Read, 0, Time(0)).end, Time(10));
         assert_eq!(host.complete(0, Time(10)).end, Time(15));
         assert_eq!(host.complete(0, Time(100)).end, Time(112));
     }
@@ -228,7 +236,7 @@ mod tests {
         let mut sum = 0;
         for n in 0..20_000 {
             let now = Time(n * 1_000_000);
-            let took = host.submit(0, Op::Read, now).end - now;
+            let took = host.submit(0, Op::Read, 0, now).end - now;
             least = least.min(took.0);
             sum += took.0;
         }
@@ -239,15 +247,22 @@ mod tests {
     #[test]
     fn a_write_costs_the_filling_of_its_data() {
         let mut host = host(0, 1);
-        assert_eq!(host.submit(0, Op::Write, Time(0)).end, Time(13));
+        assert_eq!(host.submit(0, Op::Write, 0, Time(0)).end, Time(13));
+    }
+
+    /// 9000 bytes are three pages of 2 ns.
+    #[test]
+    fn every_page_costs_its_entry_in_the_list() {
+        let mut host = host(0, 1);
+        assert_eq!(host.submit(0, Op::Read, 9000, Time(0)).end, Time(16));
     }
 
     #[test]
     fn threads_beyond_the_cores_wait_for_one() {
         let mut host = host(2, 3);
-        assert_eq!(host.submit(0, Op::Read, Time(0)).end, Time(10));
-        assert_eq!(host.submit(1, Op::Read, Time(0)).end, Time(10));
-        let third = host.submit(2, Op::Read, Time(0));
+        assert_eq!(host.submit(0, Op::Read, 0, Time(0)).end, Time(10));
+        assert_eq!(host.submit(1, Op::Read, 0, Time(0)).end, Time(10));
+        let third = host.submit(2, Op::Read, 0, Time(0));
         assert_eq!((third.start, third.end), (Time(10), Time(20)));
     }
 
@@ -255,8 +270,8 @@ mod tests {
     fn a_thread_with_a_backlog_keeps_its_core_and_leaves_the_other_free() {
         let mut host = host(2, 3);
         for _ in 0..4 {
-            host.submit(0, Op::Read, Time(0));
+            host.submit(0, Op::Read, 0, Time(0));
         }
-        assert_eq!(host.submit(1, Op::Read, Time(0)).start, Time(0));
+        assert_eq!(host.submit(1, Op::Read, 0, Time(0)).start, Time(0));
     }
 }

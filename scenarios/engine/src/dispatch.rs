@@ -70,7 +70,10 @@ impl System {
         };
         let mut best = place(0);
         if array.layout.copies() > 1 {
-            let cost = |(drive, offset): (u32, u64)| self.drives[drive as usize].cost(now, offset);
+            let by_queue = array.software;
+            let cost = |(drive, offset): (u32, u64)| {
+                self.drives[drive as usize].cost(now, offset, by_queue)
+            };
             let mut least = cost(best);
             for copy in 1..array.layout.copies() {
                 let candidate = place(copy);

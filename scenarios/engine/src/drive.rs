@@ -39,8 +39,9 @@ impl Drive {
     /// A read that goes on where the last one ended counts for less, up to `STREAM_RUN` commands:
     /// one copy reads a stream on until it has that many more to do than the other, which then
     /// takes over. So both copies read long runs of a deep stream, and one alone a shallow one.
-    pub fn cost(&self, now: Time, offset: u64) -> (u64, Nanos, u64) {
-        let away = if self.position == offset {
+    /// A mirror in the host's software (`by_queue`) looks at the queues first.
+    pub fn cost(&self, now: Time, offset: u64, by_queue: bool) -> (u64, Nanos, u64) {
+        let away = if self.position == offset || by_queue {
             0
         } else {
             STREAM_RUN

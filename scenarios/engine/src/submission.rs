@@ -84,7 +84,7 @@ impl System {
         *io = Io::new(request.op, request.offset, request.bytes, now);
         io.owner = owner;
         io.array = array;
-        let served = self.host.submit(thread, request.op, now);
+        let served = self.host.submit(thread, request.op, request.bytes, now);
         io.charge_stay(Part::HostWait, Part::Host, served);
         let mut ready = served.end;
         let array = &self.arrays[array as usize];

@@ -52,6 +52,8 @@ pub(super) struct Die {
     pub(super) free: VecDeque<u32>,
     pub(super) frontiers: [Frontier; 2],
     pub(super) victim: Option<Victim>,
+    /// What its victims freed lately, in units: a mean over some ten of them.
+    pub(super) usual_budget: u32,
     /// Valid units on the die.
     pub(super) valid: u32,
 }

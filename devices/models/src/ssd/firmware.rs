@@ -6,6 +6,7 @@
 //! interrupts, error correction of a page) is latency and bounds nothing. A drive whose map the
 //! host keeps (ioDrive) has one core here for each driver thread: the host's.
 
+use super::channel::Channel;
 use raidlab_kernel::{Nanos, Op, Served, Stations, Stream, Time};
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,20 @@ pub struct FirmwareParams {
     /// stays.
     #[serde(default)]
     pub spread: f64,
+    /// Core time of a read command once its data have come.
+    #[serde(default)]
+    pub finish_ns: Nanos,
+    /// The same for each of its mapping units.
+    #[serde(default)]
+    pub finish_unit_ns: Nanos,
+    /// Core time of each mapping unit that is read or written, if all of the NAND is mapped; less
+    /// in proportion where the map is smaller: the host's caches hold more of it.
+    #[serde(default)]
+    pub lookup_unit_ns: Nanos,
+    /// What a change from writing to reading takes on a drive that serves reads and writes in
+    /// turns (see `turns`); none if it serves them side by side.
+    #[serde(default)]
+    pub turn_ns: Option<Nanos>,
 }
 
 /// The cores in a run.
@@ -47,15 +62,29 @@ pub struct FirmwareParams {
 pub(super) struct Firmware {
     params: FirmwareParams,
     cores: Stations,
+    /// The one core of a drive that also works when a read's data have come: that is known
+    /// ahead, and what arrives before finds the core free until then.
+    ahead: Option<Channel>,
     draws: Stream,
 }
 
 impl Firmware {
-    pub(super) fn new(params: &FirmwareParams, draws: Stream) -> Firmware {
+    /// `mapped` is the mapped share of the NAND.
+    pub(super) fn new(params: &FirmwareParams, mapped: f64, draws: Stream) -> Firmware {
+        let lookup = Nanos((params.lookup_unit_ns.0 as f64 * mapped) as u64);
+        let mut own = *params;
+        own.write_unit_ns += lookup;
+        // A driver that works when the data have come looks up where they belong then.
+        if own.finish_unit_ns > Nanos::ZERO {
+            own.finish_unit_ns += lookup;
+        } else {
+            own.read_unit_ns += lookup;
+        }
         Firmware {
-            params: *params,
+            params: own,
             cores: Stations::new(params.cores as usize),
             draws,
+            ahead: (params.finish_ns + params.finish_unit_ns > Nanos::ZERO).then(Channel::default),
         }
     }
 
@@ -79,7 +108,7 @@ impl Firmware {
             Op::Trim | Op::Flush => (self.params.other_ns, Nanos::ZERO),
         };
         let command = self.varied(command);
-        let served = self.cores.serve(now, command + unit * u64::from(units));
+        let served = self.work(now, command + unit * u64::from(units));
         Served {
             start: served.start,
             end: served.start + command,
@@ -91,8 +120,23 @@ impl Firmware {
     pub(super) fn moves(&mut self, units: u32, now: Time) {
         if self.params.move_unit_ns > Nanos::ZERO {
             let work = self.params.move_unit_ns * u64::from(units);
-            self.cores.serve(now, work);
+            self.work(now, work);
         }
+    }
+
+    #[inline]
+    fn work(&mut self, now: Time, time: Nanos) -> Served {
+        match &mut self.ahead {
+            Some(core) => core.book(now, time),
+            None => self.cores.serve(now, time),
+        }
+    }
+
+    /// The data of a read of `units` will have come at `at`: when the core is done with them.
+    #[inline]
+    pub(super) fn finish(&mut self, units: u32, at: Time) -> Option<Served> {
+        let time = self.params.finish_ns + self.params.finish_unit_ns * u64::from(units);
+        self.ahead.as_mut().map(|core| core.book(at, time))
     }
 
     /// What a command of `units` waits for besides.
@@ -126,8 +170,12 @@ mod tests {
             write_latency_ns: Nanos(0),
             other_ns: Nanos(0),
             spread: 0.4,
+            finish_ns: Nanos::ZERO,
+            finish_unit_ns: Nanos::ZERO,
+            lookup_unit_ns: Nanos::ZERO,
+            turn_ns: None,
         };
-        let mut firmware = Firmware::new(&params, Stream::new(1, "drive", "firmware"));
+        let mut firmware = Firmware::new(&params, 0.0, Stream::new(1, "drive", "firmware"));
         let took: Vec<f64> = (0..40_000u64)
             .map(|n| {
                 let now = Time(n * 1_000_000);

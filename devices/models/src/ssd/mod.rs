@@ -25,6 +25,7 @@ mod reads;
 mod snapshot;
 mod state;
 mod translation;
+mod turns;
 mod writes;
 
 pub use collection::{CollectionParams, Policy};
@@ -48,6 +49,7 @@ use prefetch::Prefetch;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Stream, Time};
 use std::collections::VecDeque;
 use translation::Translation;
+use turns::Turns;
 use writes::{Background, Programs};
 
 /// A solid-state drive in a run.
@@ -65,6 +67,7 @@ pub struct Ssd {
     background: Option<Background>,
     /// What was written until the run began, before the first write of the run.
     latest: Option<Box<Latest>>,
+    turns: Option<Turns>,
     /// Byte after the last read.
     next_byte: u64,
     /// When the last command so far is done.
@@ -109,7 +112,11 @@ impl Ssd {
                 params.compression.as_ref().and_then(Engine::new),
                 jobs,
             ),
-            firmware: Firmware::new(&params.firmware, Stream::new(seed, name, "firmware")),
+            firmware: Firmware::new(
+                &params.firmware,
+                translation.mapped_share(),
+                Stream::new(seed, name, "firmware"),
+            ),
             buffer: Buffer::new(buffer_units),
             programs: Programs {
                 units_held: vec![0; shape.dies as usize],
@@ -131,6 +138,7 @@ impl Ssd {
                 unit,
                 Stream::new(seed, name, "latest writes"),
             ),
+            turns: params.firmware.turn_ns.map(Turns::new),
             next_byte: u64::MAX,
             last_done: Time::ZERO,
             host_bytes: 0,
@@ -155,8 +163,7 @@ impl Ssd {
             }
         }
         match port.io(io).op {
-            Op::Read => self.read(port, io),
-            Op::Write => self.write(port, io),
+            Op::Read | Op::Write => self.take_turn(port, io),
             Op::Trim => self.trim(port, io),
             Op::Flush => self.flush(port, io),
         }
@@ -165,8 +172,9 @@ impl Ssd {
     /// The event of a die.
     #[inline]
     pub fn event<P: Port>(&mut self, port: &mut P, token: u32) {
-        match token & writes::BACKGROUND {
-            0 => self.die_event(port, token),
+        match token {
+            turns::TURN => self.next_turn(port),
+            die if token & writes::BACKGROUND == 0 => self.die_event(port, die),
             _ => self.rested(port, token & !writes::BACKGROUND),
         }
     }

@@ -50,7 +50,16 @@ impl Ssd {
         }
         io.charge(Part::Cache, gathered.last);
         let lead = gathered.last.since(gathered.first.max(ready));
-        self.finish(port, id, gathered.last, lead);
+        let mut done = gathered.last;
+        let mut lead = lead;
+        if let Some(served) = self.firmware.finish(count, gathered.last) {
+            io.charge_stay(Part::Queue, Part::Overhead, served);
+            (done, lead) = (served.end, served.end - served.start);
+        }
+        self.finish(port, id, done, lead);
+        if self.prefetch.is_some() {
+            self.read_ahead(done);
+        }
     }
 
     /// Reads units from NAND, or from the write buffer what has not got there yet.
@@ -134,6 +143,15 @@ impl Ssd {
                 critical: rest.critical.filter(|_| rest.last >= there),
             };
         }
+        self.prefetch = Some(prefetch);
+        gathered
+    }
+
+    /// Reads ahead of a stream once the command that went before is done, at `at`.
+    fn read_ahead(&mut self, at: Time) {
+        let Some(mut prefetch) = self.prefetch.take() else {
+            return;
+        };
         let units = u64::from(self.translation.map.units());
         if let Some((mut from, to)) = prefetch.wanted(units) {
             let per_set = u64::from(self.translation.shape().units_per_set);
@@ -147,7 +165,6 @@ impl Ssd {
             }
         }
         self.prefetch = Some(prefetch);
-        gathered
     }
 
     /// True if the page set is on its way to NAND: its data are in the buffer.

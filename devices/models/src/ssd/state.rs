@@ -40,6 +40,9 @@ pub struct PastLoad {
     /// True if the load goes on until the run begins: what it wrote last still fills the buffer.
     #[serde(default)]
     pub ongoing: bool,
+    /// True if the drive then had some minutes for collection in the background.
+    #[serde(default)]
+    pub then_rests: bool,
 }
 
 impl PastLoad {
@@ -59,6 +62,10 @@ const SETTLED: f64 = 0.004;
 const MOST_ROUNDS: u32 = 24;
 /// Blocks of the host's that may be filled to end where collection's block is full as well.
 const MOST_BLOCKS_MORE: u32 = 64;
+
+/// Share of the drive, inverted, that collection in the background has moved since the last load:
+/// some minutes' work, enough to reclaim what is nearly empty and not what is nearly full.
+const MOVED_AT_LEISURE: u64 = 20;
 
 /// How a drive is divided into tiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -176,10 +183,24 @@ impl Past {
                 self.unit_bytes,
                 &mut load_draws,
             );
+            if load.then_rests {
+                self.rest(&mut tile);
+            }
         }
         // All tiles of a die together have as many free blocks as the die keeps.
         tile.collect_to(self.params.start_free_blocks.max(1), &mut Untimed);
         tile.into_tile()
+    }
+}
+
+impl Past {
+    /// Some minutes without a load, in which collection goes on.
+    fn rest(&self, tile: &mut Translation) {
+        let reserve = self.params.start_free_blocks.max(1);
+        let beyond = self.params.background_free_blocks.saturating_sub(reserve);
+        let goal = reserve + beyond / self.tiling.layers;
+        let most = u64::from(self.tiling.shape.units) / MOVED_AT_LEISURE;
+        tile.collect_at_leisure(goal, most, &mut Untimed);
     }
 }
 
@@ -326,6 +347,7 @@ mod tests {
             block_bytes: 128 << 10,
             written_bytes: u64::from(shape.units) * UNIT,
             ongoing: false,
+            then_rests: false,
         }
     }
 

@@ -105,6 +105,10 @@ fn params() -> SsdParams {
             write_latency_ns: Nanos(0),
             other_ns: Nanos(1_000),
             spread: 0.0,
+            finish_ns: Nanos::ZERO,
+            finish_unit_ns: Nanos::ZERO,
+            lookup_unit_ns: Nanos::ZERO,
+            turn_ns: None,
         },
         prefetch: None,
         compression: None,
@@ -117,6 +121,7 @@ fn params() -> SsdParams {
             block_bytes: 65536,
             written_bytes: 32 << 20,
             ongoing: false,
+            then_rests: false,
         }],
         snapshot: None,
     }

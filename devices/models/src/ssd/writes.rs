@@ -82,6 +82,11 @@ impl Background {
         }
     }
 
+    /// How long a die rests that found nothing: as after a step of a program.
+    fn pause(&self) -> Nanos {
+        Nanos((1e6 * self.rest_ratio.max(1.0)) as u64)
+    }
+
     /// Until when the die must rest, if it must.
     fn rest(&mut self, die: usize, now: Time) -> Option<Time> {
         let since = std::mem::replace(&mut self.since[die], Time::NEVER);
@@ -291,6 +296,7 @@ impl Ssd {
                 }
                 self.buffer.release(host_units);
                 self.take_waiting(port, now);
+                self.next_turn(port);
             }
             while let Some(io) = self.buffer.next_durable() {
                 port.io(io).charge(Part::NandProgram, now);
@@ -322,7 +328,18 @@ impl Ssd {
         }
         background.since[die as usize] = now;
         let mut jobs = jobs!(self, port);
-        self.translation.collect_in_background(die, &mut jobs);
+        let found = self.translation.collect_in_background(die, &mut jobs);
+        if !found && self.translation.wants_free_blocks(die) {
+            // Nothing worth emptying among the candidates: it looks again later.
+            let Some(background) = &mut self.background else {
+                return;
+            };
+            background.since[die as usize] = Time::NEVER;
+            if !background.waked[die as usize] {
+                background.waked[die as usize] = true;
+                port.wake(now + background.pause(), die | BACKGROUND);
+            }
+        }
     }
 
     /// The wake of a die that rested.

@@ -152,7 +152,7 @@ impl System {
             return copies.into_iter().next();
         }
         copies.min_by_key(|&(drive, offset)| {
-            self.drives[drive as usize].cost(now, offset + u64::from(extent.start))
+            self.drives[drive as usize].cost(now, offset + u64::from(extent.start), false)
         })
     }
 

@@ -52,10 +52,52 @@ impl Translation {
         }
         while let Some(victim) = self.dies[die as usize].victim {
             let due = u64::from(victim.written) * u64::from(self.shape.sets_per_block);
-            if u64::from(victim.next_set) * u64::from(victim.budget) >= due && victim.budget > 0 {
+            let budget = self.pace_of(die, victim);
+            if u64::from(victim.next_set) * u64::from(budget) >= due && budget > 0 {
                 break;
             }
             self.collect_set(die, work);
+        }
+    }
+
+    /// Units that the host may write until the victim must be empty. A bad victim, which frees
+    /// little, may take as long as a usual one while there are free blocks to spare: else all
+    /// writes would wait for the one die that has it.
+    fn pace_of(&self, die: u32, victim: Victim) -> u32 {
+        let books = &self.dies[die as usize];
+        if books.free.len() > 2 {
+            victim.budget.max(books.usual_budget)
+        } else {
+            victim.budget
+        }
+    }
+
+    /// Valid units as a share of all that the NAND could hold.
+    pub(in crate::ssd) fn mapped_share(&self) -> f64 {
+        let valid: u64 = self.dies.iter().map(|die| u64::from(die.valid)).sum();
+        let room = u64::from(self.shape.dies) * u64::from(self.shape.units_per_die());
+        valid as f64 / room as f64
+    }
+
+    /// True if collection in the background has not reached its goal on a die.
+    pub(in crate::ssd) fn wants_free_blocks(&self, die: u32) -> bool {
+        self.dies[die as usize].free.len() < self.params.background_free_blocks as usize
+    }
+
+    /// Collects in the background of a history until every die has `target` free blocks or `most`
+    /// units have been moved.
+    pub(in crate::ssd) fn collect_at_leisure<W: Work>(
+        &mut self,
+        target: u32,
+        most: u64,
+        work: &mut W,
+    ) {
+        let before = self.counts.moved;
+        for die in 0..self.shape.dies {
+            while self.dies[die as usize].free.len() < target as usize
+                && self.counts.moved - before < most
+                && self.collect_in_background(die, work)
+            {}
         }
     }
 
@@ -97,6 +139,12 @@ impl Translation {
         let Some(block) = chosen else { return false };
         let budget = per_block - self.blocks.valid(block);
         self.blocks.take(block);
+        let usual = &mut self.dies[die as usize].usual_budget;
+        *usual = if *usual == 0 {
+            budget
+        } else {
+            (9 * *usual + budget) / 10
+        };
         self.dies[die as usize].victim = Some(Victim {
             block,
             next_set: 0,

@@ -129,6 +129,7 @@ impl Translation {
                 free: (die * shape.blocks_per_die..(die + 1) * shape.blocks_per_die).collect(),
                 frontiers: [Frontier::CLOSED; 2],
                 victim: None,
+                usual_budget: 0,
                 valid: 0,
             })
             .collect();
