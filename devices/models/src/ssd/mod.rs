@@ -11,6 +11,7 @@ mod channel;
 mod collection;
 mod compression;
 mod divider;
+mod endurance;
 mod firmware;
 mod heat;
 mod latest;
@@ -231,6 +232,13 @@ impl Ssd {
         let (most, least) = self.translation.wear();
         figures.push(("erases_of_most_worn_block", f64::from(most)));
         figures.push(("erases_of_least_worn_block", f64::from(least)));
+        figures.extend(endurance::figures(
+            &self.params.nand,
+            self.params.capacity_bytes,
+            self.host_bytes,
+            nand_bytes,
+            self.last_done,
+        ));
         if let Some(heat) = &self.heat {
             let (celsius, highest, throttled, joules) = heat.figures();
             figures.push(("temperature_c", celsius));
