@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -63,7 +64,7 @@ def import_fio(paths: Iterable[str | Path], name: str = "") -> Measurement:
         if path in beside:
             continue
         if path in preparing:
-            skipped.append(Skipped(path=str(path), reason=preparing[path]))
+            skipped.append(Skipped(path=_written(path), reason=preparing[path]))
             continue
         if path in logs:
             continue
@@ -73,20 +74,25 @@ def import_fio(paths: Iterable[str | Path], name: str = "") -> Measurement:
             points += _points(path, tree, logs, used, skipped)
             version = str(tree.get("fio version", ""))
             stamp = str(tree.get("time", "")).strip()
-            files.append(File(path=str(path), sha256=digest, tool=version, time=stamp))
+            files.append(File(path=_written(path), sha256=digest, tool=version, time=stamp))
         except _UnreadableError as error:
-            skipped.append(Skipped(path=str(path), reason=str(error)))
+            skipped.append(Skipped(path=_written(path), reason=str(error)))
     why = "a log alone does not say its load: no JSON beside it names it and gave a point"
-    skipped += [Skipped(path=str(path), reason=why) for path in logs if path not in used]
+    skipped += [Skipped(path=_written(path), reason=why) for path in logs if path not in used]
     if not points:
         faults = [Fault("", None, skip.reason, (), skip.path) for skip in skipped[:20]]
         raise SpecError(faults or [Fault("", str(given[0]), "holds no file")])
     return Measurement(
-        name=name or given[0].resolve().stem,
+        name=name or Path(_written(given[0].resolve())).stem,
         points=tuple(sorted(points, key=lambda p: (p.rw, p.bs, p.numjobs, p.iodepth, p.file))),
         files=tuple(files),
         skipped=tuple(skipped),
     )
+
+
+def _written(path: Path) -> str:
+    """A path as a file of text can hold it: bytes that are no UTF-8 written out."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -236,7 +242,7 @@ def _point(
         read=sides["read"],
         write=sides["write"],
         cpu_share=sum(spent) / len(spent) / 100 if any(spent) else None,
-        file=str(path),
+        file=_written(path),
     )
 
 

@@ -200,3 +200,12 @@ def test_a_bundle_gives_its_measurements_and_names_what_prepared_them(tmp_path: 
         assert [Path(point.file).name for point in measurement.points] == ["002.json"]
         (skipped,) = measurement.skipped
         assert skipped.path.endswith("001.json") and "layout" in skipped.reason
+
+
+def test_a_path_that_is_no_text_is_written_out(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    folder.mkdir()
+    (folder / "cut.json").write_text("{")
+    measurement = one(folder, document(job(direction(1000.0, 60_000, 500.0), OPTIONS)))
+    assert measurement.name == "caf\\xe9"
+    assert "caf\\xe9" in measurement.to_json().replace("\\\\", "\\")
