@@ -26,6 +26,9 @@ _PASS_AT_MOST = "1 h"
 """A load that covers a file once ends by itself."""
 _FIRST = {"first hour": ("1 h", 60)}
 """What is recorded of a tier that begins empty, and how many seconds each simulated one is."""
+_FILLED = ("2 s", "1 s")
+"""Of flash drives behind a cache that holds writes back: it must be full before what comes in has
+to go out."""
 _RECORDED_DEFAULT = 100_000
 """Of all others: hundreds of rounds of a load of 512 outstanding, whose I/Os come in waves."""
 
@@ -252,6 +255,8 @@ def _run(configuration: Configuration, settings: Mapping[str, str]) -> dict[str,
         # The least latency of a stream of small writes comes when a track ends, which is rare;
         # and one I/O at a time costs little to simulate.
         duration = _ONE_AT_A_TIME
+    if kind != "hdd" and _holds_writes(configuration, settings):
+        warm_up, duration = _FILLED
     state = settings.get("state", "")
     if settings.get("cache_tier") and state in _FIRST:
         length, lapse = _FIRST[state]
@@ -261,6 +266,10 @@ def _run(configuration: Configuration, settings: Mapping[str, str]) -> dict[str,
         "duration": duration,
         "max_ios": _RECORDED.get(kind, _RECORDED_DEFAULT),
     }
+
+
+def _holds_writes(configuration: Configuration, settings: Mapping[str, str]) -> bool:
+    return _has_cache(configuration.controller) and settings.get("write") != "write-through"
 
 
 def _bool(settings: Mapping[str, str], key: str) -> bool:

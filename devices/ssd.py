@@ -144,6 +144,9 @@ class Firmware(Table):
     """Core time of a write command."""
     read_unit: Duration = 0
     """Core time of each mapping unit that is read."""
+    stream_unit: Duration | None = None
+    """The same for a read that goes on where the last one ended, whose part of the map has been
+    looked up already; `read_unit` if left out."""
     write_unit: Duration = 0
     """Core time of each mapping unit that is written."""
     move_unit: Duration = 0
@@ -356,6 +359,7 @@ class SsdSpec(DriveSpec):
                 "read_ns": firmware.read,
                 "write_ns": firmware.write,
                 "read_unit_ns": firmware.read_unit,
+                "stream_unit_ns": firmware.stream_unit,
                 "write_unit_ns": firmware.write_unit,
                 "spread": firmware.spread,
                 "move_unit_ns": firmware.move_unit,

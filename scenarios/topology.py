@@ -12,6 +12,12 @@ from raidlab.devices.host import HostSpec
 from raidlab.devices.links import Interface, negotiate, plan_link, wide_port
 from raidlab.devices.schema import DriveSpec
 
+_REQUEST_BYTES = 128
+"""A request that a controller fetches from the host, on the way of write data: the frame of
+Fusion-MPT, the LSI controllers' interface."""
+_REPLY_BYTES = 64
+"""A reply and an interrupt, on the way of read data: two small packets with their headers."""
+
 
 @dataclass(frozen=True)
 class Attached:
@@ -66,7 +72,8 @@ def connect(
     if len(drives) > controller.ports:
         shared.append(topology.add(_expander(controller, port, drives)))
     to_host = negotiate(Interface.parse(controller.link), Interface.parse(host.slot))
-    topology.to_host = topology.add(plan_link(f"{controller.name} {to_host.title}", to_host))
+    link = plan_link(f"{controller.name} {to_host.title}", to_host)
+    topology.to_host = topology.add(link | _messages(link["bytes_per_s"]))
     shared.append(topology.to_host)
     for drive in drives:
         own = drive.spec.link()
@@ -77,6 +84,14 @@ def connect(
         path = _own_link(topology, drive, own, port, controller.name, faults)
         topology.paths.append(path + shared)
     return topology
+
+
+def _messages(bytes_per_s: int) -> dict[str, int]:
+    """What messages about commands take of a controller's link besides the data."""
+    return {
+        "read_command_ns": _REPLY_BYTES * 10**9 // bytes_per_s,
+        "write_command_ns": _REQUEST_BYTES * 10**9 // bytes_per_s,
+    }
 
 
 def _host_port(host: HostSpec, own: Interface) -> Interface:

@@ -396,9 +396,6 @@ fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<Option<Store
             arrays.push(at as u32);
             spaces.push(volume.groups());
             drives += volume.members.len() as u32;
-            if let Some(tier) = &array.tier {
-                drives += plan.arrays[tier.array as usize].drives.len() as u32;
-            }
         }
         (!arrays.is_empty()).then(|| Store::new(cache, arrays, &spaces, drives))
     };
@@ -406,7 +403,8 @@ fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<Option<Store
 }
 
 fn new_meter(plan: &Plan, from: Time, steps: usize) -> Meter {
-    let mut meter = Meter::new(from, plan.timeline_step_ns, steps);
+    let end = from + plan.duration_ns;
+    let mut meter = Meter::new(from, end, plan.timeline_step_ns, steps);
     if !plan.events.is_empty() {
         meter.begin_period(Time::ZERO, "the run begins");
     }

@@ -48,12 +48,14 @@ pub struct Meter {
     pub timeline: Vec<Step>,
     step: Nanos,
     from: Time,
+    end: Time,
     last: Time,
 }
 
 impl Meter {
-    /// An empty record that begins at `from`; `steps` of length `step` for the timeline.
-    pub fn new(from: Time, step: Nanos, steps: usize) -> Meter {
+    /// An empty record of what completes from `from` to `end`; `steps` of length `step` for the
+    /// timeline.
+    pub fn new(from: Time, end: Time, step: Nanos, steps: usize) -> Meter {
         Meter {
             reads: Histogram::default(),
             writes: Histogram::default(),
@@ -66,12 +68,14 @@ impl Meter {
             timeline: vec![Step::default(); steps],
             step,
             from,
+            end,
             last: from,
         }
     }
 
     /// Counts an I/O whose record is charged up to its completion; true if it was recorded,
-    /// false if it completed during the warm-up.
+    /// false if it completes during the warm-up, or behind the end: a load thread that is busy
+    /// takes note of it only then.
     #[inline]
     pub fn record(&mut self, io: &Io) -> bool {
         let latency = io.latency();
@@ -81,7 +85,7 @@ impl Meter {
                 step.latency += latency.0;
             }
         }
-        if io.mark < self.from {
+        if io.mark < self.from || io.mark > self.end {
             return false;
         }
         if io.op == Op::Read {
@@ -126,6 +130,11 @@ impl Meter {
         self.step
     }
 
+    /// When the last recorded I/O completed.
+    pub fn last(&self) -> Time {
+        self.last
+    }
+
     /// When recording began.
     pub fn from(&self) -> Time {
         self.from
@@ -149,8 +158,8 @@ mod tests {
 
     #[test]
     fn the_warm_up_is_on_the_timeline_but_not_in_the_record() {
-        let mut meter = Meter::new(Time(100), Nanos(50), 4);
-        for (issued, completed) in [(0, 60), (0, 120), (100, 130)] {
+        let mut meter = Meter::new(Time(100), Time(160), Nanos(50), 4);
+        for (issued, completed) in [(0, 60), (0, 120), (100, 130), (100, 170)] {
             let mut io = Io::new(Op::Read, 0, 512, Time(issued));
             io.charge(Part::Service, Time(completed));
             meter.record(&io);
@@ -158,6 +167,6 @@ mod tests {
         assert_eq!(meter.reads.count(), 2);
         assert_eq!(meter.parts[Part::Service], Nanos(150));
         let ios: Vec<u64> = meter.timeline.iter().map(|step| step.ios).collect();
-        assert_eq!(ios, [0, 1, 2, 0]);
+        assert_eq!(ios, [0, 1, 2, 1]);
     }
 }

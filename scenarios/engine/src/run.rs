@@ -74,7 +74,8 @@ pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, 
     let stopped_early = system.calendar.next_time().is_some_and(|next| next <= end);
     let until = match system.over {
         Some(over) => over.max(warm),
-        None if stopped_early => system.now(),
+        // What completed up to now may keep its load thread busy for a while yet.
+        None if stopped_early => last_recorded(&system).max(system.now()).min(end),
         None => end,
     };
     let components = before.components(&system, until);
@@ -105,6 +106,11 @@ fn save_state(system: &System, path: &str) -> Result<(), Vec<Fault>> {
         let allowed = format!("a file that can be written: {error}");
         vec![Fault::new("save_state", path, allowed)]
     })
+}
+
+fn last_recorded(system: &System) -> Time {
+    let last = system.workloads.iter().map(|load| load.meter.last());
+    last.max().unwrap_or(Time::ZERO)
 }
 
 /// Handles events up to `limit` or until `done`; false if the caller asked to stop.

@@ -53,6 +53,8 @@ pub struct Throughput {
     /// Nanoseconds a byte, times 2^32.
     ns_per_byte: u64,
     station: Station,
+    /// Work in the background that has not been done yet.
+    behind: Nanos,
 }
 
 impl Throughput {
@@ -62,14 +64,40 @@ impl Throughput {
         Throughput {
             ns_per_byte: scaled.map_or(0, |ns| ns as u64),
             station: Station::default(),
+            behind: Nanos::ZERO,
         }
     }
 
     /// Moves `bytes` that come at `now`.
     #[inline]
     pub fn pass(&mut self, now: Time, bytes: u64) -> Served {
-        let service = (u128::from(bytes) * u128::from(self.ns_per_byte)) >> 32;
-        self.station.serve(now, Nanos(service as u64))
+        let own = self.duration(bytes);
+        if self.behind == Nanos::ZERO {
+            return self.station.serve(now, own);
+        }
+        self.catch_up(now);
+        // Both take turns: as long as there is a backlog, half of the rate is left.
+        let between = self.behind.min(own);
+        self.behind -= between;
+        self.station.serve(now, own + between)
+    }
+
+    /// Moves `bytes` in the background: in pauses, and in turns with what passes.
+    pub fn pass_behind(&mut self, now: Time, bytes: u64) {
+        self.catch_up(now);
+        self.behind += self.duration(bytes);
+    }
+
+    /// The background's work in the pause up to `now`.
+    fn catch_up(&mut self, now: Time) {
+        let from = self.station.free_at();
+        let done = self.behind.min(now.since(from));
+        self.behind -= done;
+        self.station.serve(from, done);
+    }
+
+    fn duration(&self, bytes: u64) -> Nanos {
+        Nanos(((u128::from(bytes) * u128::from(self.ns_per_byte)) >> 32) as u64)
     }
 
     /// True if it has a rate.
@@ -79,7 +107,8 @@ impl Throughput {
 
     /// Work done up to `now`.
     pub fn busy_until(&self, now: Time) -> Nanos {
-        self.station.busy_until(now)
+        let pause = self.behind.min(now.since(self.station.free_at()));
+        self.station.busy_until(now) + pause
     }
 }
 
@@ -181,5 +210,16 @@ mod tests {
         assert_eq!(chip.parity.pass(Time(0), 1000).end, Time(1000));
         assert_eq!(chip.parity.pass(Time(500), 1000).end, Time(2000));
         assert_eq!(chip.memory.pass(Time(5), 1 << 40).end, Time(5));
+    }
+
+    /// 1000 bytes wait behind: 300 pass in the pause, 200 in turns with 200 others, which take
+    /// twice their time; the last 500 are done when nothing else comes for so long.
+    #[test]
+    fn the_background_takes_pauses_and_turns() {
+        let mut station = Throughput::new(1_000_000_000);
+        station.pass_behind(Time(0), 1000);
+        assert_eq!(station.pass(Time(300), 200).end, Time(700));
+        assert_eq!(station.pass(Time(1500), 200).end, Time(1700));
+        assert_eq!(station.busy_until(Time(2000)), Nanos(1400));
     }
 }

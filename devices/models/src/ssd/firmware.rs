@@ -22,6 +22,10 @@ pub struct FirmwareParams {
     pub write_ns: Nanos,
     /// Core time of each mapping unit that is read.
     pub read_unit_ns: Nanos,
+    /// The same for a read that goes on where the last one ended, whose part of the map has been
+    /// looked up already; none for as much as any other.
+    #[serde(default)]
+    pub stream_unit_ns: Option<Nanos>,
     /// Core time of each mapping unit that is written.
     pub write_unit_ns: Nanos,
     /// Core time of each mapping unit that garbage collection moves.
@@ -102,7 +106,19 @@ impl Firmware {
     /// A command of `units` arrives: when a core takes it up and passes it on.
     #[inline]
     pub(super) fn process(&mut self, op: Op, units: u32, now: Time) -> Served {
+        self.take_up(op, units, false, now)
+    }
+
+    /// The same for a read, which may go on where the last one ended.
+    #[inline]
+    pub(super) fn process_read(&mut self, units: u32, goes_on: bool, now: Time) -> Served {
+        self.take_up(Op::Read, units, goes_on, now)
+    }
+
+    #[inline]
+    fn take_up(&mut self, op: Op, units: u32, goes_on: bool, now: Time) -> Served {
         let (command, unit) = match op {
+            Op::Read if goes_on => (self.params.read_ns, self.stream_unit()),
             Op::Read => (self.params.read_ns, self.params.read_unit_ns),
             Op::Write => (self.params.write_ns, self.params.write_unit_ns),
             Op::Trim | Op::Flush => (self.params.other_ns, Nanos::ZERO),
@@ -113,6 +129,12 @@ impl Firmware {
             start: served.start,
             end: served.start + command,
         }
+    }
+
+    fn stream_unit(&self) -> Nanos {
+        self.params
+            .stream_unit_ns
+            .unwrap_or(self.params.read_unit_ns)
     }
 
     /// A core updates the map for `units` that garbage collection moves.

@@ -23,7 +23,9 @@ impl Ssd {
         };
         let (first, count) = self.units(offset, bytes);
         self.read_bytes += bytes;
-        let served = self.firmware.process(Op::Read, count, now);
+        let served = self
+            .firmware
+            .process_read(count, offset == self.next_byte, now);
         let ready = served.end + self.firmware.latency(Op::Read, count);
         let alone = self.last_done <= now && !self.buffer.makes_wait();
         let of_the_stream = alone && offset == self.next_byte;

@@ -98,6 +98,7 @@ fn params() -> SsdParams {
             read_ns: Nanos(2_000),
             write_ns: Nanos(3_000),
             read_unit_ns: Nanos(0),
+            stream_unit_ns: None,
             write_unit_ns: Nanos(0),
             move_unit_ns: Nanos(0),
             fetch_unit_ns: Nanos(0),

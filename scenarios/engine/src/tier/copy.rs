@@ -82,7 +82,7 @@ impl System {
         let line = tier.tier.line(slot);
         if let Some(controller) = self.arrays[array as usize].controller {
             let chip = &mut self.controllers[controller as usize].chip;
-            chip.memory.pass(now, 2 * bytes);
+            chip.memory.pass_behind(now, 2 * bytes);
         }
         if work == Work::Promote {
             self.write_array(record, fast, u64::from(slot) * bytes, bytes, now);
