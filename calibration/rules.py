@@ -24,7 +24,9 @@ _RECORDED = {"hdd": 20_000}
 _ONE_AT_A_TIME = "60 s"
 _PASS_AT_MOST = "1 h"
 """A load that covers a file once ends by itself."""
-_FIRST = {"first hour": ("1 h", 60)}
+_WARM = ("4 s", "4 s")
+"""Of a tier that is warm: the disks have little to do."""
+_FIRST = {"first hour": ("1 h", 120)}
 """What is recorded of a tier that begins empty, and how many seconds each simulated one is."""
 _FILLED = ("2 s", "1 s")
 """Of flash drives behind a cache that holds writes back: it must be full before what comes in has
@@ -261,6 +263,8 @@ def _run(configuration: Configuration, settings: Mapping[str, str]) -> dict[str,
     if settings.get("cache_tier") and state in _FIRST:
         length, lapse = _FIRST[state]
         return {"warm_up": warm_up, "duration": length, "time_lapse": lapse}
+    if settings.get("cache_tier"):
+        warm_up, duration = _WARM
     return {
         "warm_up": warm_up,
         "duration": duration,
