@@ -5,7 +5,8 @@ use crate::run::stations;
 use crate::system::System;
 use raidlab_kernel::{Io, Time};
 
-/// Every breach found, in words; empty if all is well.
+/// Every breach found, in words; empty if all is well. All events up to `until` have been handled,
+/// and none beyond.
 pub fn check(system: &System, until: Time) -> Vec<String> {
     let mut breaches = Vec::new();
     let mut must = |holds: bool, what: String| {

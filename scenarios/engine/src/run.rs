@@ -72,15 +72,21 @@ pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, 
         save_state(&system, path).map_err(RunError::Plan)?;
     }
     let stopped_early = system.calendar.next_time().is_some_and(|next| next <= end);
-    let until = match system.over {
+    // Up to when every event has been handled.
+    let handled = match system.over {
         Some(over) => over.max(warm),
-        // What completed up to now may keep its load thread busy for a while yet.
-        None if stopped_early => last_recorded(&system).max(system.now()).min(end),
+        None if stopped_early => system.now(),
         None => end,
+    };
+    let until = if stopped_early && system.over.is_none() {
+        // What completed up to now may keep its load thread busy for a while yet.
+        last_recorded(&system).max(handled).min(end)
+    } else {
+        handled
     };
     let components = before.components(&system, until);
     let caches = before.counts.reports(&system);
-    let breaches = checks::check(&system, until);
+    let breaches = checks::check(&system, handled);
     Ok(RunResult::new(
         plan,
         &mut system,

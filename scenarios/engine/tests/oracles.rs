@@ -196,3 +196,17 @@ fn a_mirror_shares_a_stream_only_when_it_is_deep() {
         assert!((least..=most).contains(&share), "{outstanding}: {busy:?}");
     }
 }
+
+/// Little's law holds up to the last event handled, though a load thread that is behind notes the
+/// last completions later.
+#[test]
+fn a_run_that_ends_early_behind_a_busy_load_thread_keeps_its_books() {
+    let mut value = stations(1, 10_000, "fixed", 64);
+    value["host"]["submit_ns"] = json!(2000);
+    value["host"]["complete_ns"] = json!(3000);
+    value["workloads"] = json!([common::closed("load", 256)]);
+    for max_ios in [1000, 1001, 1777, 5000] {
+        value["max_ios"] = json!(max_ios);
+        result(&value);
+    }
+}

@@ -196,6 +196,7 @@ mod tests {
             finish_unit_ns: Nanos::ZERO,
             lookup_unit_ns: Nanos::ZERO,
             turn_ns: None,
+            stream_unit_ns: None,
         };
         let mut firmware = Firmware::new(&params, 0.0, Stream::new(1, "drive", "firmware"));
         let took: Vec<f64> = (0..40_000u64)
