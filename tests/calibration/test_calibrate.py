@@ -26,7 +26,7 @@ from raidlab.devices.catalogue import find, load_device
 from raidlab.devices.faults import SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
-from raidlab.devices.station import StationSpec
+from tests.calibration.known_drives import station
 
 
 def load(rw: str, depth: int, jobs: int = 1) -> Point:
@@ -65,21 +65,6 @@ def host(name: str = "generic") -> HostSpec:
     spec = find(name, Path()).spec
     assert isinstance(spec, HostSpec)
     return spec
-
-
-def station(service_us: float, servers: int) -> StationSpec:
-    return StationSpec.model_validate_json(
-        json.dumps(
-            {
-                "kind": "station",
-                "name": "truth",
-                "capacity": "10 GB",
-                "service": f"{service_us} us",
-                "distribution": "exponential",
-                "servers": servers,
-            }
-        )
-    )
 
 
 READS = [load("randread", depth) for depth in (1, 2, 4, 8, 16, 32, 64)]

@@ -21,25 +21,10 @@ from raidlab.cli import app
 from raidlab.devices.catalogue import find, load_device
 from raidlab.devices.faults import SpecError
 from raidlab.devices.host import HostSpec
-from raidlab.devices.station import StationSpec
 from raidlab.scenarios.store import Store
+from tests.calibration.known_drives import station
 
 DEPTHS = (1, 2, 4, 8, 16, 32)
-
-
-def station(service_us: float, servers: int) -> StationSpec:
-    return StationSpec.model_validate_json(
-        json.dumps(
-            {
-                "kind": "station",
-                "name": "truth",
-                "capacity": "10 GB",
-                "service": f"{service_us} us",
-                "distribution": "exponential",
-                "servers": servers,
-            }
-        )
-    )
 
 
 def measured(depths: tuple[int, ...] = DEPTHS, service_us: float = 200.0) -> Measurement:

@@ -51,6 +51,16 @@ fn data(result: &RunResult) -> (u64, u64, u64, u64) {
     )
 }
 
+/// The log has an entry that begins so.
+fn assert_told(result: &RunResult, beginning: &str) {
+    let mut log = result.log.iter();
+    assert!(
+        log.any(|entry| entry.what.starts_with(beginning)),
+        "{:?}",
+        result.log
+    );
+}
+
 #[test]
 fn undisturbed_nothing_is_lost_on_any_level() {
     for (level, drives) in [
@@ -115,14 +125,7 @@ fn a_spare_takes_over_and_then_another_drive_may_fail() {
         at(900, json!({"action": "fail_drive", "drive": 2})),
     ]);
     let result = result(&value);
-    assert!(
-        result
-            .log
-            .iter()
-            .any(|entry| entry.what.starts_with("rebuild done")),
-        "{:?}",
-        result.log
-    );
+    assert_told(&result, "rebuild done");
     assert_eq!(data(&result), (0, 0, 0, 0));
 }
 
@@ -139,14 +142,7 @@ fn the_replaced_drive_gets_its_data_back_from_the_spare() {
         at(1800, json!({"action": "fail_drive", "drive": 2})),
     ]);
     let result = result(&value);
-    assert!(
-        result
-            .log
-            .iter()
-            .any(|entry| entry.what.starts_with("copyback done")),
-        "{:?}",
-        result.log
-    );
+    assert_told(&result, "copyback done");
     assert_eq!(data(&result), (0, 0, 0, 0));
 }
 
@@ -226,12 +222,7 @@ fn unreadable_sectors_are_computed_and_repaired() {
         at(200, json!({"action": "patrol_read", "array": 0}))
     ]);
     let mended = result(&value);
-    assert!(
-        mended
-            .log
-            .iter()
-            .any(|entry| entry.what.starts_with("patrol read done"))
-    );
+    assert_told(&mended, "patrol read done");
     assert_eq!(data(&mended), (0, 0, 0, 0));
     // Repaired in time, a drive may fail; not repaired, it may not.
     let fail = at(3500, json!({"action": "fail_drive", "drive": 2}));
