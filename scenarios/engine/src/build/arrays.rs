@@ -1,0 +1,173 @@
+//! Arrays from a plan: layouts, volumes whose data pass through memory, caches, tiers.
+
+use super::check::Faults;
+use crate::drive::Drive;
+use crate::layout::Layout;
+use crate::plan::{ArrayPlan, ControllerPlan, Level, Plan, ReadAhead, WritePolicy};
+use crate::raid::{Caching, Geometry, Store, Streams, Volume};
+use crate::system::Array;
+use crate::tier::ArrayTier;
+use raidlab_models::{Path, Throughput};
+
+pub(super) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array> {
+    let mut arrays = Vec::new();
+    for (index, array) in plan.arrays.iter().enumerate() {
+        let layout = if in_memory(plan, array) {
+            geometry(array, drives).map(|geometry| Layout::of(array.level, &geometry))
+        } else {
+            Layout::new(array.level, array.stripe_unit_bytes, &sizes(array, drives))
+        };
+        match layout {
+            Ok(layout) => arrays.push(Array {
+                name: array.name.clone(),
+                layout,
+                drives: array.drives.clone(),
+                controller: array.controller,
+                software: array.software,
+                path: if array.fast_path {
+                    Path::Fast
+                } else if array.level.has_parity() {
+                    Path::Parity
+                } else {
+                    Path::Uncached
+                },
+                in_memory: in_memory(plan, array),
+            }),
+            Err(why) => faults.add(format!("arrays.{index}"), &array.name, why),
+        }
+    }
+    arrays
+}
+
+/// Whether an array's data pass through memory, where parity is made and the cache lies.
+fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
+    let cached = array.cache.as_ref().is_some_and(|policy| {
+        policy.keep_reads
+            || policy.write != WritePolicy::WriteThrough
+            || policy.read_ahead != ReadAhead::None
+    });
+    let watched = plan.data || plan.can_fail() || !array.spares.is_empty();
+    let tiered = array.tier.is_some() || tier_of(plan, array).is_some();
+    array.level.has_parity() || cached || watched || tiered
+}
+
+/// The array whose tier an array is.
+fn tier_of(plan: &Plan, array: &ArrayPlan) -> Option<usize> {
+    plan.arrays.iter().position(|other| {
+        let tier = other.tier.as_ref().map(|tier| tier.array as usize);
+        tier.is_some_and(|tier| plan.arrays[tier].name == array.name)
+    })
+}
+
+/// The tiers of the arrays, warm where the plan says so.
+pub(super) fn build_tiers(
+    plan: &Plan,
+    volumes: &[Option<Volume>],
+    faults: &mut Faults,
+) -> Vec<Option<ArrayTier>> {
+    let mut tiers = Vec::new();
+    for (index, array) in plan.arrays.iter().enumerate() {
+        let built = array.tier.as_ref().map(|tier| {
+            let mut built = ArrayTier::new(plan, index, tier, volumes)?;
+            if tier.warm {
+                built.warm_up(plan);
+            }
+            Ok(built)
+        });
+        match built {
+            Some(Err(allowed)) => {
+                let _: String = allowed;
+                faults.add(format!("arrays.{index}.tier"), &array.name, allowed);
+                tiers.push(None);
+            }
+            Some(Ok(tier)) => tiers.push(Some(tier)),
+            None => tiers.push(None),
+        }
+    }
+    tiers
+}
+
+/// The caches of the controllers, and how they serve their arrays.
+pub(super) fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<Option<Store>> {
+    let build = |(index, controller): (usize, &ControllerPlan)| {
+        let cache = controller.cache.as_ref()?;
+        let (mut arrays, mut spaces, mut drives) = (Vec::new(), Vec::new(), 0);
+        for (at, array) in plan.arrays.iter().enumerate() {
+            let (Some(policy), Some(volume)) = (&array.cache, &mut volumes[at]) else {
+                continue;
+            };
+            if array.controller != Some(index as u32) {
+                continue;
+            }
+            volume.caching = Some(Caching {
+                space: arrays.len() as u32,
+                line: Caching::line_of(volume.geometry.unit()),
+                write: policy.write,
+                read_ahead: policy.read_ahead,
+                keep_reads: policy.keep_reads,
+                streams: Streams::default(),
+            });
+            arrays.push(at as u32);
+            spaces.push(volume.groups());
+            drives += volume.members.len() as u32;
+        }
+        (!arrays.is_empty()).then(|| Store::new(cache, arrays, &spaces, drives))
+    };
+    plan.controllers.iter().enumerate().map(build).collect()
+}
+
+fn sizes(array: &ArrayPlan, drives: &[Drive]) -> Vec<u64> {
+    let used = match array.used_bytes {
+        0 => u64::MAX,
+        used => used,
+    };
+    let size = |&drive: &u32| drives[drive as usize].device.capacity_bytes().min(used);
+    array.drives.iter().map(size).collect()
+}
+
+fn geometry(array: &ArrayPlan, drives: &[Drive]) -> Result<Geometry, String> {
+    let sizes = sizes(array, drives);
+    Geometry::new(
+        array.level,
+        array.rotation,
+        array.stripe_unit_bytes,
+        array.spans,
+        &sizes,
+    )
+}
+
+/// The volumes of arrays whose data pass through memory: their drives' paths end there, and
+/// the controller's link to the host is crossed by the requests themselves.
+pub(super) fn build_volumes(
+    plan: &Plan,
+    drives: &mut [Drive],
+    arrays: &[Array],
+) -> Vec<Option<Volume>> {
+    let build = |(array, built): (&ArrayPlan, &Array)| {
+        if !built.in_memory {
+            return None;
+        }
+        let geometry = geometry(array, drives).ok()?;
+        let controller = array
+            .controller
+            .map(|index| &plan.controllers[index as usize]);
+        let link = controller.and_then(|controller| controller.link);
+        for &drive in array.drives.iter().chain(&array.spares) {
+            let path = &mut drives[drive as usize].path;
+            if link.is_some() && path.last().copied() == link {
+                path.pop();
+            }
+        }
+        let mut volume = Volume::new(geometry, &array.drives, link);
+        volume.spares = array.spares.iter().rev().copied().collect();
+        volume.background_share = array.background_share;
+        if array.controller.is_none() {
+            volume.parity = Throughput::new(match array.level {
+                Level::Raid6 | Level::Raid60 => plan.host.two_parities_bytes_per_s,
+                _ => plan.host.parity_bytes_per_s,
+            });
+        }
+        Some(volume)
+    };
+    plan.arrays.iter().zip(arrays).map(build).collect()
+}

@@ -1,0 +1,275 @@
+//! A system from a plan: checked whole, every fault named at once.
+
+mod arrays;
+mod check;
+
+use crate::block_layer::BlockLayer;
+use crate::drive::Drive;
+use crate::load::Load;
+use crate::measure::Meter;
+use crate::page_cache::{PageCache, PageCaches};
+use crate::plan::{Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
+use crate::raid::Raid;
+use crate::system::{Array, Controller, Event, Slot, System, Tally, Workload};
+use arrays::{build_arrays, build_stores, build_tiers, build_volumes};
+use check::{Faults, check_references, check_workloads};
+use raidlab_kernel::{Calendar, Nanos, Op, Queue, Slab, Stream, Time, TimeWeighted};
+use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link};
+use std::collections::VecDeque;
+
+/// I/Os that outside callers may have under way before the slab grows.
+const OUTSIDE_IOS: usize = 64;
+
+impl System {
+    /// The system that a plan describes, at time zero, its workloads about to start.
+    ///
+    /// # Errors
+    /// Every fault of the plan: dotted key, value, what is allowed.
+    pub fn new(plan: &Plan) -> Result<System, Vec<Fault>> {
+        let mut faults = Faults(Vec::new());
+        let links = build_links(plan, &mut faults);
+        check_references(plan, &mut faults);
+        if !faults.0.is_empty() {
+            return Err(faults.0);
+        }
+        let mut drives = build_drives(plan, &mut faults);
+        if drives.len() < plan.drives.len() {
+            return Err(faults.0);
+        }
+        let arrays = build_arrays(plan, &drives, &mut faults);
+        if arrays.len() == plan.arrays.len() {
+            check_workloads(plan, &arrays, &mut faults);
+        }
+        if !faults.0.is_empty() {
+            return Err(faults.0);
+        }
+        let (workloads, slots) = build_workloads(plan);
+        let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
+        let outside_threads = plan.outside_threads.max(1);
+        let requests = slots.len() + OUTSIDE_IOS;
+        let ios = requests + commands_at_most(plan, &arrays);
+        let mut volumes = build_volumes(plan, &mut drives, &arrays);
+        let tiers = build_tiers(plan, &volumes, &mut faults);
+        if !faults.0.is_empty() {
+            return Err(faults.0);
+        }
+        let stores = build_stores(plan, &mut volumes);
+        for (drive, plan) in drives.iter_mut().zip(&plan.drives) {
+            drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
+        }
+        let mut system = System {
+            calendar: Calendar::with_capacity(ios + 8 * drives.len()),
+            ios: Slab::with_capacity(ios),
+            host: Host::new(
+                &plan.host,
+                threads as usize + outside_threads as usize + plan.workloads.len(),
+                plan.seed,
+            ),
+            signalled: vec![
+                Queue::default();
+                threads as usize + outside_threads as usize + plan.workloads.len()
+            ],
+            core_look: Time::NEVER,
+            links,
+            link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
+            controllers: plan.controllers.iter().map(build_controller).collect(),
+            drives,
+            arrays,
+            workloads,
+            slots,
+            outside: VecDeque::with_capacity(OUTSIDE_IOS),
+            outside_thread: threads,
+            outside_threads,
+            inside: TimeWeighted::default(),
+            tally: Tally::default(),
+            recorded: 0,
+            segments: Vec::with_capacity(256),
+            raid: Raid::new(plan, volumes, tiers, stores, ios),
+            caches: build_caches(plan, threads + outside_threads),
+            ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,
+            over: None,
+        };
+        system.start(plan);
+        Ok(system)
+    }
+
+    fn start(&mut self, plan: &Plan) {
+        for (index, event) in plan.events.iter().enumerate() {
+            let action = Event::Action(index as u32);
+            self.calendar.push(Time::ZERO + event.at_ns, action);
+        }
+        for (index, workload) in plan.workloads.iter().enumerate() {
+            match workload.arrival {
+                Arrival::Poisson { per_s } => {
+                    let mean = Nanos::from_seconds(1.0 / per_s);
+                    let first = self.workloads[index].pauses.exponential(mean);
+                    let event = Event::Arrival(index as u32);
+                    self.calendar.push(Time::ZERO + first, event);
+                }
+                Arrival::Closed { .. } => {
+                    for slot in 0..self.slots.len() {
+                        if self.slots[slot].workload == index as u32 {
+                            self.calendar.push(Time::ZERO, Event::Issue(slot as u32));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The bytes that each drive of a plan holds.
+///
+/// # Errors
+/// Every fault of the plan's devices.
+pub fn capacities(plan: &Plan) -> Result<Vec<u64>, Vec<Fault>> {
+    let mut faults = Faults(Vec::new());
+    check_references(plan, &mut faults);
+    if !faults.0.is_empty() {
+        return Err(faults.0);
+    }
+    let drives = build_drives(plan, &mut faults);
+    if !faults.0.is_empty() {
+        return Err(faults.0);
+    }
+    Ok(drives.iter().map(|d| d.device.capacity_bytes()).collect())
+}
+
+/// Commands under way when every slot's request is split into as many as it can be.
+fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
+    let of_workload = |workload: &WorkloadPlan| {
+        let array = &arrays[workload.array as usize];
+        let unaligned = plan.arrays[workload.array as usize].stripe_unit_bytes - 1;
+        let commands = array
+            .layout
+            .fan_out(Op::Write, unaligned, workload.block_bytes);
+        let places = match workload.arrival {
+            Arrival::Closed { outstanding, .. } => outstanding,
+            Arrival::Poisson { .. } => workload.threads,
+        };
+        // A page cache's own requests: writing back, and two windows of each reader.
+        let cached = workload.page_cache.as_ref();
+        let behind = cached.map_or(0, |cache| cache.requests as usize + 2 * places as usize);
+        commands as usize * places as usize + behind
+    };
+    let widest = arrays.iter().map(|array| array.drives.len()).max();
+    let loads: usize = plan.workloads.iter().map(of_workload).sum();
+    loads + OUTSIDE_IOS * widest.unwrap_or(1)
+}
+
+fn build_links(plan: &Plan, faults: &mut Faults) -> Vec<Link> {
+    let mut links = Vec::new();
+    for (index, link) in plan.links.iter().enumerate() {
+        match Link::new(link) {
+            Ok(link) => links.push(link),
+            Err(found) => faults.under(&format!("links.{index}"), found),
+        }
+    }
+    links
+}
+
+fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
+    let mut drives = Vec::new();
+    for drive in &plan.drives {
+        let DrivePlan {
+            name, device, path, ..
+        } = drive;
+        match Device::new(&plan.devices[*device as usize], plan.seed, name) {
+            Ok(device) => drives.push(Drive {
+                name: name.clone(),
+                device,
+                path: path.clone(),
+                queue_depth: drive.queue_depth,
+                in_flight: 0,
+                waiting: BlockLayer::new(drive.block_layer, 0, 0),
+                load: TimeWeighted::default(),
+                position: 0,
+            }),
+            Err(found) => faults.under(&format!("devices.{device}"), found),
+        }
+    }
+    drives
+}
+
+fn new_meter(plan: &Plan, from: Time, steps: usize) -> Meter {
+    let end = from + plan.duration_ns;
+    let mut meter = Meter::new(from, end, plan.timeline_step_ns, steps);
+    if !plan.events.is_empty() {
+        meter.begin_period(Time::ZERO, "the run begins");
+    }
+    meter
+}
+
+fn build_controller(plan: &ControllerPlan) -> Controller {
+    let request = plan.request_ns;
+    Controller {
+        name: plan.name.clone(),
+        queue_depth: plan.queue_depth,
+        chip: Chip::new(&ChipParams {
+            cores: plan.cores,
+            uncached_ns: request,
+            cached_ns: plan.cached_request_ns.unwrap_or(request),
+            parity_ns: plan.parity_request_ns.unwrap_or(request),
+            fast_path_ns: plan.fast_path_request_ns.unwrap_or(request),
+            command_ns: plan.command_ns,
+            tier_ns: plan.tier_ns,
+            latency_ns: plan.latency_ns,
+            parity_bytes_per_s: plan.parity_bytes_per_s,
+            memory_bytes_per_s: plan.memory_bytes_per_s,
+        }),
+        in_work: 0,
+        waiting: Queue::default(),
+        load: TimeWeighted::default(),
+    }
+}
+
+/// The page caches of the loads that go through one; their flushers' threads come last.
+fn build_caches(plan: &Plan, first_flusher: u32) -> PageCaches {
+    let build = |(load, flusher): (&WorkloadPlan, u32)| {
+        let params = load.page_cache?;
+        Some(Box::new(PageCache::new(load, params, flusher)))
+    };
+    PageCaches {
+        of_workload: plan
+            .workloads
+            .iter()
+            .zip(first_flusher..)
+            .map(build)
+            .collect(),
+        ..PageCaches::default()
+    }
+}
+
+fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
+    let steps = (plan.warm_up_ns + plan.duration_ns)
+        .0
+        .checked_div(plan.timeline_step_ns.0);
+    let steps = steps.map_or(0, |steps| steps as usize + 1);
+    let (mut workloads, mut slots) = (Vec::new(), Vec::new());
+    let mut first_thread = 0;
+    for (index, workload) in plan.workloads.iter().enumerate() {
+        let places = match workload.arrival {
+            Arrival::Closed { outstanding, .. } => outstanding,
+            Arrival::Poisson { .. } => workload.threads,
+        };
+        slots.extend((0..places).map(|place| Slot {
+            workload: index as u32,
+            thread: first_thread + place % workload.threads,
+        }));
+        let from = Time::ZERO + plan.warm_up_ns;
+        workloads.push(Workload {
+            name: workload.name.clone(),
+            array: workload.array,
+            meter: new_meter(plan, from, steps),
+            load: Load::new(workload, plan.seed),
+            arrival: workload.arrival,
+            threads: workload.threads,
+            first_thread,
+            next_thread: 0,
+            pauses: Stream::new(plan.seed, &workload.name, "pause"),
+            busy_slots: places,
+        });
+        first_thread += workload.threads;
+    }
+    (workloads, slots)
+}
