@@ -63,17 +63,10 @@ def page(template: str, **values: Any) -> str:
     from plotly.offline import get_plotlyjs
 
     folder = files("raidlab.scenarios").joinpath("templates")
-    names = (
-        "base.html.j2",
-        "run.html.j2",
-        "validation.html.j2",
-        "comparison.html.j2",
-        "rebuild.html.j2",
-    )
+    kept = [each for each in folder.iterdir() if each.name.endswith(".j2")]
+    sources = {each.name: each.read_text("utf-8") for each in kept}
     environment = jinja2.Environment(
-        loader=jinja2.DictLoader(
-            {name: folder.joinpath(name).read_text("utf-8") for name in names}
-        ),
+        loader=jinja2.DictLoader(sources),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -1,0 +1,125 @@
+"""`raidlab controllers`: curves of every controller of the catalogue, side by side."""
+
+from __future__ import annotations
+
+import json as json_text
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from raidlab.commands.common import (
+    DOES_NOT_HOLD,
+    INTERRUPTED,
+    Html,
+    Json,
+    Seed,
+    Workers,
+    check_writable,
+    command,
+    progress,
+    say,
+    table,
+    unfinished,
+    write_file,
+)
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.scenarios.loads import PROFILES, Profile
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.controllers import Comparison
+
+
+@command
+def controllers(
+    only: Annotated[
+        str, typer.Option("--only", help="These controllers alone, by name, with commas.")
+    ] = "",
+    profiles: Annotated[str, typer.Option("--profiles", help="Loads, with commas.")] = ",".join(
+        PROFILES
+    ),
+    drives: Annotated[
+        int,
+        typer.Option("--drives", min=1, max=1024, help="Behind each, as far as its ports go."),
+    ] = 8,
+    json: Json = False,
+    html: Html = None,
+    seed: Seed = 1,
+    workers: Workers = None,
+) -> None:
+    """Show the curves of every controller over 1 to 512 outstanding I/Os, and what levels cost.
+
+    Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
+    """
+    from raidlab.scenarios.controllers import chosen_controllers, compare_controllers
+
+    loads = _profiles(profiles)
+    chosen = chosen_controllers([name.strip() for name in only.split(",") if name.strip()])
+    check_writable(html)
+    with ExitStack() as stack:
+        store = unfinished(stack)
+        tell = stack.enter_context(progress("controllers"))
+        try:
+            found = compare_controllers(
+                chosen, loads, drives=drives, seed=seed, workers=workers, progress=tell, store=store
+            )
+        except KeyboardInterrupt:
+            say("interrupted" + ("" if store is None else ": the same command goes on from here"))
+            raise typer.Exit(INTERRUPTED) from None
+    if json:
+        print(json_text.dumps(found.to_dict(), indent=2))
+    else:
+        _show(found)
+    if html is not None:
+        from raidlab.scenarios.controllers_report import controllers_report
+
+        write_file(html, controllers_report(found))
+        say(f"wrote {html}")
+    for breach in found.breaches:
+        say(f"a check of the engine failed, which is a bug of raidlab: {breach}")
+    if found.breaches:
+        raise typer.Exit(DOES_NOT_HOLD)
+
+
+def _profiles(text: str) -> list[Profile]:
+    wanted = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    known = get_args(Profile)
+    faults = [
+        Fault("--profiles", name, f"one of {', '.join(known)}", known)
+        for name in wanted
+        if name not in known
+    ]
+    if faults or not wanted:
+        allowed = f"one or more of {', '.join(known)}"
+        raise SpecError(faults or [Fault("--profiles", text, allowed)])
+    return [profile for profile in PROFILES if profile in wanted]
+
+
+def _show(found: Comparison) -> None:
+    rows = [
+        {
+            "controller": curve.controller or "none",
+            "drives": f"{curve.count} {curve.drive}",
+            "profile": curve.profile,
+            "best IO/s": curve.iops[curve.best],
+            "MiB/s": curve.mib_per_s[curve.best],
+            "from outstanding": curve.flat_from,
+            "bottleneck": curve.bottleneck[curve.best],
+        }
+        for curve in (*found.curves, *found.alone)
+    ]
+    table(rows, f"Controllers with up to {found.drives} drives, RAID 0: the best of each curve")
+    if found.small_writes:
+        table(
+            [
+                {
+                    "controller": each.controller,
+                    "level": each.level,
+                    "cache": "write-back" if each.cached else "write-through",
+                    "IO/s": each.iops,
+                    "I/Os a write": each.ios_per_write,
+                }
+                for each in found.small_writes
+            ],
+            "Small writes to disks, level by level",
+        )
