@@ -7,30 +7,33 @@ from typing import Any, cast
 
 from raidlab.calibration.published import SETTINGS, Configuration, Shared, shared
 from raidlab.devices.catalogue import find
-from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.controller import Cache, ControllerSpec
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.loads import PROFILES, Profile, parse_fio_words
 from raidlab.scenarios.support import MODELLED_SETTINGS
 
 _BOOL = {"true": True, "false": False}
 
-_LENGTHS = {("hdd", "random"): ("20 s", "40 s"), ("hdd", "sequential"): ("3 s", "5 s")}
-"""Warm-up and recording by kind of drive and order of the load: a disk's write cache settles
-once its extents are full, after some thousand random writes or a second of sequential ones."""
-_LENGTH = ("300 ms", "700 ms")
+_LENGTHS = {("hdd", "random"): (20.0, 40.0), ("hdd", "sequential"): (3.0, 5.0)}
+"""Seconds of warm-up and recording by kind of drive and order of the load: a disk's write cache
+settles once its extents are full, after some thousand random writes or a second of sequential
+ones."""
+_LENGTH = (0.3, 0.7)
 """Of all others."""
 _RECORDED = {"hdd": 20_000}
 """I/Os after which a run ends: the rate of random loads is then known to better than 0.5 %."""
-_ONE_AT_A_TIME = "60 s"
+_ONE_AT_A_TIME = 60.0
 _PASS_AT_MOST = "1 h"
 """A load that covers a file once ends by itself."""
-_WARM = ("4 s", "4 s")
+_WARM = (4.0, 4.0)
 """Of a tier that is warm: the disks have little to do."""
 _FIRST = {"first hour": ("1 h", 120)}
 """What is recorded of a tier that begins empty, and how many seconds each simulated one is."""
-_FILLED = ("2 s", "1 s")
-"""Of flash drives behind a cache that holds writes back: it must be full before what comes in has
-to go out."""
+_DRIVE_RATE = {"hdd": 500.0}
+"""I/Os a second that a drive of an array surely does under a random load of some depth: what comes
+in fills a cache that holds writes back no slower, and until it is full it need not go out."""
+_DRIVE_RATE_DEFAULT = 6000.0
+"""Of all others."""
 _RECORDED_DEFAULT = 100_000
 """Of all others: hundreds of rounds of a load of 512 outstanding, whose I/Os come in waves."""
 
@@ -94,7 +97,7 @@ def _kind(drive: str) -> str:
 def _settings(configuration: Configuration, report: Shared) -> dict[str, str]:
     """The row's settings, over those that all rows of its report share."""
     common = dict(part.split("=", 1) for part in report.settings.split(";") if part)
-    cached = _has_cache(configuration.controller)
+    cached = _cache(configuration.controller) is not None
     for key in ("read_ahead", "write"):
         if not cached or common.get(key) not in MODELLED_SETTINGS[key]:
             common.pop(key, None)
@@ -106,14 +109,14 @@ def _settings(configuration: Configuration, report: Shared) -> dict[str, str]:
     return common | own
 
 
-def _has_cache(controller: str) -> bool:
+def _cache(controller: str) -> Cache | None:
     if not controller:
-        return False
+        return None
     try:
         spec = find(controller).spec
     except SpecError:
-        return False
-    return isinstance(spec, ControllerSpec) and spec.cache is not None
+        return None
+    return spec.cache if isinstance(spec, ControllerSpec) else None
 
 
 def _host(report: Shared, settings: Mapping[str, str]) -> dict[str, Any]:
@@ -257,23 +260,34 @@ def _run(configuration: Configuration, settings: Mapping[str, str]) -> dict[str,
         # The least latency of a stream of small writes comes when a track ends, which is rare;
         # and one I/O at a time costs little to simulate.
         duration = _ONE_AT_A_TIME
-    if kind != "hdd" and _holds_writes(configuration, settings):
-        warm_up, duration = _FILLED
+    warm_up = max(warm_up, _filling(configuration, settings, kind))
     state = settings.get("state", "")
     if settings.get("cache_tier") and state in _FIRST:
         length, lapse = _FIRST[state]
-        return {"warm_up": warm_up, "duration": length, "time_lapse": lapse}
+        return {"warm_up": f"{warm_up:g} s", "duration": length, "time_lapse": lapse}
     if settings.get("cache_tier"):
         warm_up, duration = _WARM
     return {
-        "warm_up": warm_up,
-        "duration": duration,
+        "warm_up": f"{warm_up:.3g} s",
+        "duration": f"{duration:g} s",
         "max_ios": _RECORDED.get(kind, _RECORDED_DEFAULT),
     }
 
 
-def _holds_writes(configuration: Configuration, settings: Mapping[str, str]) -> bool:
-    return _has_cache(configuration.controller) and settings.get("write") != "write-through"
+def _filling(configuration: Configuration, settings: Mapping[str, str], kind: str) -> float:
+    """Seconds in which random writes have surely filled a cache that holds them back, or 0.
+
+    At one outstanding the drives keep up with what comes in, and it does not fill.
+    """
+    cache = _cache(configuration.controller)
+    load = PROFILES.get(cast(Profile, configuration.load)) or parse_fio_words(configuration.load)
+    writes = 1 - load.read_share
+    if cache is None or settings.get("write") == "write-through" or load.access != "random":
+        return 0.0
+    if not writes or configuration.outstanding == "1":
+        return 0.0
+    rate = configuration.count * _DRIVE_RATE.get(kind, _DRIVE_RATE_DEFAULT)
+    return cache.size / (writes * load.block_bytes * rate)
 
 
 def _bool(settings: Mapping[str, str], key: str) -> bool:

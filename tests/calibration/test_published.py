@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,8 @@ from raidlab.calibration import published, rules
 from raidlab.calibration.published import COLUMNS, read_figures, read_published
 from raidlab.calibration.validate import judge, summarise, validate
 from raidlab.devices.faults import SpecError
+from raidlab.scenarios.simulate import simulate
+from raidlab.scenarios.system import build_scenario
 
 ROW = {
     "source": "raid-controllers-2013", "id": "x-1", "controller": "lsi2008", "drive": "null",
@@ -49,6 +52,23 @@ def test_every_row_of_the_reports_is_read():
 def test_the_measurement_file_grows_with_the_drives(figures, count, area):
     (figure,) = figures({"count": str(count)})
     assert tree_of(figure)["workload"][0]["area"] == area
+
+
+def test_a_cache_that_holds_writes_back_is_full_before_a_rate_counts(figures):
+    row = {"controller": "lsi2208-1g", "drive": "sas-6g-hdd", "count": "8", "level": "raid5"}
+    (figure,) = figures(row | {"outstanding": "64"})
+    tree = tree_of(figure)
+
+    def rate(warm_up_s):
+        run = tree["run"] | {"warm_up": f"{warm_up_s} s"}
+        return simulate(build_scenario(tree | {"run": run}, Path("row"))).to_dict()["results"][0][
+            "iops"
+        ]
+
+    warm_up_s = float(tree["run"]["warm_up"].removesuffix(" s"))
+    assert rate(warm_up_s) == pytest.approx(rate(2 * warm_up_s), rel=0.03)
+    # Until then what is written need not go out, and parity seems to cost nothing.
+    assert rate(1) > 1.5 * rate(warm_up_s)
 
 
 def test_columns_become_a_scenario(figures):
