@@ -95,11 +95,12 @@ def check_sources(
     numbers = dict(_numbers(values, ()))
     told = {fault.key for fault in faults.found}
     for key, value in numbers.items():
-        if key in told:
-            continue
         prefixes = [key.rsplit(".", cut)[0] for cut in range(key.count(".") + 1)]
         match = next((prefix for prefix in (*prefixes, ALL) if prefix in stated), None)
-        if match is None:
+        if key in told:
+            # A number that is wrong has a source all the same.
+            used.update(filter(None, [match]))
+        elif match is None:
             faults.add(
                 key,
                 value,

@@ -12,97 +12,11 @@ from pydantic import Field
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
-from raidlab.devices.units import (
-    Duration,
-    Energy,
-    HeatCapacity,
-    Power,
-    Rate,
-    Share,
-    Size,
-    Temperature,
-    TemperatureStep,
-    ThermalResistance,
-)
-
-_PAGE_TYPES = {"slc": 1, "mlc": 2, "tlc": 3}
-_WORKING_BLOCKS = 4
-"""Blocks of a die that never hold data, as the native model has them."""
-
+from raidlab.devices.ssd_heat import Heat
+from raidlab.devices.ssd_nand import WORKING_BLOCKS, Nand
+from raidlab.devices.units import Duration, Rate, Share, Size
 
 _SOAKED_TIME_CONSTANT_S = 0.2
-
-
-class Nand(Table):
-    """`[nand]`: the medium and its buses."""
-
-    cell: Literal["slc", "mlc", "tlc"]
-    channels: int = Field(ge=1, le=256)
-    """Independent buses."""
-    dies_per_channel: int = Field(ge=1, le=256)
-    planes: int = Field(default=1, ge=1, le=16)
-    """Planes of a die; they are read, programmed and erased together."""
-    blocks_per_plane: int = Field(ge=8, le=1 << 20)
-    pages_per_block: int = Field(ge=1, le=1 << 14)
-    page: Size = Field(gt=0, le=1 << 20)
-    """Page without its spare area."""
-    bad_blocks: Share = 0.0
-    """Share of blocks that are bad from the factory."""
-    reserved_blocks: int = Field(default=0, ge=0)
-    """Blocks of each plane kept for the drive's own data and to replace worn ones."""
-    read: tuple[Duration, ...]
-    """Array read, by page type: one time for SLC, lower and upper for MLC, three for TLC."""
-    program: tuple[Duration, ...]
-    """Program, by page type."""
-    erase: Duration
-    channel_rate: Rate = Field(ge=10**6)
-    command: Duration = 0
-    """Bus and controller time of each page's command, status and error correction."""
-    cache_read: bool = False
-    """True if a die reads the next page while its register is being emptied."""
-    cache_program: bool = False
-    """True if a die takes the next page's data while it programs."""
-    suspend: Duration | None = None
-    """Time until a program or erase gives way to a read; left out if it does not."""
-    reads_first: int = Field(default=4, ge=0, le=10**6)
-    """Reads that may overtake one program or erase before it goes through."""
-    parity_stripe: int = Field(default=0, ge=0, le=65536)
-    """One page set in this many is parity over the others; 0 for none."""
-    rated_cycles: int = Field(ge=1)
-    """Program and erase cycles that a block is rated for."""
-
-    @property
-    def good_blocks(self) -> int:
-        """Blocks of a plane that work."""
-        return int(self.blocks_per_plane * (1 - self.bad_blocks))
-
-    @property
-    def raw_bytes(self) -> int:
-        """Bytes of all blocks, bad ones included."""
-        dies = self.channels * self.dies_per_channel
-        return dies * self.planes * self.blocks_per_plane * self.pages_per_block * self.page
-
-    @property
-    def data_bytes(self) -> int:
-        """Bytes left for data and for spare space: without bad and reserved blocks and parity."""
-        dies = self.channels * self.dies_per_channel
-        blocks = self.good_blocks - self.reserved_blocks
-        if self.parity_stripe:
-            blocks = blocks * (self.parity_stripe - 1) // self.parity_stripe
-        return dies * self.planes * blocks * self.pages_per_block * self.page
-
-    def faults(self) -> Iterator[Fault]:
-        """Times that do not fit the cell, and no block left."""
-        types = _PAGE_TYPES[self.cell]
-        for key in ("read", "program"):
-            times = getattr(self, key)
-            if len(times) != types:
-                yield Fault(key, list(times), f"{types} times, one for each page of a {self.cell}")
-        if self.good_blocks - self.reserved_blocks <= _WORKING_BLOCKS:
-            allowed = f"less than {self.good_blocks - _WORKING_BLOCKS}: a drive needs spare blocks"
-            yield Fault("reserved_blocks", self.reserved_blocks, allowed)
-        if self.parity_stripe == 1:
-            yield Fault("parity_stripe", 1, "0 for none, or 2 and more")
 
 
 class Collection(Table):
@@ -115,7 +29,7 @@ class Collection(Table):
     """A die collects when it has fewer free blocks than this."""
     background_free_blocks: int = Field(default=0, ge=0)
     """An idle die collects until it has this many free blocks; 0 for never."""
-    background_share: Share = 1.0
+    background_share: Share = Field(default=1.0, gt=0)
     """Share of its time that a die may spend on that."""
     separate_frontiers: bool = True
     """True if moved data have blocks of their own, apart from the host's."""
@@ -200,55 +114,6 @@ class Compression(Table):
     """Stored bytes a second that its engine takes in or gives out; unlimited if left out."""
 
 
-class ThrottleStep(Table):
-    """`[[heat.step]]`."""
-
-    above: Temperature
-    """Takes effect at this temperature."""
-    speed: Share = Field(gt=0)
-    """Share of its full speed at which NAND then works."""
-
-
-class Cooling(Table):
-    """`[heat.cooling.NAME]`: where the drive sits."""
-
-    ambient: Temperature
-    resistance: ThermalResistance = Field(gt=0)
-    """Drive to air."""
-
-
-class Heat(Table):
-    """`[heat]`: power by activity, one thermal mass, throttling."""
-
-    capacity: HeatCapacity = Field(gt=0)
-    idle: Power
-    read: Energy
-    """Of an array read of one page of every plane."""
-    program: Energy
-    """Of a program of one page of every plane."""
-    erase: Energy
-    """Of a block's erase."""
-    byte: float = Field(ge=0)
-    """Nanojoules a byte on a channel, through the controller and over the link."""
-    step: tuple[ThrottleStep, ...] = ()
-    """Throttling, from the lowest temperature up."""
-    hysteresis: TemperatureStep = 3.0
-    interval: Duration = Field(default=10_000_000, gt=0)
-    """Time between two looks at the temperature."""
-    cooling: Mapping[str, Cooling]
-    """Cooling conditions; the first is the usual one."""
-
-    def faults(self) -> Iterator[Fault]:
-        """Limits that the air around the drive already exceeds."""
-        if not self.cooling:
-            yield Fault("cooling", None, "at least one condition: [heat.cooling.normal]")
-        for name, cooling in self.cooling.items():
-            for at, step in enumerate(self.step):
-                if step.above <= cooling.ambient:
-                    allowed = f"above the ambient {cooling.ambient:g} degC of cooling {name}"
-                    yield Fault(f"step.{at}.above", f"{step.above:g} degC", allowed)
-
-
 class SsdSpec(DriveSpec):
     """`kind = "ssd"`."""
 
@@ -284,19 +149,34 @@ class SsdSpec(DriveSpec):
         for name, size in {"": self.capacity, **self.formats}.items():
             if size > room:
                 key = f"formats.{name}" if name else "capacity"
-                allowed = f"at most {room} B: what NAND of {self.nand.raw_bytes} B has for data"
-                yield Fault(key, f"{size} B", allowed)
+                yield Fault(key, f"{size} B", self._allowed(room))
         if self.buffer.size < 2 * self.nand.planes * self.nand.page:
             allowed = "at least two pages of every plane"
             yield Fault("buffer.size", f"{self.buffer.size} B", allowed)
+
+    @property
+    def _kept_free(self) -> int:
+        """Blocks of each die that never hold data."""
+        return WORKING_BLOCKS + self.collection.start_free_blocks
 
     def _room(self) -> int:
         """Bytes that can be addressed at most: free blocks of each die taken off."""
         nand = self.nand
         dies = nand.channels * nand.dies_per_channel
-        free = _WORKING_BLOCKS + self.collection.start_free_blocks
-        block = nand.planes * nand.pages_per_block * nand.page
-        return nand.data_bytes - dies * free * block
+        page_set = nand.planes * nand.page
+        # Units lie in whole page sets; where they are compressed, pieces straddle pages.
+        units = page_set // self.mapping_unit
+        if self.compression is not None:
+            units = (page_set + self.mapping_unit // 2) // self.mapping_unit
+        blocks = max(0, nand.data_bytes // (dies * nand.pages_per_block * page_set))
+        spare = max(0, blocks - self._kept_free)
+        return dies * spare * nand.pages_per_block * units * self.mapping_unit
+
+    def _allowed(self, room: int) -> str:
+        kept = f"{self._kept_free} blocks of each die are kept free for garbage collection"
+        if room == 0:
+            return f"a drive with more blocks: no block is left for data, since {kept}"
+        return f"at most {room} B: the NAND has {self.nand.raw_bytes} B, and {kept}"
 
     def option_faults(self, options: DriveOptions) -> Iterator[Fault]:
         """Formats and cooling conditions that this drive does not have."""

@@ -75,7 +75,7 @@ def simulate(
     except KeyboardInterrupt:
         raise Interrupted(_result(scenario, runs, finished, seed)) from None
     except _engine.PlanError as error:
-        raise SpecError(plan_faults(error, scenario.path)) from None
+        raise SpecError(plan_faults(error, scenario.path, scenario.base)) from None
     if store is not None:
         store.forget(store.key(plan) for plan in plans)
     return _result(scenario, runs, finished, seed)
@@ -119,10 +119,26 @@ def _runs(scenario: Scenario) -> list[tuple[int, int]]:
     ]
 
 
-def plan_faults(error: _engine.PlanError, path: str) -> list[Fault]:
-    """What the engine found wrong with a plan, each fault once and with the user's own key."""
+def plan_faults(
+    error: _engine.PlanError, path: str, plan: Mapping[str, Any] | None = None
+) -> list[Fault]:
+    """What the engine found wrong with a plan, each fault once and with the user's own key.
+
+    Args:
+        error: What the engine raised.
+        path: The scenario's file.
+        plan: The plan, to tell a device by the name of the first drive that is one.
+    """
+    drives: dict[str, str] = {}
+    for drive in (plan or {}).get("drives", ()):
+        drives.setdefault(f"devices.{drive['device']}", drive["name"])
+
+    def users_own(key: str) -> str:
+        device, _, rest = key.partition(".")[2].partition(".")
+        return f"{drives[name]}: {rest}" if (name := f"devices.{device}") in drives else key
+
     found = [
-        Fault(_KEYS.get(key.rpartition(".")[2], key), value, allowed, (), path)
+        Fault(_KEYS.get(key.rpartition(".")[2]) or users_own(key), value, allowed, (), path)
         for key, value, allowed in error.args[0]
     ]
     return list(dict.fromkeys(found))

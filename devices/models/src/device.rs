@@ -126,6 +126,14 @@ impl Device {
         }
     }
 
+    /// Why the device cannot go on, and what to change about it, if it said that it cannot.
+    pub fn failure(&self) -> Option<Fault> {
+        match self {
+            Device::Ssd(ssd) => ssd.failure(),
+            Device::Hdd(_) | Device::Station(_) | Device::External { .. } => None,
+        }
+    }
+
     /// What must hold inside the device at the end of a run; a breach is a bug.
     ///
     /// # Errors

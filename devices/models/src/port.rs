@@ -22,6 +22,9 @@ pub trait Port {
     /// this the device may not touch the record any more.
     fn done(&mut self, io: IoId, at: Time, lead: Nanos);
 
+    /// The device cannot go on as it is made; it says why when it is asked. The run ends.
+    fn fails(&mut self) {}
+
     /// The data of a write stand in memory that forgets them when the power fails, and the write
     /// will be told to be complete before the medium has them.
     fn holds(&mut self, _io: IoId) {}

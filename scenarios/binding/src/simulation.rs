@@ -56,10 +56,13 @@ impl Simulation {
 
     /// Goes on until something comes back, or until the clock reaches `limit` nanoseconds.
     ///
-    /// The interpreter lock is released meanwhile.
-    fn advance(&mut self, py: Python<'_>, limit: u64) -> Option<Back> {
-        let back = py.detach(|| self.0.advance(Time(limit)))?;
-        Some((
+    /// The interpreter lock is released meanwhile. Raises PlanError if a drive cannot go on.
+    fn advance(&mut self, py: Python<'_>, limit: u64) -> PyResult<Option<Back>> {
+        let Some(back) = py.detach(|| self.0.advance(Time(limit))) else {
+            let failure = self.0.system().failure();
+            return failure.map_or(Ok(None), |fault| Err(convert::plan_error(vec![fault])));
+        };
+        Ok(Some((
             back.io,
             back.drive,
             back.op as u8,
@@ -69,7 +72,7 @@ impl Simulation {
             back.at.0,
             back.issued.0,
             back.outcome as u8,
-        ))
+        )))
     }
 
     /// Something happens now: an event of a plan (JSON) without its time.

@@ -95,6 +95,11 @@ impl Port for DrivePort<'_> {
         self.calendar.push(at, Event::Done(io));
     }
 
+    fn fails(&mut self) {
+        let failed = Event::Failed(self.drive);
+        self.calendar.push(self.calendar.now(), failed);
+    }
+
     #[inline]
     fn holds(&mut self, io: IoId) {
         if let Some(fate) = &mut self.fate {

@@ -71,5 +71,8 @@ pub fn replay(
     while let Some(done) = simulation.advance(Time::NEVER) {
         responses[done.owner as usize] = done.at - done.issued;
     }
-    Ok(responses)
+    match simulation.system().failure() {
+        Some(fault) => Err(RunError::Plan(vec![fault])),
+        None => Ok(responses),
+    }
 }

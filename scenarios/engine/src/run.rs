@@ -65,6 +65,9 @@ pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, 
             }
             false
         });
+    if let Some(fault) = system.failure() {
+        return Err(RunError::Plan(vec![fault]));
+    }
     if !finished {
         return Err(RunError::Stopped);
     }

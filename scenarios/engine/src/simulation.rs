@@ -98,7 +98,8 @@ impl Simulation {
     ///
     /// Something is an I/O that the caller submitted and that is complete, at the time it gives
     /// (which may lie a little ahead while the host's CPU works on it), or a command for a
-    /// device of the caller's own.
+    /// device of the caller's own. Nothing comes back once a drive cannot go on
+    /// ([`System::failure`]).
     pub fn advance(&mut self, limit: Time) -> Option<Outside> {
         loop {
             let ready = self.system.outside.front().map(|outside| outside.at);
@@ -117,7 +118,9 @@ impl Simulation {
                 }
                 return None;
             }
-            self.system.step(limit);
+            if !self.system.step(limit) && self.system.failed.is_some() {
+                return None;
+            }
             self.now = self.now.max(self.system.now());
         }
     }

@@ -18,7 +18,7 @@ use crate::raid::{GONE, Raid};
 pub use crate::records::{Array, Controller, Outcome, Outside, Tally, Workload};
 pub(crate) use crate::records::{OUTSIDE, Slot};
 use raidlab_kernel::{Calendar, Io, IoId, Queue, Slab, Time, TimeWeighted};
-use raidlab_models::{Host, Link};
+use raidlab_models::{Fault, Host, Link};
 use std::collections::VecDeque;
 
 /// What can happen next.
@@ -56,6 +56,8 @@ pub enum Event {
     Pages(IoId),
     /// A core of the host may be free for a thread that waits for one.
     Core,
+    /// A device cannot go on.
+    Failed(u32),
     /// A device asked to be called.
     Device {
         /// Index of the drive.
@@ -96,12 +98,22 @@ pub struct System {
     pub(crate) ending: u32,
     /// When the last of them did.
     pub(crate) over: Option<Time>,
+    /// The drive that cannot go on as it is made: the run is over.
+    pub(crate) failed: Option<u32>,
 }
 
 impl System {
     /// The time of the event that was handled last.
     pub fn now(&self) -> Time {
         self.calendar.now()
+    }
+
+    /// What is wrong with the drive that cannot go on, if there is one.
+    pub fn failure(&self) -> Option<Fault> {
+        let drive = &self.drives[self.failed? as usize];
+        let fault = drive.device.failure()?;
+        let key = format!("{}.{}", drive.name, fault.key);
+        Some(Fault { key, ..fault })
     }
 
     /// Every request that has left the host and is not complete.
@@ -116,7 +128,7 @@ impl System {
     /// Handles the next event if it is due at `limit` or earlier; false if there is none.
     #[inline]
     pub fn step(&mut self, limit: Time) -> bool {
-        if self.over.is_some() {
+        if self.over.is_some() || self.failed.is_some() {
             return false;
         }
         match self.calendar.next_time() {
@@ -148,6 +160,7 @@ impl System {
                 self.pages_returned(io, now);
                 self.ios.release(io);
             }
+            Event::Failed(drive) => self.failed = Some(drive),
             Event::Core => self.core_due(now),
             Event::Device { drive, token } => self.device_event(drive, token),
         }

@@ -140,6 +140,9 @@ pub(super) struct TileEnd {
     pub(super) blocks: Vec<TileBlock>,
     /// The open blocks, by index into `blocks`.
     pub(super) frontiers: [Frontier; 2],
+    /// True if garbage collection came to a point where it could free nothing.
+    #[serde(skip)]
+    pub(super) stuck: bool,
 }
 
 impl TileEnd {

@@ -95,6 +95,10 @@ impl Ssd {
                 (seed, name),
             ),
         };
+        if let Some(why) = translation.why_stuck() {
+            let fault = Fault::new("capacity_bytes", params.capacity_bytes, why);
+            return Err(vec![fault]);
+        }
         let mut buffer_units = (params.buffer.bytes / u64::from(params.unit_bytes)) as u32;
         if !params.collection.separate_frontiers {
             // Every die's open page set may hold host data until moved data fill it.
@@ -193,6 +197,16 @@ impl Ssd {
     /// The drive's state for a file; `name` is the one by which it will be looked for.
     pub fn state(&self, name: &str) -> DriveState {
         snapshot::save(&self.params, name, &self.translation)
+    }
+
+    /// Why garbage collection can free nothing any more, and what to change, if it cannot.
+    pub fn failure(&self) -> Option<Fault> {
+        let why = self.translation.why_stuck()?;
+        Some(Fault::new(
+            "capacity_bytes",
+            self.params.capacity_bytes,
+            why,
+        ))
     }
 
     /// What must hold inside the drive at the end of a run; a breach is a bug.

@@ -9,7 +9,7 @@ use super::collection::CollectionParams;
 use super::divider::Divider;
 use super::layout::{Layout, TileEnd, Tiles};
 use super::past;
-use super::translation::{Shape, Translation, Untimed};
+use super::translation::{Shape, Translation, Untimed, WORKING_BLOCKS};
 use raidlab_kernel::Stream;
 use serde::{Deserialize, Serialize};
 
@@ -85,14 +85,22 @@ impl Tiling {
         // blocks over as can be.
         let reserve = params.start_free_blocks.max(1);
         let to_divide = shape.blocks_per_die - reserve;
+        let chunks = shape.units.div_ceil(shape.units_per_set);
+        // A tile needs the blocks that never hold data all to itself.
+        let fits = |layers: &u32| {
+            let blocks = to_divide / layers + reserve - WORKING_BLOCKS;
+            let units = chunks.div_ceil(layers * shape.dies) * shape.units_per_set;
+            units <= blocks * shape.units_per_block()
+        };
         let by_units = shape.units / shape.dies / tile_units;
         let most = by_units.min(shape.blocks_per_die / TILE_BLOCKS).max(1);
+        let most = (1..=most).rev().find(fits).unwrap_or(1);
         let layers = (most.div_ceil(2)..=most)
+            .filter(fits)
             .min_by_key(|layers| (to_divide % layers, most - layers))
             .unwrap_or(1);
         let count = layers * shape.dies;
         let blocks = to_divide / layers + reserve;
-        let chunks = shape.units.div_ceil(shape.units_per_set);
         Tiling {
             layers,
             count,
@@ -320,8 +328,10 @@ impl Area {
 
 #[cfg(test)]
 mod tests {
+    use super::super::collection::Policy;
     use super::super::mapping::NONE;
     use super::*;
+    use proptest::prelude::*;
 
     const UNIT: u64 = 4096;
 
@@ -399,7 +409,7 @@ mod tests {
     fn a_small_area_rewritten_on_a_full_drive_agrees_with_the_full_drive() {
         let shape = shape(1024, 0.9);
         let params = CollectionParams {
-            policy: super::super::collection::Policy::FirstInFirstOut,
+            policy: Policy::FirstInFirstOut,
             ..CollectionParams::default()
         };
         let units = u64::from(shape.units);
@@ -449,5 +459,61 @@ mod tests {
         slots.dedup();
         assert_eq!(slots.len(), shape.units as usize);
         assert_ne!(slots.last(), Some(&NONE));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        /// The fullest drive that may be built, of any geometry, under any policy and with wear
+        /// levelled as eagerly as can be: collection always finds something to free.
+        #[test]
+        fn the_least_spare_space_that_is_allowed_is_enough(
+            seed: u64,
+            dies in 1u32..4,
+            blocks in 12u32..300,
+            (sets, per_set) in (1u32..20, 1u32..5),
+            start_free_blocks in 2u32..8,
+            (wear_gap, level_wear) in (0u32..4, any::<bool>()),
+            separate_frontiers: bool,
+            (tile_units, background_free_blocks) in (0u32..2000, 0u32..20),
+            policy in prop::sample::select(vec![
+                Policy::Greedy, Policy::FirstInFirstOut, Policy::Random, Policy::BestOf,
+                Policy::CostBenefit,
+            ]),
+        ) {
+            let shape = Shape {
+                units: dies * (blocks - WORKING_BLOCKS - start_free_blocks) * sets * per_set,
+                dies,
+                blocks_per_die: blocks,
+                sets_per_block: sets,
+                units_per_set: per_set,
+            };
+            let params = CollectionParams {
+                policy,
+                start_free_blocks,
+                background_free_blocks,
+                separate_frontiers,
+                level_wear,
+                wear_gap,
+                ..CollectionParams::default()
+            };
+            let settle = PastLoad {
+                access: PastAccess::Random,
+                block_bytes: UNIT,
+                written_bytes: 0,
+                then_rests: true,
+                ..fill(shape)
+            };
+            let history = [fill(shape), settle];
+            let mut drive = prepare(shape, params, &history, UNIT, tile_units, (seed, "full"));
+            let mut draws = Stream::new(seed, "test", "load");
+            for _ in 0..5000 {
+                drive.write(draws.below(u64::from(shape.units)) as u32, &mut Untimed);
+                if draws.chance(0.1) {
+                    drive.collect_in_background(draws.below(u64::from(dies)) as u32, &mut Untimed);
+                }
+            }
+            prop_assert_eq!(drive.why_stuck(), None);
+            prop_assert_eq!(drive.check(), Ok(()));
+        }
     }
 }

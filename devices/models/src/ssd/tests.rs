@@ -9,6 +9,7 @@ struct Bench {
     calendar: Calendar<u32>,
     ios: Vec<Io>,
     done: Vec<(IoId, Time)>,
+    failed: bool,
 }
 
 impl Port for Bench {
@@ -20,6 +21,9 @@ impl Port for Bench {
     }
     fn wake(&mut self, at: Time, token: u32) {
         self.calendar.push(at, token);
+    }
+    fn fails(&mut self) {
+        self.failed = true;
     }
     fn done(&mut self, io: IoId, at: Time, _lead: Nanos) {
         let record = &self.ios[io as usize];
@@ -36,6 +40,7 @@ impl Bench {
             calendar: Calendar::with_capacity(64),
             ios: Vec::new(),
             done: Vec::new(),
+            failed: false,
         }
     }
 
@@ -259,6 +264,31 @@ fn faults_name_what_is_wrong() {
     let mut bad = params();
     bad.history[0].area_bytes = 1 << 40;
     assert_eq!(key(&bad), "history.0.area_bytes");
+}
+
+/// A drive that has no spare block to collect with ends the run with an explanation.
+#[test]
+fn a_drive_that_can_free_nothing_fails_and_says_why() {
+    let mut ssd = drive(&params());
+    let shape = translation::Shape {
+        blocks_per_die: ssd.translation.shape().units
+            / ssd.translation.shape().units_per_block()
+            / 2,
+        ..ssd.translation.shape()
+    };
+    let draws = Stream::new(1, "test", "victims");
+    let collection = CollectionParams::default();
+    ssd.translation = Translation::new(shape, collection, layout::Layout::Empty, draws);
+    let mut bench = Bench::new();
+    for index in 0..5000 {
+        let offset = (index * 16384) % (64 << 20);
+        bench.submit(&mut ssd, Op::Write, offset, 16384, index * 1_000_000);
+    }
+    bench.run(&mut ssd, Time::NEVER);
+    assert!(bench.failed);
+    let fault = ssd.failure().unwrap();
+    assert_eq!(fault.key, "capacity_bytes");
+    assert!(fault.allowed.contains("can free nothing"), "{fault}");
 }
 
 proptest! {

@@ -232,6 +232,9 @@ impl Ssd {
         for unit in first..end {
             self.buffer_unit(port, unit);
         }
+        if self.translation.is_stuck() {
+            port.fails();
+        }
         if self.params.buffer.write_through {
             self.pad(port);
             if self.buffer.wait_until_durable(id) {

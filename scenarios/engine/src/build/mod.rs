@@ -88,6 +88,7 @@ impl System {
             caches: build_caches(plan, threads + outside_threads),
             ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,
             over: None,
+            failed: None,
         };
         system.start(plan);
         Ok(system)

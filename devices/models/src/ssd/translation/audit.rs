@@ -72,6 +72,26 @@ impl Translation {
         self.check_dies()
     }
 
+    /// Why nothing can be freed any more on a die, and what to change, if that is so.
+    pub(in crate::ssd) fn why_stuck(&self) -> Option<String> {
+        let die = self.stuck?;
+        let books = &self.dies[die as usize];
+        let open = if self.params.separate_frontiers {
+            "2 open ones, the host's and that of moved data"
+        } else {
+            "the open one"
+        };
+        Some(format!(
+            "a smaller capacity or more blocks: garbage collection can free nothing on die {die}. \
+             Its {} blocks hold data in {} of {} units; what is spare lies in {} free blocks and \
+             {open}, and every other block is full of data",
+            self.shape.blocks_per_die,
+            books.valid,
+            self.shape.units_per_die(),
+            books.free.len(),
+        ))
+    }
+
     fn check_dies(&self) -> Result<(), String> {
         for (index, die) in self.dies.iter().enumerate() {
             let first = index as u32 * self.shape.blocks_per_die;

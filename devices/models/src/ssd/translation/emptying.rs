@@ -2,7 +2,18 @@
 
 use super::{Translation, Work};
 use crate::ssd::allocation::{Origin, Victim};
-use crate::ssd::collection;
+use crate::ssd::collection::{self, CollectionParams, Policy};
+
+/// What a victim is needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// To keep pace, in step with the host or in idle time: wear is levelled on the way.
+    Pace,
+    /// The host waits for a free block: wear can wait.
+    Room,
+    /// The policy's own choices have not freed a block.
+    Emptiest,
+}
 
 impl Translation {
     /// Collects until every die has `target` free blocks, or as many as can be had.
@@ -12,7 +23,8 @@ impl Translation {
                 if self.dies[die as usize].free.len() >= target as usize {
                     break;
                 }
-                if self.dies[die as usize].victim.is_none() && !self.choose_victim(die) {
+                if self.dies[die as usize].victim.is_none() && !self.choose_victim(die, Need::Pace)
+                {
                     break;
                 }
                 while self.dies[die as usize].victim.is_some() {
@@ -22,29 +34,38 @@ impl Translation {
         }
     }
 
-    /// Collects until the host may open a block: the write waits for all of it.
-    pub(super) fn make_room<W: Work>(&mut self, die: u32, work: &mut W) {
+    /// Collects until the host may open a block: the write waits for all of it. False, and the
+    /// drive is stuck, if no block of the die has anything to free.
+    ///
+    /// A policy may pick blocks that free little, again and again; when it has had as many tries
+    /// as there are blocks, the emptiest is taken. If that one is full of valid data nothing can
+    /// be freed; else every further try gains room.
+    pub(super) fn make_room<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
         let mut tries = 0;
         while self.dies[die as usize].free.len() < 2 {
             tries += 1;
-            assert!(
-                tries <= 4 * self.shape.blocks_per_die,
-                "garbage collection frees nothing on die {die}: every block is full of valid data"
-            );
-            if self.dies[die as usize].victim.is_none() && !self.choose_victim(die) {
-                panic!("die {die} has neither free blocks nor blocks to collect");
+            let emptiest = tries > self.shape.blocks_per_die;
+            if self.dies[die as usize].victim.is_none() {
+                let needed = if emptiest { Need::Emptiest } else { Need::Room };
+                if !self.choose_victim(die, needed) {
+                    self.stuck = Some(die);
+                    return false;
+                }
             }
             while self.dies[die as usize].victim.is_some() {
                 self.collect_set(die, work);
             }
         }
+        true
     }
 
     /// Lets collection on `die` keep pace with `units` that the host has written there.
     pub(super) fn pace<W: Work>(&mut self, die: u32, units: u32, work: &mut W) {
         let start = self.params.start_free_blocks as usize;
         let books = &mut self.dies[die as usize];
-        if books.victim.is_none() && (books.free.len() >= start || !self.choose_victim(die)) {
+        if books.victim.is_none()
+            && (books.free.len() >= start || !self.choose_victim(die, Need::Pace))
+        {
             return;
         }
         if let Some(victim) = &mut self.dies[die as usize].victim {
@@ -53,7 +74,8 @@ impl Translation {
         while let Some(victim) = self.dies[die as usize].victim {
             let due = u64::from(victim.written) * u64::from(self.shape.sets_per_block);
             let budget = self.pace_of(die, victim);
-            if u64::from(victim.next_set) * u64::from(budget) >= due && budget > 0 {
+            let in_step = u64::from(victim.next_set) * u64::from(budget) >= due && budget > 0;
+            if in_step && !self.shares_last_block(die) {
                 break;
             }
             self.collect_set(die, work);
@@ -111,7 +133,7 @@ impl Translation {
         let target = self.params.background_free_blocks as usize;
         let books = &self.dies[die as usize];
         if books.victim.is_none() {
-            if books.free.len() >= target || !self.choose_victim(die) {
+            if books.free.len() >= target || !self.choose_victim(die, Need::Pace) {
                 return false;
             }
             let victim = self.dies[die as usize].victim.expect("just chosen");
@@ -123,21 +145,34 @@ impl Translation {
             }
         }
         self.collect_set(die, work);
+        while self.shares_last_block(die) && self.dies[die as usize].victim.is_some() {
+            self.collect_set(die, work);
+        }
         true
     }
 
-    pub(super) fn choose_victim(&mut self, die: u32) -> bool {
+    /// True if the host writes to the block into which the victim is being moved and there is no
+    /// other: the victim is then emptied before the host goes on, which could fill the block.
+    fn shares_last_block(&self, die: u32) -> bool {
+        !self.params.separate_frontiers && self.dies[die as usize].free.is_empty()
+    }
+
+    pub(super) fn choose_victim(&mut self, die: u32, need: Need) -> bool {
         let range = (die * self.shape.blocks_per_die, self.shape.blocks_per_die);
         let per_block = self.block_of.get();
-        let chosen = collection::victim(
-            &self.params,
-            &self.blocks,
-            range,
-            per_block,
-            &mut self.draws,
-        );
+        let mut params: CollectionParams = self.params;
+        if need != Need::Pace {
+            params.wear_gap = 0;
+        }
+        if need == Need::Emptiest {
+            params.policy = Policy::Greedy;
+        }
+        let chosen = collection::victim(&params, &self.blocks, range, per_block, &mut self.draws);
         let Some(block) = chosen else { return false };
         let budget = per_block - self.blocks.valid(block);
+        if need == Need::Emptiest && budget == 0 {
+            return false;
+        }
         self.blocks.take(block);
         let usual = &mut self.dies[die as usize].usual_budget;
         *usual = if *usual == 0 {

@@ -105,6 +105,9 @@ pub(in crate::ssd) struct Translation {
     draws: Stream,
     counts: Counts,
     open_at_start: u64,
+    /// The die on which nothing can be freed any more: what is written there is lost.
+    #[serde(skip)]
+    stuck: Option<u32>,
     /// Units on the move and their slots, kept so that collection allocates nothing.
     #[serde(skip)]
     moving: Vec<(u32, u32)>,
@@ -149,6 +152,7 @@ impl Translation {
             draws,
             counts: Counts::default(),
             open_at_start: 0,
+            stuck: None,
             moving: Vec::with_capacity(shape.units_per_set as usize),
         }
     }
@@ -179,6 +183,12 @@ impl Translation {
             NONE => 0,
             _ => self.block_of.get() - frontier.next,
         }
+    }
+
+    /// True if nothing can be freed any more on one of the dies.
+    #[inline]
+    pub(in crate::ssd) fn is_stuck(&self) -> bool {
+        self.stuck.is_some()
     }
 
     pub(in crate::ssd) fn shape(&self) -> Shape {
@@ -338,7 +348,9 @@ impl Translation {
         let stream = self.stream(origin);
         let mut frontier = self.dies[die as usize].frontiers[stream];
         if frontier.block == NONE || frontier.next == self.block_of.get() {
-            self.open(die, origin, work);
+            if !self.open(die, origin, work) {
+                return;
+            }
             frontier = self.dies[die as usize].frontiers[stream];
             // Making room may have moved the unit itself.
             old = self.map.slot(unit);
@@ -373,16 +385,18 @@ impl Translation {
         self.dies[self.die_of.quotient(block) as usize].valid -= 1;
     }
 
-    /// Closes the frontier's block and opens a free one.
-    fn open<W: Work>(&mut self, die: u32, origin: Origin, work: &mut W) {
+    /// Closes the frontier's block and opens a free one; false if none can be had.
+    fn open<W: Work>(&mut self, die: u32, origin: Origin, work: &mut W) -> bool {
         let stream = self.stream(origin);
         // The last free block belongs to collection, which could free nothing without it.
         if origin == Origin::Host {
-            self.make_room(die, work);
+            if !self.make_room(die, work) {
+                return false;
+            }
             // Collection may have opened a block for both.
             let frontier = self.dies[die as usize].frontiers[stream];
             if frontier.block != NONE && frontier.next < self.block_of.get() {
-                return;
+                return true;
             }
         }
         let books = &mut self.dies[die as usize];
@@ -399,6 +413,7 @@ impl Translation {
             self.map.rewrite(block);
         }
         books.frontiers[stream] = Frontier { block, next: 0 };
+        true
     }
 }
 

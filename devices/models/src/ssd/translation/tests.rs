@@ -211,6 +211,35 @@ proptest! {
     }
 }
 
+/// Data of eight and a half blocks in ten: the host cannot open a block and leave one free. The drive
+/// says so instead of searching for ever.
+#[test]
+fn collection_that_can_free_nothing_is_detected_and_explained() {
+    for policy in [Policy::Greedy, Policy::FirstInFirstOut, Policy::Random] {
+        let shape = Shape {
+            units: 8 * 16 + 8,
+            dies: 1,
+            blocks_per_die: 10,
+            sets_per_block: 16,
+            units_per_set: 1,
+        };
+        let params = CollectionParams {
+            policy,
+            ..CollectionParams::default()
+        };
+        let draws = Stream::new(1, "test", "victims");
+        let mut drive = Translation::new(shape, params, Layout::Empty, draws);
+        for unit in (0..shape.units).chain(0..shape.units) {
+            drive.write(unit, &mut Untimed);
+        }
+        let why = drive.why_stuck().expect("nothing can be freed");
+        assert!(
+            why.contains("die 0") && why.contains("of 160 units"),
+            "{why}"
+        );
+    }
+}
+
 /// Counts what NAND is asked to do.
 #[derive(Default)]
 struct Counted {

@@ -1,5 +1,6 @@
 //! From a drive to the tile that a history has left, and from such a tile to a drive.
 
+use super::emptying::Need;
 use super::{Shape, Translation, Untimed};
 use crate::ssd::allocation::{Frontier, Origin};
 use crate::ssd::collection::CollectionParams;
@@ -46,6 +47,7 @@ impl Translation {
             }
         }
         drive.open_at_start = drive.units_in_open_sets();
+        drive.stuck = end.stuck.then_some(0);
         drive
     }
 
@@ -74,7 +76,8 @@ impl Translation {
             }
             let share = draws.unit();
             let enough = self.params.start_free_blocks as usize;
-            if self.dies[die as usize].free.len() >= enough || !self.choose_victim(die) {
+            if self.dies[die as usize].free.len() >= enough || !self.choose_victim(die, Need::Pace)
+            {
                 continue;
             }
             for _ in 0..(share * f64::from(self.shape.sets_per_block)) as u32 {
@@ -126,6 +129,7 @@ impl Translation {
         }
         let in_order = (0..).zip(&forward).all(|(unit, &slot)| slot == unit);
         TileEnd {
+            stuck: self.stuck.is_some(),
             forward: forward.into_boxed_slice(),
             reverse: reverse.into_boxed_slice(),
             in_order,

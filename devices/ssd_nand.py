@@ -1,0 +1,92 @@
+"""NAND of a solid-state drive: the medium and its buses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from raidlab.devices.faults import Fault
+from raidlab.devices.schema import Table
+from raidlab.devices.units import Duration, Rate, Share, Size
+
+_PAGE_TYPES = {"slc": 1, "mlc": 2, "tlc": 3}
+WORKING_BLOCKS = 4
+"""Blocks of a die that never hold data, as the native model has them."""
+
+
+class Nand(Table):
+    """`[nand]`: the medium and its buses."""
+
+    cell: Literal["slc", "mlc", "tlc"]
+    channels: int = Field(ge=1, le=256)
+    """Independent buses."""
+    dies_per_channel: int = Field(ge=1, le=256)
+    planes: int = Field(default=1, ge=1, le=16)
+    """Planes of a die; they are read, programmed and erased together."""
+    blocks_per_plane: int = Field(ge=8, le=1 << 20)
+    pages_per_block: int = Field(ge=1, le=1 << 14)
+    page: Size = Field(gt=0, le=1 << 20)
+    """Page without its spare area."""
+    bad_blocks: Share = 0.0
+    """Share of blocks that are bad from the factory."""
+    reserved_blocks: int = Field(default=0, ge=0)
+    """Blocks of each plane kept for the drive's own data and to replace worn ones."""
+    read: tuple[Duration, ...]
+    """Array read, by page type: one time for SLC, lower and upper for MLC, three for TLC."""
+    program: tuple[Duration, ...]
+    """Program, by page type."""
+    erase: Duration
+    channel_rate: Rate = Field(ge=10**6)
+    command: Duration = 0
+    """Bus and controller time of each page's command, status and error correction."""
+    cache_read: bool = False
+    """True if a die reads the next page while its register is being emptied."""
+    cache_program: bool = False
+    """True if a die takes the next page's data while it programs."""
+    suspend: Duration | None = None
+    """Time until a program or erase gives way to a read; left out if it does not."""
+    reads_first: int = Field(default=4, ge=0, le=10**6)
+    """Reads that may overtake one program or erase before it goes through."""
+    parity_stripe: int = Field(default=0, ge=0, le=65536)
+    """One page set in this many is parity over the others; 0 for none."""
+    rated_cycles: int = Field(ge=1)
+    """Program and erase cycles that a block is rated for."""
+
+    @property
+    def good_blocks(self) -> int:
+        """Blocks of a plane that work."""
+        return int(self.blocks_per_plane * (1 - self.bad_blocks))
+
+    @property
+    def raw_bytes(self) -> int:
+        """Bytes of all blocks, bad ones included."""
+        dies = self.channels * self.dies_per_channel
+        return dies * self.planes * self.blocks_per_plane * self.pages_per_block * self.page
+
+    @property
+    def data_bytes(self) -> int:
+        """Bytes left for data and for spare space: without bad and reserved blocks and parity."""
+        dies = self.channels * self.dies_per_channel
+        blocks = self.good_blocks - self.reserved_blocks
+        if self.parity_stripe:
+            blocks = blocks * (self.parity_stripe - 1) // self.parity_stripe
+        return dies * self.planes * blocks * self.pages_per_block * self.page
+
+    def faults(self) -> Iterator[Fault]:
+        """Times that do not fit the cell, and no block left."""
+        types = _PAGE_TYPES[self.cell]
+        for key in ("read", "program"):
+            times = getattr(self, key)
+            if len(times) != types:
+                yield Fault(key, list(times), f"{types} times, one for each page of a {self.cell}")
+        if self.good_blocks - self.reserved_blocks <= WORKING_BLOCKS:
+            allowed = f"less than {self.good_blocks - WORKING_BLOCKS}: a drive needs spare blocks"
+            yield Fault("reserved_blocks", self.reserved_blocks, allowed)
+        dies = self.channels * self.dies_per_channel
+        if self.parity_stripe and not 2 <= self.parity_stripe <= max(dies, 2):
+            allowed = (
+                f"0 for none, or 2 to {max(dies, 2)}: parity is over dies, of which it has {dies}"
+            )
+            yield Fault("parity_stripe", self.parity_stripe, allowed)

@@ -1,0 +1,110 @@
+"""What is wrong with an SSD or with what is asked of it, as the command line tells it."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from raidlab.cli import app
+from raidlab.devices.catalogue import SPECS
+from raidlab.scenarios.live import LiveSystem
+from raidlab.sim.environment import Environment
+
+SCENARIO = """
+[[array]]
+name = "data"
+drives = [{{ model = "{model}" }}]
+[[workload]]
+rw = "randwrite"
+block_size = "4 KiB"
+area = "1 GB"
+{load}
+[run]
+warm_up = "0 s"
+duration = "1 ms"
+{run}
+"""
+
+
+def run(folder: Path, *options: str, model="mine.toml", load="", run="") -> tuple[int, str]:
+    """Exit code and messages of `raidlab run`, in one line."""
+    path = folder / "s.toml"
+    path.write_text(SCENARIO.format(model=model, load=load, run=run))
+    done = CliRunner().invoke(app, ["run", str(path), *options])
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    return done.exit_code, " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "words"),
+    [
+        ("reserved_blocks = 290", "reserved_blocks = 1024", "nand.reserved_blocks", "spare blocks"),
+        ("blocks_per_plane = 1024", "blocks_per_plane = 295", "capacity", "no block is left"),
+        ('capacity = "800 GB"', 'capacity = "1300 GB"', "capacity", "has 1236950581248 B"),
+        ('capacity = "800 GB"', 'capacity = "900 GB"', "capacity", "at most 878186594304 B"),
+        ('unit = "4 KiB"', 'unit = "20 kB"', "capacity", "at most 536002560000 B"),
+        ('page = "16 KiB"', 'page = "16 KiB"\nparity_stripe = 73', "nand.parity_stripe", "to 72"),
+        ('above = "68 degC"', 'above = "29 degC"', "heat.step.0.above", "ambient 30 degC"),
+        ('above = "68 degC"', 'above = "37 degC"', "heat.step.0.above", "when it is idle"),
+        ('above = "69.5 degC"', 'above = "60 degC"', "heat.step", "from the lowest"),
+    ],
+)
+def test_a_drive_that_cannot_be_is_refused_by_key(tmp_path, old, new, key, words):
+    text = (SPECS / "ssd" / "p3700-800.toml").read_text()
+    assert old in text
+    (tmp_path / "mine.toml").write_text(text.replace(old, new, 1))
+    code, told = run(tmp_path)
+    assert code == 2
+    assert f"mine.toml: {key} = " in told
+    assert words in told
+    # A number that is wrong is one fault, not a second one of its source.
+    assert "sources" not in told
+
+
+@pytest.mark.parametrize("share", ['"120 %"', "120", "-0.1"])
+def test_data_cannot_be_compressed_by_more_than_all_of_them(tmp_path, share):
+    code, told = run(tmp_path, model="sandforce-1222-64gb", load=f"compressible = {share}")
+    assert code == 2
+    assert "workload.0.compressible" in told
+    assert "than or equal to" in told
+
+
+def test_what_only_the_engine_finds_is_told_by_the_drive_s_name(tmp_path):
+    text = (SPECS / "ssd" / "p3700-800.toml").read_text()
+    for old, new in (("dies_per_channel = 4", "dies_per_channel = 40"), ("4 KiB", "512 B")):
+        text = text.replace(old, new, 1)
+    (tmp_path / "mine.toml").write_text(text.replace('"800 GB"', '"8 TB"', 1))
+    code, told = run(tmp_path)
+    assert code == 2
+    assert "s.toml: data/p3700-800.0: unit_bytes" in told
+
+
+def test_a_snapshot_of_another_drive_or_a_damaged_one_is_refused(tmp_path):
+    state = tmp_path / "drive.state"
+    code, _ = run(tmp_path, "--save-state", str(state), model="sata-ssd-64gb")
+    assert code == 0
+    begin = 'snapshot = "drive.state"'
+    assert run(tmp_path, model="sata-ssd-64gb", run=begin)[0] == 0
+    code, told = run(tmp_path, model="p3700-800", run=begin)
+    assert (code, "another data sheet" in told) == (2, True)
+    assert "run.snapshot" in told
+    whole = bytearray(state.read_bytes())
+    whole[len(whole) // 2] ^= 1
+    state.write_bytes(whole)
+    code, told = run(tmp_path, model="sata-ssd-64gb", run=begin)
+    assert (code, "an undamaged file" in told) == (2, True)
+
+
+def test_a_trim_beyond_the_end_is_refused(tmp_path):
+    trace = tmp_path / "trace.csv"
+    trace.write_text("t,op,at,size\n0.001,trim,62000000000,4000000000\n")
+    columns = "time=t:s op=op offset=at:B size=size:B"
+    command = ["replay", str(trace), "--format", "csv", "--columns", columns]
+    done = CliRunner().invoke(app, [*command, "--device", "sata-ssd-64gb"])
+    assert done.exit_code == 2
+    assert "beyond" in done.stderr or "holds" in done.stderr
+
+    (tmp_path / "s.toml").write_text(SCENARIO.format(model="sata-ssd-64gb", load="", run=""))
+    system = LiveSystem(Environment(), tmp_path / "s.toml")
+    with pytest.raises(ValueError, match="the array holds 64000000000"):
+        system.trim(62 * 10**9, 4 * 10**9)
