@@ -34,6 +34,9 @@ _DRIVE_RATE = {"hdd": 500.0}
 in fills a cache that holds writes back no slower, and until it is full it need not go out."""
 _DRIVE_RATE_DEFAULT = 6000.0
 """Of all others."""
+_STREAMED = 2.0
+"""Seconds in which a stream fills such a cache: what the host's link brings beyond what the array
+takes is hundreds of MB/s."""
 _RECORDED_DEFAULT = 100_000
 """Of all others: hundreds of rounds of a load of 512 outstanding, whose I/Os come in waves."""
 
@@ -275,16 +278,18 @@ def _run(configuration: Configuration, settings: Mapping[str, str]) -> dict[str,
 
 
 def _filling(configuration: Configuration, settings: Mapping[str, str], kind: str) -> float:
-    """Seconds in which random writes have surely filled a cache that holds them back, or 0.
+    """Seconds in which writes have surely filled a cache that holds them back, or 0.
 
-    At one outstanding the drives keep up with what comes in, and it does not fill.
+    At one outstanding the drives keep up with random writes, and it does not fill.
     """
     cache = _cache(configuration.controller)
     load = PROFILES.get(cast(Profile, configuration.load)) or parse_fio_words(configuration.load)
     writes = 1 - load.read_share
-    if cache is None or settings.get("write") == "write-through" or load.access != "random":
+    if cache is None or settings.get("write") == "write-through" or not writes:
         return 0.0
-    if not writes or configuration.outstanding == "1":
+    if load.access == "sequential":
+        return _STREAMED
+    if configuration.outstanding == "1":
         return 0.0
     rate = configuration.count * _DRIVE_RATE.get(kind, _DRIVE_RATE_DEFAULT)
     return cache.size / (writes * load.block_bytes * rate)
