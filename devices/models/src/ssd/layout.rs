@@ -5,8 +5,11 @@
 //! drive's history, and every tile of the drive starts as that one ended. Consecutive chunks of
 //! the address space go to consecutive tiles, so an area of the drive is the same share of
 //! every tile, and neighbours in a chunk stay neighbours.
+//!
+//! Every unit has a *home*, a number that the map's tables use: homes follow the slots of a tile.
 
 use super::allocation::Frontier;
+use super::bits::Bits;
 use super::divider::Divider;
 use super::mapping::NONE;
 use serde::{Deserialize, Serialize};
@@ -27,13 +30,15 @@ pub(super) struct Tiles {
     /// Units of the drive.
     pub(super) units: u32,
     /// Dies of the drive; tile t belongs to die t % dies.
-    pub(super) dies: u32,
+    pub(super) dies: Divider,
     /// All blocks of a die.
-    pub(super) blocks_per_die: u32,
+    pub(super) blocks_per_die: Divider,
     /// Blocks of a tile that are in use; they stand one tile after the other in a die.
-    pub(super) blocks: u32,
+    pub(super) blocks: Divider,
     /// Units of a block.
-    pub(super) units_per_block: Divider,
+    pub(super) units_per_block: u32,
+    /// Homes of a tile.
+    pub(super) homes: Divider,
     /// Consecutive units that stay together in a tile.
     pub(super) chunk: Divider,
     /// Tiles in the drive: a multiple of the dies.
@@ -43,65 +48,120 @@ pub(super) struct Tiles {
 }
 
 impl Layout {
-    #[inline]
-    pub(super) fn slot(&self, unit: u32) -> u32 {
+    /// Number of homes on a drive of `units`.
+    pub(super) fn homes(&self, units: u32) -> usize {
         match self {
-            Layout::Empty => NONE,
-            Layout::Tiled(tiles) => tiles.slot(unit),
+            Layout::Empty => units as usize,
+            Layout::Tiled(tiles) => tiles.tiles.get() as usize * tiles.homes.get() as usize,
         }
     }
 
+    /// The home of a unit.
     #[inline]
-    pub(super) fn unit(&self, slot: u32) -> u32 {
+    pub(super) fn home(&self, unit: u32) -> u32 {
         match self {
-            Layout::Empty => NONE,
-            Layout::Tiled(tiles) => tiles.unit(slot),
+            Layout::Empty => unit,
+            Layout::Tiled(tiles) => tiles.home(unit),
         }
+    }
+
+    /// The unit with this home; [`NONE`] if there is none.
+    pub(super) fn unit(&self, home: u32) -> u32 {
+        match self {
+            Layout::Empty => home,
+            Layout::Tiled(tiles) => tiles.unit(home),
+        }
+    }
+
+    /// Where the layout has put the unit with this home, if it has.
+    #[inline]
+    pub(super) fn slot(&self, home: u32) -> Option<u32> {
+        match self {
+            Layout::Empty => None,
+            Layout::Tiled(tiles) => tiles.slot(home),
+        }
+    }
+
+    /// What the layout has put into a block, if it has put anything there.
+    #[inline]
+    pub(super) fn block(&self, block: u32) -> Option<LaidBlock<'_>> {
+        match self {
+            Layout::Empty => None,
+            Layout::Tiled(tiles) => tiles.block(block),
+        }
+    }
+}
+
+/// A block as laid out: its slots hold the units with consecutive homes.
+#[derive(Clone, Copy)]
+pub(super) struct LaidBlock<'a> {
+    /// The home that belongs to the first slot.
+    pub(super) home: u32,
+    /// The first slot's number in the tile.
+    first: u32,
+    end: &'a TileEnd,
+}
+
+impl LaidBlock<'_> {
+    /// True if the layout has put data into this slot of the block.
+    #[inline]
+    pub(super) fn holds(&self, slot: u32) -> bool {
+        self.end.laid.get(self.first + slot)
     }
 }
 
 impl Tiles {
     #[inline]
-    fn slot(&self, unit: u32) -> u32 {
+    fn home(&self, unit: u32) -> u32 {
         let (chunk, within) = self.chunk.split(unit);
         let (row, tile) = self.tiles.split(chunk);
         let local = row * self.chunk.get() + within;
-        let slot = if self.end.in_order {
+        let home = if self.end.in_order {
             local
         } else {
-            self.end.forward[local as usize]
+            self.end.homes[local as usize]
         };
-        if slot == NONE {
-            return NONE;
+        tile * self.homes.get() + home
+    }
+
+    fn unit(&self, home: u32) -> u32 {
+        let (tile, home) = self.homes.split(home);
+        match self.end.units[home as usize] {
+            NONE => NONE,
+            local => self.drive_unit(tile, local).unwrap_or(NONE),
         }
-        slot + self.first_block(tile) * self.units_per_block.get()
+    }
+
+    #[inline]
+    fn slot(&self, home: u32) -> Option<u32> {
+        let (tile, home) = self.homes.split(home);
+        let slot = || home + self.first_block(tile) * self.units_per_block;
+        self.end.laid.get(home).then(slot)
+    }
+
+    #[inline]
+    fn block(&self, block: u32) -> Option<LaidBlock<'_>> {
+        let (die, block) = self.blocks_per_die.split(block);
+        let (layer, block) = self.blocks.split(block);
+        let tile = layer * self.dies.get() + die;
+        let first = block * self.units_per_block;
+        (tile < self.tiles.get()).then(|| LaidBlock {
+            home: tile * self.homes.get() + first,
+            first,
+            end: &self.end,
+        })
     }
 
     /// The first block of `tile` in the drive's numbering.
     #[inline]
     pub(super) fn first_block(&self, tile: u32) -> u32 {
-        let (layer, die) = (tile / self.dies, tile % self.dies);
-        die * self.blocks_per_die + layer * self.blocks
-    }
-
-    fn unit(&self, slot: u32) -> u32 {
-        let (block, offset) = self.units_per_block.split(slot);
-        let (die, block) = (block / self.blocks_per_die, block % self.blocks_per_die);
-        let (layer, block) = (block / self.blocks, block % self.blocks);
-        let tile = layer * self.dies + die;
-        if tile >= self.tiles.get() {
-            return NONE;
-        }
-        let local = self.end.reverse[(block * self.units_per_block.get() + offset) as usize];
-        if local == NONE {
-            return NONE;
-        }
-        self.drive_unit(tile, local).unwrap_or(NONE)
+        let (layer, die) = self.dies.split(tile);
+        die * self.blocks_per_die.get() + layer * self.blocks.get()
     }
 
     /// The drive's unit that is unit `local` of `tile`; none beyond the end of the drive,
     /// which cuts the last chunks off.
-    pub(super) fn drive_unit(&self, tile: u32, local: u32) -> Option<u32> {
+    fn drive_unit(&self, tile: u32, local: u32) -> Option<u32> {
         let (row, within) = self.chunk.split(local);
         let chunk = u64::from(row) * u64::from(self.tiles.get()) + u64::from(tile);
         let unit = chunk * u64::from(self.chunk.get()) + u64::from(within);
@@ -110,11 +170,11 @@ impl Tiles {
 
     /// Slots of `tile` that hold units beyond the drive's end, which cuts the last row of chunks.
     pub(super) fn beyond_end(&self, tile: u32) -> Vec<u32> {
-        let last_row = self.end.forward.len() - self.chunk.get() as usize;
-        (last_row..self.end.forward.len())
+        let last_row = self.end.homes.len() - self.chunk.get() as usize;
+        (last_row..self.end.homes.len())
             .filter(|&local| self.drive_unit(tile, local as u32).is_none())
-            .map(|local| self.end.forward[local])
-            .filter(|&slot| slot != NONE)
+            .map(|local| self.end.homes[local])
+            .filter(|&home| self.end.laid.get(home))
             .collect()
     }
 }
@@ -131,11 +191,14 @@ pub(super) struct TileBlock {
 /// A tile at the end of its history, free blocks left out.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct TileEnd {
-    /// Unit of a tile to slot of a tile.
-    pub(super) forward: Box<[u32]>,
-    /// Slot of a tile to unit of a tile; [`NONE`] where the slot holds nothing valid.
-    pub(super) reverse: Box<[u32]>,
-    /// True if the unit of a tile is its slot: filled in order and not touched since.
+    /// Unit of a tile to its home in the tile. The home of a unit that holds data is its slot;
+    /// the others have the numbers that are left.
+    pub(super) homes: Box<[u32]>,
+    /// Home in a tile to unit of a tile; [`NONE`] for a number that is no unit's home.
+    pub(super) units: Box<[u32]>,
+    /// Homes of units that hold data.
+    pub(super) laid: Bits,
+    /// True if the home of each unit is its own number: filled in order and not touched since.
     pub(super) in_order: bool,
     pub(super) blocks: Vec<TileBlock>,
     /// The open blocks, by index into `blocks`.
@@ -148,6 +211,6 @@ pub(super) struct TileEnd {
 impl TileEnd {
     /// Memory that it takes.
     pub(super) fn bytes(&self) -> usize {
-        4 * (self.forward.len() + self.reverse.len()) + 12 * self.blocks.len()
+        4 * (self.homes.len() + self.units.len()) + 12 * self.blocks.len()
     }
 }

@@ -1,11 +1,16 @@
 //! The page map: where each mapping unit lies, and which unit each slot holds.
 //!
-//! A slot is the place of one mapping unit in NAND; slots are numbered block by block. Both
-//! directions are tables of 32 bits an entry, which an operating system provides page by page as
-//! they are touched. What a history before the run has left behind is not written into the
-//! tables: it is the [`Layout`] of one small area, repeated over the drive, and a table's entry
-//! only says what changed since. So a drive of terabytes starts in the time of a small one.
+//! A slot is the place of one mapping unit in NAND; slots are numbered block by block. What a
+//! history before the run has left behind is not written into tables: it is the [`Layout`] of
+//! one small area, repeated over the drive, and the tables only say what changed since. So a
+//! drive of terabytes starts in the time of a small one.
+//!
+//! Inside, a unit goes by its *home*, a number that follows the slots in which the layout has
+//! put the units. Garbage collection, which empties slots in their order, then changes entries
+//! that stand side by side, and the memory that it touches is read and written in long runs.
 
+use super::bits::Bits;
+use super::divider::Divider;
 use super::layout::Layout;
 use super::overlay::{Overlay, UNCHANGED};
 use serde::ser::SerializeStruct;
@@ -19,50 +24,64 @@ const UNMAPPED: u32 = 1;
 /// Added to a slot to make an entry.
 const BIAS: u32 = 2;
 
-/// Units that share a mark of having been touched.
-const SHARED_MARK_SHIFT: u32 = 12;
+/// A unit as the map knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The number by which the tables know it.
+    pub(super) home: u32,
+    /// Where it lies; [`NONE`] if it holds nothing.
+    pub(super) slot: u32,
+}
 
-/// Both directions of the map.
+/// Both directions of the map, and which slots hold what a unit still has there.
 #[derive(Debug, Deserialize)]
 #[serde(from = "SavedMapping")]
 pub(super) struct Mapping {
+    units: u32,
+    /// Home to slot, where that has changed since the start.
     forward: Overlay,
-    /// False where no unit of a stretch has changed: spares a look into the large table.
-    changed: Vec<bool>,
+    /// Slot to home, in blocks that were written since the start.
     reverse: Vec<u32>,
     /// True for a block whose slots are in `reverse`; the others are as laid out.
     rewritten: Vec<bool>,
+    /// Of a rewritten block: the slot holds valid data. Of a block that is as laid out: it no
+    /// longer does, although the layout says so.
+    marks: Bits,
     layout: Layout,
+    block_of: Divider,
 }
 
 /// What has changed since the start, and how it was at the start.
 #[derive(Deserialize)]
 struct SavedMapping {
+    units: u32,
     forward: Overlay,
-    slots: usize,
-    blocks: usize,
-    /// Blocks written since the start, and the units in all their slots.
-    rewritten: Vec<usize>,
-    units: Vec<u32>,
+    per_block: u32,
+    blocks: u32,
+    /// Blocks written since the start, and the homes of the units in all their slots.
+    rewritten: Vec<u32>,
+    homes: Vec<u32>,
+    marks: Bits,
     layout: Layout,
 }
 
 impl Serialize for Mapping {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let blocks = self.rewritten.len();
-        let per_block = self.reverse.len() / blocks.max(1);
-        let rewritten: Vec<usize> = (0..blocks).filter(|&at| self.rewritten[at]).collect();
-        let units: Vec<u32> = rewritten
+        let blocks = self.rewritten.len() as u32;
+        let rewritten: Vec<u32> = (0..blocks).filter(|&at| self.is_rewritten(at)).collect();
+        let homes: Vec<u32> = rewritten
             .iter()
-            .flat_map(|&at| &self.reverse[at * per_block..(at + 1) * per_block])
+            .flat_map(|&block| &self.reverse[self.slots_of(block)])
             .copied()
             .collect();
-        let mut saved = serializer.serialize_struct("SavedMapping", 6)?;
+        let mut saved = serializer.serialize_struct("SavedMapping", 8)?;
+        saved.serialize_field("units", &self.units)?;
         saved.serialize_field("forward", &self.forward)?;
-        saved.serialize_field("slots", &self.reverse.len())?;
+        saved.serialize_field("per_block", &self.block_of)?;
         saved.serialize_field("blocks", &blocks)?;
         saved.serialize_field("rewritten", &rewritten)?;
-        saved.serialize_field("units", &units)?;
+        saved.serialize_field("homes", &homes)?;
+        saved.serialize_field("marks", &self.marks)?;
         saved.serialize_field("layout", &self.layout)?;
         saved.end()
     }
@@ -70,17 +89,14 @@ impl Serialize for Mapping {
 
 impl From<SavedMapping> for Mapping {
     fn from(saved: SavedMapping) -> Mapping {
-        let units = saved.forward.units();
-        let per_block = saved.slots / saved.blocks.max(1);
-        let mut map = Mapping::new(units, saved.blocks as u32, per_block as u32, saved.layout);
-        for (unit, _) in saved.forward.changes() {
-            map.changed[(unit >> SHARED_MARK_SHIFT) as usize] = true;
-        }
+        let mut map = Mapping::new(saved.units, saved.blocks, saved.per_block, saved.layout);
         map.forward = saved.forward;
-        for (place, block) in saved.rewritten.into_iter().enumerate() {
-            map.rewritten[block] = true;
-            map.reverse[block * per_block..(block + 1) * per_block]
-                .copy_from_slice(&saved.units[place * per_block..(place + 1) * per_block]);
+        map.marks = saved.marks;
+        let homes = saved.homes.chunks_exact(saved.per_block.max(1) as usize);
+        for (block, homes) in saved.rewritten.into_iter().zip(homes) {
+            map.rewritten[block as usize] = true;
+            let slots = map.slots_of(block);
+            map.reverse[slots].copy_from_slice(homes);
         }
         map
     }
@@ -88,91 +104,139 @@ impl From<SavedMapping> for Mapping {
 
 impl Mapping {
     /// Units and blocks as `layout` leaves them.
-    pub(super) fn new(units: u32, blocks: u32, units_per_block: u32, layout: Layout) -> Mapping {
+    pub(super) fn new(units: u32, blocks: u32, per_block: u32, layout: Layout) -> Mapping {
+        let slots = blocks as usize * per_block as usize;
         Mapping {
-            forward: Overlay::new(units),
-            changed: vec![false; (units >> SHARED_MARK_SHIFT) as usize + 1],
-            reverse: vec![0; blocks as usize * units_per_block as usize],
+            units,
+            forward: Overlay::new(layout.homes(units)),
+            reverse: vec![0; slots],
             rewritten: vec![false; blocks as usize],
+            marks: Bits::new(slots),
             layout,
+            block_of: Divider::new(per_block),
         }
     }
 
     /// Number of units.
     pub(super) fn units(&self) -> u32 {
-        self.forward.units()
+        self.units
     }
 
-    /// The slot of `unit`, [`NONE`] if it holds nothing.
+    fn slots_of(&self, block: u32) -> std::ops::Range<usize> {
+        let per_block = self.block_of.get() as usize;
+        block as usize * per_block..(block as usize + 1) * per_block
+    }
+
+    /// Where `unit` lies.
     #[inline]
-    pub(super) fn slot(&self, unit: u32) -> u32 {
-        if !self.changed[(unit >> SHARED_MARK_SHIFT) as usize] {
-            return self.layout.slot(unit);
+    pub(super) fn find(&self, unit: u32) -> Found {
+        let home = self.layout.home(unit);
+        Found {
+            home,
+            slot: self.slot_of(home),
         }
-        match self.forward.get(unit) {
-            UNCHANGED => self.layout.slot(unit),
-            UNMAPPED => NONE,
+    }
+
+    /// The slot of the unit with this home; [`NONE`] if it holds nothing.
+    #[inline]
+    pub(super) fn slot_of(&self, home: u32) -> u32 {
+        if let Some(slot) = self.layout.slot(home) {
+            let block = self.block_of.quotient(slot);
+            if !self.rewritten[block as usize] && !self.marks.get(slot) {
+                return slot;
+            }
+        }
+        match self.forward.get(home) {
+            UNCHANGED | UNMAPPED => NONE,
             entry => entry - BIAS,
         }
     }
 
-    /// The unit that was written to `slot` of `block`, [`NONE`] if the layout left it empty.
+    /// The unit that was put into `slot` of `block`; [`NONE`] if none ever was.
     ///
-    /// The slot is valid only if [`Mapping::slot`] of that unit is this slot.
-    #[inline]
+    /// It is still there only if [`Mapping::is_valid`] says so.
     pub(super) fn unit(&self, block: u32, slot: u32) -> u32 {
-        if self.rewritten[block as usize] {
-            self.reverse[slot as usize]
-        } else {
-            self.layout.unit(slot)
+        if self.is_rewritten(block) {
+            return self.layout.unit(self.reverse[slot as usize]);
+        }
+        match self.layout.block(block) {
+            Some(laid) => self.layout.unit(laid.home + self.block_of.split(slot).1),
+            None => NONE,
         }
     }
 
-    /// Loads what [`Mapping::slot`] will need into the processor's cache.
+    /// True if `slot` of `block` holds data that a unit still has there.
     #[inline]
-    pub(super) fn touch(&self, unit: u32) {
-        self.forward.touch(unit);
+    pub(super) fn is_valid(&self, block: u32, slot: u32) -> bool {
+        if self.is_rewritten(block) {
+            return self.marks.get(slot);
+        }
+        let laid = self.layout.block(block);
+        laid.is_some_and(|laid| laid.holds(self.block_of.split(slot).1)) && !self.marks.get(slot)
     }
 
-    /// Puts `unit` into `slot`.
+    /// The (home, slot) of all valid data in `count` slots of `block` from `first` on, which
+    /// are about to be put elsewhere.
     #[inline]
-    pub(super) fn set(&mut self, unit: u32, slot: u32) {
-        self.forward.set(unit, slot + BIAS);
-        self.changed[(unit >> SHARED_MARK_SHIFT) as usize] = true;
-        self.reverse[slot as usize] = unit;
+    pub(super) fn take_up(
+        &mut self,
+        block: u32,
+        first: u32,
+        count: u32,
+        taken: &mut Vec<(u32, u32)>,
+    ) {
+        if self.is_rewritten(block) {
+            let valid = (first..first + count).filter(|&slot| self.marks.get(slot));
+            taken.extend(valid.map(|slot| (self.reverse[slot as usize], slot)));
+            for &(home, _) in &*taken {
+                self.forward.touch(home);
+            }
+            return;
+        }
+        let Some(laid) = self.layout.block(block) else {
+            return;
+        };
+        let start = self.block_of.split(first).1;
+        let valid = (0..count)
+            .filter(|at| laid.holds(start + at) && !self.marks.get(first + at))
+            .map(|at| (laid.home + start + at, first + at));
+        taken.extend(valid);
+        self.forward.expect(laid.home + start, count);
     }
 
-    /// `unit` holds nothing from now on.
+    /// Puts the unit with this home into `slot`.
     #[inline]
-    pub(super) fn clear(&mut self, unit: u32) {
-        self.forward.set(unit, UNMAPPED);
-        self.changed[(unit >> SHARED_MARK_SHIFT) as usize] = true;
+    pub(super) fn put(&mut self, home: u32, slot: u32) {
+        self.forward.set(home, slot + BIAS);
+        self.reverse[slot as usize] = home;
+        self.marks.set(slot);
     }
 
-    /// Writes what the layout has in `slot` of `block` into the table.
-    pub(super) fn copy_from_layout(&mut self, block: u32, slot: u32) {
-        let unit = self.unit(block, slot);
-        self.reverse[slot as usize] = unit;
+    /// `slot` of `block` no longer holds what its unit has.
+    #[inline]
+    pub(super) fn invalidate(&mut self, block: u32, slot: u32) {
+        self.marks.put(slot, !self.rewritten[block as usize]);
     }
 
-    /// The slots of `block` are in the table from now on, whatever the layout says.
+    /// The unit with this home holds nothing from now on.
     #[inline]
+    pub(super) fn clear(&mut self, home: u32) {
+        self.forward.set(home, UNMAPPED);
+    }
+
+    /// The slots of `block` are in the table from now on and hold nothing, whatever the layout
+    /// says.
     pub(super) fn rewrite(&mut self, block: u32) {
-        self.rewritten[block as usize] = true;
+        if !self.is_rewritten(block) {
+            let per_block = self.block_of.get();
+            self.marks.clear_range(block * per_block, per_block);
+            self.rewritten[block as usize] = true;
+        }
     }
 
     /// True if the slots of `block` are in the table, false if they are as laid out.
     #[inline]
-    pub(super) fn is_rewritten(&self, block: u32) -> bool {
+    fn is_rewritten(&self, block: u32) -> bool {
         self.rewritten[block as usize]
-    }
-
-    /// Both tables as they stand, without any layout: (unit to slot, slot to unit).
-    pub(super) fn tables(&self, units_per_block: u32) -> (Vec<u32>, Vec<u32>) {
-        let forward = (0..self.units()).map(|unit| self.slot(unit)).collect();
-        let reverse = (0..self.reverse.len() as u32)
-            .map(|slot| self.unit(slot / units_per_block, slot))
-            .collect();
-        (forward, reverse)
     }
 }

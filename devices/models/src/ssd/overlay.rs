@@ -1,58 +1,60 @@
 //! What has changed of a large table that a formula gives.
 //!
 //! A table of a number for each unit of a drive takes gigabytes, and writes to random units touch
-//! all its pages long before they have changed a tenth of it. So changes are kept in a hash table
-//! (linear probing; neighbouring units share a cache line) until they are so many that the plain
-//! table is the smaller one. It doubles as it grows: what an I/O costs does not depend on how many
-//! were before, and memory never exceeds the plain table's by more than a quarter.
+//! all its pages long before they have changed a tenth of it. So a page of the table is used only
+//! where many changes stand side by side; scattered ones are kept in a hash table (linear
+//! probing; neighbours share a cache line) until they are so many that the table is the smaller
+//! one. The hash table doubles as it grows: what an I/O costs does not depend on how many were
+//! before, and memory never exceeds the table's by more than a quarter.
 
+use super::bits::Bits;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// No change is known.
 pub(super) const UNCHANGED: u32 = 0;
 
-/// Units up to which the plain table is used from the start: 16 MiB.
-const PLAIN_UNITS: usize = 1 << 22;
-/// The plain table takes over when one unit in this many has changed.
-const PLAIN_SHARE: usize = 16;
-/// Units beside each other in one line of 64 bytes.
+/// Places up to which all pages are used from the start: 16 MiB.
+const SMALL: usize = 1 << 22;
+/// All pages are used once one place in this many has changed and is in the hash table.
+const SCATTERED_SHARE: usize = 16;
+/// Places of a page: 4 KiB.
+const PAGE_SHIFT: u32 = 10;
+/// Places beside each other in one line of 64 bytes of the hash table.
 const LINE_SHIFT: u32 = 3;
 const FIRST_LINES: usize = 1 << 10;
 
-/// Numbers by unit, [`UNCHANGED`] where none was set.
+/// Numbers by place, [`UNCHANGED`] where none was set.
 #[derive(Debug, Deserialize)]
 #[serde(from = "Changes")]
 pub(super) struct Overlay {
-    units: usize,
-    table: Table,
-}
-
-#[derive(Debug)]
-enum Table {
-    Plain(Vec<u32>),
-    Hash(Hash),
+    /// An operating system provides its pages as they are touched.
+    numbers: Vec<u32>,
+    /// Pages of `numbers` that are used.
+    used: Bits,
+    /// What was set outside of those pages; none if all are used.
+    scattered: Option<Hash>,
 }
 
 #[derive(Debug)]
 struct Hash {
-    /// Unit in the low, number in the high half; 0 for an empty place, as no number is 0.
+    /// Key in the low, number in the high half; 0 for an empty place, as no number is 0.
     places: Vec<u64>,
     /// A line's hash is shifted down by this.
     shift: u32,
     used: usize,
 }
 
-/// What has changed, by unit.
+/// What has changed, by place.
 #[derive(Deserialize, Serialize)]
 struct Changes {
-    units: u32,
+    places: usize,
     numbers: Vec<(u32, u32)>,
 }
 
 impl Serialize for Overlay {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Changes {
-            units: self.units(),
+            places: self.numbers.len(),
             numbers: self.changes(),
         }
         .serialize(serializer)
@@ -61,94 +63,106 @@ impl Serialize for Overlay {
 
 impl From<Changes> for Overlay {
     fn from(changes: Changes) -> Overlay {
-        let mut overlay = Overlay::new(changes.units);
-        for (unit, number) in changes.numbers {
-            overlay.set(unit, number);
+        let mut overlay = Overlay::new(changes.places);
+        for (place, number) in changes.numbers {
+            overlay.set(place, number);
         }
         overlay
     }
 }
 
 impl Overlay {
-    /// Units and their numbers, as far as they have changed, in the order of the units.
-    pub(super) fn changes(&self) -> Vec<(u32, u32)> {
-        match &self.table {
-            Table::Plain(numbers) => (0..)
-                .zip(numbers.iter().copied())
-                .filter(|&(_, number)| number != UNCHANGED)
-                .collect(),
-            Table::Hash(hash) => {
-                let used = hash.places.iter().filter(|&&place| place != 0);
-                let mut found: Vec<(u32, u32)> = used
-                    .map(|&place| (place as u32, (place >> 32) as u32))
-                    .collect();
-                found.sort_unstable();
-                found
+    /// Nothing has changed.
+    pub(super) fn new(places: usize) -> Overlay {
+        Overlay {
+            numbers: vec![UNCHANGED; places],
+            used: Bits::new((places >> PAGE_SHIFT) + 1),
+            scattered: (places > SMALL).then(|| Hash::new(FIRST_LINES)),
+        }
+    }
+
+    /// Places and their numbers, as far as they have changed, in the order of the places.
+    fn changes(&self) -> Vec<(u32, u32)> {
+        let in_pages = (0..)
+            .zip(&self.numbers)
+            .filter(|&(place, _)| self.is_in_page(place))
+            .map(|(place, &number)| (place, number));
+        let hidden = |&(place, _): &(u32, u32)| {
+            self.used.get(place >> PAGE_SHIFT) && self.numbers[place as usize] != UNCHANGED
+        };
+        let scattered = self.scattered.iter().flat_map(Hash::entries);
+        let mut found: Vec<(u32, u32)> = in_pages
+            .filter(|&(_, number)| number != UNCHANGED)
+            .chain(scattered.filter(|entry| !hidden(entry)))
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
+    #[inline]
+    fn is_in_page(&self, place: u32) -> bool {
+        self.scattered.is_none() || self.used.get(place >> PAGE_SHIFT)
+    }
+
+    #[inline]
+    pub(super) fn get(&self, place: u32) -> u32 {
+        if self.is_in_page(place) {
+            let number = self.numbers[place as usize];
+            if number != UNCHANGED {
+                return number;
             }
         }
+        let scattered = self.scattered.as_ref();
+        scattered.map_or(UNCHANGED, |hash| hash.get(place))
     }
 
-    /// Nothing has changed.
-    pub(super) fn new(units: u32) -> Overlay {
-        let units = units as usize;
-        let table = if units <= PLAIN_UNITS {
-            Table::Plain(vec![UNCHANGED; units])
-        } else {
-            Table::Hash(Hash::new(FIRST_LINES))
-        };
-        Overlay { units, table }
-    }
-
-    /// Number of units.
-    pub(super) fn units(&self) -> u32 {
-        self.units as u32
-    }
-
+    /// Loads what is known of a place into the processor's cache: a caller that will need many
+    /// waits for all of them together instead of for one after the other.
     #[inline]
-    pub(super) fn get(&self, unit: u32) -> u32 {
-        match &self.table {
-            Table::Plain(numbers) => numbers[unit as usize],
-            Table::Hash(hash) => (hash.places[hash.find(unit)] >> 32) as u32,
-        }
-    }
-
-    /// Loads what is known of a unit into the processor's cache: a caller that will need many
-    /// units waits for all of them together instead of for one after the other.
-    #[inline]
-    pub(super) fn touch(&self, unit: u32) {
-        std::hint::black_box(match &self.table {
-            Table::Plain(numbers) => u64::from(numbers[unit as usize]),
-            Table::Hash(hash) => hash.places[hash.first(unit)],
+    pub(super) fn touch(&self, place: u32) {
+        std::hint::black_box(match &self.scattered {
+            Some(hash) if !self.used.get(place >> PAGE_SHIFT) => hash.places[hash.first(place)],
+            _ => u64::from(self.numbers[place as usize]),
         });
     }
 
-    /// Sets the number of a unit, which is not [`UNCHANGED`].
+    /// Many of `count` places from `first` on are about to be set.
     #[inline]
-    pub(super) fn set(&mut self, unit: u32, number: u32) {
+    pub(super) fn expect(&mut self, first: u32, count: u32) {
+        for page in first >> PAGE_SHIFT..(first + count).div_ceil(1 << PAGE_SHIFT) {
+            self.used.set(page);
+        }
+    }
+
+    /// Sets the number of a place, which is not [`UNCHANGED`].
+    #[inline]
+    pub(super) fn set(&mut self, place: u32, number: u32) {
         debug_assert_ne!(number, UNCHANGED);
-        match &mut self.table {
-            Table::Plain(numbers) => numbers[unit as usize] = number,
-            Table::Hash(hash) => {
-                if hash.set(unit, number) {
+        match &mut self.scattered {
+            Some(hash) if !self.used.get(place >> PAGE_SHIFT) => {
+                if hash.set(place, number) {
                     self.grow();
                 }
             }
+            _ => self.numbers[place as usize] = number,
         }
     }
 
     #[cold]
     fn grow(&mut self) {
-        let Table::Hash(hash) = &mut self.table else {
+        let Some(hash) = &mut self.scattered else {
             return;
         };
-        if hash.used * PLAIN_SHARE < self.units {
+        if hash.used * SCATTERED_SHARE < self.numbers.len() {
             return hash.double();
         }
-        let mut numbers = vec![UNCHANGED; self.units];
-        for &place in hash.places.iter().filter(|&&place| place != 0) {
-            numbers[place as u32 as usize] = (place >> 32) as u32;
+        for (place, number) in hash.entries() {
+            let known = &mut self.numbers[place as usize];
+            if *known == UNCHANGED {
+                *known = number;
+            }
         }
-        self.table = Table::Plain(numbers);
+        self.scattered = None;
     }
 }
 
@@ -161,38 +175,49 @@ impl Hash {
         }
     }
 
-    /// The place that a unit has unless another unit has it.
+    /// All keys and their numbers, in no order.
+    fn entries(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let used = self.places.iter().filter(|&&place| place != 0);
+        used.map(|&place| (place as u32, (place >> 32) as u32))
+    }
+
+    /// The place that a key has unless another key has it.
     #[inline]
-    fn first(&self, unit: u32) -> usize {
-        let line = u64::from(unit >> LINE_SHIFT).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift;
-        let within = unit as usize & ((1 << LINE_SHIFT) - 1);
+    fn first(&self, key: u32) -> usize {
+        let line = u64::from(key >> LINE_SHIFT).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift;
+        let within = key as usize & ((1 << LINE_SHIFT) - 1);
         ((line as usize) << LINE_SHIFT) + within
     }
 
-    /// The place of a unit, or the empty one where it would go.
+    /// The place of a key, or the empty one where it would go.
     #[inline]
-    fn find(&self, unit: u32) -> usize {
+    fn find(&self, key: u32) -> usize {
         let mask = self.places.len() - 1;
-        let mut place = self.first(unit);
-        while self.places[place] != 0 && self.places[place] as u32 != unit {
+        let mut place = self.first(key);
+        while self.places[place] != 0 && self.places[place] as u32 != key {
             place = (place + 1) & mask;
         }
         place
     }
 
-    /// Sets a unit's number; true if the table is full enough to grow.
     #[inline]
-    fn set(&mut self, unit: u32, number: u32) -> bool {
-        let place = self.find(unit);
+    fn get(&self, key: u32) -> u32 {
+        (self.places[self.find(key)] >> 32) as u32
+    }
+
+    /// Sets a key's number; true if the table is full enough to grow.
+    #[inline]
+    fn set(&mut self, key: u32, number: u32) -> bool {
+        let place = self.find(key);
         self.used += usize::from(self.places[place] == 0);
-        self.places[place] = u64::from(number) << 32 | u64::from(unit);
+        self.places[place] = u64::from(number) << 32 | u64::from(key);
         2 * self.used >= self.places.len()
     }
 
     fn double(&mut self) {
         let mut larger = Hash::new((2 * self.places.len()) >> LINE_SHIFT);
-        for &place in self.places.iter().filter(|&&place| place != 0) {
-            larger.set(place as u32, (place >> 32) as u32);
+        for (key, number) in self.entries() {
+            larger.set(key, number);
         }
         *self = larger;
     }
@@ -207,39 +232,52 @@ mod tests {
     proptest! {
         #[test]
         fn remembers_what_was_set(
-            changes in prop::collection::vec((0u32..40_000_000, 1u32..), 1..3000),
+            changes in prop::collection::vec((0u32..40_000_000, 1u32.., any::<bool>()), 1..3000),
             stride in 1u32..100,
         ) {
             let mut overlay = Overlay::new(40_000_000);
             let mut expected = HashMap::new();
-            for (unit, number) in changes {
+            for (place, number, together) in changes {
                 // Neighbours as well, so that lines overflow into each other.
-                for unit in (unit..(unit + 12 * stride).min(40_000_000)).step_by(stride as usize) {
-                    overlay.set(unit, number);
-                    expected.insert(unit, number);
+                for place in (place..(place + 12 * stride).min(40_000_000)).step_by(stride as usize) {
+                    if together {
+                        overlay.expect(place, 1);
+                    }
+                    overlay.set(place, number);
+                    expected.insert(place, number);
                 }
             }
-            for (&unit, &number) in &expected {
-                prop_assert_eq!(overlay.get(unit), number);
-                let next = (unit + 1) % 40_000_000;
+            for (&place, &number) in &expected {
+                prop_assert_eq!(overlay.get(place), number);
+                let next = (place + 1) % 40_000_000;
                 let other = expected.get(&next).copied().unwrap_or(UNCHANGED);
                 prop_assert_eq!(overlay.get(next), other);
             }
+            let mut all: Vec<(u32, u32)> = expected.into_iter().collect();
+            all.sort_unstable();
+            prop_assert_eq!(overlay.changes(), all);
         }
     }
 
     #[test]
     fn becomes_a_plain_table_when_a_sixteenth_has_changed() {
-        let units = 5_000_000;
-        let mut overlay = Overlay::new(units);
-        for unit in 0..units / 2 {
-            overlay.set(unit * 2, unit + 1);
+        let places = 5_000_000;
+        let mut overlay = Overlay::new(places);
+        let half = places as u32 / 2;
+        for place in 0..half {
+            overlay.set(place * 2, place + 1);
+            if place == 1000 {
+                // A newer number than that in the hash table.
+                overlay.expect(6, 1);
+                overlay.set(6, 77);
+            }
         }
-        assert!(matches!(overlay.table, Table::Plain(_)));
-        for unit in 0..units / 2 {
+        assert!(overlay.scattered.is_none());
+        for place in 0..half {
+            let expected = if place == 3 { 77 } else { place + 1 };
             assert_eq!(
-                (overlay.get(unit * 2), overlay.get(unit * 2 + 1)),
-                (unit + 1, UNCHANGED)
+                (overlay.get(place * 2), overlay.get(place * 2 + 1)),
+                (expected, UNCHANGED)
             );
         }
     }

@@ -75,7 +75,7 @@ impl Ssd {
         let end = (first + count).min(self.translation.map.units());
         let mut unit = first;
         while unit < end {
-            let slot = self.translation.map.slot(unit);
+            let slot = self.translation.map.find(unit).slot;
             unit += 1;
             if slot == NONE {
                 gathered.first = gathered.first.min(at);
@@ -84,7 +84,7 @@ impl Ssd {
             let set = self.translation.set(slot);
             let mut together = 1;
             while unit < end && together < self.translation.shape().units_per_set {
-                let next = self.translation.map.slot(unit);
+                let next = self.translation.map.find(unit).slot;
                 if next == NONE || self.translation.set(next) != set {
                     break;
                 }

@@ -150,15 +150,16 @@ pub(super) fn prepare(
     });
     let tiles = Tiles {
         units: shape.units,
-        dies: shape.dies,
-        blocks_per_die: shape.blocks_per_die,
-        blocks: end.blocks.len() as u32,
-        units_per_block: Divider::new(shape.units_per_block()),
+        dies: Divider::new(shape.dies),
+        blocks_per_die: Divider::new(shape.blocks_per_die),
+        blocks: Divider::new(end.blocks.len() as u32),
+        units_per_block: shape.units_per_block(),
+        homes: Divider::new(end.units.len() as u32),
         chunk: Divider::new(shape.units_per_set),
         tiles: Divider::new(tiling.count),
         end,
     };
-    debug_assert!(tiles.blocks * tiling.layers <= shape.blocks_per_die);
+    debug_assert!(tiles.blocks.get() * tiling.layers <= shape.blocks_per_die);
     let mut drive = Translation::from_tiles(shape, params, tiles, draws);
     if history.last().is_some_and(PastLoad::settles_at_random) {
         drive.stagger(&mut Stream::new(seed, name, "phases of the dies"));
@@ -451,7 +452,9 @@ mod tests {
             (1, "filled"),
         );
         drive.check().unwrap();
-        let mut slots: Vec<u32> = (0..shape.units).map(|unit| drive.map.slot(unit)).collect();
+        let mut slots: Vec<u32> = (0..shape.units)
+            .map(|unit| drive.map.find(unit).slot)
+            .collect();
         assert!(slots[..4].windows(2).all(|pair| pair[1] == pair[0] + 1));
         // The next chunk lies on the next die.
         assert_eq!(drive.locate(drive.set(slots[4])).0, 1);

@@ -204,14 +204,14 @@ impl Ssd {
     #[inline]
     fn buffer_unit<P: Port>(&mut self, port: &mut P, unit: u32) {
         let mut jobs = jobs!(self, port);
-        let old = self.translation.map.slot(unit);
-        if overwritten_in_buffer(&self.translation, jobs.buffer, jobs.programs, old) {
+        let unit = self.translation.map.find(unit);
+        if overwritten_in_buffer(&self.translation, jobs.buffer, jobs.programs, unit.slot) {
             return;
         }
         let die = self.translation.current_die();
         jobs.programs.units_held[die as usize] += 1;
         jobs.buffer.take(1);
-        self.translation.write_over(unit, old, &mut jobs);
+        self.translation.write_over(unit, &mut jobs);
     }
 
     /// The buffer takes a write's data.
@@ -256,7 +256,7 @@ impl Ssd {
             if unit >= u64::from(self.translation.map.units()) {
                 continue;
             }
-            let slot = self.translation.map.slot(unit as u32);
+            let slot = self.translation.map.find(unit as u32).slot;
             if slot == NONE {
                 continue;
             }

@@ -39,8 +39,8 @@ impl Translation {
             let found = slots
                 .filter(|&slot| {
                     let unit = self.map.unit(block, slot);
-                    let holds = unit < self.shape.units && self.map.slot(unit) == slot;
-                    marks_agree &= holds == self.is_valid(block, slot);
+                    let holds = unit < self.shape.units && self.map.find(unit).slot == slot;
+                    marks_agree &= holds == self.map.is_valid(block, slot);
                     holds
                 })
                 .count() as u32;
@@ -62,7 +62,7 @@ impl Translation {
             (self.shape.units / SAMPLED_UNITS).max(1)
         };
         for unit in (0..self.shape.units).step_by(unit_stride as usize) {
-            let slot = self.map.slot(unit);
+            let slot = self.map.find(unit).slot;
             if slot != NONE && self.map.unit(self.block_of.quotient(slot), slot) != unit {
                 return Err(format!(
                     "unit {unit} is not in slot {slot} where the map says"

@@ -3,6 +3,7 @@
 use super::{Translation, Work};
 use crate::ssd::allocation::{Origin, Victim};
 use crate::ssd::collection::{self, CollectionParams, Policy};
+use crate::ssd::mapping::Found;
 
 /// What a victim is needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,19 +202,13 @@ impl Translation {
         } else {
             let mut moving = std::mem::take(&mut self.moving);
             moving.clear();
-            for slot in first..first + per_set {
-                if self.is_valid(victim.block, slot) {
-                    moving.push((self.map.unit(victim.block, slot), slot));
-                }
-            }
-            for &(unit, _) in &moving {
-                self.map.touch(unit);
-            }
+            self.map.take_up(victim.block, first, per_set, &mut moving);
             if !moving.is_empty() {
                 work.collect_read(die, self.set(first), moving.len() as u32);
             }
-            for &(unit, slot) in &moving {
-                self.place(die, Origin::Collection, unit, slot, work);
+            for &(home, slot) in &moving {
+                let unit = Found { home, slot };
+                self.place(die, Origin::Collection, unit, work);
                 if self.set_is_full(die, Origin::Collection) {
                     let set = self.last_set(die, Origin::Collection);
                     work.program(die, Origin::Collection, set);

@@ -7,11 +7,10 @@ mod emptying;
 mod tiles;
 
 use crate::ssd::allocation::{Blocks, Die, Frontier, Origin};
-use crate::ssd::bits::Bits;
 use crate::ssd::collection::CollectionParams;
 use crate::ssd::divider::Divider;
 use crate::ssd::layout::Layout;
-use crate::ssd::mapping::{Mapping, NONE};
+use crate::ssd::mapping::{Found, Mapping, NONE};
 use raidlab_kernel::Stream;
 use serde::{Deserialize, Serialize};
 
@@ -89,9 +88,6 @@ pub(in crate::ssd) struct Translation {
     params: CollectionParams,
     pub(in crate::ssd) map: Mapping,
     blocks: Blocks,
-    /// Of a block that was written since the start: the slot holds valid data. Of a block that is
-    /// as laid out: it no longer does, although the layout says so.
-    marks: Bits,
     dies: Vec<Die>,
     /// Divide slots into blocks, blocks into dies, slots into page sets, sets into blocks.
     block_of: Divider,
@@ -108,7 +104,7 @@ pub(in crate::ssd) struct Translation {
     /// The die on which nothing can be freed any more: what is written there is lost.
     #[serde(skip)]
     stuck: Option<u32>,
-    /// Units on the move and their slots, kept so that collection allocates nothing.
+    /// Homes and slots of units on the move, kept so that collection allocates nothing.
     #[serde(skip)]
     moving: Vec<(u32, u32)>,
 }
@@ -141,7 +137,6 @@ impl Translation {
             params,
             map: Mapping::new(shape.units, count, per_block, layout),
             blocks: Blocks::new(count as usize),
-            marks: Bits::new(count as usize * per_block as usize),
             dies,
             block_of: Divider::new(per_block),
             die_of: Divider::new(shape.blocks_per_die),
@@ -222,7 +217,7 @@ impl Translation {
         let first = set * self.shape.units_per_set;
         let block = self.block_of.quotient(first);
         let slots = first..first + self.shape.units_per_set;
-        let here = slots.filter(move |&slot| self.is_valid(block, slot));
+        let here = slots.filter(move |&slot| self.map.is_valid(block, slot));
         here.map(move |slot| self.map.unit(block, slot))
     }
 
@@ -258,16 +253,15 @@ impl Translation {
     /// The host writes `unit`.
     #[inline]
     pub(in crate::ssd) fn write<W: Work>(&mut self, unit: u32, work: &mut W) {
-        let old = self.map.slot(unit);
-        self.write_over(unit, old, work);
+        self.write_over(self.map.find(unit), work);
     }
 
-    /// The host writes `unit`, which lies in slot `old` or, as [`NONE`] says, nowhere.
+    /// The host writes a unit that was found in the map.
     #[inline]
-    pub(in crate::ssd) fn write_over<W: Work>(&mut self, unit: u32, old: u32, work: &mut W) {
+    pub(in crate::ssd) fn write_over<W: Work>(&mut self, unit: Found, work: &mut W) {
         let die = self.current;
         self.counts.host += 1;
-        self.place(die, Origin::Host, unit, old, work);
+        self.place(die, Origin::Host, unit, work);
         if self.set_is_full(die, Origin::Host) {
             self.finish_set(work);
         }
@@ -288,10 +282,10 @@ impl Translation {
     /// The range of units from `first` on holds nothing any more.
     pub(in crate::ssd) fn trim(&mut self, first: u32, count: u32) {
         for unit in first..first + count {
-            let slot = self.map.slot(unit);
+            let Found { home, slot } = self.map.find(unit);
             if slot != NONE {
                 self.invalidate(slot);
-                self.map.clear(unit);
+                self.map.clear(home);
             }
         }
     }
@@ -341,10 +335,13 @@ impl Translation {
         die
     }
 
-    /// Writes `unit`, which lies in slot `old`, at a frontier of `die`.
+    /// Writes a unit at a frontier of `die`.
     #[inline]
-    fn place<W: Work>(&mut self, die: u32, origin: Origin, unit: u32, old: u32, work: &mut W) {
-        let mut old = old;
+    fn place<W: Work>(&mut self, die: u32, origin: Origin, unit: Found, work: &mut W) {
+        let Found {
+            home,
+            slot: mut old,
+        } = unit;
         let stream = self.stream(origin);
         let mut frontier = self.dies[die as usize].frontiers[stream];
         if frontier.block == NONE || frontier.next == self.block_of.get() {
@@ -353,34 +350,23 @@ impl Translation {
             }
             frontier = self.dies[die as usize].frontiers[stream];
             // Making room may have moved the unit itself.
-            old = self.map.slot(unit);
+            old = self.map.slot_of(home);
         }
         if old != NONE {
             self.invalidate(old);
         }
         let slot = frontier.block * self.block_of.get() + frontier.next;
-        self.map.set(unit, slot);
-        self.marks.set(slot);
+        self.map.put(home, slot);
         self.blocks.add_valid(frontier.block);
         let books = &mut self.dies[die as usize];
         books.valid += 1;
         books.frontiers[stream].next += 1;
     }
 
-    /// True if `slot` of `block` holds data that a unit still has there.
-    #[inline]
-    fn is_valid(&self, block: u32, slot: u32) -> bool {
-        if self.map.is_rewritten(block) {
-            self.marks.get(slot)
-        } else {
-            !self.marks.get(slot) && self.map.unit(block, slot) != NONE
-        }
-    }
-
     #[inline]
     fn invalidate(&mut self, slot: u32) {
         let block = self.block_of.quotient(slot);
-        self.marks.put(slot, !self.map.is_rewritten(block));
+        self.map.invalidate(block, slot);
         self.blocks.drop_valid(block);
         self.dies[self.die_of.quotient(block) as usize].valid -= 1;
     }
@@ -407,11 +393,7 @@ impl Translation {
         let block = books
             .take_free(&self.blocks, self.params.level_wear)
             .expect("a die keeps a free block for garbage collection");
-        if !self.map.is_rewritten(block) {
-            let per_block = self.block_of.get();
-            self.marks.clear_range(block * per_block, per_block);
-            self.map.rewrite(block);
-        }
+        self.map.rewrite(block);
         books.frontiers[stream] = Frontier { block, next: 0 };
         true
     }

@@ -3,6 +3,7 @@
 use super::emptying::Need;
 use super::{Shape, Translation, Untimed};
 use crate::ssd::allocation::{Frontier, Origin};
+use crate::ssd::bits::Bits;
 use crate::ssd::collection::CollectionParams;
 use crate::ssd::layout::{Layout, TileBlock, TileEnd, Tiles};
 use crate::ssd::mapping::NONE;
@@ -17,7 +18,7 @@ impl Translation {
         tiles: Tiles,
         draws: Stream,
     ) -> Translation {
-        let (count, used) = (tiles.tiles.get(), tiles.blocks);
+        let (count, used) = (tiles.tiles.get(), tiles.blocks.get());
         let first_blocks: Vec<u32> = (0..count).map(|tile| tiles.first_block(tile)).collect();
         let missing: Vec<Vec<u32>> = (0..count).map(|tile| tiles.beyond_end(tile)).collect();
         let end = Arc::clone(&tiles.end);
@@ -55,12 +56,14 @@ impl Translation {
     /// tables.
     fn resume_frontier(&mut self, die: usize, stream: usize, block: u32, next: u32) {
         let start = block * self.block_of.get();
-        for slot in start..start + next {
-            let valid = self.is_valid(block, slot);
-            self.map.copy_from_layout(block, slot);
-            self.marks.put(slot, valid);
-        }
+        let mut held = std::mem::take(&mut self.moving);
+        held.clear();
+        self.map.take_up(block, start, next, &mut held);
         self.map.rewrite(block);
+        for &(home, slot) in &held {
+            self.map.put(home, slot);
+        }
+        self.moving = held;
         self.blocks.take(block);
         self.dies[die].frontiers[stream] = Frontier { block, next };
     }
@@ -100,38 +103,46 @@ impl Translation {
             }
             free
         };
-        let (mut forward, slots) = self.map.tables(per_block);
-        let mut reverse = Vec::new();
         let mut blocks = Vec::new();
         let mut moved_down = vec![NONE; free.len()];
         for block in (0..self.blocks.count()).filter(|&block| !free[block as usize]) {
             moved_down[block as usize] = blocks.len() as u32;
-            let start = (block * per_block) as usize;
-            reverse.extend_from_slice(&slots[start..start + per_block as usize]);
             blocks.push(TileBlock {
                 valid: self.blocks.valid(block),
                 closed: self.closing_order(block),
                 erases: self.blocks.erases(block),
             });
         }
-        for slot in forward.iter_mut().filter(|slot| **slot != NONE) {
-            let (block, offset) = self.block_of.split(*slot);
-            *slot = moved_down[block as usize] * per_block + offset;
-        }
-        for (slot, unit) in reverse.iter_mut().enumerate() {
-            if *unit != NONE && forward.get(*unit as usize) != Some(&(slot as u32)) {
-                *unit = NONE;
+        let count = (blocks.len() as u32 * per_block).max(self.shape.units);
+        let mut laid = Bits::new(count as usize);
+        let mut units = vec![NONE; count as usize];
+        let mut homes = vec![NONE; self.shape.units as usize];
+        for unit in 0..self.shape.units {
+            let slot = self.map.find(unit).slot;
+            if slot != NONE {
+                let (block, offset) = self.block_of.split(slot);
+                let home = moved_down[block as usize] * per_block + offset;
+                homes[unit as usize] = home;
+                units[home as usize] = unit;
+                laid.set(home);
             }
+        }
+        let mut left = (0..count).filter(|&home| !laid.get(home));
+        for unit in (0..).zip(&mut homes).filter(|(_, home)| **home == NONE) {
+            let home = left.next().expect("as many homes as units");
+            *unit.1 = home;
+            units[home as usize] = unit.0;
         }
         let mut frontiers = self.dies[0].frontiers;
         for frontier in frontiers.iter_mut().filter(|open| open.block != NONE) {
             frontier.block = moved_down[frontier.block as usize];
         }
-        let in_order = (0..).zip(&forward).all(|(unit, &slot)| slot == unit);
+        let in_order = (0..).zip(&homes).all(|(unit, &home)| home == unit);
         TileEnd {
             stuck: self.stuck.is_some(),
-            forward: forward.into_boxed_slice(),
-            reverse: reverse.into_boxed_slice(),
+            homes: homes.into_boxed_slice(),
+            units: units.into_boxed_slice(),
+            laid,
             in_order,
             blocks,
             frontiers,
