@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.bench import Bench, Effort
+from raidlab.calibration.certainty import Estimate
 from raidlab.calibration.compare import Compared, compare, summary
 from raidlab.calibration.device_file import device_toml
-from raidlab.calibration.fit import Estimate, Fit
+from raidlab.calibration.fit import Fit
 from raidlab.calibration.fit_model import FitModel
 from raidlab.calibration.kept import Kept
 from raidlab.calibration.kinds import Kind, kind_of
@@ -28,7 +29,7 @@ from raidlab.calibration.measurement import Measurement, Point
 from raidlab.calibration.parameters import get, put
 from raidlab.calibration.sanity import extrapolated, possible, too_little
 from raidlab.calibration.select import missing, split
-from raidlab.calibration.staging import FINE, ROUGH, Settings, Task, joint, settle
+from raidlab.calibration.staging import FINE, ROUGH, Decision, Settings, Task, joint, settle
 from raidlab.devices.catalogue import find_for, load_device
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
@@ -64,6 +65,7 @@ class Calibration:
     base_sources: Mapping[str, Any]
     rows: tuple[Compared, ...]
     left_out: tuple[LeftOut, ...]
+    decisions: tuple[Decision, ...]
     warnings: tuple[str, ...]
 
     def part(self, name: str) -> list[Compared]:
@@ -76,6 +78,13 @@ class Calibration:
             "device": self.tree["name"],
             "host": self.host["name"],
             "parameters": [_estimate(estimate) for estimate in self.fit.estimates],
+            "ways": [
+                {
+                    "values": dict(decision.option.values),
+                    "as_well": [dict(rival.values) for rival in decision.rivals],
+                }
+                for decision in self.decisions
+            ],
             "correlations": np.round(self.fit.correlations, 3).tolist(),
             "train": summary(self.part("train")),
             "test": summary(self.part("test")),
@@ -186,7 +195,7 @@ def calibrate(
     if kept is not None:
         kept.forget()
     model = settled.model
-    warnings += settled.notes
+    warnings += [decision.said() for decision in settled.decisions]
     off = [abs(r.log_ratio) for r in _rates(model.bench(found.place), points, settings)]
     if float(np.median(off)) > _FAR:
         warnings.append(
@@ -212,6 +221,7 @@ def calibrate(
         sources,
         tuple(rows),
         tuple(left),
+        settled.decisions,
         (*warnings, *found.warnings, *extrapolated(points, every)),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.bench import Bench
-from raidlab.calibration.kinds import CPU_SCALE, CPU_TIMES, start_of
+from raidlab.calibration.kinds import CPU_SCALE, CPU_TIMES, TURN, start_of, turn_ns
 from raidlab.calibration.parameters import Parameter, get, put
 from raidlab.devices.catalogue import KINDS
 from raidlab.devices.faults import Fault, Faults, SpecError
@@ -18,6 +18,7 @@ from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec, check
 
 Array = npt.NDArray[np.float64]
+_SPEED = Parameter("speed", "rpm", 1.0, 1e6, "log", "")
 
 
 class FitModel:
@@ -59,6 +60,10 @@ class FitModel:
                 continue
             parameter = self.known[key]
             target, inner = (host, key[5:]) if key.startswith("host.") else (tree, key)
+            if parameter.of == TURN:
+                speed = numbers.get("speed", start_of(_SPEED, self.tree, self.host))
+                put(target, inner, f"{value * turn_ns(speed) / 1e6:.5g} ms")
+                continue
             if parameter.of:
                 base = self.known[parameter.of]
                 at_base = numbers.get(parameter.of)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from raidlab.calibration.fit import Evaluate
+from raidlab.calibration.search import Evaluate
 from raidlab.scenarios.store import Store
 
 Array = npt.NDArray[np.float64]

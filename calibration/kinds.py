@@ -8,7 +8,7 @@ or the device named with `--like` has it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,26 +18,31 @@ from raidlab.devices.units import DURATION
 
 TEMPLATES = Path(__file__).parent / "templates"
 
-
 CPU_SCALE = "host.cpu"
 CPU_TIMES = ("submit", "complete", "wake", "fill", "interrupt", "raid_command")
 """What `host.cpu` scales."""
+TURN = "turn"
+"""What a disk's time may be a multiple of: the time of a turn."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One way of working."""
+
+    values: Mapping[str, Any]
+    """Of the device file, by dotted key: not turned."""
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    """What drives that work so usually have: where what is turned begins, and is pulled to."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """What is no number but a way of working, or comes in steps: values that are tried in turn.
-
-    A parameter that an option sets is not turned.
-    """
+    """What is no number but a way of working, or comes in steps: options that are tried in turn."""
 
     name: str
     side: Literal["read", "write"]
     """The direction that tells it."""
-    options: tuple[Mapping[str, Any], ...]
-    """Values of the device file by dotted key."""
-    shallow: bool = False
-    """True if the points with the least outstanding tell it."""
+    options: tuple[Option, ...]
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ def _time(key: str, unit: str, low: float, high: float, speaks: str, **more: Any
 
 
 _HDD = (
-    _time("seek.read.average", "ms", 1.5, 30.0, "random reads at depth 1", side="read"),
+    _time("seek.read.average", "ms", 1.5, 30.0, "random reads at depth 1", side="read", pull=6.0),
     Parameter(
         "seek.read.full",
         "",
@@ -71,8 +76,19 @@ _HDD = (
     ),
     _time("seek.read.single", "ms", 0.1, 8.0, "random reads at depth", side="read"),
     Parameter("scheduler.ageing", "", 0.0, 1.0, "linear", "p99 of random reads at depth"),
-    Parameter("seek.spread", "ms", 0.0, 12.0, "linear", "random reads over depth", side="read"),
-    _time("overhead.read", "ms", 0.02, 3.0, "random reads at depth 1", side="read"),
+    Parameter(
+        "seek.spread", "", 0.0, 1.0, "linear", "random reads over depth", side="read", of=TURN
+    ),
+    Parameter(
+        "overhead.read",
+        "ms",
+        0.0,
+        2.0,
+        "linear",
+        "reads that the buffer answers",
+        side="read",
+        pull=3.0,
+    ),
     Parameter(
         "seek.write_settle", "ms", -1.0, 25.0, "linear", "random writes at depth 1", side="write"
     ),
@@ -138,6 +154,7 @@ _SSD = (
         40_000.0,
         "random writes that last beyond the buffer",
         side="write",
+        pull=4.0,
         along=("nand.program.1", "nand.program.2", "nand.program.3"),
     ),
     Parameter(
@@ -156,40 +173,55 @@ _STATION = (
     Parameter("servers", "", 1, 256, "log", "the rate at depth", whole=True),
 )
 
+_PORT = (
+    _time("host.port.read", "us", 0.1, 30.0, "reads at depth", side="read", pull=11.0),
+    _time("host.port.write", "us", 0.1, 30.0, "writes at depth", side="write", pull=11.0),
+)
 _HOST = (
     _time("host.submit", "us", 0.3, 30.0, "one job at depth"),
     _time("host.complete", "us", 0.3, 30.0, "one job at depth"),
     _time("host.fill", "us", 0.1, 20.0, "one job that writes at depth", side="write"),
     _time("host.port.latency", "us", 0.1, 40.0, "depth 1 behind two hosts"),
     _time("host.wake", "us", 0.1, 40.0, "one job at depth 1"),
-    _time("host.port.read", "us", 0.1, 30.0, "reads of several jobs at depth", side="read"),
-    _time("host.port.write", "us", 0.1, 30.0, "writes of several jobs at depth", side="write"),
 )
 
 _CPU = Parameter(CPU_SCALE, "", 0.25, 4.0, "log", "one job at depth, and its CPU share", pull=8.0)
 _JITTER = Parameter("host.spread", "", 0.0, 1.0, "linear", "percentiles of one job")
 _HDD_EXTRA = (Parameter("speed", "rpm", 4000.0, 16000.0, "log", "percentiles at depth 1"),)
+
+
+def _speed(rpm: int, single: str, average: str, full: str) -> Option:
+    """A speed, and the seek times that data sheets of such disks have."""
+    seek = {"single": single, "average": average, "full": full}
+    return Option({"speed": f"{rpm} rpm"}, {f"seek.read.{key}": text for key, text in seek.items()})
+
+
 _HDD_WAYS = (
-    Way(
-        "speed",
-        "read",
-        tuple({"speed": f"{rpm} rpm"} for rpm in (5400, 7200, 10_000, 15_000)),
-        shallow=True,
-    ),
     Way(
         "scheduler.policy",
         "read",
         (
-            {"scheduler.policy": "shortest-access"},
-            {"scheduler.policy": "c-look", "scheduler.ageing": 0.0},
+            Option({"scheduler.policy": "shortest-access"}),
+            Option({"scheduler.policy": "c-look", "scheduler.ageing": 0.0}),
+            Option({"scheduler.policy": "first-come", "scheduler.ageing": 0.0}),
+        ),
+    ),
+    Way(
+        "speed",
+        "read",
+        (
+            _speed(7200, "1 ms", "9 ms", "18 ms"),
+            _speed(5400, "1.5 ms", "12 ms", "24 ms"),
+            _speed(10_000, "0.4 ms", "4.5 ms", "9 ms"),
+            _speed(15_000, "0.3 ms", "3.6 ms", "7.2 ms"),
         ),
     ),
     Way(
         "write_cache.enabled",
         "write",
         (
-            {"write_cache.enabled": True},
-            {"write_cache.enabled": False, "write_cache.extents": 16},
+            Option({"write_cache.enabled": True}),
+            Option({"write_cache.enabled": False, "write_cache.extents": 16}),
         ),
     ),
 )
@@ -212,29 +244,32 @@ _SSD_EXTRA = (
 def _dies(*shares: tuple[int, int]) -> tuple[Way, ...]:
     """Dies on each channel with blocks in each plane: as many bytes in all."""
     options = tuple(
-        {"nand.dies_per_channel": dies, "nand.blocks_per_plane": blocks} for dies, blocks in shares
+        Option({"nand.dies_per_channel": dies, "nand.blocks_per_plane": blocks})
+        for dies, blocks in shares
     )
     return (Way("nand.dies_per_channel", "read", options),)
 
 
 KINDS: Mapping[str, Kind] = {
-    "hdd": Kind("hdd", TEMPLATES / "hdd.toml", "ahci", _HDD, (*_HDD_EXTRA, *_HOST), _HDD_WAYS),
+    "hdd": Kind(
+        "hdd", TEMPLATES / "hdd.toml", "ahci", _HDD, (*_HDD_EXTRA, *_HOST, *_PORT), _HDD_WAYS
+    ),
     "ssd": Kind(
         "ssd",
         TEMPLATES / "ssd.toml",
         "ahci",
-        (*_SSD, _CPU, _JITTER),
+        (*_SSD, _CPU, _JITTER, *_PORT),
         (*_SSD_EXTRA, *_HOST),
     ),
     "nvme": Kind(
         "ssd",
         TEMPLATES / "nvme.toml",
         "nvme",
-        (*_SSD, _CPU, _JITTER),
+        (*_SSD, _CPU, _JITTER, *_PORT),
         (*_SSD_EXTRA, *_HOST),
         _dies((4, 1100), (1, 4400), (16, 275)),
     ),
-    "station": Kind("station", TEMPLATES / "station.toml", "generic", _STATION, _HOST),
+    "station": Kind("station", TEMPLATES / "station.toml", "generic", _STATION, (*_HOST, *_PORT)),
 }
 
 
@@ -265,6 +300,20 @@ def that_apply(
     return found
 
 
+def declared_for(
+    kind: Kind, tree: Mapping[str, Any], host: Mapping[str, Any], sides: frozenset[str]
+) -> list[Parameter]:
+    """What is fitted unless the user says otherwise.
+
+    A host whose port holds nothing for a command has no such time to fit.
+    """
+    return [
+        parameter
+        for parameter in that_apply(kind.declared, tree, sides)
+        if not parameter.key.startswith("host.port.") or get(host, parameter.key[5:]) is not None
+    ]
+
+
 def start_of(parameter: Parameter, tree: Mapping[str, Any], host: Mapping[str, Any]) -> float:
     """The value that the files have, in the parameter's unit."""
     if parameter.key.startswith("state.") or parameter.key == CPU_SCALE:
@@ -273,9 +322,16 @@ def start_of(parameter: Parameter, tree: Mapping[str, Any], host: Mapping[str, A
         (host, parameter.key[5:]) if parameter.key.startswith("host.") else (tree, parameter.key)
     )
     value = _number(get(tree, key))
+    if parameter.of == TURN:
+        return value / turn_ns(_number(get(tree, "speed")))
     if parameter.of:
         return value / _number(get(tree, parameter.of))
     return value / _number(f"1 {parameter.unit}") if parameter.unit else value
+
+
+def turn_ns(rpm: float) -> float:
+    """The time of a turn."""
+    return 60e9 / rpm
 
 
 def _number(value: Any) -> float:

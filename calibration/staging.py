@@ -17,21 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.bench import Effort
-from raidlab.calibration.fit import (
-    Evaluate,
-    Fit,
-    OutOfTimeError,
-    Search,
-    Stage,
-    fit,
-    look_everywhere,
-)
+from raidlab.calibration.fit import Fit, fit
 from raidlab.calibration.fit_model import FitModel
 from raidlab.calibration.kept import Kept
-from raidlab.calibration.kinds import Kind, Way, start_of, that_apply
+from raidlab.calibration.kinds import Kind, Option, Way, declared_for, start_of, that_apply
 from raidlab.calibration.loss import groups_of, residuals, robust, values
 from raidlab.calibration.measurement import Point
 from raidlab.calibration.parameters import Choice, choose, get, put
+from raidlab.calibration.search import Evaluate, OutOfTimeError, Search, Stage, look_everywhere
 from raidlab.devices.faults import SpecError
 
 Array = npt.NDArray[np.float64]
@@ -39,8 +32,14 @@ ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=6.0)
 FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
 CAREFUL = Effort(ios=12_000, ios_of_slow=6000, rounds=30.0)
 _SPANNING = 6
-_SHALLOW = 2
+_TELLING = 4
+"""Points on which ways of working are compared."""
+_ABOUT_AS_WELL = 4.0
+"""Loss by which the fits of two ways of working differ, beyond their share of it, if they do."""
 _IMPOSSIBLE = 100.0
+_PER_PARAMETER = 2.0
+"""What a parameter more must lower the loss by to be worth it (Akaike 1974)."""
+_LEAST_SAMPLES = 50
 _NOTHING = Choice({}, frozenset(), {})
 
 
@@ -88,7 +87,7 @@ class Task:
         known_state = all(point.state is not None for point in self.points)
         declared = [
             parameter
-            for parameter in that_apply(kind.declared, tree, self.sides)
+            for parameter in declared_for(kind, tree, self.host, self.sides)
             if not (known_state and parameter.key.startswith("state."))
             and parameter.key not in set_by_ways
             and parameter.key not in self.settings.overrides
@@ -128,6 +127,26 @@ class Task:
         return self.kept.of(what, evaluate)
 
 
+@dataclass(frozen=True)
+class Decision:
+    """The option of a way of working that was settled on."""
+
+    way: Way
+    option: Option
+    rivals: tuple[Option, ...]
+    """Options under which the points are met about as well."""
+
+    def said(self) -> str:
+        """In words."""
+        text = f"{_said(self.option)}: fits best of {len(self.way.options)} that were tried"
+        if self.rivals:
+            text += (
+                f"; these points hardly tell it from {' and '.join(map(_said, self.rivals))}"
+                " (--set says what is known)"
+            )
+        return text
+
+
 @dataclass
 class Settled:
     """Where the searches of parts have ended."""
@@ -137,7 +156,7 @@ class Settled:
     """What the files say, in the unit cube."""
     place: Array
     evaluations: int = 0
-    notes: list[str] = field(default_factory=list)
+    decisions: tuple[Decision, ...] = ()
 
 
 def settle(task: Task, tree: Mapping[str, Any], until: float) -> Settled:
@@ -146,6 +165,7 @@ def settle(task: Task, tree: Mapping[str, Any], until: float) -> Settled:
     Raises:
         SpecError: A parameter that the user names does not exist.
     """
+    tree = _as_said(task, tree)
     chosen: dict[str, Any] = {}
     current = _at(task, tree, chosen, {})
     steps = _steps(task)
@@ -155,8 +175,25 @@ def settle(task: Task, tree: Mapping[str, Any], until: float) -> Settled:
             turned = _turned(current.model, side, task)
             _search(task, current, turned, points, time.monotonic() + left)
         else:
-            current = _decide(task, tree, chosen, current, way, points, left)
+            current, tree = _decide(task, tree, chosen, current, way, points, left)
     return current
+
+
+def _as_said(task: Task, tree: Mapping[str, Any]) -> dict[str, Any]:
+    """The tree with what is usual for the ways of working that the user has said."""
+    changed = copy.deepcopy(dict(tree))
+    for way in task.kind.ways:
+        for option in way.options:
+            if all(task.settings.overrides.get(k) == v for k, v in option.values.items()):
+                _put_usual(task, changed, option)
+    return changed
+
+
+def _put_usual(task: Task, tree: dict[str, Any], option: Option) -> None:
+    settings = task.settings
+    for key, value in option.usual.items():
+        if key not in settings.overrides and key not in settings.choice.fix:
+            put(tree, key, value)
 
 
 def _steps(task: Task) -> list[tuple[Way | None, str, tuple[int, ...]]]:
@@ -169,9 +206,9 @@ def _steps(task: Task) -> list[tuple[Way | None, str, tuple[int, ...]]]:
         if side not in task.sides:
             continue
         of = [way for way in ways if way.side == side]
-        steps += [(way, side, _points_for(task, side, way.shallow)) for way in of]
-        if all(way.shallow for way in of):
-            steps.append((None, side, _points_for(task, side, False)))
+        steps += [(way, side, _points_for(task, side, _TELLING)) for way in of]
+        if not of:
+            steps.append((None, side, _points_for(task, side)))
     return steps
 
 
@@ -182,7 +219,6 @@ def joint(task: Task, settled: Settled, until: float) -> Fit:
         settled.start,
         task.evaluator(settled.model),
         groups_of(task.points),
-        (),
         budget_s=max(1.0, until - time.monotonic()),
         seed=task.settings.seed,
         begin=settled.place,
@@ -193,7 +229,7 @@ def joint(task: Task, settled: Settled, until: float) -> Fit:
 
 def _is_open(way: Way, task: Task) -> bool:
     """True if nobody has said how the device works, and some point tells it."""
-    named = {key for option in way.options for key in option}
+    named = {key for option in way.options for key in option.values}
     settings = task.settings
     said = named & (set(settings.overrides) | set(settings.choice.fix) | settings.choice.free)
     return not said and not settings.like and way.side in task.sides
@@ -207,26 +243,37 @@ def _decide(
     way: Way,
     points: tuple[int, ...],
     left: float,
-) -> Settled:
-    """The option under which the points are met best."""
+) -> tuple[Settled, dict[str, Any]]:
+    """The option under which the points are met best, and the tree to go on with."""
     begun, tried = time.monotonic(), []
     known = {p.key: float(x) for p, x in zip(current.model.parameters, current.place, strict=True)}
     for number, option in enumerate(way.options):
-        candidate = _at(task, tree, chosen | dict(option), known)
-        candidate.evaluations, candidate.notes = current.evaluations, current.notes
+        usual = copy.deepcopy(dict(tree))
+        _put_usual(task, usual, option)
+        places = {key: place for key, place in known.items() if key not in option.usual}
+        candidate = _at(task, usual, chosen | dict(option.values), places)
         until = begun + left * (number + 1) / len(way.options)
         turned = _turned(candidate.model, way.side, task)
-        # Few points cost little: what they tell is searched for thoroughly.
-        effort = (25, 3, 30) if way.shallow else (12, 2, 15)
-        cost = _search(task, candidate, turned, points, until, *effort)
-        current.evaluations = candidate.evaluations
-        tried.append((cost, number, candidate))
-    _, number, best = min(tried, key=lambda one: one[:2])
+        cost = _search(task, candidate, turned, points, until)
+        cost += _PER_PARAMETER * len(turned)
+        current.evaluations += candidate.evaluations
+        tried.append((cost, number, candidate, usual))
+    cost, number, best, settled = min(tried, key=lambda one: one[:2])
     best.evaluations = current.evaluations
-    chosen.update(way.options[number])
-    said = ", ".join(f"{key} = {value}" for key, value in way.options[number].items())
-    best.notes = [*current.notes, f"{said}: fits best of {len(way.options)} that were tried"]
-    return best
+    chosen.update(way.options[number].values)
+    margin = _ABOUT_AS_WELL * max(1.0, cost / _residuals(task, points))
+    rivals = [way.options[at] for other, at, *_ in tried if at != number and other < cost + margin]
+    made = Decision(way, way.options[number], tuple(rivals))
+    best.decisions = (*current.decisions, made)
+    return best, settled
+
+
+def _residuals(task: Task, points: tuple[int, ...]) -> int:
+    return sum(1 for group in groups_of(task.points) if group in points)
+
+
+def _said(option: Option) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in option.values.items())
 
 
 def _at(
@@ -251,25 +298,15 @@ def _search(
     turned: tuple[int, ...],
     points: tuple[int, ...],
     until: float,
-    samples: int = 25,
-    simplexes: int = 3,
-    steps: int = 30,
+    samples: int = 12,
 ) -> float:
     """Searches some parameters on some points; the place moves. Gives the cost there."""
-    pulls = np.array([parameter.pull for parameter in at.model.parameters])
-    search = Search(task.evaluator(at.model), at.start, points, float("inf"), pulls)
+    parameters = at.model.parameters
+    search = Search(task.evaluator(at.model), at.start, points, float("inf"), parameters)
     stage = Stage(turned, points)
     try:
-        at.place = look_everywhere(
-            search,
-            at.place,
-            stage,
-            samples * len(turned),
-            task.settings.seed,
-            until,
-            simplexes,
-            steps,
-        )
+        many = max(_LEAST_SAMPLES, samples * len(turned))
+        at.place = look_everywhere(search, at.place, stage, many, task.settings.seed, until)
         cost = robust(search.residuals(at.place, points, False))
     except OutOfTimeError:
         cost = float("inf")
@@ -295,20 +332,17 @@ def _turned(model: FitModel, side: str, task: Task) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _points_for(task: Task, side: str, shallow: bool) -> tuple[int, ...]:
-    """Points that tell of a direction: pure ones where there are any; the shallowest, or a span."""
+def _points_for(task: Task, side: str, most: int = _SPANNING) -> tuple[int, ...]:
+    """Points that tell of a direction, pure ones where there are any, that span the depths."""
     of = [i for i, point in enumerate(task.points) if getattr(point, side) is not None]
     pure = [i for i in of if len(list(task.points[i].sides())) == 1]
-    of = pure or of
-    if shallow:
-        return tuple(sorted(of, key=lambda index: task.points[index].outstanding)[:_SHALLOW])
-    return _spanning(task.points, of)
+    return _spanning(task.points, pure or of, most)
 
 
-def _spanning(points: Sequence[Point], of: Sequence[int]) -> tuple[int, ...]:
+def _spanning(points: Sequence[Point], of: Sequence[int], most: int = _SPANNING) -> tuple[int, ...]:
     """A few points that span what is outstanding."""
     ordered = sorted(of, key=lambda index: (points[index].outstanding, points[index].numjobs))
-    if len(ordered) <= _SPANNING:
+    if len(ordered) <= most:
         return tuple(ordered)
-    at = np.linspace(0, len(ordered) - 1, _SPANNING)
+    at = np.linspace(0, len(ordered) - 1, most)
     return tuple(ordered[round(float(index))] for index in at)

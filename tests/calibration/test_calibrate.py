@@ -15,10 +15,11 @@ from raidlab.calibration.calibrate import Calibration, calibrate
 from raidlab.calibration.compare import compare, estimate_mapped, summary
 from raidlab.calibration.distribution import kolmogorov, percentile
 from raidlab.calibration.fio_json import import_fio
-from raidlab.calibration.fit import Stage, fit
+from raidlab.calibration.fit import fit
 from raidlab.calibration.kinds import TEMPLATES
 from raidlab.calibration.measurement import Latency, Measurement, Point, Side
 from raidlab.calibration.parameters import Choice, Parameter
+from raidlab.calibration.search import Stage
 from raidlab.calibration.select import split
 from raidlab.calibration.staging import Settings
 from raidlab.cli import app

@@ -38,15 +38,37 @@ const FINE_MOST: u32 = 16_384;
 const FINE: u32 = 2048;
 
 impl Table {
-    fn new(cylinders: u32, at: impl Fn(u32) -> u32) -> Table {
+    /// By how many powers of two the long distances of a table lie apart.
+    fn shift(cylinders: u32) -> u32 {
         if cylinders <= FINE_MOST {
+            return 0;
+        }
+        (cylinders / FINE_MOST).ilog2() + 1
+    }
+
+    /// The distances from 1 on that the drive has and a table holds, and the longest.
+    fn distances(cylinders: u32) -> impl Iterator<Item = u32> {
+        let shift = Table::shift(cylinders);
+        let (fine, last) = match shift {
+            0 => (cylinders, 0),
+            _ => (FINE, cylinders >> shift),
+        };
+        let coarse = (1..=last).map(move |index| index << shift);
+        (1..fine)
+            .chain(coarse)
+            .chain([cylinders.saturating_sub(1)])
+            .filter(move |&distance| 0 < distance && distance < cylinders)
+    }
+
+    fn new(cylinders: u32, at: impl Fn(u32) -> u32) -> Table {
+        let shift = Table::shift(cylinders);
+        if shift == 0 {
             return Table {
                 fine: (0..cylinders).map(at).collect(),
                 coarse: Box::default(),
                 shift: 0,
             };
         }
-        let shift = (cylinders / FINE_MOST).ilog2() + 1;
         let last = (cylinders >> shift) + 1;
         Table {
             fine: (0..FINE).map(&at).collect(),
@@ -157,7 +179,7 @@ fn tabulate(curve: &CurveParams, cylinders: u32, key: &str, check: &mut Check) -
         return None;
     }
     let wrong = |distance: &u32| !(0.0..=LONGEST_NS).contains(&at(*distance));
-    if let Some(distance) = (1..cylinders).find(wrong) {
+    if let Some(distance) = Table::distances(cylinders).find(wrong) {
         check.that(
             false,
             key,
@@ -253,17 +275,12 @@ fn three_figures(single: f64, average: f64, full: f64, n: f64) -> Option<(f64, f
     if n < 3.0 {
         return Some((0.0, 0.0));
     }
-    // Means over pairs of different random cylinders. The root of a sum of many terms is close
-    // to its integral; exact sums cost little here, once a model.
-    let (mut root, mut line, mut pairs) = (0.0, 0.0, 0.0);
-    for d in 1..n as u64 {
-        let weight = n - d as f64;
-        let beyond = (d - 1) as f64;
-        root += weight * beyond.sqrt();
-        line += weight * beyond;
-        pairs += weight;
-    }
-    let (root, line) = (root / pairs, line / pairs);
+    // Means over pairs of different random cylinders, each distance d that n - d pairs have.
+    let last = n - 2.0;
+    let pairs = n * (n - 1.0) / 2.0;
+    let root = ((n - 1.0) * sum_of_roots(last) - sum_of_root_cubes(last)) / pairs;
+    let squares = last * (last + 1.0) * (2.0 * last + 1.0) / 6.0;
+    let line = ((n - 1.0) * last * (last + 1.0) / 2.0 - squares) / pairs;
     let reach = n - 2.0;
     let determinant = root * reach - line * reach.sqrt();
     if determinant.abs() < 1e-12 {
@@ -276,9 +293,45 @@ fn three_figures(single: f64, average: f64, full: f64, n: f64) -> Option<(f64, f
     ))
 }
 
+/// The sum of `sqrt(k)` for k from 1 to `m`: Euler and Maclaurin's series, `zeta(-1/2)` in front.
+fn sum_of_roots(m: f64) -> f64 {
+    if m < EXACT {
+        return (1..=m as u32).map(|k| f64::from(k).sqrt()).sum();
+    }
+    let root = m.sqrt();
+    -0.207_886_224_977_354_57
+        + root * (2.0 / 3.0 * m + 0.5)
+        + 1.0 / (24.0 * root)
+        - 1.0 / (1920.0 * m * m * root)
+}
+
+/// The sum of `k sqrt(k)` for k from 1 to `m`, `zeta(-3/2)` in front.
+fn sum_of_root_cubes(m: f64) -> f64 {
+    if m < EXACT {
+        return (1..=m as u32).map(|k| f64::from(k) * f64::from(k).sqrt()).sum();
+    }
+    let root = m.sqrt();
+    -0.025_485_201_889_833_035
+        + root * (0.4 * m * m + 0.5 * m + 0.125)
+        + 1.0 / (1920.0 * m * root)
+}
+
+/// Below, sums are made term by term; from here on the series err by less than the terms' rounding.
+const EXACT: f64 = 64.0;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn series_are_the_sums_that_they_stand_for() {
+        for m in [64_u32, 65, 1000, 100_000] {
+            let of = |power: f64| (1..=m).map(|k| f64::from(k).powf(power)).sum::<f64>();
+            let near = |series: f64, sum: f64| (series / sum - 1.0).abs() < 1e-12;
+            assert!(near(sum_of_roots(f64::from(m)), of(0.5)), "{m}");
+            assert!(near(sum_of_root_cubes(f64::from(m)), of(1.5)), "{m}");
+        }
+    }
 
     #[test]
     fn a_movement_is_late_by_its_spread_at_the_most_and_no_movement_is_never_late() {

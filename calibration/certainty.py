@@ -1,0 +1,214 @@
+"""How sure a fit is: slopes at the place found, errors, correlations, intervals, doubts.
+
+The Jacobian gives standard errors and correlations; a bootstrap over points, on the linear model
+that the Jacobian is, says how far the points agree with each other, and the larger of both counts.
+Both think that residuals change in straight lines. So each interval is confirmed by its profile:
+the parameter is moved to the interval's end, the others along with it as the correlations say,
+and simulated. Where the residuals do not rise as they should, the end moves out until they do.
+
+Source: profile likelihood as in Venzon and Moolgavkar 1988, with the others moved linearly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from raidlab.calibration.loss import robust
+from raidlab.calibration.parameters import Parameter
+from raidlab.calibration.search import Array, Search, step_of
+
+_STEP = 0.05
+"""Wide, so that the scatter of two simulations is not taken for a slope."""
+_ONE_SIDED = 3.0
+_AT_BOUND = 0.01
+_WIDE = 0.25
+_ALIKE = 0.98
+_DRAWS = 200
+_95 = 1.96
+_RIDGE = 1e-4
+"""Far below any real sensitivity: keeps what nothing speaks to finite, and huge."""
+_OUTWARD = 3
+"""Times that an interval's end moves out."""
+_FARTHER = 2.5
+"""By which it moves at most each time."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A fitted parameter."""
+
+    parameter: Parameter
+    value: float
+    stderr: float
+    low: float
+    high: float
+    at_bound: bool
+    identifiable: bool
+    like: str = ""
+    """Another parameter that the data cannot tell it from."""
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """What the surroundings of a place say."""
+
+    estimates: tuple[Estimate, ...]
+    errors: Array
+    """Standard errors of the places, in units of the range."""
+    correlations: Array
+    jacobian: Array
+    residuals: Array
+
+
+def certainty(
+    search: Search,
+    place: Array,
+    groups: Sequence[int],
+    seed: int,
+) -> Certainty:
+    """Slopes, errors and intervals around a place.
+
+    Args:
+        search: What evaluates; its points and parameters are those of the fit.
+        place: In the unit cube.
+        groups: For each residual, the point that it belongs to.
+        seed: Of the bootstrap's draws.
+    """
+    parameters, count = search.parameters, len(place)
+    jacobian, at_best = _jacobian(search, place, parameters)
+    weights = (1.0 + at_best**2) ** -0.25
+    weighted = jacobian * weights[:, None]
+    spare = max(1, len(at_best) - count)
+    scale = max(1.0, float(np.sum((at_best * weights) ** 2)) / spare)
+    covariance = np.linalg.inv(weighted.T @ weighted + _RIDGE * np.eye(count)) * scale
+    deviations = np.sqrt(np.diag(covariance))
+    errors = np.maximum(deviations, _bootstrap(weighted, at_best * weights, groups, seed))
+    correlations = covariance / np.outer(deviations, deviations)
+    estimates, confirmed = [], np.zeros(count)
+    for index, parameter in enumerate(parameters):
+        along = covariance[:, index] / covariance[index, index]
+        rise = _95**2 * scale * (errors[index] / deviations[index]) ** 2
+        low, high = (
+            _end(search, place, at_best, sign * _95 * errors[index], along, index, rise)
+            for sign in (-1.0, 1.0)
+        )
+        confirmed[index] = max(errors[index], (high - low) / (2 * _95))
+        others = np.abs(np.delete(correlations[index], index))
+        names = [other.key for other in parameters if other is not parameter]
+        like = names[int(np.argmax(others))] if len(others) and others.max() > _ALIKE else ""
+        estimates.append(
+            _estimate(parameter, float(place[index]), float(confirmed[index]), low, high, like)
+        )
+    return Certainty(tuple(estimates), confirmed, correlations, jacobian, at_best)
+
+
+def _estimate(
+    parameter: Parameter, at: float, error: float, low: float, high: float, like: str
+) -> Estimate:
+    at_bound = at < _AT_BOUND or at > 1 - _AT_BOUND
+    one_sided = low <= 0.0 or high >= 1.0
+    return Estimate(
+        parameter,
+        parameter.value(at),
+        abs(parameter.slope(at)) * error,
+        parameter.value(low),
+        parameter.value(high),
+        at_bound,
+        error < _WIDE and not like and not at_bound and not one_sided,
+        like,
+    )
+
+
+def _end(
+    search: Search,
+    place: Array,
+    at_best: Array,
+    distance: float,
+    along: Array,
+    index: int,
+    rise: float,
+) -> float:
+    """The end of an interval: at least `distance` away, where the residuals have risen enough."""
+    least = robust(at_best)
+    count = len(place)
+    for _ in range(_OUTWARD):
+        moved = np.clip(place + distance * along, 0.0, 1.0)
+        end = float(place[index] + distance)
+        if not 0.0 < end < 1.0:
+            break
+        found = robust(search.residuals(moved, search.points, False)[: -count or None]) - least
+        if found >= 0.5 * rise:
+            break
+        distance *= min(_FARTHER, max(1.3, float(np.sqrt(rise / max(found, 1e-9)))))
+    return min(1.0, max(0.0, float(place[index] + distance)))
+
+
+def _jacobian(search: Search, place: Array, parameters: Sequence[Parameter]) -> tuple[Array, Array]:
+    """Change of the residuals by place, from steps to both sides where there is room."""
+    count = len(place)
+    at_best = search.residuals(place, search.points, False)[: -count or None]
+    columns = []
+    for index, parameter in enumerate(parameters):
+        step = np.zeros(count)
+        step[index] = step_of(parameter, float(place[index]), _STEP)
+        high, low = np.clip(place + step, 0, 1), np.clip(place - step, 0, 1)
+        up = search.residuals(high, search.points, False)[: -count or None] - at_best
+        down = at_best - search.residuals(low, search.points, False)[: -count or None]
+        columns.append(_slope(up, high[index] - place[index], down, place[index] - low[index]))
+    return np.array(columns).T.reshape(len(at_best), count), at_best
+
+
+def _slope(up: Array, above: float, down: Array, below: float) -> Array:
+    """Change of the residuals by place from steps to both sides.
+
+    Where one side hardly changes anything, a bottleneck ends at this place: the parameter may lie
+    anywhere on that side, so that side is what the data say of it.
+    """
+    if above > 0.0 and below > 0.0:
+        sides = sorted((up / above, down / below), key=lambda side: float(side @ side))
+        if float(sides[1] @ sides[1]) > _ONE_SIDED**2 * float(sides[0] @ sides[0]):
+            return sides[0]
+    return np.asarray((up + down) / (above + below))
+
+
+def _bootstrap(weighted: Array, residuals: Array, groups: Sequence[int], seed: int) -> Array:
+    """Deviation of the places when points are drawn with replacement, on the linear model."""
+    draws = np.random.default_rng(seed)
+    members = [np.flatnonzero(np.array(groups) == group) for group in sorted(set(groups))]
+    count = weighted.shape[1]
+    if len(members) < 3:
+        return np.zeros(count)
+    moves = []
+    for _ in range(_DRAWS):
+        chosen = draws.integers(len(members), size=len(members))
+        rows = np.concatenate([members[index] for index in chosen])
+        part = weighted[rows]
+        normal = part.T @ part + 1.0 * np.eye(count)
+        moves.append(-np.linalg.solve(normal, part.T @ residuals[rows]))
+    return np.asarray(np.std(np.array(moves), axis=0))
+
+
+def doubts(estimates: Sequence[Estimate], residuals: int) -> list[str]:
+    """What the points do not tell, in words."""
+    found = []
+    if residuals < len(estimates):
+        found.append(
+            f"{residuals} measured values for {len(estimates)} parameters: measure more depths,"
+            " jobs and both directions (raidlab-collect --plan quick)"
+        )
+    for estimate in estimates:
+        key = estimate.parameter.key
+        if key.startswith("state.") and estimate.at_bound:
+            continue
+        if estimate.at_bound:
+            found.append(f"{key} lies at its bound, {estimate.value:.4g} {estimate.parameter.unit}")
+        elif estimate.like:
+            found.append(f"{key} cannot be told from {estimate.like} by these points")
+        elif not estimate.identifiable:
+            found.append(
+                f"{key} is hardly determined by these points; {estimate.parameter.speaks} tell it"
+            )
+    return found
