@@ -299,21 +299,19 @@ fn sum_of_roots(m: f64) -> f64 {
         return (1..=m as u32).map(|k| f64::from(k).sqrt()).sum();
     }
     let root = m.sqrt();
-    -0.207_886_224_977_354_57
-        + root * (2.0 / 3.0 * m + 0.5)
-        + 1.0 / (24.0 * root)
+    -0.207_886_224_977_354_57 + root * (2.0 / 3.0 * m + 0.5) + 1.0 / (24.0 * root)
         - 1.0 / (1920.0 * m * m * root)
 }
 
 /// The sum of `k sqrt(k)` for k from 1 to `m`, `zeta(-3/2)` in front.
 fn sum_of_root_cubes(m: f64) -> f64 {
     if m < EXACT {
-        return (1..=m as u32).map(|k| f64::from(k) * f64::from(k).sqrt()).sum();
+        return (1..=m as u32)
+            .map(|k| f64::from(k) * f64::from(k).sqrt())
+            .sum();
     }
     let root = m.sqrt();
-    -0.025_485_201_889_833_035
-        + root * (0.4 * m * m + 0.5 * m + 0.125)
-        + 1.0 / (1920.0 * m * root)
+    -0.025_485_201_889_833_035 + root * (0.4 * m * m + 0.5 * m + 0.125) + 1.0 / (1920.0 * m * root)
 }
 
 /// Below, sums are made term by term; from here on the series err by less than the terms' rounding.
