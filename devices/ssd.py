@@ -279,7 +279,7 @@ class SsdSpec(DriveSpec):
         name = options.cooling or next(iter(heat.cooling))
         cooling = heat.cooling[name]
         capacity = heat.capacity
-        if options.history or options.snapshot is not None:
+        if options.history:
             # A drive in use is warm, but its time constant is minutes: with less heat capacity
             # it comes to the same balance within the run's warm-up.
             capacity = _SOAKED_TIME_CONSTANT_S / cooling.resistance

@@ -64,6 +64,42 @@ def test_a_saved_state_is_begun_with_again_and_goes_on_the_same_each_time(tmp_pa
     assert file.read_bytes() == whole
 
 
+HOT = """
+[[array]]
+name = "data"
+drives = [{{ model = "p3700-800", cooling = "restricted" }}]
+[[workload]]
+rw = "{rw}"
+block_size = "128 KiB"
+align = "128 KiB"
+outstanding = {outstanding}
+[run]
+warm_up = "0 s"
+duration = "{duration}"
+{state}
+"""
+
+
+def test_heat_travels_with_the_state(tmp_path):
+    """A drive that was throttled is throttled still, where one that was idle is cool and fast."""
+    hot, cool = tmp_path / "hot.toml", tmp_path / "cool.toml"
+    load = {"rw": "write", "outstanding": 32, "duration": "1 s"}
+    hot.write_text(HOT.format(**load, state='precondition = "filled"'))
+    end = figures(simulate(load_scenario(hot), save_state=tmp_path / "hot.state"))
+    assert end["temperature_c"] > 68
+    load |= {"rw": "read", "duration": "40 ms"}
+    rates = {}
+    for path, state in ((hot, 'snapshot = "hot.state"'), (cool, 'precondition = "filled"')):
+        path.write_text(HOT.format(**load, state=state))
+        result = simulate(load_scenario(path))
+        rates[path] = result.results[0]["iops"]
+        if path == hot:
+            # Minutes of time constant: in 40 ms nothing changes.
+            assert figures(result)["temperature_c"] == pytest.approx(end["temperature_c"], abs=0.1)
+            assert figures(result)["throttled_s"] > 0.02
+    assert rates[hot] < rates[cool]
+
+
 def wrong(path: Path) -> str:
     with pytest.raises(SpecError) as error:
         simulate(load_scenario(path))

@@ -62,3 +62,52 @@ fn stripes_with_parity() {
     load["align_bytes"] = json!(512);
     assert_free(&value);
 }
+
+/// A drive of 16 MiB that is written at random all over: collection, wear levelling and parity
+/// included.
+#[test]
+fn a_solid_state_drive_with_collection_at_work() {
+    let capacity = 16_u64 << 20;
+    let past = |access: &str, written: u64| {
+        json!({"access": access, "start_bytes": 0, "area_bytes": capacity, "block_bytes": 4096,
+               "written_bytes": written, "ongoing": written == 0})
+    };
+    let mut value = stations(1, 0, "fixed", 1);
+    value["devices"] = json!([{
+        "kind": "ssd", "capacity_bytes": capacity, "unit_bytes": 4096,
+        "nand": {"channels": 2, "dies_per_channel": 2, "planes": 2, "blocks_per_plane": 40,
+                 "pages_per_block": 32, "page_bytes": 4096, "read_ns": [50_000, 80_000],
+                 "program_ns": [400_000, 1_200_000], "erase_ns": 3_000_000,
+                 "channel_bytes_per_s": 200_000_000, "command_ns": 1000, "cache_read": true,
+                 "cache_program": true, "suspend_ns": 5000, "reads_first": 4,
+                 "rated_cycles": 3000},
+        "parity_stripe": 4,
+        "collection": {"policy": "greedy", "level_wear": true, "wear_gap": 20,
+                       "background_free_blocks": 5},
+        "buffer": {"bytes": 262_144, "protected": false, "write_through": false},
+        "firmware": {"cores": 2, "read_ns": 1000, "write_ns": 1000, "read_unit_ns": 500,
+                     "write_unit_ns": 500, "read_latency_ns": 5000, "write_latency_ns": 5000,
+                     "other_ns": 1000},
+        "prefetch": {"window_bytes": 65_536, "after_commands": 2},
+        "history": [past("sequential", capacity), past("random", 0)],
+    }]);
+    let load = &mut value["workloads"][0];
+    load["area_bytes"] = json!(capacity);
+    load["arrival"]["outstanding"] = json!(64);
+    load["read_share"] = json!(0.4);
+    assert_free(&value);
+}
+
+#[test]
+fn a_hard_disk_with_its_write_cache() {
+    let disk = include_str!("../../../devices/models/tests/common/seven_two.json");
+    let mut disk: Value = serde_json::from_str(disk).expect("a disk");
+    disk["kind"] = json!("hdd");
+    let mut value = stations(1, 0, "fixed", 1);
+    value["devices"] = json!([disk]);
+    value["drives"][0]["queue_depth"] = json!(32);
+    let load = &mut value["workloads"][0];
+    load["arrival"]["outstanding"] = json!(64);
+    load["read_share"] = json!(0.5);
+    assert_free(&value);
+}

@@ -87,6 +87,14 @@ impl HeatParams {
     }
 }
 
+/// How warm a drive is, for a file of its state.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+pub(super) struct Warmth {
+    pub(super) celsius: f64,
+    /// Throttling steps in effect: by the hysteresis they may outlast their temperature.
+    pub(super) level: u32,
+}
+
 /// A drive's temperature in a run.
 #[derive(Debug)]
 pub(super) struct Heat {
@@ -116,6 +124,22 @@ impl Heat {
             throttled: Nanos::ZERO,
             joules: 0.0,
             params: params.clone(),
+        }
+    }
+
+    /// The same drive, as warm as a file of its state says.
+    pub(super) fn resume(mut self, warmth: Warmth) -> Heat {
+        self.celsius = warmth.celsius;
+        self.highest = warmth.celsius;
+        // Another cooling may have other steps; the next look puts the level right.
+        self.level = self.params.steps.len().min(warmth.level as usize);
+        self
+    }
+
+    pub(super) fn warmth(&self) -> Warmth {
+        Warmth {
+            celsius: self.celsius,
+            level: self.level as u32,
         }
     }
 
@@ -207,6 +231,27 @@ mod tests {
         }
         let expected = 35.0 - 10.0 * libm::exp(-1.0);
         assert!((heat.figures().0 - expected).abs() < 1e-9, "{heat:?}");
+    }
+
+    /// Between the two temperatures of the hysteresis only the level tells whether a drive is
+    /// throttled: it goes on as it was, at the temperature that it had.
+    #[test]
+    fn a_saved_drive_is_as_warm_and_as_throttled_as_it_was() {
+        let mut heat = Heat::new(&params());
+        let busy = Operations {
+            programs: 360_000,
+            ..Operations::default()
+        };
+        heat.update(Time(1_000_000_000), &busy);
+        heat.update(Time(2_600_000_000), &busy);
+        assert!((55.0..60.0).contains(&heat.figures().0), "{heat:?}");
+        let again = Heat::new(&params()).resume(heat.warmth());
+        assert_eq!(again.stretch(), 2 * UNTHROTTLED);
+        assert_eq!(again.figures().0, heat.figures().0);
+        let mut other = params();
+        other.steps.clear();
+        let elsewhere = Heat::new(&other).resume(heat.warmth());
+        assert_eq!(elsewhere.stretch(), UNTHROTTLED);
     }
 
     #[test]

@@ -84,16 +84,14 @@ impl Ssd {
     /// Names every parameter that is out of its range.
     pub fn new(params: &SsdParams, seed: u64, name: &str) -> Result<Ssd, Vec<Fault>> {
         let shape = params.shape()?;
-        let translation = match &params.snapshot {
+        let (translation, warmth) = match &params.snapshot {
             Some(path) => snapshot::load(params, shape, name, path)?,
-            None => state::prepare(
-                shape,
-                params.collection,
-                &params.history,
-                u64::from(params.unit_bytes),
-                0,
-                (seed, name),
-            ),
+            None => {
+                let (unit, history) = (u64::from(params.unit_bytes), &params.history);
+                let seed = (seed, name);
+                let past = state::prepare(shape, params.collection, history, unit, 0, seed);
+                (past, None)
+            }
         };
         if let Some(why) = translation.why_stuck() {
             let fault = Fault::new("capacity_bytes", params.capacity_bytes, why);
@@ -108,15 +106,23 @@ impl Ssd {
         // Beside its share of the buffer a die has the moves that a host's page set causes.
         let jobs = 16 + 2 * sets_in_buffer.div_ceil(shape.dies) as usize;
         let unit = params.unit_bytes;
+        let heat = params.heat.as_ref().map(|heat| match warmth {
+            Some(warmth) => Heat::new(heat).resume(warmth),
+            None => Heat::new(heat),
+        });
+        let mut nand = Nand::new(
+            &params.nand,
+            params.stored_unit_bytes(),
+            params.packing().1,
+            params.compression.as_ref().and_then(Engine::new),
+            jobs,
+        );
+        if let Some(heat) = &heat {
+            nand.throttle(heat.stretch());
+        }
         Ok(Ssd {
             unit_shift: unit.is_power_of_two().then(|| unit.trailing_zeros()),
-            nand: Nand::new(
-                &params.nand,
-                params.stored_unit_bytes(),
-                params.packing().1,
-                params.compression.as_ref().and_then(Engine::new),
-                jobs,
-            ),
+            nand,
             firmware: Firmware::new(
                 &params.firmware,
                 translation.mapped_share(),
@@ -135,7 +141,7 @@ impl Ssd {
                 .prefetch
                 .as_ref()
                 .map(|prefetch| Prefetch::new(prefetch, unit)),
-            heat: params.heat.as_ref().map(Heat::new),
+            heat,
             background: (params.collection.background_free_blocks > 0)
                 .then(|| Background::new(shape.dies, params.collection.background_share)),
             latest: Latest::of(
@@ -196,7 +202,8 @@ impl Ssd {
 
     /// The drive's state for a file; `name` is the one by which it will be looked for.
     pub fn state(&self, name: &str) -> DriveState {
-        snapshot::save(&self.params, name, &self.translation)
+        let warmth = self.heat.as_ref().map(Heat::warmth);
+        snapshot::save(&self.params, name, &self.translation, warmth)
     }
 
     /// Why garbage collection can free nothing any more, and what to change, if it cannot.

@@ -2,9 +2,10 @@
 //!
 //! What a run has left on a drive - the map, the blocks' books, the frontiers, the random stream of
 //! the policy - goes into a file as after an orderly shutdown: what the buffer held is in NAND,
-//! clocks and temperatures start anew. Of the map only what differs from the drive's own start is
+//! clocks start anew. The drive is as warm as it was, and throttled if it was. Of the map only what differs from the drive's own start is
 //! written. The layout of the file is in docs/files/state.md.
 
+use super::heat::Warmth;
 use super::params::SsdParams;
 use super::translation::{Shape, Translation};
 use crate::Fault;
@@ -93,11 +94,16 @@ fn fingerprint(params: &SsdParams) -> u64 {
 }
 
 /// The state of a drive.
-pub(super) fn save(params: &SsdParams, name: &str, translation: &Translation) -> DriveState {
+pub(super) fn save(
+    params: &SsdParams,
+    name: &str,
+    translation: &Translation,
+    warmth: Option<Warmth>,
+) -> DriveState {
     DriveState {
         drive: name.to_owned(),
         fingerprint: fingerprint(params),
-        state: postcard::to_allocvec(translation).expect("memory holds any state"),
+        state: postcard::to_allocvec(&(translation, warmth)).expect("memory holds any state"),
     }
 }
 
@@ -107,7 +113,7 @@ pub(super) fn load(
     shape: Shape,
     name: &str,
     path: &str,
-) -> Result<Translation, Vec<Fault>> {
+) -> Result<(Translation, Option<Warmth>), Vec<Fault>> {
     let wrong = |allowed: String| vec![Fault::new("snapshot", path, allowed)];
     let states = read_states(Path::new(path)).map_err(wrong)?;
     let state = match &states[..] {
@@ -129,8 +135,14 @@ pub(super) fn load(
             "a state of the same model and format: {drive} had another data sheet"
         )));
     }
-    let mut translation: Translation = postcard::from_bytes(&state.state)
-        .map_err(|error| wrong(format!("an undamaged file: {error}")))?;
+    let (mut translation, warmth): (Translation, Option<Warmth>) =
+        postcard::from_bytes(&state.state)
+            .map_err(|error| wrong(format!("an undamaged file: {error}")))?;
+    if warmth.is_some_and(|warmth| !warmth.celsius.is_finite()) {
+        return Err(wrong(
+            "an undamaged file: a temperature is no number".into(),
+        ));
+    }
     // A past may use a few blocks of each die less, never more.
     let found = translation.shape();
     let same = Shape {
@@ -144,7 +156,7 @@ pub(super) fn load(
     translation
         .check()
         .map_err(|why| wrong(format!("a state that agrees with itself: {why}")))?;
-    Ok(translation)
+    Ok((translation, warmth))
 }
 
 #[cfg(test)]
