@@ -10,6 +10,7 @@ from raidlab.commands.calibrate import calibrate
 from raidlab.commands.collect import PASS_ON, collect, fio
 from raidlab.commands.common import command, guarded_output
 from raidlab.commands.compare import compare
+from raidlab.commands.compression import compression
 from raidlab.commands.controllers import controllers
 from raidlab.commands.devices import devices
 from raidlab.commands.import_disksim import disksim
@@ -30,6 +31,7 @@ app.command()(validate)
 app.command()(devices)
 app.command()(controllers)
 app.command()(rebuild)
+app.command()(compression)
 app.command()(replay)
 app.command(context_settings=PASS_ON, add_help_option=False)(collect)
 app.command(context_settings=PASS_ON)(fio)

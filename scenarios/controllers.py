@@ -165,8 +165,7 @@ def chosen_controllers(names: Sequence[str] = ()) -> list[ControllerSpec]:
     others = [spec for spec in found if not isinstance(spec, ControllerSpec)]
     if others:
         raise SpecError(
-            Fault("--only", spec.name, f"a controller; this is a {spec.kind}")
-            for spec in others
+            Fault("--only", spec.name, f"a controller; this is a {spec.kind}") for spec in others
         )
     specs = found or [device.spec for device in catalogue()]
     return [spec for spec in specs if isinstance(spec, ControllerSpec)]

@@ -135,6 +135,9 @@ impl Ssd {
                 since_parity: 0,
                 parity_stripe: params.parity_stripe,
                 issued: 0,
+                parities: 0,
+                taken: 0,
+                overwritten: 0,
                 partial_reads: 0,
             },
             prefetch: params
@@ -233,14 +236,32 @@ impl Ssd {
                 self.programs.issued
             ));
         }
+        let Programs {
+            taken, overwritten, ..
+        } = self.programs;
+        if taken != counts.host + overwritten {
+            return Err(format!(
+                "the buffer took {taken} units, of which {overwritten} replaced others, and {} were \
+                 placed",
+                counts.host
+            ));
+        }
         Ok(())
+    }
+
+    /// Bytes that NAND has taken in or is about to: what the host wrote, as it is stored, what
+    /// collection moved, and parity.
+    fn nand_bytes(&self) -> u64 {
+        let counts = self.translation.counts();
+        let units = counts.host + counts.moved + counts.padded;
+        let parity = self.programs.parities * u64::from(self.translation.shape().units_per_set);
+        (units + parity) * u64::from(self.params.stored_unit_bytes())
     }
 
     /// Figures for the report.
     pub fn figures(&self) -> Vec<(&'static str, f64)> {
         let counts = self.translation.counts();
-        let written = counts.host + counts.moved + counts.padded;
-        let nand_bytes = written * u64::from(self.params.stored_unit_bytes());
+        let nand_bytes = self.nand_bytes();
         let mut figures = vec![
             ("host_bytes_written", self.host_bytes as f64),
             ("host_bytes_read", self.read_bytes as f64),

@@ -25,6 +25,12 @@ pub(super) struct Programs {
     pub(super) parity_stripe: u32,
     /// Page sets of data programmed.
     pub(super) issued: u64,
+    /// Page sets of parity programmed.
+    pub(super) parities: u64,
+    /// Units that the buffer took from the host.
+    pub(super) taken: u64,
+    /// Units of them that replaced older data in the buffer, which NAND never saw.
+    pub(super) overwritten: u64,
     /// Units read because a write covered a part of them.
     pub(super) partial_reads: u64,
 }
@@ -137,6 +143,7 @@ impl<P: Port> Work for Jobs<'_, P> {
             && self.programs.since_parity == self.programs.parity_stripe - 1
         {
             self.programs.since_parity = 0;
+            self.programs.parities += 1;
             let set = set % self.sets_per_block;
             self.add((die + 1) % self.dies, Job::Parity { set });
         }
@@ -171,7 +178,6 @@ impl Ssd {
             self.fill_buffer(port, *latest);
         }
         let (_, units) = self.units(offset, bytes);
-        self.host_bytes += bytes;
         let served = self.firmware.process(Op::Write, units, now);
         let processed = served.end + self.firmware.latency(Op::Write, units);
         let io = port.io(id);
@@ -198,6 +204,8 @@ impl Ssd {
         }
         self.translation.reset_counts();
         self.programs.issued = 0;
+        self.programs.parities = 0;
+        self.programs.overwritten = 0;
     }
 
     /// A unit that the host has written comes into the buffer, and may complete a page set.
@@ -206,6 +214,7 @@ impl Ssd {
         let mut jobs = jobs!(self, port);
         let unit = self.translation.map.find(unit);
         if overwritten_in_buffer(&self.translation, jobs.buffer, jobs.programs, unit.slot) {
+            self.programs.overwritten += 1;
             return;
         }
         let die = self.translation.current_die();
@@ -223,6 +232,8 @@ impl Ssd {
         };
         let (first, count) = self.units(offset, bytes);
         let end = (first + count).min(self.translation.map.units());
+        self.host_bytes += bytes;
+        self.programs.taken += u64::from(end.saturating_sub(first));
         if !self.params.sector_mapping {
             self.read_partial_units(offset, bytes, now);
         }

@@ -1,0 +1,97 @@
+"""`raidlab compression`: rates over how far data can be compressed."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Annotated
+
+import typer
+
+from raidlab.commands.common import (
+    DOES_NOT_HOLD,
+    INTERRUPTED,
+    Html,
+    Json,
+    OwnSeed,
+    Workers,
+    check_writable,
+    command,
+    progress,
+    say,
+    table,
+    unfinished,
+    write_file,
+)
+from raidlab.devices.faults import Fault, SpecError
+
+
+@command
+def compression(
+    target: Annotated[
+        str, typer.Argument(help="A drive that compresses, or a scenario with one (its file).")
+    ],
+    shares: Annotated[
+        str,
+        typer.Option("--shares", help="Shares by which data can be compressed, percent."),
+    ] = "0,2,10,25,50,75,90,98",
+    json: Json = False,
+    html: Html = None,
+    seed: OwnSeed = None,
+    workers: Workers = None,
+) -> None:
+    """Show rates, bytes to NAND and write amplification over how far data can be compressed.
+
+    A drive is loaded with random and sequential reads and writes; a scenario with its own loads.
+    """
+    from raidlab.scenarios.compression import compressions, to_json
+
+    wanted = _shares(shares)
+    check_writable(html)
+    with ExitStack() as stack:
+        store = unfinished(stack)
+        tell = stack.enter_context(progress("compression"))
+        try:
+            found = compressions(
+                target, wanted, seed=seed, workers=workers, progress=tell, store=store
+            )
+        except KeyboardInterrupt:
+            say("interrupted" + ("" if store is None else ": the same command goes on from here"))
+            raise typer.Exit(INTERRUPTED) from None
+    for warning in found.warnings:
+        say(f"warning: {warning}")
+    if json:
+        print(to_json(found))
+    else:
+        rows = [
+            {
+                "load": point.load,
+                "compressible": f"{point.compressible:.0%}",
+                "IO/s": point.iops,
+                "MiB/s": point.mib_per_s,
+                "bytes to NAND a byte": point.nand_bytes_per_host_byte,
+                "write amplification": point.write_amplification,
+                "bottleneck": point.bottleneck,
+            }
+            for points in found.curves().values()
+            for point in points
+        ]
+        table(rows, found.title)
+    if html is not None:
+        from raidlab.scenarios.compression_report import compression_report
+
+        write_file(html, compression_report(found))
+    for breach in found.breaches:
+        say(f"a check of the engine failed, which is a bug of raidlab: {breach}")
+    if found.breaches:
+        raise typer.Exit(DOES_NOT_HOLD)
+
+
+def _shares(text: str) -> list[float]:
+    allowed = 'percent from 0 to 100, with commas, such as "0,50,98"'
+    try:
+        shares = [float(part) / 100 for part in text.split(",")]
+    except ValueError:
+        raise SpecError([Fault("--shares", text, allowed)]) from None
+    if not all(0 <= share <= 1 for share in shares):
+        raise SpecError([Fault("--shares", text, allowed)])
+    return sorted(set(shares))
