@@ -178,6 +178,10 @@ class SsdSpec(DriveSpec):
             return f"a drive with more blocks: no block is left for data, since {kept}"
         return f"at most {room} B: the NAND has {self.nand.raw_bytes} B, and {kept}"
 
+    def _rated_host_bytes(self) -> int:
+        """Bytes that the data sheet lets a host write; 0 if it says nothing."""
+        return int((self.drive_writes_per_day or 0) * self.rated_years * 365 * self.capacity)
+
     def option_faults(self, options: DriveOptions) -> Iterator[Fault]:
         """Formats and cooling conditions that this drive does not have."""
         yield from super().option_faults(options)
@@ -207,6 +211,7 @@ class SsdSpec(DriveSpec):
             "capacity_bytes": self.capacity_bytes(options),
             "unit_bytes": self.mapping_unit,
             "sector_mapping": self.sector_mapping,
+            "rated_host_bytes": self._rated_host_bytes(),
             "nand": {
                 "channels": nand.channels,
                 "dies_per_channel": nand.dies_per_channel,

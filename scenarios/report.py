@@ -10,6 +10,7 @@ import jinja2
 import plotly.graph_objects as go
 
 from raidlab.scenarios import charts
+from raidlab.scenarios.endurance import COLUMNS, endurance
 from raidlab.scenarios.result import Result, Row
 
 
@@ -52,6 +53,8 @@ def html_report(result: Result) -> str:
         title=result.title,
         result=result,
         summary=summary,
+        worn=endurance(result),
+        worn_columns=COLUMNS,
         periods=[] if last is None else last["periods"],
         sections=sections,
         written=json.dumps(result.written, indent=2, default=str),

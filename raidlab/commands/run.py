@@ -24,6 +24,7 @@ from raidlab.commands.common import (
     unfinished,
     write_file,
 )
+from raidlab.scenarios.endurance import COLUMNS, endurance
 from raidlab.scenarios.result import Result
 from raidlab.scenarios.simulate import Interrupted, simulate
 from raidlab.scenarios.system import load_scenario
@@ -119,6 +120,10 @@ def _show(result: Result, json: bool) -> None:
             }
         )
     table(rows, result.title)
+    worn = endurance(result)
+    if worn:
+        lines = [{words: line[key] for key, words in COLUMNS.items()} for line in worn]
+        table(lines, "Flash: wear, if the run went on for ever, and heat")
     if result.what_if is not None:
         table([_gains(case) for case in result.what_if], "What if: gain of IO/s in percent")
 

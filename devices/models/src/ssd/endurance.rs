@@ -22,10 +22,11 @@ fn rated_bytes(nand: &NandParams) -> f64 {
     blocks * block_bytes * f64::from(nand.rated_cycles)
 }
 
-/// Figures for the report; none if nothing was written or no time has passed.
+/// Figures for the report; none if nothing was written or no time has passed. `rated_host_bytes` is
+/// the data sheet's, 0 if it has none.
 pub(super) fn figures(
     nand: &NandParams,
-    capacity_bytes: u64,
+    (capacity_bytes, rated_host_bytes): (u64, u64),
     host_bytes: u64,
     nand_bytes: u64,
     until: Time,
@@ -37,7 +38,7 @@ pub(super) fn figures(
     let rated = rated_bytes(nand);
     let seconds = until.since(Time::ZERO).seconds();
     let host_until_worn = rated * host / written;
-    vec![
+    let mut figures = vec![
         ("rated_nand_bytes", rated),
         ("host_bytes_until_worn", host_until_worn),
         ("drive_writes_per_day", host / seconds * DAY_S / capacity),
@@ -46,7 +47,14 @@ pub(super) fn figures(
             host_until_worn / (capacity * PROMISED_YEARS * 365.0),
         ),
         ("life_years", rated / (written / seconds) / YEAR_S),
-    ]
+    ];
+    if rated_host_bytes > 0 {
+        let rated = rated_host_bytes as f64;
+        let a_day = rated / (capacity * PROMISED_YEARS * 365.0);
+        figures.push(("rated_drive_writes_per_day", a_day));
+        figures.push(("life_years_by_rating", rated / (host / seconds) / YEAR_S));
+    }
+    figures
 }
 
 #[cfg(test)]
@@ -78,11 +86,24 @@ mod tests {
             rated_cycles: 1000,
         };
         let until = Time(1_000_000_000);
-        let found = figures(&nand, 1_000_000_000, 10_000_000, 20_000_000, until);
+        let found = figures(&nand, (1_000_000_000, 0), 10_000_000, 20_000_000, until);
         let expected = [2e12, 1e12, 864.0, 1e12 / 1e9 / 1825.0, 1e5 / YEAR_S];
         for ((name, value), expected) in found.into_iter().zip(expected) {
             assert!((value / expected - 1.0).abs() < 1e-12, "{name}: {value}");
         }
-        assert!(figures(&nand, 1_000_000_000, 0, 0, until).is_empty());
+        assert!(figures(&nand, (1_000_000_000, 0), 0, 0, until).is_empty());
+        // 1825 GB: one drive write a day for five years, 182,500 s at 10 MB/s.
+        let rated = figures(
+            &nand,
+            (1_000_000_000, 1_825_000_000_000),
+            10_000_000,
+            20_000_000,
+            until,
+        );
+        assert_eq!(rated[5], ("rated_drive_writes_per_day", 1.0));
+        assert!(
+            (rated[6].1 / (182_500.0 / YEAR_S) - 1.0).abs() < 1e-12,
+            "{rated:?}"
+        );
     }
 }

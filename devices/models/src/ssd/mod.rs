@@ -276,7 +276,7 @@ impl Ssd {
         figures.push(("erases_of_least_worn_block", f64::from(least)));
         figures.extend(endurance::figures(
             &self.params.nand,
-            self.params.capacity_bytes,
+            (self.params.capacity_bytes, self.params.rated_host_bytes),
             self.host_bytes,
             nand_bytes,
             self.last_done,

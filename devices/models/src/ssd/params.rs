@@ -35,6 +35,9 @@ pub struct SsdParams {
     /// false if a write that covers part of a unit reads the rest of it first.
     #[serde(default)]
     pub sector_mapping: bool,
+    /// Bytes that the data sheet lets the host write in the drive's life; 0 if it does not say.
+    #[serde(default)]
+    pub rated_host_bytes: u64,
     /// Medium.
     pub nand: NandParams,
     /// One page set in this many holds parity over the others; 0 for none.

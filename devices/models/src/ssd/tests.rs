@@ -72,6 +72,7 @@ fn params() -> SsdParams {
         capacity_bytes: 64 << 20,
         unit_bytes: 4096,
         sector_mapping: false,
+        rated_host_bytes: 0,
         nand: NandParams {
             channels: 2,
             dies_per_channel: 1,
