@@ -101,6 +101,17 @@ class Prefetch(Table):
     """Sequential reads, each alone in the drive, before it begins."""
 
 
+class MapCache(Table):
+    """`[map_cache]`: the map in part in the drive's memory; all of it if the table is left out."""
+
+    size: Size = Field(gt=0)
+    """Memory for pages of the map."""
+    page: Size = Field(default=4096, ge=512)
+    """Page of the map: what a miss reads from NAND."""
+    entry: Size = Field(default=4, ge=1, le=64)
+    """Of the map, for each mapping unit."""
+
+
 class Compression(Table):
     """`[compression]`: in the drive."""
 
@@ -137,6 +148,7 @@ class SsdSpec(DriveSpec):
     buffer: Buffer
     firmware: Firmware
     prefetch: Prefetch | None = None
+    map_cache: MapCache | None = None
     compression: Compression | None = None
     heat: Heat | None = None
 
@@ -145,6 +157,7 @@ class SsdSpec(DriveSpec):
         if self.mapping_unit > self.nand.planes * self.nand.page:
             allowed = f"at most {self.nand.planes * self.nand.page} B, one page of every plane"
             yield Fault("mapping_unit", f"{self.mapping_unit} B", allowed)
+        yield from self._map_cache_faults()
         room = self._room()
         for name, size in {"": self.capacity, **self.formats}.items():
             if size > room:
@@ -153,6 +166,25 @@ class SsdSpec(DriveSpec):
         if self.buffer.size < 2 * self.nand.planes * self.nand.page:
             allowed = "at least two pages of every plane"
             yield Fault("buffer.size", f"{self.buffer.size} B", allowed)
+
+    def _map_cache_faults(self) -> Iterator[Fault]:
+        cache = self.map_cache
+        if cache is None:
+            return
+        page_set = self.nand.planes * self.nand.page
+        if cache.page > page_set:
+            allowed = f"512 B to {page_set} B, one page of every plane"
+            yield Fault("map_cache.page", f"{cache.page} B", allowed)
+        elif cache.size < 4 * cache.page:
+            allowed = f"at least {4 * cache.page} B: four pages of the map"
+            yield Fault("map_cache.size", f"{cache.size} B", allowed)
+        whole = -(-self.capacity // self.mapping_unit) * cache.entry
+        if cache.size >= whole:
+            allowed = f"less than the {whole} B of the whole map; else leave [map_cache] out"
+            yield Fault("map_cache.size", f"{cache.size} B", allowed)
+        if self.firmware.turn is not None:
+            allowed = "left out beside firmware.turn: such a drive's map is in the host's memory"
+            yield Fault("map_cache", None, allowed)
 
     @property
     def _kept_free(self) -> int:
@@ -262,6 +294,12 @@ class SsdSpec(DriveSpec):
             plan["prefetch"] = {
                 "window_bytes": self.prefetch.window,
                 "after_commands": self.prefetch.after,
+            }
+        if self.map_cache is not None:
+            plan["map_cache"] = {
+                "bytes": self.map_cache.size,
+                "page_bytes": self.map_cache.page,
+                "entry_bytes": self.map_cache.entry,
             }
         if self.compression is not None:
             plan["compression"] = {

@@ -203,3 +203,31 @@ def test_work_behind_the_nand_needs_one_core(tmp_path: Path) -> None:
     path = SPECS / "ssd" / "iodrive-320.toml"
     error = changed(path, tmp_path, ("cores = 1", "cores = 2"))
     assert "1 beside `finish` and `finish_unit`" in str(error)
+
+
+def test_a_map_in_part_in_memory_slows_a_whole_drive_and_not_a_small_area(tmp_path: Path) -> None:
+    """64 GB of 4 KiB units have a map of 62.5 MB, of which 8 MB cover 8.2 GB."""
+    text = (SPECS / "ssd" / "sata-ssd-64gb.toml").read_text()
+    cached = '[map_cache]\nsize = "8 MB"\n\n[prefetch]'
+    mine = tmp_path / "mine.toml"
+    mine.write_text(text.replace("[prefetch]", cached, 1))
+    spec = load_device(mine).spec
+    assert isinstance(spec, SsdSpec)
+    device = steady(spec.to_plan(DriveOptions()))
+    whole = {key: value for key, value in device.items() if key != "map_cache"}
+    size = device["capacity_bytes"]
+    load = {"read_share": 1.0, "arrival": {"kind": "closed", "outstanding": 1, "think_ns": 0}}
+    all_over, small = {"area_bytes": size} | load, {"area_bytes": 10**9} | load
+    assert run(device, **all_over)[0] < 0.75 * run(whole, **all_over)[0]
+    rate, figures = run(device, **small)
+    assert rate > 0.97 * run(whole, **small)[0]
+    assert figures["map_hit_ratio"] > 0.97
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [("8 kB", "at least 16384 B"), ("1 GB", "less than the 62500000 B")]
+)
+def test_a_map_cache_without_a_meaning_is_a_fault(tmp_path: Path, size: str, words: str) -> None:
+    path = SPECS / "ssd" / "sata-ssd-64gb.toml"
+    cache = ("[prefetch]", f'[map_cache]\nsize = "{size}"\n\n[prefetch]')
+    assert words in str(changed(path, tmp_path, cache))

@@ -204,6 +204,11 @@ impl Mapping {
         self.forward.expect(laid.home + start, count);
     }
 
+    /// The unit with this home.
+    pub(super) fn unit_of(&self, home: u32) -> u32 {
+        self.layout.unit(home)
+    }
+
     /// Puts the unit with this home into `slot`.
     #[inline]
     pub(super) fn put(&mut self, home: u32, slot: u32) {

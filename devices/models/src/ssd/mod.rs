@@ -16,6 +16,8 @@ mod firmware;
 mod heat;
 mod latest;
 mod layout;
+mod look_ups;
+mod map_cache;
 mod mapping;
 mod nand;
 mod overlay;
@@ -45,6 +47,8 @@ use compression::Engine;
 use firmware::Firmware;
 use heat::Heat;
 use latest::Latest;
+use look_ups::LookUps;
+use map_cache::MapCache;
 use nand::Nand;
 use prefetch::Prefetch;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Stream, Time};
@@ -69,6 +73,8 @@ pub struct Ssd {
     /// What was written until the run began, before the first write of the run.
     latest: Option<Box<Latest>>,
     turns: Option<Turns>,
+    /// The map in part, and the commands that wait for a page of it.
+    look_ups: Option<Box<LookUps>>,
     /// Byte after the last read.
     next_byte: u64,
     /// When the last command so far is done.
@@ -153,6 +159,20 @@ impl Ssd {
                 Stream::new(seed, name, "latest writes"),
             ),
             turns: params.firmware.turn_ns.map(Turns::new),
+            look_ups: params.map_cache.as_ref().map(|map_cache| {
+                let used = !params.history.is_empty() || params.snapshot.is_some();
+                let cache = MapCache::new(map_cache, shape.units, used);
+                let sizes = (
+                    map_cache.page_bytes,
+                    params.stored_unit_bytes(),
+                    params.packing().1,
+                );
+                Box::new(LookUps::new(
+                    cache,
+                    sizes,
+                    (shape.dies, shape.sets_per_block),
+                ))
+            }),
             next_byte: u64::MAX,
             last_done: Time::ZERO,
             host_bytes: 0,
@@ -188,6 +208,11 @@ impl Ssd {
     pub fn event<P: Port>(&mut self, port: &mut P, token: u32) {
         match token {
             turns::TURN => self.next_turn(port),
+            number
+                if number & (look_ups::LOOKED_UP | writes::BACKGROUND) == look_ups::LOOKED_UP =>
+            {
+                self.looked_up(port, number & !look_ups::LOOKED_UP);
+            }
             die if token & writes::BACKGROUND == 0 => self.die_event(port, die),
             _ => self.rested(port, token & !writes::BACKGROUND),
         }
@@ -250,12 +275,14 @@ impl Ssd {
     }
 
     /// Bytes that NAND has taken in or is about to: what the host wrote, as it is stored, what
-    /// collection moved, and parity.
+    /// collection moved, parity, and changed pages of a map that is cached.
     fn nand_bytes(&self) -> u64 {
         let counts = self.translation.counts();
         let units = counts.host + counts.moved + counts.padded;
         let parity = self.programs.parities * u64::from(self.translation.shape().units_per_set);
-        (units + parity) * u64::from(self.params.stored_unit_bytes())
+        let map = self.look_ups.as_ref().map_or(0, |map| map.sets);
+        let map = map * u64::from(self.translation.shape().units_per_set);
+        (units + parity + map) * u64::from(self.params.stored_unit_bytes())
     }
 
     /// Figures for the report.
@@ -271,6 +298,13 @@ impl Ssd {
             ("write_amplification", counts.write_amplification()),
             ("partial_unit_reads", self.programs.partial_reads as f64),
         ];
+        if let Some(look_ups) = &self.look_ups {
+            let cache = &look_ups.cache;
+            let looks = cache.looks.max(1) as f64;
+            figures.push(("map_hit_ratio", 1.0 - cache.misses as f64 / looks));
+            figures.push(("map_page_reads", cache.misses as f64));
+            figures.push(("map_page_programs", cache.programs as f64));
+        }
         let (most, least) = self.translation.wear();
         figures.push(("erases_of_most_worn_block", f64::from(most)));
         figures.push(("erases_of_least_worn_block", f64::from(least)));

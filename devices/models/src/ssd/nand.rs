@@ -64,6 +64,8 @@ pub(super) enum Job {
     CollectRead { set: u32, units: u32 },
     /// Programs parity over other dies.
     Parity { set: u32 },
+    /// Programs changed pages of the map.
+    Map { set: u32 },
     /// Erases a block.
     Erase,
 }
@@ -71,7 +73,10 @@ pub(super) enum Job {
 impl Job {
     /// True if the job needs data from the channel and then programs them.
     fn programs(self) -> bool {
-        matches!(self, Job::Program { .. } | Job::Parity { .. })
+        matches!(
+            self,
+            Job::Program { .. } | Job::Parity { .. } | Job::Map { .. }
+        )
     }
 
     /// True if a host read may interrupt it, on a die that can do that.
@@ -349,7 +354,7 @@ impl Nand {
 
     fn start(&mut self, die: u32, job: Job, start: Time) -> Time {
         let end = match job {
-            Job::Program { set, .. } | Job::Parity { set } => {
+            Job::Program { set, .. } | Job::Parity { set } | Job::Map { set } => {
                 self.operations.programs += 1;
                 self.operations.transferred_bytes += u64::from(self.set_bytes);
                 let loaded = self.fill_register(die, start);

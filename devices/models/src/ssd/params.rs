@@ -4,6 +4,7 @@ use super::collection::CollectionParams;
 use super::compression::CompressionParams;
 use super::firmware::FirmwareParams;
 use super::heat::HeatParams;
+use super::map_cache::MapCacheParams;
 use super::nand::NandParams;
 use super::prefetch::PrefetchParams;
 use super::state::PastLoad;
@@ -55,6 +56,9 @@ pub struct SsdParams {
     /// Reading ahead of a sequential stream.
     #[serde(default)]
     pub prefetch: Option<PrefetchParams>,
+    /// The map in part in memory; none for all of it.
+    #[serde(default)]
+    pub map_cache: Option<MapCacheParams>,
     /// Compression in the drive.
     #[serde(default)]
     pub compression: Option<CompressionParams>,
@@ -247,6 +251,13 @@ impl SsdParams {
         }
         if let Some(heat) = &self.heat {
             faults.extend(heat.faults());
+        }
+        if let Some(map_cache) = &self.map_cache {
+            faults.extend(map_cache.faults(set_bytes));
+            if self.firmware.turn_ns.is_some() {
+                let allowed = "none beside firmware.turn_ns, whose drives keep the map in the host";
+                faults.push(Fault::new("map_cache", map_cache.bytes, allowed));
+            }
         }
         for (index, load) in self.history.iter().enumerate() {
             let end = load.start_bytes.checked_add(load.area_bytes);

@@ -30,14 +30,33 @@ impl Ssd {
         let alone = self.last_done <= now && !self.buffer.makes_wait();
         let of_the_stream = alone && offset == self.next_byte;
         self.next_byte = offset + bytes;
+        let io = port.io(id);
+        io.charge(Part::Queue, served.start);
+        io.charge(Part::Overhead, ready);
+        if self.look_ups.is_some()
+            && self.waits_for_map(port, id, (first, count), ready, of_the_stream)
+        {
+            return;
+        }
+        self.read_data(port, id, (first, count), ready, of_the_stream);
+    }
+
+    /// Reads the data of a command that is ready for NAND at `ready`.
+    #[inline]
+    pub(super) fn read_data<P: Port>(
+        &mut self,
+        port: &mut P,
+        id: IoId,
+        (first, count): (u32, u32),
+        ready: Time,
+        of_the_stream: bool,
+    ) {
         let gathered = if self.prefetch.is_some() {
             self.read_with_prefetch(first, count, ready, of_the_stream)
         } else {
             self.gather(first, count, ready)
         };
         let io = port.io(id);
-        io.charge(Part::Queue, served.start);
-        io.charge(Part::Overhead, ready);
         if let Some(times) = gathered.critical {
             io.charge(Part::Queue, times.reads_before);
             let wait = if times.behind_collection {

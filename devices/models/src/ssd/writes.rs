@@ -5,6 +5,7 @@ use super::allocation::Origin;
 use super::buffer::{Buffer, WaitingWrite};
 use super::firmware::Firmware;
 use super::latest::Latest;
+use super::look_ups::LookUps;
 use super::mapping::NONE;
 use super::nand::{Job, Nand};
 use super::translation::{Translation, Work};
@@ -42,6 +43,7 @@ struct Jobs<'a, P> {
     firmware: &'a mut Firmware,
     buffer: &'a mut Buffer,
     programs: &'a mut Programs,
+    look_ups: Option<&'a mut LookUps>,
     sets_per_block: u32,
     dies: u32,
 }
@@ -55,6 +57,7 @@ macro_rules! jobs {
             firmware: &mut $ssd.firmware,
             buffer: &mut $ssd.buffer,
             programs: &mut $ssd.programs,
+            look_ups: $ssd.look_ups.as_deref_mut(),
             sets_per_block: $ssd.translation.shape().sets_per_block,
             dies: $ssd.translation.shape().dies,
         }
@@ -158,6 +161,22 @@ impl<P: Port> Work for Jobs<'_, P> {
     fn erase(&mut self, die: u32) {
         self.add(die, Job::Erase);
     }
+
+    #[inline]
+    fn follows_map(&self) -> bool {
+        self.look_ups.is_some()
+    }
+
+    fn moved(&mut self, unit: u32) {
+        let now = self.port.now();
+        if let Some(look_ups) = &mut self.look_ups {
+            look_ups.moved(unit, |die, job| {
+                if let Some(at) = self.nand.add(die, job, now) {
+                    self.port.wake(at, die);
+                }
+            });
+        }
+    }
 }
 
 impl Ssd {
@@ -183,6 +202,24 @@ impl Ssd {
         let io = port.io(id);
         io.charge(Part::Queue, served.start);
         io.charge(Part::Overhead, processed);
+        if self.look_ups.is_some() {
+            let (first, units) = self.units(offset, bytes);
+            if self.waits_for_map(port, id, (first, units), processed, false) {
+                return;
+            }
+        }
+        self.enter_buffer(port, id, units, processed);
+    }
+
+    /// A write whose processing ends at `processed` is taken, or waits for room in the buffer.
+    #[inline]
+    pub(super) fn enter_buffer<P: Port>(
+        &mut self,
+        port: &mut P,
+        id: IoId,
+        units: u32,
+        processed: Time,
+    ) {
         if self.buffer.waiting.is_empty() && self.buffer.has_room(units) {
             self.take(port, id, processed);
         } else {

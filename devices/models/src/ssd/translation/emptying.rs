@@ -206,6 +206,11 @@ impl Translation {
             if !moving.is_empty() {
                 work.collect_read(die, self.set(first), moving.len() as u32);
             }
+            if work.follows_map() {
+                for &(home, _) in &moving {
+                    work.moved(self.map.unit_of(home));
+                }
+            }
             for &(home, slot) in &moving {
                 let unit = Found { home, slot };
                 self.place(die, Origin::Collection, unit, work);

@@ -22,6 +22,12 @@ pub(in crate::ssd) trait Work {
     fn collect_read(&mut self, die: u32, set: u32, units: u32);
     /// A block is erased.
     fn erase(&mut self, die: u32);
+    /// True if `moved` is to be told.
+    fn follows_map(&self) -> bool {
+        false
+    }
+    /// The map changes for a unit that is moved.
+    fn moved(&mut self, _unit: u32) {}
 }
 
 /// Lets every operation pass without effect.
