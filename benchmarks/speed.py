@@ -83,6 +83,11 @@ LINES = (
         "RAID 5 on 24 SSDs, database, 512 outstanding, cache on", "raid5-ssd-24.toml", 1e6,
         1_000_000, {"outstanding": 512, "drives": 24, "drive_seconds": 200e-6, "commands": 2},
     ),
+    Line(
+        # 300,000 I/Os are a minute of these; with 59 shadows each, an hour of the tier's life.
+        "Tier of SSDs, 5000 I/Os a second, an hour in a minute", "tier-hour.toml", 30e3, 300_000,
+        {"outstanding": 64, "drives": 4, "drive_seconds": 8e-3},
+    ),
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from raidlab.commands.import_fio import fio_results
 from raidlab.commands.rebuild import rebuild
 from raidlab.commands.replay import replay
 from raidlab.commands.run import run
+from raidlab.commands.tier import tier
 from raidlab.commands.validate import validate
 from raidlab.scenarios import _engine
 
@@ -32,6 +33,7 @@ app.command()(devices)
 app.command()(controllers)
 app.command()(rebuild)
 app.command()(compression)
+app.command()(tier)
 app.command()(replay)
 app.command(context_settings=PASS_ON, add_help_option=False)(collect)
 app.command(context_settings=PASS_ON)(fio)

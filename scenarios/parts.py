@@ -291,7 +291,7 @@ class Parts:
             if table.history:
                 allowed = "left out: none of its drives remembers what was written"
                 self.faults.add(f"{key}.history", None, allowed)
-            elif self.scenario.run.precondition != "fresh":
+            elif self.scenario.run.precondition != "fresh" and table.cache_tier is None:
                 self.warnings.append(f"run.precondition: has no effect on {name or table.name}")
             return chosen
         if self.scenario.run.snapshot is not None:

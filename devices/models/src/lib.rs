@@ -9,6 +9,7 @@ mod device;
 mod fault;
 pub mod hdd;
 mod host;
+mod known;
 mod link;
 mod port;
 mod ssd;
@@ -21,6 +22,7 @@ pub use controller::{
 pub use device::{Device, DeviceParams};
 pub use fault::Fault;
 pub use host::{Host, HostParams};
+pub use known::Known;
 pub use link::{Direction, Link, LinkParams};
 pub use port::Port;
 pub use ssd::{

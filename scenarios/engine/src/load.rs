@@ -95,8 +95,8 @@ impl Load {
     }
 
     /// The same load with other random numbers: `purpose` tells them apart.
-    pub fn shadow(plan: &WorkloadPlan, seed: u64) -> Load {
-        Load::of(plan, seed, "shadow ")
+    pub fn shadow(plan: &WorkloadPlan, seed: u64, purpose: &str) -> Load {
+        Load::of(plan, seed, &format!("{purpose} "))
     }
 
     fn of(plan: &WorkloadPlan, seed: u64, purpose: &str) -> Load {

@@ -464,7 +464,7 @@ pub enum Arrival {
 }
 
 /// A load on one array.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadPlan {
     /// For reports and random streams; unique.
@@ -500,7 +500,7 @@ pub struct WorkloadPlan {
 }
 
 /// A part of a workload's area that most of its random I/Os go to.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct HotSpotPlan {
     /// Share of the I/Os; the rest goes anywhere in the area.

@@ -59,7 +59,7 @@ fn tier_of(plan: &Plan, array: &ArrayPlan) -> Option<usize> {
     })
 }
 
-/// The tiers of the arrays, warm where the plan says so.
+/// The tiers of the arrays.
 pub(super) fn build_tiers(
     plan: &Plan,
     volumes: &[Option<Volume>],
@@ -67,16 +67,9 @@ pub(super) fn build_tiers(
 ) -> Vec<Option<ArrayTier>> {
     let mut tiers = Vec::new();
     for (index, array) in plan.arrays.iter().enumerate() {
-        let built = array.tier.as_ref().map(|tier| {
-            let mut built = ArrayTier::new(plan, index, tier, volumes)?;
-            if tier.warm {
-                built.warm_up(plan);
-            }
-            Ok(built)
-        });
-        match built {
+        let tier = array.tier.as_ref();
+        match tier.map(|tier| ArrayTier::new(plan, index, tier, volumes)) {
             Some(Err(allowed)) => {
-                let _: String = allowed;
                 faults.add(format!("arrays.{index}.tier"), &array.name, allowed);
                 tiers.push(None);
             }

@@ -21,7 +21,7 @@ impl System {
             return;
         };
         tier.copies += 1;
-        let bytes = tier.line;
+        let bytes = tier.line_bytes();
         let record = self.new_copy(array, Work::Promote, slot, now);
         self.read_array(record, array, line * bytes, bytes, now);
     }
@@ -38,7 +38,7 @@ impl System {
             return false;
         };
         caching
-            .lines(line * tier.line, tier.line)
+            .lines(line * tier.line_bytes(), tier.line_bytes())
             .any(|(key, sectors)| store.cache.is_dirty_at(key, sectors))
     }
 
@@ -52,7 +52,7 @@ impl System {
                 return;
             };
             tier.cleans += 1;
-            let (fast, bytes) = (tier.array, tier.line);
+            let (fast, bytes) = (tier.array, tier.line_bytes());
             let record = self.new_copy(array, Work::Clean, slot, now);
             self.read_array(record, fast, u64::from(slot) * bytes, bytes, now);
         }
@@ -78,7 +78,7 @@ impl System {
         let Some(tier) = self.raid.tiers[array as usize].as_ref() else {
             return;
         };
-        let (bytes, fast) = (tier.line, tier.array);
+        let (bytes, fast) = (tier.line_bytes(), tier.array);
         let line = tier.tier.line(slot);
         if let Some(controller) = self.arrays[array as usize].controller {
             let chip = &mut self.controllers[controller as usize].chip;

@@ -14,14 +14,16 @@
 
 mod copy;
 mod shadow;
+mod warm;
 mod way;
 
-use crate::load::Load;
+use crate::load::{Load, Request};
 use crate::plan::{Plan, TierPlan};
 use crate::raid::Volume;
 use crate::system::System;
 use raidlab_kernel::{IoId, Nanos, Op, Time};
 use raidlab_models::{Heat, Tier, TierParams};
+use shadow::{BATCH, Decisions};
 
 /// Lines on their way back to each of the array's drives at once. Assumed: enough to keep a
 /// drive busy beside a load, too few to fill its queue.
@@ -44,9 +46,7 @@ pub(crate) struct ArrayTier {
     pub tier: Tier,
     /// The array of the SSDs.
     pub array: u32,
-    write_back: bool,
-    /// Bytes of a line.
-    line: u64,
+    decisions: Decisions,
     /// Bytes of a unit of the array, if a line has several.
     unit: Option<u64>,
     /// Lines in a stripe of the SSDs.
@@ -65,6 +65,7 @@ pub(crate) struct ArrayTier {
     /// workload.
     lapse: u32,
     shadows: Vec<Option<Load>>,
+    batch: Vec<Request>,
     /// Lines that a request has made hot.
     hot: Vec<u64>,
     pub counts: TierCounts,
@@ -91,7 +92,7 @@ impl ArrayTier {
         }
         let lapse = plan.time_lapse.max(1);
         let shadow = |load: &crate::plan::WorkloadPlan| {
-            (load.array as usize == index).then(|| Load::shadow(load, plan.seed))
+            (load.array as usize == index).then(|| Load::shadow(load, plan.seed, "shadow"))
         };
         let begins = Time::ZERO
             + if tier.warm {
@@ -100,16 +101,24 @@ impl ArrayTier {
                 plan.warm_up_ns
             };
         let half_life = Nanos(tier.half_life_ns.0 / u64::from(lapse));
-        Ok(ArrayTier {
-            tier: Tier::new(&TierParams {
-                slots: u32::try_from(fast.geometry.capacity() / line).unwrap_or(u32::MAX),
-                lines,
-                promote_after: tier.promote_after,
-                dirty_share: tier.dirty_share,
-            })?,
-            array: tier.array,
-            write_back: tier.write_back,
+        let params = TierParams {
+            slots: u32::try_from(fast.geometry.capacity() / line).unwrap_or(u32::MAX),
+            lines,
+            promote_after: tier.promote_after,
+            dirty_share: tier.dirty_share,
+        };
+        let decisions = Decisions {
             line,
+            write_back: tier.write_back,
+        };
+        Ok(ArrayTier {
+            tier: if tier.warm {
+                warm::warm(params, decisions, plan, index)?
+            } else {
+                Tier::new(&params)?
+            },
+            array: tier.array,
+            decisions,
             unit: (own.geometry.parities() > 0).then_some(own.geometry.unit()),
             columns: u64::from(fast.geometry.columns()),
             copies: 0,
@@ -121,6 +130,7 @@ impl ArrayTier {
             begins,
             lapse,
             shadows: plan.workloads.iter().map(shadow).collect(),
+            batch: Vec::with_capacity(BATCH),
             hot: Vec::with_capacity(64),
             counts: TierCounts::default(),
         })
@@ -128,11 +138,11 @@ impl ArrayTier {
 
     /// Bytes of a line.
     pub fn line_bytes(&self) -> u64 {
-        self.line
+        self.decisions.line
     }
 
     fn lines(&self, offset: u64, bytes: u64) -> std::ops::RangeInclusive<u64> {
-        offset / self.line..=(offset + bytes.max(1) - 1) / self.line
+        self.decisions.lines(offset, bytes)
     }
 }
 
@@ -175,7 +185,7 @@ impl System {
             counts.read_hits += u64::from(here);
         } else {
             counts.writes += 1;
-            counts.write_hits += u64::from(here && tier.write_back);
+            counts.write_hits += u64::from(here && tier.decisions.write_back);
         }
         let mut hot = std::mem::take(&mut tier.hot);
         for &line in &hot {

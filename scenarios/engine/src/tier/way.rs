@@ -31,7 +31,7 @@ impl TierPlace {
 impl ArrayTier {
     /// New data for a line: where on the SSDs they go, if they do.
     fn takes(&mut self, line: u64) -> Option<u32> {
-        let slot = if self.write_back {
+        let slot = if self.decisions.write_back {
             self.tier.write(line)
         } else {
             None
@@ -93,15 +93,18 @@ impl System {
             let Some(tier) = self.raid.tiers[array as usize].as_mut() else {
                 break;
             };
-            let line = at / tier.line;
-            let within = at % tier.line;
-            let piece = (tier.line - within).min(end - at);
+            let line = at / tier.line_bytes();
+            let within = at % tier.line_bytes();
+            let piece = (tier.line_bytes() - within).min(end - at);
             let slot = if writes {
                 tier.takes(line)
             } else {
                 tier.tier.slot(line)
             };
-            let (fast, start) = (tier.array, slot.map(|s| u64::from(s) * tier.line + within));
+            let (fast, start) = (
+                tier.array,
+                slot.map(|s| u64::from(s) * tier.line_bytes() + within),
+            );
             if let Some(start) = start {
                 self.go_past(parent, array, past, now, writes);
                 past = (at + piece, 0);

@@ -8,14 +8,17 @@
 //! longest ago on, while more of them than the mark are dirty or no clean line is left.
 //! See docs/models/cache-tier.md.
 
+mod entries;
 mod recency;
 #[cfg(test)]
 mod tests;
 
+use entries::Entries;
 use recency::List;
+use std::hint::black_box;
 
 /// What a tier is made of.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TierParams {
     /// Lines that fit on the SSDs.
     pub slots: u32,
@@ -58,14 +61,19 @@ pub enum Heat {
     Cold,
 }
 
+/// What a slot holds.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    line: u32,
+    state: State,
+}
+
 /// The lines of an array on a tier.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tier {
     /// By line of the array: its heat, or its slot.
-    entries: Vec<u32>,
-    /// By slot: its line.
-    lines: Vec<u32>,
-    states: Vec<State>,
+    entries: Entries,
+    held: Vec<Held>,
     order: recency::Order,
     clean: List,
     dirty: List,
@@ -95,9 +103,14 @@ impl Tier {
         }
         let slots = params.slots as usize;
         Ok(Tier {
-            entries: vec![0; params.lines as usize],
-            lines: vec![0; slots],
-            states: vec![State::Free; slots],
+            entries: Entries::new(params.lines as usize),
+            held: vec![
+                Held {
+                    line: 0,
+                    state: State::Free
+                };
+                slots
+            ],
             order: recency::Order::new(slots),
             clean: List::default(),
             dirty: List::default(),
@@ -121,7 +134,7 @@ impl Tier {
 
     /// Lines that fit on the SSDs.
     pub fn slots(&self) -> u32 {
-        self.states.len() as u32
+        self.held.len() as u32
     }
 
     /// Lines that are newer than the array.
@@ -131,32 +144,49 @@ impl Tier {
 
     /// The line that a slot holds.
     pub fn line(&self, slot: u32) -> u64 {
-        u64::from(self.lines[slot as usize])
+        u64::from(self.held[slot as usize].line)
     }
 
     /// The slot where a line can be read.
     #[inline]
     pub fn slot(&self, line: u64) -> Option<u32> {
-        let slot = self.entries[line as usize].checked_sub(SLOTS)?;
-        match self.states[slot as usize] {
+        let slot = self.entries.get(line).checked_sub(SLOTS)?;
+        match self.held[slot as usize].state {
             State::Clean | State::Dirty | State::Leaving | State::Renewed => Some(slot),
             State::Free | State::Coming | State::Spoiled => None,
         }
     }
 
+    /// Brings near the processor what accesses to these lines look at: asked for at once, several
+    /// look-ups wait for memory beside each other.
+    pub fn fetch(&self, lines: impl Iterator<Item = u64> + Clone) {
+        let entries = lines.clone().map(|line| self.entries.get(line));
+        black_box(entries.fold(0, |seen, entry| seen ^ entry));
+        let slots = lines.filter_map(|line| self.entries.get(line).checked_sub(SLOTS));
+        let held = slots.clone().map(|slot| self.held[slot as usize].line);
+        black_box(held.fold(0, |seen, line| seen ^ line));
+        self.order.fetch(slots);
+    }
+
+    /// Bytes of memory that are used.
+    pub fn bytes(&self) -> usize {
+        let slot = size_of::<Held>() + recency::LINK_BYTES;
+        self.entries.bytes() + self.fresh as usize * slot
+    }
+
     /// Counts an access to a line.
     #[inline]
     pub fn access(&mut self, line: u64) -> Heat {
-        let entry = &mut self.entries[line as usize];
-        let Some(slot) = entry.checked_sub(SLOTS) else {
-            *entry = (*entry + 1).min(PROMOTE_AFTER_MAX);
-            return if *entry >= self.promote_after {
+        let Some(slot) = self.entries.get(line).checked_sub(SLOTS) else {
+            let heat = self.entries.at(line);
+            *heat = (*heat + 1).min(PROMOTE_AFTER_MAX);
+            return if *heat >= self.promote_after {
                 Heat::Hot
             } else {
                 Heat::Cold
             };
         };
-        match self.states[slot as usize] {
+        match self.held[slot as usize].state {
             State::Clean => self.order.touch(&mut self.clean, slot),
             State::Dirty => self.order.touch(&mut self.dirty, slot),
             State::Leaving | State::Renewed => {}
@@ -167,23 +197,25 @@ impl Tier {
 
     /// Begins to copy a line to the SSDs; gives its slot, if one is free or holds a clean line.
     pub fn begin(&mut self, line: u64) -> Option<u32> {
-        debug_assert!(self.entries[line as usize] < SLOTS);
+        debug_assert!(self.entries.get(line) < SLOTS);
         let slot = self.free.pop().or_else(|| self.unused()).or_else(|| {
             let slot = self.clean.oldest()?;
             self.order.unlink(&mut self.clean, slot);
-            self.entries[self.lines[slot as usize] as usize] = 0;
+            *self.entries.at(self.line(slot)) = 0;
             Some(slot)
         })?;
-        self.entries[line as usize] = slot + SLOTS;
-        self.lines[slot as usize] = line as u32;
-        self.states[slot as usize] = State::Coming;
+        *self.entries.at(line) = slot + SLOTS;
+        self.held[slot as usize] = Held {
+            line: line as u32,
+            state: State::Coming,
+        };
         self.counts.coming += 1;
         Some(slot)
     }
 
     fn unused(&mut self) -> Option<u32> {
         let slot = self.fresh;
-        ((slot as usize) < self.states.len()).then(|| {
+        ((slot as usize) < self.held.len()).then(|| {
             self.fresh += 1;
             slot
         })
@@ -193,8 +225,8 @@ impl Tier {
     /// failed: it is not there then.
     pub fn arrived(&mut self, slot: u32, whole: bool) -> bool {
         self.counts.coming -= 1;
-        if whole && self.states[slot as usize] == State::Coming {
-            self.states[slot as usize] = State::Clean;
+        if whole && self.held[slot as usize].state == State::Coming {
+            self.held[slot as usize].state = State::Clean;
             self.order.link_newest(&mut self.clean, slot);
             return true;
         }
@@ -203,21 +235,21 @@ impl Tier {
     }
 
     fn release(&mut self, slot: u32) {
-        self.entries[self.lines[slot as usize] as usize] = 0;
-        self.states[slot as usize] = State::Free;
+        *self.entries.at(self.line(slot)) = 0;
+        self.held[slot as usize].state = State::Free;
         self.free.push(slot);
     }
 
     /// New data for a line go to the SSDs: gives the slot, if the line is there.
     pub fn write(&mut self, line: u64) -> Option<u32> {
         let slot = self.slot(line)?;
-        match self.states[slot as usize] {
+        match self.held[slot as usize].state {
             State::Clean => {
                 self.order.unlink(&mut self.clean, slot);
                 self.order.link_newest(&mut self.dirty, slot);
-                self.states[slot as usize] = State::Dirty;
+                self.held[slot as usize].state = State::Dirty;
             }
-            State::Leaving => self.states[slot as usize] = State::Renewed,
+            State::Leaving => self.held[slot as usize].state = State::Renewed,
             _ => {}
         }
         Some(slot)
@@ -225,11 +257,11 @@ impl Tier {
 
     /// New data for a line go past the SSDs: what is there or on its way is out of date.
     pub fn written_past(&mut self, line: u64) {
-        let Some(slot) = self.entries[line as usize].checked_sub(SLOTS) else {
+        let Some(slot) = self.entries.get(line).checked_sub(SLOTS) else {
             return;
         };
-        match self.states[slot as usize] {
-            State::Coming => self.states[slot as usize] = State::Spoiled,
+        match self.held[slot as usize].state {
+            State::Coming => self.held[slot as usize].state = State::Spoiled,
             State::Clean => {
                 self.order.unlink(&mut self.clean, slot);
                 self.release(slot);
@@ -241,14 +273,14 @@ impl Tier {
 
     /// The next line to write back, if one should be: its slot.
     pub fn next_to_clean(&mut self) -> Option<u32> {
-        let full = self.free.is_empty() && self.fresh as usize == self.states.len();
+        let full = self.free.is_empty() && self.fresh as usize == self.held.len();
         let needed = full && self.clean.len() == 0 && self.counts.leaving == 0;
         if self.dirty.len() <= self.dirty_max && !needed {
             return None;
         }
         let slot = self.dirty.oldest()?;
         self.order.unlink(&mut self.dirty, slot);
-        self.states[slot as usize] = State::Leaving;
+        self.held[slot as usize].state = State::Leaving;
         self.counts.leaving += 1;
         Some(slot)
     }
@@ -256,13 +288,13 @@ impl Tier {
     /// A line has been written back (or could not be).
     pub fn cleaned(&mut self, slot: u32, whole: bool) {
         self.counts.leaving -= 1;
-        let clean = whole && self.states[slot as usize] == State::Leaving;
+        let clean = whole && self.held[slot as usize].state == State::Leaving;
         let (state, list) = if clean {
             (State::Clean, &mut self.clean)
         } else {
             (State::Dirty, &mut self.dirty)
         };
-        self.states[slot as usize] = state;
+        self.held[slot as usize].state = state;
         if clean {
             // It was the one used longest ago, and still is.
             self.order.link_oldest(list, slot);
@@ -273,11 +305,11 @@ impl Tier {
 
     /// All lines that are not on the SSDs lose half of their heat.
     pub fn cool_down(&mut self) {
-        for entry in &mut self.entries {
-            if *entry != 0 && *entry < SLOTS {
+        self.entries.change(|entry| {
+            if *entry < SLOTS {
                 *entry >>= 1;
             }
-        }
+        });
     }
 
     /// What must hold; a breach is a bug.
@@ -286,12 +318,12 @@ impl Tier {
     /// Says which count is wrong.
     pub fn check(&self) -> Result<(), String> {
         let mut placed = 0u32;
-        for (line, &entry) in self.entries.iter().enumerate() {
+        for (line, entry) in self.entries.iter() {
             let Some(slot) = entry.checked_sub(SLOTS) else {
                 continue;
             };
             placed += 1;
-            if self.lines[slot as usize] as usize != line {
+            if self.line(slot) != line {
                 return Err(format!("tier: slot {slot} is not line {line}'s"));
             }
         }

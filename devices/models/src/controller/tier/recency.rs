@@ -1,5 +1,7 @@
 //! Slots in the order of their last use: lists linked through arrays, nothing allocated.
 
+use std::hint::black_box;
+
 const NONE: u32 = u32::MAX;
 
 /// One list of slots, from the newest to the oldest.
@@ -30,50 +32,64 @@ impl List {
     }
 }
 
+/// A slot's neighbours in its list.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    newer: u32,
+    older: u32,
+}
+
+/// Memory of a slot's links.
+pub(super) const LINK_BYTES: usize = size_of::<Link>();
+
 /// The links of all slots; each slot stands in one list at most.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Order {
-    newer: Vec<u32>,
-    older: Vec<u32>,
+    links: Vec<Link>,
 }
 
 impl Order {
     pub(super) fn new(slots: usize) -> Order {
         Order {
-            newer: vec![0; slots],
-            older: vec![0; slots],
+            links: vec![Link { newer: 0, older: 0 }; slots],
         }
     }
 
     pub(super) fn link_newest(&mut self, list: &mut List, slot: u32) {
-        (self.newer[slot as usize], self.older[slot as usize]) = (NONE, list.newest);
+        self.links[slot as usize] = Link {
+            newer: NONE,
+            older: list.newest,
+        };
         match list.newest {
             NONE => list.oldest = slot,
-            newest => self.newer[newest as usize] = slot,
+            newest => self.links[newest as usize].newer = slot,
         }
         list.newest = slot;
         list.len += 1;
     }
 
     pub(super) fn link_oldest(&mut self, list: &mut List, slot: u32) {
-        (self.newer[slot as usize], self.older[slot as usize]) = (list.oldest, NONE);
+        self.links[slot as usize] = Link {
+            newer: list.oldest,
+            older: NONE,
+        };
         match list.oldest {
             NONE => list.newest = slot,
-            oldest => self.older[oldest as usize] = slot,
+            oldest => self.links[oldest as usize].older = slot,
         }
         list.oldest = slot;
         list.len += 1;
     }
 
     pub(super) fn unlink(&mut self, list: &mut List, slot: u32) {
-        let (newer, older) = (self.newer[slot as usize], self.older[slot as usize]);
+        let Link { newer, older } = self.links[slot as usize];
         match newer {
             NONE => list.newest = older,
-            newer => self.older[newer as usize] = older,
+            newer => self.links[newer as usize].older = older,
         }
         match older {
             NONE => list.oldest = newer,
-            older => self.newer[older as usize] = newer,
+            older => self.links[older as usize].newer = newer,
         }
         list.len -= 1;
     }
@@ -84,5 +100,18 @@ impl Order {
             self.unlink(list, slot);
             self.link_newest(list, slot);
         }
+    }
+
+    /// Brings near the processor what touching these slots looks at.
+    pub(super) fn fetch(&self, slots: impl Iterator<Item = u32> + Clone) {
+        let own = slots.clone().map(|slot| self.links[slot as usize].newer);
+        black_box(own.fold(0, |seen, newer| seen ^ newer));
+        let neighbours = slots.flat_map(|slot| {
+            let Link { newer, older } = self.links[slot as usize];
+            [newer, older]
+        });
+        // The ends of a list have no neighbour.
+        let known = neighbours.filter_map(|slot| self.links.get(slot as usize));
+        black_box(known.fold(0, |seen, link| seen ^ link.newer));
     }
 }

@@ -135,3 +135,34 @@ proptest! {
         }
     }
 }
+
+/// A copy is as the original, and what happens to one does not happen to the other.
+#[test]
+fn a_copy_goes_its_own_way() {
+    let lines = 100_000;
+    let mut tier = Tier::new(&TierParams {
+        slots: 8,
+        lines,
+        promote_after: 3,
+        dirty_share: 0.5,
+    })
+    .unwrap();
+    // Lines of several pages, one of them touched for its heat alone.
+    for line in [0, 5000, 99_999] {
+        bring(&mut tier, line);
+    }
+    assert_eq!(
+        (tier.access(50_000), tier.access(50_000)),
+        (Heat::Cold, Heat::Cold)
+    );
+    tier.fetch([0, 1, 50_000, 99_999].into_iter());
+    let mut copy = tier.clone();
+    assert_eq!(copy.access(50_000), Heat::Hot);
+    copy.written_past(5000);
+    copy.check().unwrap();
+    assert_eq!((copy.slot(5000), copy.len()), (None, 2));
+    assert!(tier.slot(5000).is_some());
+    tier.cool_down();
+    assert_eq!(tier.access(50_000), Heat::Cold);
+    tier.check().unwrap();
+}

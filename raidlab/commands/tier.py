@@ -1,0 +1,73 @@
+"""`raidlab tier`: how soon SSDs as a cache of hard disks pay, over the size of the hot spot."""
+
+from __future__ import annotations
+
+import json as json_text
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from raidlab.commands.common import (
+    DOES_NOT_HOLD,
+    INTERRUPTED,
+    Html,
+    Json,
+    OwnSeed,
+    Workers,
+    check_writable,
+    command,
+    progress,
+    say,
+    table,
+    unfinished,
+    write_file,
+)
+
+
+@command
+def tier(
+    scenario: Annotated[
+        Path, typer.Argument(help="A scenario with a cache_tier (docs/files/scenario.md).")
+    ],
+    hot_spots: Annotated[
+        str, typer.Option("--hot-spots", help="Sizes of the hot spot, with commas.")
+    ] = "32 GB,64 GB,128 GB",
+    json: Json = False,
+    html: Html = None,
+    seed: OwnSeed = None,
+    workers: Workers = None,
+) -> None:
+    """Run a scenario with a tier of SSDs, once for each size of the hot spot.
+
+    Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
+    """
+    from raidlab.scenarios.hot_spots import warmings
+    from raidlab.scenarios.hot_spots_report import hot_spots_report, summary
+
+    check_writable(html)
+    sizes = [part.strip() for part in hot_spots.split(",")]
+    with ExitStack() as stack:
+        store = unfinished(stack)
+        tell = stack.enter_context(progress("hot spots"))
+        try:
+            found = warmings(
+                scenario, sizes, workers=workers, seed=seed, progress=tell, store=store
+            )
+        except KeyboardInterrupt:
+            say("interrupted" + ("" if store is None else ": the same command goes on from here"))
+            raise typer.Exit(INTERRUPTED) from None
+    for warning in found.warnings:
+        say(f"warning: {warning}")
+    if json:
+        print(json_text.dumps(found.to_dict(), indent=2))
+    else:
+        table([summary(each) for each in found.warmings], found.title)
+    if html is not None:
+        write_file(html, hot_spots_report(found))
+        say(f"wrote {html}")
+    for breach in found.breaches:
+        say(f"a check of the engine failed, which is a bug of raidlab: {breach}")
+    if found.breaches:
+        raise typer.Exit(DOES_NOT_HOLD)
