@@ -1,0 +1,171 @@
+"""What a controller, its arrays and its events cannot do, told by `raidlab run`: file, key, value,
+what is allowed, exit code 2, nothing on standard output; what has no effect is a warning."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from raidlab.cli import app
+
+SCENARIO = """
+title = "eight disks"
+[controller]
+model = "{controller}"
+{settings}
+[[array]]
+name = "data"
+level = "{level}"
+drives = {drives}
+{array}
+[[workload]]
+profile = "database"
+outstanding = 4
+area = "1 GB"
+[run]
+warm_up = "0 s"
+duration = "50 ms"
+{events}
+"""
+DISKS = '[{ model = "sas-6g-hdd", count = 8 }]'
+FAST_PATH = 'fast_path = true\nwrite = "write-through"\nread_ahead = "none"'
+FAILS = '[[event]]\nat = "10 ms"\naction = "fail-drive"\ndrive = {drive}'
+
+
+def run(tmp_path, **changes):
+    """`raidlab run` of a scenario with changes; gives the file too."""
+    values = {
+        "controller": "lsi2208-1g-3.0",
+        "settings": "",
+        "level": "raid5",
+        "drives": DISKS,
+        "array": "",
+        "events": "",
+    } | changes
+    path = tmp_path / "scenario.toml"
+    path.write_text(SCENARIO.format(**values))
+    return CliRunner().invoke(app, ["run", str(path), "--json"]), path
+
+
+def tier(count, model="sas-6g-ssd"):
+    drives = f'[{{ model = "{model}", count = {count} }}]'
+    return f'cache_tier = {{ drives = {drives}, level = "raid0" }}'
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "value", "allowed"),
+    [
+        (
+            {"drives": '[{ model = "sas-6g-hdd", count = 33 }]'},
+            "array",
+            "33 drives",
+            "at most 32 drives behind expanders: lsi2208-1g-3.0 has 8 ports",
+        ),
+        (
+            {"controller": "lsi1068", "level": "raid0", "drives": DISKS.replace("8", "9")},
+            "array",
+            "9 drives",
+            "at most 8 drives: lsi1068 has 8 ports",
+        ),
+        (
+            {"drives": '[{ model = "sas-6g-hdd", count = 4 }, { model = "sata-6g-hdd" }]'},
+            "array.0.drives",
+            "sas-6g-hdd (SAS), sata-6g-hdd (SATA)",
+            "drives of one interface in an array",
+        ),
+        (
+            {"controller": "lsi2008"},
+            "array.0.level",
+            "raid5",
+            "a level that lsi2008 has: jbod, raid0, raid1, raid1e, raid10",
+        ),
+        (
+            {"controller": "lsi1064", "level": "raid10", "drives": DISKS.replace("8", "4")},
+            "array.0.level",
+            "raid10",
+            "a level that lsi1064 has: jbod, raid0, raid1, raid1e",
+        ),
+        (
+            {"array": tier(3)},
+            "array.0.cache_tier.drives",
+            "600.0 GB",
+            "at most 512 GB of cache on lsi2208-1g-3.0",
+        ),
+        (
+            {"array": tier(2), "settings": FAST_PATH},
+            "array.0.cache_tier",
+            "",
+            "fast_path = false: a controller does either",
+        ),
+        (
+            {"events": FAILS.format(drive=8)},
+            "event.0.drive",
+            "8",
+            "a drive of data: 0 to 7, spares behind the others",
+        ),
+        (
+            {"events": FAILS.format(drive=1) + '\narray = "dat"'},
+            "event.0.array",
+            "dat",
+            "data",
+        ),
+        (
+            {"level": "raid0", "array": "hot_spares = 1"},
+            "array.0.hot_spares",
+            "1",
+            "0: raid0 has nothing to rebuild from",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path, changes, key, value, allowed):
+    told, path = run(tmp_path, **changes)
+    assert (told.exit_code, told.stdout) == (2, "")
+    lines = [line for line in told.stderr.splitlines() if line.startswith("error:")]
+    assert len(lines) == len(told.stderr.splitlines())
+    line = next(line for line in lines if f" {key}" in line)
+    assert str(path) in line
+    assert value in line
+    assert allowed in line
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"level": "raid0", "settings": FAST_PATH},
+            "controller.fast_path: has no effect on data, an array of hard disks",
+        ),
+        (
+            {"events": FAILS.format(drive=1)},
+            "array data: no rebuild after drive 1 has failed: there is neither a hot spare",
+        ),
+        (
+            {"level": "raid0", "events": FAILS.format(drive=1)},
+            "array data: a failed drive takes its data with it, raid0 keeps no copy",
+        ),
+    ],
+)
+def test_what_has_no_effect_is_warned_of(tmp_path, changes, said):
+    told, _ = run(tmp_path, **changes)
+    assert told.exit_code == 0, told.stderr
+    assert any(said in line for line in told.stderr.splitlines() if line.startswith("warning:"))
+    assert any(said in warning for warning in json.loads(told.stdout)["warnings"])
+
+
+def test_a_rebuild_without_a_spare_is_refused_where_it_is_asked_for(tmp_path):
+    _, path = run(tmp_path, events=FAILS.format(drive=1))
+    told = CliRunner().invoke(app, ["rebuild", str(path)])
+    assert told.exit_code == 2
+    assert f"{path}: array.0.hot_spares = 0: 1 or more (or an event replace-drive)" in told.stderr
+
+
+def test_all_mistakes_are_told_at_once(tmp_path):
+    told, _ = run(
+        tmp_path,
+        controller="lsi2008",
+        drives='[{ model = "sas-6g-hdd", count = 8 }, { model = "sata-6g-hdd" }]',
+        events=FAILS.format(drive=12),
+    )
+    assert told.exit_code == 2
+    for part in ("array.0.level", "array.0.drives", "event.0.drive", "at most 8 drives"):
+        assert part in told.stderr
