@@ -77,7 +77,7 @@ impl System {
         let columns = (0..volume.geometry.columns()).filter(lost);
         let own = match role {
             Role::Data(column) => Some(column),
-            Role::Parity(_) => None,
+            Role::Parity(_) | Role::Copy(..) => None,
         };
         for column in columns.chain(own) {
             places.insert((array, volume.geometry.offset(stripe, column) + within));

@@ -30,7 +30,7 @@ pub struct DataReport {
     pub stale_reads: u64,
     /// Reads that were refused because data are lost.
     pub refused_reads: u64,
-    /// Stripes whose parity does not fit their data, at the end of the run.
+    /// Stripes whose parity does not fit their data, or whose copies differ, at the end of the run.
     pub corrupt_stripes: u64,
 }
 
@@ -476,14 +476,34 @@ impl Fate {
         }
     }
 
-    /// Whether the parity that a job has read differs from the one it computed.
-    pub fn parity_differs(&self, job: u32, parities: u32) -> bool {
+    /// A job makes a unit's copies anew from the one that it believes.
+    pub fn copy_anew(&mut self, job: u32) {
+        let Some(shadow) = self.shadows.get_mut(&job) else {
+            return;
+        };
+        let believed = |(role, sector): &(Role, u64)| match role {
+            Role::Copy(column, _) => shadow.read.get(&(Role::Data(*column), *sector)),
+            _ => None,
+        };
+        let made = shadow
+            .read
+            .keys()
+            .filter_map(|key| Some((*key, *believed(key)?)));
+        shadow.new.extend(made);
+    }
+
+    /// Whether the parity or the copies that a job has read differ from those it has made.
+    pub fn made_differs(&self, job: u32, parities: u32) -> bool {
         let Some(shadow) = self.shadows.get(&job) else {
             return false;
         };
-        let parity = |role: Role| matches!(role, Role::Parity(which) if which < parities);
-        let mut computed = shadow.new.iter().filter(|((role, _), _)| parity(*role));
-        computed.any(|(key, value)| shadow.read.get(key).is_some_and(|read| read != value))
+        let compared = |role: Role| match role {
+            Role::Data(_) => false,
+            Role::Parity(which) => which < parities,
+            Role::Copy(..) => true,
+        };
+        let mut made = shadow.new.iter().filter(|((role, _), _)| compared(*role));
+        made.any(|(key, value)| shadow.read.get(key).is_some_and(|read| read != value))
     }
 
     /// What a job has recovered of an extent goes to whoever waits for it.

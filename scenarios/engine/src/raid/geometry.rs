@@ -333,6 +333,7 @@ impl Geometry {
                     let place = match role {
                         Role::Data(column) => self.data(stripe, column, 0),
                         Role::Parity(which) => self.parity(stripe, which),
+                        Role::Copy(column, copy) => self.data(stripe, column, copy),
                     };
                     place.member == member
                 });

@@ -23,7 +23,8 @@ pub(crate) enum Task {
     Copyback { member: u32, to: u32 },
     /// Every member is read, to meet unreadable sectors while they can be repaired.
     Patrol,
-    /// Every stripe's parity is compared with its data, and made anew where it differs.
+    /// Every stripe's parity is compared with its data, every unit's copies with each other, and
+    /// made anew where they differ.
     Check,
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct Background {
     /// Tells it from others of the array.
     pub id: u32,
     pub task: Task,
-    /// The next row; of a check the next stripe.
+    /// The next row; of a check the next group: a stripe or, without parity, a unit.
     pub row: u64,
     /// Rows of the step under way.
     pub rows: u64,
@@ -121,7 +122,7 @@ impl System {
         task.step = now;
         let Background { id, task, row, .. } = *task;
         let rows = match task {
-            Task::Check => volume.geometry.stripes(),
+            Task::Check => volume.groups().0,
             Task::Patrol => volume.geometry.rows() * u64::from(volume.geometry.members()),
             _ => volume.geometry.rows(),
         };
@@ -134,14 +135,29 @@ impl System {
                 let rows = self.volume(array).geometry.rows();
                 ((row / rows) as u32, row % rows)
             }
-            Task::Check => {
-                self.set_under_way(array, 1, 1);
-                let job = self.new_job(Io::NONE, array, row, Work::Check, now);
-                self.raid.jobs[job].group = id;
-                return self.begin(job, now);
-            }
+            Task::Check => return self.start_check(array, id, row, now),
         };
         self.start_rows(array, id, member, now);
+    }
+
+    /// A step of a check: one group.
+    fn start_check(&mut self, array: u32, id: u32, group: u64, now: Time) {
+        self.set_under_way(array, 1, 1);
+        let geometry = &self.volume(array).geometry;
+        let (columns, unit) = (u64::from(geometry.columns()), geometry.unit() as u32);
+        let plain = geometry.parities() == 0;
+        let stripe = if plain { group / columns } else { group };
+        let job = self.new_job(Io::NONE, array, stripe, Work::Check, now);
+        let record = &mut self.raid.jobs[job];
+        record.group = id;
+        if plain {
+            record.extents.push(super::Extent {
+                column: (group % columns) as u32,
+                start: 0,
+                end: unit,
+            });
+        }
+        self.begin(job, now);
     }
 
     /// A step: neighbouring rows of a member, side by side.
@@ -172,7 +188,7 @@ impl System {
         record.group = id;
         let column = match role {
             Role::Data(column) => column,
-            Role::Parity(_) => 0,
+            Role::Parity(_) | Role::Copy(..) => 0,
         };
         record.extents.push(super::Extent {
             column,

@@ -23,6 +23,8 @@ pub enum Role {
     Data(u32),
     /// Parity.
     Parity(u32),
+    /// A further copy of a data column, from 1 on, where copies are compared.
+    Copy(u32, u32),
 }
 
 impl Default for Role {

@@ -34,6 +34,7 @@ impl System {
             let unit = match role {
                 Role::Data(column) => volume.geometry.data(stripe, column, copy),
                 Role::Parity(which) => volume.geometry.parity(stripe, which),
+                Role::Copy(column, copy) => volume.geometry.data(stripe, column, copy),
             };
             let member = &volume.members[unit.member as usize];
             let copy_to = member.copy.filter(|&(_, upto)| unit.offset < upto);

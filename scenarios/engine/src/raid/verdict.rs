@@ -16,7 +16,7 @@ impl System {
             if self.raid.volumes[array as usize].is_none() {
                 continue;
             }
-            let mut stripes = BTreeSet::new();
+            let (mut stripes, mut apart) = (BTreeSet::new(), BTreeSet::new());
             let written: Vec<u64> = self.raid.fate.as_ref()?.written(array).collect();
             for offset in written {
                 let piece = self.volume(array).geometry.piece(offset, GRAIN);
@@ -27,6 +27,10 @@ impl System {
                     continue;
                 }
                 stripes.insert(piece.stripe);
+                let held = self.on_drives(array, offset).tokens;
+                if held.iter().any(|token| *token != held[0]) {
+                    apart.insert(piece.stripe);
+                }
                 let found = self.readable(array, offset);
                 let fate = self.raid.fate.as_ref()?;
                 let (right, writes) = fate.judge(array, offset, found);
@@ -35,6 +39,7 @@ impl System {
                     lacking.extend(writes);
                 }
             }
+            report.corrupt_stripes += apart.len() as u64;
             for stripe in stripes {
                 report.corrupt_stripes += u64::from(self.parity_fits(array, stripe) == Some(false));
             }

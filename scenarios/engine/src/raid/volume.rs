@@ -155,6 +155,7 @@ impl Volume {
         match role {
             Role::Data(column) => self.geometry.data(stripe, column, 0),
             Role::Parity(which) => self.geometry.parity(stripe, which),
+            Role::Copy(column, copy) => self.geometry.data(stripe, column, copy),
         }
     }
 

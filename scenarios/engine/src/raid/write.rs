@@ -2,8 +2,9 @@
 
 use super::fate::Target;
 use super::geometry::Place;
-use super::job::{Phase, Work};
+use super::job::{Job, Phase, Work};
 use super::stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
+use super::volume::Volume;
 use crate::system::System;
 use raidlab_kernel::{Io as IoRecord, IoId, Op, Part, Time};
 
@@ -49,19 +50,16 @@ impl System {
                     stripe.all_that_is_left(start, end, &mut transfers);
                 }
             }
-            (Work::Check, false) => {
+            (Work::Check, writes) => {
                 transfers.clear();
                 let (start, end) = (0, volume.geometry.unit() as u32);
-                let data = (0..volume.geometry.columns()).map(Role::Data);
-                let roles = data.chain((0..volume.geometry.parities()).map(Role::Parity));
-                transfers.extend(roles.map(|role| Transfer { role, start, end }));
-            }
-            (Work::Check, true) => {
-                transfers.clear();
-                let (start, end) = (0, volume.geometry.unit() as u32);
-                let roles = (0..volume.geometry.parities()).map(Role::Parity);
-                let wrong = roles.filter(|_| job.differs);
-                transfers.extend(wrong.map(|role| Transfer { role, start, end }));
+                let mut put = |role| transfers.push(Transfer { role, start, end });
+                if !writes {
+                    checked_data(job, volume).for_each(&mut put);
+                }
+                if !writes || job.differs {
+                    checked_against(job, volume).for_each(&mut put);
+                }
             }
             (Work::Recover | Work::Row, true) | (Work::Fill | Work::Promote | Work::Clean, _) => {
                 transfers.clear();
@@ -132,8 +130,7 @@ impl System {
     fn is_whole(&self, index: u32) -> bool {
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
-        let data = (0..volume.geometry.columns()).map(Role::Data);
-        let mut roles = data.chain((0..volume.geometry.parities()).map(Role::Parity));
+        let mut roles = checked_data(job, volume).chain(checked_against(job, volume));
         roles.all(|role| volume.lives(volume.place(job.stripe, role)))
     }
 
@@ -185,6 +182,8 @@ impl System {
         self.follow_compute(index);
         let job = &self.raid.jobs[index];
         let (array, id) = (job.array, job.io);
+        // Copies are compared by a core.
+        let plain = self.volume(array).geometry.parities() == 0;
         let new = match job.work {
             Work::Recover | Work::Row | Work::Check => 0,
             _ => self.ios[id].bytes,
@@ -196,8 +195,10 @@ impl System {
         };
         let chip = &mut self.controllers[controller as usize].chip;
         let memory = chip.memory.pass(now, io.moved + job.written);
-        let parity = chip.parity.pass(now, taken_in);
-        io.charge(Part::Raid, parity.end);
+        if !plain {
+            let parity = chip.parity.pass(now, taken_in);
+            io.charge(Part::Raid, parity.end);
+        }
         io.charge(Part::Cache, memory.end);
         let at = io.mark;
         self.step_job_at(index, Phase::Write, at, now);
@@ -279,9 +280,13 @@ impl System {
             ranges.push((0, unit));
         }
         if let Some(fate) = self.raid.fate.as_mut().filter(|_| job.way != Way::Plain) {
-            fate.compute(index, columns, job.way, &ranges);
+            if parities == 0 {
+                fate.copy_anew(index);
+            } else {
+                fate.compute(index, columns, job.way, &ranges);
+            }
             if job.work == Work::Check {
-                let differs = fate.parity_differs(index, parities);
+                let differs = fate.made_differs(index, parities);
                 self.raid.jobs[index].differs = differs;
             }
         }
@@ -316,4 +321,20 @@ impl System {
             fate.end_job(index);
         }
     }
+}
+
+/// What a check believes: the data of a stripe or, without parity, the first copy of a unit.
+fn checked_data<'a>(job: &'a Job, volume: &'a Volume) -> impl Iterator<Item = Role> + 'a {
+    let all = 0..volume.geometry.columns();
+    let columns = job.extents.first().map_or(all, |e| e.column..e.column + 1);
+    columns.map(Role::Data)
+}
+
+/// What it compares with them: parities, or the other copies.
+fn checked_against<'a>(job: &'a Job, volume: &'a Volume) -> impl Iterator<Item = Role> + 'a {
+    let parities = (0..volume.geometry.parities()).map(Role::Parity);
+    let copies = job.extents.iter().flat_map(|extent| {
+        (1..volume.geometry.copies()).map(move |copy| Role::Copy(extent.column, copy))
+    });
+    parities.chain(copies)
 }
