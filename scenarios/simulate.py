@@ -19,6 +19,9 @@ from raidlab.scenarios.system import Scenario, load_scenario
 _KEYS = {"snapshot": "run.snapshot", "save_state": "--save-state"}
 """What a user calls a key of the plan."""
 
+_GATHERED = 0.1
+"""Share of what is written that may stay in a controller's cache without a warning."""
+
 Progress = Callable[[int, int], None]
 """Called with the number of finished runs and of all runs."""
 
@@ -225,6 +228,7 @@ def _result(
     breaches: list[str] = []
     events: list[dict[str, Any]] = []
     data: dict[str, int] = {}
+    gathered: dict[str, list[int]] = {}
     for at, (point, replication) in enumerate(runs):
         if at in finished:
             outcome = json.loads(finished[at])
@@ -234,18 +238,22 @@ def _result(
             for what, count in (outcome["data"] or {}).items():
                 data[what] = data.get(what, 0) + count
             breaches += [f"{where}: {breach}" for breach in outcome["breaches"]]
-            rows += rows_of(scenario, point, replication, outcome)
+            own = rows_of(scenario, point, replication, outcome)
+            rows += own
+            for name in _filling(outcome, own):
+                gathered.setdefault(name, []).append(own[0]["outstanding"])
     in_drives = data.get("lost_in_drive_caches", 0)
     lost = (
         f"{in_drives} acknowledged writes were lost in the drives' own caches"
         " when the power failed",
     )
+    warnings = [_still_filling(name, steps) for name, steps in gathered.items()]
     return Result(
         title=scenario.title,
         seed=scenario.seed if seed is None else seed,
         version=_engine.version(),
         results=tuple(rows),
-        warnings=scenario.warnings + (lost if in_drives else ()),
+        warnings=(*scenario.warnings, *warnings, *(lost if in_drives else ())),
         breaches=tuple(breaches),
         events=tuple(events),
         data=data or None,
@@ -260,4 +268,22 @@ def _result(
         fingerprint=scenario.fingerprint,
         interrupted=len(finished) < len(runs),
         written=scenario.written,
+    )
+
+
+def _filling(outcome: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
+    """Controllers whose memory kept much of what was written while the run was recorded."""
+    written = sum(row["write"]["mib_per_s"] * row["duration_s"] * (1 << 20) for row in rows)
+    for cache in outcome["caches"]:
+        if cache["gathered_bytes"] > _GATHERED * written:
+            yield cache["name"]
+
+
+def _still_filling(name: str, outstanding: Sequence[int]) -> str:
+    steps = ", ".join(str(step) for step in dict.fromkeys(outstanding) if step)
+    where = f" at {steps} outstanding" if steps else ""
+    return (
+        f"the cache of {name} was not full yet{where}: it kept more than {_GATHERED:.0%} of what"
+        " was written meanwhile, so rates are the cache's and not the drives'; a longer run.warm_up"
+        " fills it first"
     )

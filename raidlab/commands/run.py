@@ -89,6 +89,9 @@ def run(
                 result = explain(checked, result, workers=workers, progress=tell, store=store)
             except KeyboardInterrupt:
                 interrupted = True
+    for warning in result.warnings:
+        if warning not in checked.warnings:
+            say(f"warning: {warning}")
     _show(result, json)
     _write(result, html, out)
     for breach in result.breaches:

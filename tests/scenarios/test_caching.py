@@ -6,16 +6,19 @@ import pytest
 
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios import _engine
+from raidlab.scenarios.simulate import simulate
 from raidlab.scenarios.system import build_scenario
 
 
-def scenario(drive, model="lsi2208-1g-3.0", level="raid5", count=8, load=None, **settings):
+def scenario(
+    drive, model="lsi2208-1g-3.0", level="raid5", count=8, load=None, run=None, **settings
+):
     return build_scenario(
         {
             "controller": {"model": model} | settings,
             "array": [{"level": level, "drives": [{"model": str(drive), "count": count}]}],
-            "workload": [{"profile": "database", "area": "4 GB"} | (load or {})],
-            "run": {"warm_up": "1 s", "duration": "2 s"},
+            "workload": [load or {"profile": "database", "area": "4 GB"}],
+            "run": run or {"warm_up": "1 s", "duration": "2 s"},
         }
     )
 
@@ -62,9 +65,25 @@ def rate(found):
 
 
 def test_the_cache_turns_sequential_writes_into_full_stripes(drives):
-    load = {"profile": "restore", "outstanding": 8}
+    load = {"profile": "restore", "area": "4 GB", "outstanding": 8}
     through = rate(scenario(drives / "sas.toml", load=load, write="write-through"))
     back = rate(scenario(drives / "sas.toml", load=load, write="write-back"))
     # Each drive takes 1000 commands a second: 8000 for 7 units and a parity.
     assert back == pytest.approx(7000, rel=0.03)
     assert through < 0.5 * back
+
+
+def test_a_run_that_ends_before_the_cache_is_full_says_so(drives):
+    """A cache of 1 GiB takes a second's writes in; once it is full, what comes in goes out."""
+
+    def told(warm_up, **settings):
+        load = {"rw": "randwrite", "block_size": "64 KiB", "area": "32 GB", "outstanding": 64}
+        run = {"warm_up": warm_up, "duration": "1 s"}
+        found = scenario(drives / "sas.toml", load=load, run=run, **settings)
+        return [w for w in simulate(found).warnings if "was not full yet" in w]
+
+    (warning,) = told("0 s", write="always-write-back")
+    assert "lsi2208-1g-3.0" in warning
+    assert "64 outstanding" in warning
+    assert told("8 s", write="always-write-back") == []
+    assert told("0 s", write="write-through") == []

@@ -26,6 +26,8 @@ pub struct CacheReport {
     pub full_stripes: u64,
     /// Of a memory: bytes that were read ahead. Of a tier: bytes copied to it.
     pub filled_bytes: u64,
+    /// Of a memory: by how much what waits in it for the drives has grown.
+    pub gathered_bytes: i64,
     /// Of a tier at the end of the run: share of its lines that hold data, and dirty ones.
     pub used_share: Option<f64>,
     /// See `used_share`.
@@ -35,33 +37,35 @@ pub struct CacheReport {
 /// What had been counted when recording began.
 #[derive(Debug, Default)]
 pub(crate) struct CountsBefore {
-    memories: Vec<Counts>,
+    memories: Vec<(Counts, u64)>,
     tiers: Vec<TierCounts>,
 }
 
 impl CountsBefore {
     pub(crate) fn take(system: &System) -> CountsBefore {
         CountsBefore {
-            memories: memories(system).map(|(_, counts)| counts).collect(),
+            memories: memories(system).map(|(_, now)| now).collect(),
             tiers: tiers(system).map(|(_, tier)| tier.counts).collect(),
         }
     }
 
     /// What has been done since.
     pub(crate) fn reports(&self, system: &System) -> Vec<CacheReport> {
-        let memory = |((name, now), then): ((String, Counts), &Counts)| CacheReport {
-            name,
-            kind: "memory",
-            reads: now.reads - then.reads,
-            read_hits: now.read_hits - then.read_hits,
-            writes: now.writes - then.writes,
-            write_hits: now.write_hits - then.write_hits,
-            destages: now.destages - then.destages,
-            full_stripes: now.full_stripes - then.full_stripes,
-            filled_bytes: now.filled_bytes - then.filled_bytes,
-            used_share: None,
-            dirty_share: None,
-        };
+        let memory =
+            |((name, (now, dirty)), (then, before)): (Memory, &(Counts, u64))| CacheReport {
+                name,
+                gathered_bytes: dirty as i64 - *before as i64,
+                kind: "memory",
+                reads: now.reads - then.reads,
+                read_hits: now.read_hits - then.read_hits,
+                writes: now.writes - then.writes,
+                write_hits: now.write_hits - then.write_hits,
+                destages: now.destages - then.destages,
+                full_stripes: now.full_stripes - then.full_stripes,
+                filled_bytes: now.filled_bytes - then.filled_bytes,
+                used_share: None,
+                dirty_share: None,
+            };
         let mut reports: Vec<CacheReport> =
             memories(system).zip(&self.memories).map(memory).collect();
         for ((name, tier), then) in tiers(system).zip(&self.tiers) {
@@ -76,6 +80,7 @@ impl CountsBefore {
                 write_hits: now.write_hits - then.write_hits,
                 destages: now.cleaned - then.cleaned,
                 full_stripes: 0,
+                gathered_bytes: 0,
                 filled_bytes: (now.promoted - then.promoted) * tier.line_bytes(),
                 used_share: Some(f64::from(tier.tier.len()) / slots),
                 dirty_share: Some(f64::from(tier.tier.dirty()) / slots),
@@ -85,11 +90,15 @@ impl CountsBefore {
     }
 }
 
-fn memories(system: &System) -> impl Iterator<Item = (String, Counts)> + '_ {
+/// A controller's name, what its memory has counted, and the bytes that wait in it.
+type Memory = (String, (Counts, u64));
+
+fn memories(system: &System) -> impl Iterator<Item = Memory> + '_ {
     let stores = system.controllers.iter().zip(&system.raid.stores);
     stores.filter_map(|(controller, store)| {
         let store = store.as_ref()?;
-        Some((controller.name.clone(), store.counts))
+        let now = (store.counts, store.cache.dirty_bytes());
+        Some((controller.name.clone(), now))
     })
 }
 
