@@ -59,6 +59,14 @@ LINES = (
         "SSD, 4 KiB random write, 32 outstanding, steady state", "ssd-random-write.toml", 3e6,
         2_000_000, {"outstanding": 32, "drives": 64, "drive_seconds": 300e-6},
     ),
+    *(
+        Line(
+            f"SSD of {size}, 4 KiB random {way}, 32 outstanding, steady state",
+            f"ssd-{size.lower().replace(' ', '')}-{way}.toml", 0, 1_000_000,
+            {"outstanding": 32, "drives": 64, "drive_seconds": 80e-6},
+        )
+        for way in ("read", "write") for size in ("64 GB", "8 TB")
+    ),
     Line(
         "HDD, 8 KiB random, 32 outstanding, position-aware", "hdd-random.toml", 2e6, 2_000_000,
         {"outstanding": 32, "drives": 1, "drive_seconds": 5e-3},

@@ -131,29 +131,45 @@ fn sequential_writes_and_trimmed_space_cost_no_move() {
     drive.check().unwrap();
 }
 
+/// Write amplification where `share` of the writes go to `area` of the units.
+fn under_hot_spot(rho: f64, share: f64, area: f64, policy: Policy, apart: bool) -> f64 {
+    let params = CollectionParams {
+        policy,
+        separate_frontiers: apart,
+        ..CollectionParams::default()
+    };
+    let mut drive = drive(rho, 1024, 64, params);
+    let mut draws = Stream::new(1, "test", "hot spot");
+    let units = u64::from(drive.shape.units);
+    let hot = (units as f64 * area) as u64;
+    for rounds in [6, 2] {
+        drive.reset_counts();
+        for _ in 0..rounds * units {
+            let range = if draws.chance(share) { hot } else { units };
+            drive.write(draws.below(range) as u32, &mut Untimed);
+        }
+    }
+    drive.check().unwrap();
+    drive.counts().write_amplification()
+}
+
 #[test]
 fn apart_frontiers_never_cost_more_under_a_hot_spot() {
-    // 90 % of the writes go to 10 % of the units.
-    let mut wa = [0.0; 2];
-    for (index, separate_frontiers) in [false, true].into_iter().enumerate() {
-        let params = CollectionParams {
-            separate_frontiers,
-            ..CollectionParams::default()
-        };
-        let mut drive = drive(0.85, 2048, 64, params);
-        let mut draws = Stream::new(1, "test", "hot spot");
-        let units = u64::from(drive.shape.units);
-        for round in 0..2 {
-            drive.reset_counts();
-            for _ in 0..(4 - 2 * round) * units {
-                let range = if draws.chance(0.9) { units / 10 } else { units };
-                drive.write(draws.below(range) as u32, &mut Untimed);
-            }
+    for (share, area) in [(0.5, 0.2), (0.8, 0.2), (0.9, 0.1), (0.97, 0.05)] {
+        for (rho, policy) in [
+            (0.75, Policy::Greedy),
+            (0.85, Policy::Greedy),
+            (0.92, Policy::Greedy),
+            (0.85, Policy::CostBenefit),
+        ] {
+            let [mixed, apart] =
+                [false, true].map(|apart| under_hot_spot(rho, share, area, policy, apart));
+            assert!(
+                apart <= mixed,
+                "{share} of the writes to {area}, rho {rho}, {policy:?}: mixed {mixed:.3}, apart {apart:.3}"
+            );
         }
-        drive.check().unwrap();
-        wa[index] = drive.counts().write_amplification();
     }
-    assert!(wa[1] <= wa[0], "mixed {:.3}, apart {:.3}", wa[0], wa[1]);
 }
 
 #[test]
