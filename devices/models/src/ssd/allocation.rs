@@ -96,9 +96,12 @@ impl Blocks {
     }
 
     #[inline]
-    pub(super) fn drop_valid(&mut self, block: u32) {
-        debug_assert!(self.valid(block) > 0, "block {block} has nothing to lose");
-        self.valid[block as usize] -= 1;
+    pub(super) fn drop_valid(&mut self, block: u32, units: u32) {
+        debug_assert!(
+            self.valid(block) >= units,
+            "block {block} has less than {units} units to lose"
+        );
+        self.valid[block as usize] -= units;
     }
 
     /// The block takes no more data: from now on it may be a victim.

@@ -56,13 +56,32 @@ impl Bits {
         self.0[(index >> 6) as usize] &= !(1 << (index & 63));
     }
 
+    /// `count` bits from `start` on, at most 64; the first is the lowest.
     #[inline]
-    pub(super) fn put(&mut self, index: u32, value: bool) {
-        if value {
-            self.set(index);
-        } else {
-            self.clear(index);
+    pub(super) fn window(&self, start: u32, count: u32) -> u64 {
+        let (word, shift) = ((start >> 6) as usize, start & 63);
+        let mut bits = self.0[word] >> shift;
+        if shift + count > 64 {
+            bits |= self.0[word + 1] << (64 - shift);
         }
+        bits & (u64::MAX >> (64 - count))
+    }
+
+    /// Inverts the bits from `start` on that are set in `which`.
+    #[inline]
+    pub(super) fn invert(&mut self, start: u32, which: u64) {
+        let (word, shift) = ((start >> 6) as usize, start & 63);
+        self.0[word] ^= which << shift;
+        let rest = which.checked_shr(64 - shift).unwrap_or(0);
+        if rest != 0 {
+            self.0[word + 1] ^= rest;
+        }
+    }
+
+    /// Loads a bit into the processor's cache.
+    #[inline]
+    pub(super) fn touch(&self, index: u32) {
+        std::hint::black_box(self.0[(index >> 6) as usize]);
     }
 
     /// Clears `count` bits from `start` on.
@@ -89,11 +108,29 @@ mod tests {
         #[test]
         fn a_range_is_cleared_and_nothing_beside_it(start in 0u32..300, count in 0u32..300) {
             let mut bits = Bits::new(700);
-            (0..700).for_each(|index| bits.put(index, true));
+            (0..700).for_each(|index| bits.set(index));
             bits.clear_range(start, count);
             for index in 0..700 {
                 prop_assert_eq!(bits.get(index), index < start || index >= start + count);
             }
+        }
+
+        #[test]
+        fn a_window_shows_and_inverts_its_bits(
+            set in prop::collection::vec(0u32..300, 0..100), start in 0u32..236, count in 1u32..=64,
+            which: u64,
+        ) {
+            let mut bits = Bits::new(300);
+            set.iter().for_each(|&index| bits.set(index));
+            let shown = bits.window(start, count);
+            for at in 0..64 {
+                prop_assert_eq!(shown >> at & 1 == 1, at < count && bits.get(start + at));
+            }
+            let which = which & (u64::MAX >> (64 - count));
+            bits.invert(start, which);
+            prop_assert_eq!(bits.window(start, count), shown ^ which);
+            bits.invert(start, which);
+            (0..300).for_each(|index| assert_eq!(bits.get(index), set.contains(&index)));
         }
     }
 }

@@ -11,7 +11,7 @@
 use super::allocation::Frontier;
 use super::bits::Bits;
 use super::divider::Divider;
-use super::mapping::NONE;
+use super::mapping::{Found, NONE};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -56,12 +56,12 @@ impl Layout {
         }
     }
 
-    /// The home of a unit.
+    /// The home of a unit, and where the layout has put it.
     #[inline]
-    pub(super) fn home(&self, unit: u32) -> u32 {
+    pub(super) fn find(&self, unit: u32) -> Found {
         match self {
-            Layout::Empty => unit,
-            Layout::Tiled(tiles) => tiles.home(unit),
+            Layout::Empty => self.at(unit),
+            Layout::Tiled(tiles) => tiles.find(unit),
         }
     }
 
@@ -73,12 +73,15 @@ impl Layout {
         }
     }
 
-    /// Where the layout has put the unit with this home, if it has.
+    /// Where the layout has put the unit with this home.
     #[inline]
-    pub(super) fn slot(&self, home: u32) -> Option<u32> {
+    pub(super) fn at(&self, home: u32) -> Found {
         match self {
-            Layout::Empty => None,
-            Layout::Tiled(tiles) => tiles.slot(home),
+            Layout::Empty => Found { home, slot: NONE },
+            Layout::Tiled(tiles) => {
+                let (tile, home) = tiles.homes.split(home);
+                tiles.found(tile, home)
+            }
         }
     }
 
@@ -103,16 +106,16 @@ pub(super) struct LaidBlock<'a> {
 }
 
 impl LaidBlock<'_> {
-    /// True if the layout has put data into this slot of the block.
+    /// Which of `count` slots, at most 64, from `start` on the layout has put data into.
     #[inline]
-    pub(super) fn holds(&self, slot: u32) -> bool {
-        self.end.laid.get(self.first + slot)
+    pub(super) fn held(&self, start: u32, count: u32) -> u64 {
+        self.end.laid.window(self.first + start, count)
     }
 }
 
 impl Tiles {
     #[inline]
-    fn home(&self, unit: u32) -> u32 {
+    fn find(&self, unit: u32) -> Found {
         let (chunk, within) = self.chunk.split(unit);
         let (row, tile) = self.tiles.split(chunk);
         let local = row * self.chunk.get() + within;
@@ -121,7 +124,7 @@ impl Tiles {
         } else {
             self.end.homes[local as usize]
         };
-        tile * self.homes.get() + home
+        self.found(tile, home)
     }
 
     fn unit(&self, home: u32) -> u32 {
@@ -132,11 +135,18 @@ impl Tiles {
         }
     }
 
+    /// Home `home` of `tile`.
     #[inline]
-    fn slot(&self, home: u32) -> Option<u32> {
-        let (tile, home) = self.homes.split(home);
-        let slot = || home + self.first_block(tile) * self.units_per_block;
-        self.end.laid.get(home).then(slot)
+    fn found(&self, tile: u32, home: u32) -> Found {
+        let slot = if self.end.laid.get(home) {
+            home + self.first_block(tile) * self.units_per_block
+        } else {
+            NONE
+        };
+        Found {
+            home: tile * self.homes.get() + home,
+            slot,
+        }
     }
 
     #[inline]

@@ -33,6 +33,17 @@ pub(super) struct Found {
     pub(super) slot: u32,
 }
 
+/// What a block still has of the layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    /// All.
+    All,
+    /// What `marks` leave of it.
+    Some,
+    /// Nothing: its slots are in `reverse`.
+    Nothing,
+}
+
 /// Both directions of the map, and which slots hold what a unit still has there.
 #[derive(Debug, Deserialize)]
 #[serde(from = "SavedMapping")]
@@ -42,8 +53,8 @@ pub(super) struct Mapping {
     forward: Overlay,
     /// Slot to home, in blocks that were written since the start.
     reverse: Vec<u32>,
-    /// True for a block whose slots are in `reverse`; the others are as laid out.
-    rewritten: Vec<bool>,
+    /// By block.
+    kept: Vec<Kept>,
     /// Of a rewritten block: the slot holds valid data. Of a block that is as laid out: it no
     /// longer does, although the layout says so.
     marks: Bits,
@@ -67,7 +78,7 @@ struct SavedMapping {
 
 impl Serialize for Mapping {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let blocks = self.rewritten.len() as u32;
+        let blocks = self.kept.len() as u32;
         let rewritten: Vec<u32> = (0..blocks).filter(|&at| self.is_rewritten(at)).collect();
         let homes: Vec<u32> = rewritten
             .iter()
@@ -92,9 +103,10 @@ impl From<SavedMapping> for Mapping {
         let mut map = Mapping::new(saved.units, saved.blocks, saved.per_block, saved.layout);
         map.forward = saved.forward;
         map.marks = saved.marks;
+        map.kept.fill(Kept::Some);
         let homes = saved.homes.chunks_exact(saved.per_block.max(1) as usize);
         for (block, homes) in saved.rewritten.into_iter().zip(homes) {
-            map.rewritten[block as usize] = true;
+            map.kept[block as usize] = Kept::Nothing;
             let slots = map.slots_of(block);
             map.reverse[slots].copy_from_slice(homes);
         }
@@ -110,7 +122,7 @@ impl Mapping {
             units,
             forward: Overlay::new(layout.homes(units)),
             reverse: vec![0; slots],
-            rewritten: vec![false; blocks as usize],
+            kept: vec![Kept::All; blocks as usize],
             marks: Bits::new(slots),
             layout,
             block_of: Divider::new(per_block),
@@ -130,26 +142,41 @@ impl Mapping {
     /// Where `unit` lies.
     #[inline]
     pub(super) fn find(&self, unit: u32) -> Found {
-        let home = self.layout.home(unit);
-        Found {
-            home,
-            slot: self.slot_of(home),
-        }
+        self.now(self.layout.find(unit))
     }
 
-    /// The slot of the unit with this home; [`NONE`] if it holds nothing.
+    /// Where the unit with this home lies.
     #[inline]
-    pub(super) fn slot_of(&self, home: u32) -> u32 {
-        if let Some(slot) = self.layout.slot(home) {
-            let block = self.block_of.quotient(slot);
-            if !self.rewritten[block as usize] && !self.marks.get(slot) {
-                return slot;
+    pub(super) fn at(&self, home: u32) -> Found {
+        self.now(self.layout.at(home))
+    }
+
+    /// Where a unit lies that the layout has put where it was `laid`.
+    #[inline]
+    fn now(&self, laid: Found) -> Found {
+        if laid.slot != NONE {
+            match self.kept[self.block_of.quotient(laid.slot) as usize] {
+                Kept::All => return laid,
+                Kept::Some if !self.marks.get(laid.slot) => return laid,
+                Kept::Some | Kept::Nothing => {}
             }
         }
-        match self.forward.get(home) {
+        let slot = match self.forward.get(laid.home) {
             UNCHANGED | UNMAPPED => NONE,
             entry => entry - BIAS,
+        };
+        Found { slot, ..laid }
+    }
+
+    /// Loads what [`Mapping::find`] and [`Mapping::put`] will need of a unit into the processor's
+    /// cache: a caller that will write several waits for all of them together.
+    #[inline]
+    pub(super) fn touch(&self, unit: u32) {
+        let laid = self.layout.find(unit);
+        if laid.slot != NONE {
+            self.marks.touch(laid.slot);
         }
+        self.forward.touch(laid.home);
     }
 
     /// The unit that was put into `slot` of `block`; [`NONE`] if none ever was.
@@ -165,43 +192,49 @@ impl Mapping {
         }
     }
 
-    /// True if `slot` of `block` holds data that a unit still has there.
+    /// Which of `count` slots of `block`, at most 64, from `first` on hold data that a unit still
+    /// has there.
     #[inline]
-    pub(super) fn is_valid(&self, block: u32, slot: u32) -> bool {
+    pub(super) fn valid(&self, block: u32, first: u32, count: u32) -> u64 {
+        let marked = self.marks.window(first, count);
         if self.is_rewritten(block) {
-            return self.marks.get(slot);
+            return marked;
         }
         let laid = self.layout.block(block);
-        laid.is_some_and(|laid| laid.holds(self.block_of.split(slot).1)) && !self.marks.get(slot)
+        laid.map_or(0, |laid| {
+            laid.held(self.block_of.split(first).1, count) & !marked
+        })
     }
 
-    /// The (home, slot) of all valid data in `count` slots of `block` from `first` on, which
-    /// are about to be put elsewhere.
-    #[inline]
-    pub(super) fn take_up(
-        &mut self,
-        block: u32,
-        first: u32,
-        count: u32,
-        taken: &mut Vec<(u32, u32)>,
-    ) {
-        if self.is_rewritten(block) {
-            let valid = (first..first + count).filter(|&slot| self.marks.get(slot));
-            taken.extend(valid.map(|slot| (self.reverse[slot as usize], slot)));
-            for &(home, _) in &*taken {
-                self.forward.touch(home);
-            }
-            return;
+    /// True if `slot` of `block` holds data that a unit still has there.
+    pub(super) fn is_valid(&self, block: u32, slot: u32) -> bool {
+        self.valid(block, slot, 1) == 1
+    }
+
+    /// Takes the valid data out of `count` slots of `block` from `first` on, to be put elsewhere
+    /// at once; tells the homes of their units.
+    pub(super) fn take_out(&mut self, block: u32, first: u32, count: u32, homes: &mut Vec<u32>) {
+        let laid = self.layout.block(block);
+        let laid = laid.map(|laid| laid.home + self.block_of.split(first).1);
+        let laid = laid.filter(|_| !self.is_rewritten(block));
+        if let Some(home) = laid {
+            self.forward.expect(home, count);
         }
-        let Some(laid) = self.layout.block(block) else {
-            return;
-        };
-        let start = self.block_of.split(first).1;
-        let valid = (0..count)
-            .filter(|at| laid.holds(start + at) && !self.marks.get(first + at))
-            .map(|at| (laid.home + start + at, first + at));
-        taken.extend(valid);
-        self.forward.expect(laid.home + start, count);
+        for start in (0..count).step_by(64) {
+            let mut valid = self.valid(block, first + start, 64.min(count - start));
+            self.change(block, first + start, valid);
+            while valid != 0 {
+                let at = start + valid.trailing_zeros();
+                homes.push(match laid {
+                    Some(home) => home + at,
+                    None => self.reverse[(first + at) as usize],
+                });
+                valid &= valid - 1;
+            }
+        }
+        if laid.is_none() {
+            homes.iter().for_each(|&home| self.forward.touch(home));
+        }
     }
 
     /// The unit with this home.
@@ -220,7 +253,17 @@ impl Mapping {
     /// `slot` of `block` no longer holds what its unit has.
     #[inline]
     pub(super) fn invalidate(&mut self, block: u32, slot: u32) {
-        self.marks.put(slot, !self.rewritten[block as usize]);
+        self.change(block, slot, 1);
+    }
+
+    /// The slots of `which` from `first` on, which held valid data, no longer do.
+    #[inline]
+    fn change(&mut self, block: u32, first: u32, which: u64) {
+        self.marks.invert(first, which);
+        let kept = &mut self.kept[block as usize];
+        if *kept == Kept::All {
+            *kept = Kept::Some;
+        }
     }
 
     /// The unit with this home holds nothing from now on.
@@ -235,13 +278,13 @@ impl Mapping {
         if !self.is_rewritten(block) {
             let per_block = self.block_of.get();
             self.marks.clear_range(block * per_block, per_block);
-            self.rewritten[block as usize] = true;
+            self.kept[block as usize] = Kept::Nothing;
         }
     }
 
     /// True if the slots of `block` are in the table, false if they are as laid out.
     #[inline]
     fn is_rewritten(&self, block: u32) -> bool {
-        self.rewritten[block as usize]
+        self.kept[block as usize] == Kept::Nothing
     }
 }

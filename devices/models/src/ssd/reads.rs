@@ -101,10 +101,11 @@ impl Ssd {
                 continue;
             }
             let set = self.translation.set(slot);
+            let per_set = self.translation.shape().units_per_set;
+            let slots = set * per_set..(set + 1) * per_set;
             let mut together = 1;
-            while unit < end && together < self.translation.shape().units_per_set {
-                let next = self.translation.map.find(unit).slot;
-                if next == NONE || self.translation.set(next) != set {
+            while unit < end && together < per_set {
+                if !slots.contains(&self.translation.map.find(unit).slot) {
                     break;
                 }
                 together += 1;

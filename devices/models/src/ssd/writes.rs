@@ -404,6 +404,14 @@ impl Ssd {
     /// Takes the writes that now find room. Their waiting is charged to garbage collection by
     /// its share of what the dies did meanwhile.
     fn take_waiting<P: Port>(&mut self, port: &mut P, now: Time) {
+        // Most of what a write takes is waiting for memory: once for all of them.
+        for write in self.buffer.next_in_line() {
+            let io = port.io(write.io);
+            let (unit, _) = self.units(io.offset, io.bytes);
+            if unit < self.translation.map.units() {
+                self.translation.map.touch(unit);
+            }
+        }
         while let Some(&write) = self.buffer.waiting.front() {
             if !self.buffer.has_room(write.units) {
                 return;

@@ -3,7 +3,6 @@
 use super::{Translation, Work};
 use crate::ssd::allocation::{Origin, Victim};
 use crate::ssd::collection::{self, CollectionParams, Policy};
-use crate::ssd::mapping::Found;
 
 /// What a victim is needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,18 +201,23 @@ impl Translation {
         } else {
             let mut moving = std::mem::take(&mut self.moving);
             moving.clear();
-            self.map.take_up(victim.block, first, per_set, &mut moving);
-            if !moving.is_empty() {
-                work.collect_read(die, self.set(first), moving.len() as u32);
+            self.map.take_out(victim.block, first, per_set, &mut moving);
+            let count = moving.len() as u32;
+            if count > 0 {
+                work.collect_read(die, self.set(first), count);
+                self.blocks.drop_valid(victim.block, count);
+                self.dies[die as usize].valid -= count;
             }
             if work.follows_map() {
-                for &(home, _) in &moving {
+                for &home in &moving {
                     work.moved(self.map.unit_of(home));
                 }
             }
-            for &(home, slot) in &moving {
-                let unit = Found { home, slot };
-                self.place(die, Origin::Collection, unit, work);
+            for &home in &moving {
+                if self.needs_block(die, Origin::Collection) {
+                    self.open(die, Origin::Collection, work);
+                }
+                self.append(die, Origin::Collection, home);
                 if self.set_is_full(die, Origin::Collection) {
                     let set = self.last_set(die, Origin::Collection);
                     work.program(die, Origin::Collection, set);

@@ -110,9 +110,9 @@ pub(in crate::ssd) struct Translation {
     /// The die on which nothing can be freed any more: what is written there is lost.
     #[serde(skip)]
     stuck: Option<u32>,
-    /// Homes and slots of units on the move, kept so that collection allocates nothing.
+    /// Homes of units on the move, kept so that collection allocates nothing.
     #[serde(skip)]
-    moving: Vec<(u32, u32)>,
+    moving: Vec<u32>,
 }
 
 /// Blocks of a die that never hold data: the one that garbage collection fills last, one that
@@ -267,7 +267,18 @@ impl Translation {
     pub(in crate::ssd) fn write_over<W: Work>(&mut self, unit: Found, work: &mut W) {
         let die = self.current;
         self.counts.host += 1;
-        self.place(die, Origin::Host, unit, work);
+        let Found { home, mut slot } = unit;
+        if self.needs_block(die, Origin::Host) {
+            if !self.open(die, Origin::Host, work) {
+                return;
+            }
+            // Making room may have moved the unit itself.
+            slot = self.map.at(home).slot;
+        }
+        if slot != NONE {
+            self.invalidate(slot);
+        }
+        self.append(die, Origin::Host, home);
         if self.set_is_full(die, Origin::Host) {
             self.finish_set(work);
         }
@@ -341,39 +352,34 @@ impl Translation {
         die
     }
 
-    /// Writes a unit at a frontier of `die`.
+    /// True if a frontier of `die` has no room left.
     #[inline]
-    fn place<W: Work>(&mut self, die: u32, origin: Origin, unit: Found, work: &mut W) {
-        let Found {
-            home,
-            slot: mut old,
-        } = unit;
+    fn needs_block(&self, die: u32, origin: Origin) -> bool {
+        let frontier = self.dies[die as usize].frontiers[self.stream(origin)];
+        frontier.block == NONE || frontier.next == self.block_of.get()
+    }
+
+    /// Writes the unit with this home at a frontier of `die` that has room.
+    #[inline]
+    fn append(&mut self, die: u32, origin: Origin, home: u32) {
         let stream = self.stream(origin);
-        let mut frontier = self.dies[die as usize].frontiers[stream];
-        if frontier.block == NONE || frontier.next == self.block_of.get() {
-            if !self.open(die, origin, work) {
-                return;
-            }
-            frontier = self.dies[die as usize].frontiers[stream];
-            // Making room may have moved the unit itself.
-            old = self.map.slot_of(home);
-        }
-        if old != NONE {
-            self.invalidate(old);
-        }
-        let slot = frontier.block * self.block_of.get() + frontier.next;
-        self.map.put(home, slot);
-        self.blocks.add_valid(frontier.block);
         let books = &mut self.dies[die as usize];
+        let frontier = &mut books.frontiers[stream];
+        let (block, slot) = (
+            frontier.block,
+            frontier.block * self.block_of.get() + frontier.next,
+        );
+        frontier.next += 1;
         books.valid += 1;
-        books.frontiers[stream].next += 1;
+        self.blocks.add_valid(block);
+        self.map.put(home, slot);
     }
 
     #[inline]
     fn invalidate(&mut self, slot: u32) {
         let block = self.block_of.quotient(slot);
         self.map.invalidate(block, slot);
-        self.blocks.drop_valid(block);
+        self.blocks.drop_valid(block, 1);
         self.dies[self.die_of.quotient(block) as usize].valid -= 1;
     }
 

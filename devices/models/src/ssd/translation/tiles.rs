@@ -58,9 +58,13 @@ impl Translation {
         let start = block * self.block_of.get();
         let mut held = std::mem::take(&mut self.moving);
         held.clear();
-        self.map.take_up(block, start, next, &mut held);
+        let slots = start..start + next;
+        let valid: Vec<u32> = slots
+            .filter(|&slot| self.map.is_valid(block, slot))
+            .collect();
+        self.map.take_out(block, start, next, &mut held);
         self.map.rewrite(block);
-        for &(home, slot) in &held {
+        for (&home, slot) in held.iter().zip(valid) {
             self.map.put(home, slot);
         }
         self.moving = held;
