@@ -119,43 +119,47 @@ impl IndexMut<Part> for Parts {
 pub type IoId = u32;
 
 /// One I/O on its way: a host's request, or one of the commands it was split into.
+///
+/// What nearly every step needs stands first, in one line of the processor's cache: of thousands of
+/// I/Os that are under way each step finds another one, which it has to wait for.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub struct Io {
     /// What is asked.
     pub op: Op,
+    /// True if a request cannot be served: what it wants is lost, or cannot be kept.
+    pub refused: bool,
+    /// The drive that serves it as a command.
+    pub drive: u32,
     /// First byte, on the array for a request, on the drive for a command.
     pub offset: u64,
     /// Number of bytes; may be 0 for a flush.
     pub bytes: u64,
-    /// When it was issued.
-    pub issued: Time,
     /// Up to when its time is accounted for.
     pub mark: Time,
-    /// Where its time went up to `mark`: the parts add up to `mark - issued`.
-    pub parts: Parts,
+    /// When the last of its data came or comes in at that link; before the first link of a
+    /// read, when the first of them came.
+    pub data_end: Time,
     /// The request that this command serves; `Io::NONE` for a request itself.
     pub parent: IoId,
     /// The one behind it in the queue where it waits.
     pub next: IoId,
+    /// How many links of its path its data have reached.
+    pub leg: u32,
     /// Commands that a request still waits for.
     pub pending: u32,
     /// Who issued it: the engine's own numbering of load slots and outside callers.
     pub owner: u32,
     /// The array that a request is for.
     pub array: u32,
-    /// The drive that serves it as a command.
-    pub drive: u32,
-    /// How many links of its path its data have reached.
-    pub leg: u32,
-    /// When the last of its data came or comes in at that link; before the first link of a
-    /// read, when the first of them came.
-    pub data_end: Time,
+    /// Where its time went up to `mark`: the parts add up to `mark - issued`.
+    pub parts: Parts,
+    /// When it was issued.
+    pub issued: Time,
     /// When it left the host's CPU.
     pub entered: Time,
     /// Bytes that the commands of a request have moved so far.
     pub moved: u64,
-    /// True if a request cannot be served: what it wants is lost, or cannot be kept.
-    pub refused: bool,
 }
 
 impl Io {

@@ -39,10 +39,16 @@ pub struct Waiting {
     pub number: u64,
 }
 
-/// The commands that wait for the arm.
+/// Begins nowhere: a command that does not read.
+const NO_READ: u64 = u64::MAX;
+
+/// The commands that wait for the arm. What is asked of all of them stands in arrays of its own,
+/// so that a question reads little memory.
 #[derive(Debug)]
 pub struct Queue {
     candidates: Vec<Candidate>,
+    /// Where those that read begin, [`NO_READ`] for the others.
+    reads: Vec<u64>,
     waiting: Vec<Waiting>,
     arrivals: u64,
     deferred: usize,
@@ -59,6 +65,7 @@ impl Queue {
         };
         Queue {
             candidates: Vec::with_capacity(depth as usize),
+            reads: Vec::with_capacity(depth as usize),
             waiting: Vec::with_capacity(depth as usize),
             arrivals: 0,
             deferred: 0,
@@ -91,6 +98,8 @@ impl Queue {
             write: waiting.write,
             handicap: self.handicap(waiting.ready),
         });
+        self.reads
+            .push(if waiting.write { NO_READ } else { place.lbn });
         self.deferred += usize::from(waiting.deferred);
         self.waiting.push(Waiting {
             number: self.arrivals,
@@ -165,16 +174,16 @@ impl Queue {
     /// A read that begins in or right after the sectors from `start` to before `end`.
     #[inline]
     pub fn follower(&self, start: u64, end: u64) -> Option<usize> {
-        self.waiting.iter().position(|waiting| {
-            let lbn = waiting.place.lbn;
-            !waiting.write && start <= lbn && lbn <= end
-        })
+        self.reads
+            .iter()
+            .position(|&lbn| start <= lbn && lbn <= end)
     }
 
     /// Takes a command out.
     #[inline]
     pub fn take(&mut self, index: usize) -> Waiting {
         self.candidates.swap_remove(index);
+        self.reads.swap_remove(index);
         let waiting = self.waiting.swap_remove(index);
         self.deferred -= usize::from(waiting.deferred);
         waiting
