@@ -108,10 +108,11 @@ impl System {
                     self.calendar.push(Time::ZERO + first, event);
                 }
                 Arrival::Closed { .. } => {
-                    for slot in 0..self.slots.len() {
-                        if self.slots[slot].workload == index as u32 {
-                            self.calendar.push(Time::ZERO, Event::Issue(slot as u32));
-                        }
+                    let first = self.slot_of(index as u32, 0);
+                    let own = self.slots[first as usize..].iter();
+                    let own = own.take_while(|slot| slot.workload == index as u32);
+                    for slot in first..first + own.count() as u32 {
+                        self.calendar.push(Time::ZERO, Event::Issue(slot));
                     }
                 }
             }

@@ -53,8 +53,13 @@ impl Translation {
     }
 
     /// Goes on writing a block that a history left open: its slots pass into the drive's own
-    /// tables.
+    /// tables, unless it is full.
     fn resume_frontier(&mut self, die: usize, stream: usize, block: u32, next: u32) {
+        self.blocks.take(block);
+        self.dies[die].frontiers[stream] = Frontier { block, next };
+        if next == self.block_of.get() {
+            return;
+        }
         let start = block * self.block_of.get();
         let mut held = std::mem::take(&mut self.moving);
         held.clear();
@@ -68,8 +73,6 @@ impl Translation {
             self.map.put(home, slot);
         }
         self.moving = held;
-        self.blocks.take(block);
-        self.dies[die].frontiers[stream] = Frontier { block, next };
     }
 
     /// Lets every die be at another point of emptying a block. All dies start from one tile: in
