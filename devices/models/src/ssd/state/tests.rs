@@ -1,0 +1,192 @@
+//! Tiled drives against drives that were written unit by unit.
+
+use super::*;
+use crate::ssd::collection::Policy;
+use crate::ssd::mapping::NONE;
+use proptest::prelude::*;
+
+const UNIT: u64 = 4096;
+
+fn shape(blocks_per_die: u32, rho: f64) -> Shape {
+    let shape = Shape {
+        units: 0,
+        dies: 4,
+        blocks_per_die,
+        sets_per_block: 16,
+        units_per_set: 4,
+    };
+    Shape {
+        units: (f64::from(4 * shape.units_per_die()) * rho) as u32 - 3,
+        ..shape
+    }
+}
+
+fn fill(shape: Shape) -> PastLoad {
+    PastLoad {
+        access: PastAccess::Sequential,
+        start_bytes: 0,
+        area_bytes: u64::from(shape.units) * UNIT,
+        block_bytes: 128 << 10,
+        written_bytes: u64::from(shape.units) * UNIT,
+        ongoing: false,
+        then_rests: false,
+    }
+}
+
+fn amplification(drive: &mut Translation, units: u64, rounds: f64) -> f64 {
+    let mut draws = Stream::new(5, "test", "load");
+    drive.reset_counts();
+    for _ in 0..(rounds * units as f64) as u64 {
+        drive.write(draws.below(units) as u32, &mut Untimed);
+    }
+    drive.check().unwrap();
+    drive.counts().write_amplification()
+}
+
+/// The whole drive written unit by unit, against a quarter of a die repeated 16 times.
+#[test]
+fn a_repeated_tile_starts_in_the_steady_state_of_the_full_drive() {
+    let shape = shape(2048, 0.88);
+    let params = CollectionParams::default();
+    let draws = Stream::new(3, "full", "victims");
+    let mut full = Translation::new(shape, params, Layout::Empty, draws);
+    for unit in 0..shape.units {
+        full.write(unit, &mut Untimed);
+    }
+    let units = u64::from(shape.units);
+    amplification(&mut full, units, 4.0);
+    let settle = PastLoad {
+        access: PastAccess::Random,
+        block_bytes: UNIT,
+        written_bytes: 0,
+        ..fill(shape)
+    };
+    let history = [fill(shape), settle];
+    let tile_units = shape.units / 16;
+    let mut scaled = prepare(shape, params, &history, UNIT, tile_units, (1, "scaled"));
+    scaled.check().unwrap();
+    // From the first write on, and after the drive has been written once more.
+    for (rounds, what) in [(0.3, "first writes"), (1.0, "a round later")] {
+        let expected = amplification(&mut full, units, rounds);
+        let got = amplification(&mut scaled, units, rounds);
+        assert!(
+            (got / expected - 1.0).abs() <= 0.01,
+            "{what}: {got:.4}, full drive {expected:.4}"
+        );
+    }
+}
+
+/// A drive filled once whose first tenth is then rewritten: neither pattern's steady state.
+#[test]
+fn a_small_area_rewritten_on_a_full_drive_agrees_with_the_full_drive() {
+    let shape = shape(1024, 0.9);
+    let params = CollectionParams {
+        policy: Policy::FirstInFirstOut,
+        ..CollectionParams::default()
+    };
+    let units = u64::from(shape.units);
+    let area = units / 10;
+    let draws = Stream::new(3, "full", "victims");
+    let mut full = Translation::new(shape, params, Layout::Empty, draws);
+    for unit in 0..shape.units {
+        full.write(unit, &mut Untimed);
+    }
+    amplification(&mut full, area, 6.0);
+    let rewrite = PastLoad {
+        access: PastAccess::Random,
+        block_bytes: UNIT,
+        area_bytes: area * UNIT,
+        written_bytes: 6 * area * UNIT,
+        ..fill(shape)
+    };
+    let history = [fill(shape), rewrite];
+    let tile_units = shape.units / 8;
+    let mut scaled = prepare(shape, params, &history, UNIT, tile_units, (1, "scaled"));
+    let expected = amplification(&mut full, area, 4.0);
+    let got = amplification(&mut scaled, area, 4.0);
+    assert!(expected > 1.5, "collection must have work: {expected}");
+    assert!(
+        (got / expected - 1.0).abs() <= 0.02,
+        "{got:.4}, full drive {expected:.4}"
+    );
+}
+
+#[test]
+fn a_filled_drive_holds_every_unit_once_and_in_order() {
+    let shape = shape(64, 0.8);
+    let drive = prepare(
+        shape,
+        CollectionParams::default(),
+        &[fill(shape)],
+        UNIT,
+        0,
+        (1, "filled"),
+    );
+    drive.check().unwrap();
+    let mut slots: Vec<u32> = (0..shape.units)
+        .map(|unit| drive.map.find(unit).slot)
+        .collect();
+    assert!(slots[..4].windows(2).all(|pair| pair[1] == pair[0] + 1));
+    // The next chunk lies on the next die.
+    assert_eq!(drive.locate(drive.set(slots[4])).0, 1);
+    slots.sort_unstable();
+    slots.dedup();
+    assert_eq!(slots.len(), shape.units as usize);
+    assert_ne!(slots.last(), Some(&NONE));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    /// The fullest drive that may be built, of any geometry, under any policy and with wear
+    /// levelled as eagerly as can be: collection always finds something to free.
+    #[test]
+    fn the_least_spare_space_that_is_allowed_is_enough(
+        seed: u64,
+        dies in 1u32..4,
+        blocks in 12u32..300,
+        (sets, per_set) in (1u32..20, 1u32..5),
+        start_free_blocks in 2u32..8,
+        (wear_gap, level_wear) in (0u32..4, any::<bool>()),
+        separate_frontiers: bool,
+        (tile_units, background_free_blocks) in (0u32..2000, 0u32..20),
+        policy in prop::sample::select(vec![
+            Policy::Greedy, Policy::FirstInFirstOut, Policy::Random, Policy::BestOf,
+            Policy::CostBenefit,
+        ]),
+    ) {
+        let shape = Shape {
+            units: dies * (blocks - WORKING_BLOCKS - start_free_blocks) * sets * per_set,
+            dies,
+            blocks_per_die: blocks,
+            sets_per_block: sets,
+            units_per_set: per_set,
+        };
+        let params = CollectionParams {
+            policy,
+            start_free_blocks,
+            background_free_blocks,
+            separate_frontiers,
+            level_wear,
+            wear_gap,
+            ..CollectionParams::default()
+        };
+        let settle = PastLoad {
+            access: PastAccess::Random,
+            block_bytes: UNIT,
+            written_bytes: 0,
+            then_rests: true,
+            ..fill(shape)
+        };
+        let history = [fill(shape), settle];
+        let mut drive = prepare(shape, params, &history, UNIT, tile_units, (seed, "full"));
+        let mut draws = Stream::new(seed, "test", "load");
+        for _ in 0..5000 {
+            drive.write(draws.below(u64::from(shape.units)) as u32, &mut Untimed);
+            if draws.chance(0.1) {
+                drive.collect_in_background(draws.below(u64::from(dies)) as u32, &mut Untimed);
+            }
+        }
+        prop_assert_eq!(drive.why_stuck(), None);
+        prop_assert_eq!(drive.check(), Ok(()));
+    }
+}
