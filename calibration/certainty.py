@@ -12,7 +12,7 @@ Source: profile likelihood as in Venzon and Moolgavkar 1988, with the others mov
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,6 +30,9 @@ _DRAWS = 200
 _95 = 1.96
 _RIDGE = 1e-4
 """Far below any real sensitivity: keeps what nothing speaks to finite, and huge."""
+_AS_WELL = 4.0
+"""Loss by which two bottlenecks differ, if they do."""
+_LOOKS = 4
 _OUTWARD = 3
 """Times that an interval's end moves out."""
 _FARTHER = 2.5
@@ -68,6 +71,7 @@ def certainty(
     place: Array,
     groups: Sequence[int],
     seed: int,
+    few: Sequence[int] = (),
 ) -> Certainty:
     """Slopes, errors and intervals around a place.
 
@@ -76,6 +80,7 @@ def certainty(
         place: In the unit cube.
         groups: For each residual, the point that it belongs to.
         seed: Of the bootstrap's draws.
+        few: Points on which bottlenecks are compared; all if none are given.
     """
     parameters, count = search.parameters, len(place)
     jacobian, at_best = _jacobian(search, place, parameters)
@@ -99,9 +104,13 @@ def certainty(
         others = np.abs(np.delete(correlations[index], index))
         names = [other.key for other in parameters if other is not parameter]
         like = names[int(np.argmax(others))] if len(others) and others.max() > _ALIKE else ""
-        estimates.append(
-            _estimate(parameter, float(place[index]), float(confirmed[index]), low, high, like)
+        estimate = _estimate(
+            parameter, float(place[index]), float(confirmed[index]), low, high, like
         )
+        if parameter.limits and estimate.identifiable:
+            other = _other_bottleneck(search, place, index, tuple(few) or search.points)
+            estimate = replace(estimate, like=other, identifiable=not other)
+        estimates.append(estimate)
     return Certainty(tuple(estimates), confirmed, correlations, jacobian, at_best)
 
 
@@ -120,6 +129,37 @@ def _estimate(
         error < _WIDE and not like and not at_bound and not one_sided,
         like,
     )
+
+
+def _other_bottleneck(search: Search, place: Array, index: int, points: tuple[int, ...]) -> str:
+    """A time that would end the rates as well if it were the bottleneck in the place of another.
+
+    No slope shows it: where one time is the bottleneck, the others hide behind it.
+    """
+    count = len(place)
+
+    def loss(at: Array) -> float:
+        return robust(search.residuals(at, points, False)[: -count or None])
+
+    least = loss(place)
+    margin = _AS_WELL * max(1.0, 0.2 * least)
+    side = search.parameters[index].side
+    for other, parameter in enumerate(search.parameters):
+        if other == index or not parameter.limits or parameter.side != side:
+            continue
+        moved = place.copy()
+        moved[index] = min(place[index], search.start[index])
+        low, high = float(place[other]), 1.0
+        for _ in range(_LOOKS):
+            found = []
+            for at in np.linspace(low, high, _LOOKS + 2)[1:-1]:
+                moved[other] = at
+                found.append((loss(moved), float(at)))
+            if min(found)[0] < least + margin:
+                return parameter.key
+            step = (high - low) / (_LOOKS + 1)
+            low, high = min(found)[1] - step, min(found)[1] + step
+    return ""
 
 
 def _end(

@@ -60,6 +60,7 @@ def fit(
     begin: Array | None = None,
     evaluated: int = 0,
     careful: Evaluate | None = None,
+    few: Sequence[int] = (),
 ) -> Fit:
     """Finds the parameters under which the residuals are least.
 
@@ -75,6 +76,7 @@ def fit(
         begin: Where to begin; the start if None.
         evaluated: Evaluations that were made before.
         careful: Gives the residuals for the errors, where those of the search scatter too much.
+        few: Points on which bottlenecks are compared; all if none are given.
     """
     begun = time.monotonic()
     points = tuple(sorted(set(groups)))
@@ -96,7 +98,7 @@ def fit(
         search.full(place)
     place = place if search.best is None else search.best[1]
     search.evaluate = careful or evaluate
-    sure = certainty(search, place, groups, seed)
+    sure = certainty(search, place, groups, seed, few)
     warnings += doubts(sure.estimates, len(sure.residuals))
     return Fit(
         sure.estimates,

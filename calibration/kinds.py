@@ -143,9 +143,19 @@ _SSD = (
         "random reads of several jobs at depth",
         side="read",
         pull=4.0,
+        limits=True,
     ),
     _time("firmware.read_latency", "us", 0.5, 300.0, "random reads at depth 1", side="read"),
-    _time("firmware.write", "us", 0.3, 400.0, "random writes at depth", side="write", pull=4.0),
+    _time(
+        "firmware.write",
+        "us",
+        0.3,
+        400.0,
+        "random writes at depth",
+        side="write",
+        pull=4.0,
+        limits=True,
+    ),
     _time("firmware.write_latency", "us", 0.5, 1000.0, "random writes at depth 1", side="write"),
     _time(
         "nand.program.0",
@@ -155,6 +165,7 @@ _SSD = (
         "random writes that last beyond the buffer",
         side="write",
         pull=4.0,
+        limits=True,
         along=("nand.program.1", "nand.program.2", "nand.program.3"),
     ),
     Parameter(
@@ -174,8 +185,10 @@ _STATION = (
 )
 
 _PORT = (
-    _time("host.port.read", "us", 0.1, 30.0, "reads at depth", side="read", pull=11.0),
-    _time("host.port.write", "us", 0.1, 30.0, "writes at depth", side="write", pull=11.0),
+    _time("host.port.read", "us", 0.1, 30.0, "reads at depth", side="read", pull=11.0, limits=True),
+    _time(
+        "host.port.write", "us", 0.1, 30.0, "writes at depth", side="write", pull=11.0, limits=True
+    ),
 )
 _HOST = (
     _time("host.submit", "us", 0.3, 30.0, "one job at depth"),

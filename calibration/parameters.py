@@ -34,6 +34,7 @@ class Parameter:
         pull: How strongly it is held where the file has it, as a multiple of the usual: for what
             the file knows well, and for what the measurement may leave open to one side, such as
             the core time of a drive that is never the bottleneck.
+        limits: True for a time that shows where it is the bottleneck and nowhere else.
     """
 
     key: str
@@ -47,6 +48,7 @@ class Parameter:
     along: tuple[str, ...] = ()
     whole: bool = False
     pull: float = 1.0
+    limits: bool = False
 
     def value(self, at: float) -> float:
         """The value at a place between 0 (low) and 1 (high)."""

@@ -35,6 +35,7 @@ _TRUTH = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, seed=1_000)
 _GLANCE = Effort(ios=1000, ios_of_slow=500)
 _BOTH = frozenset({"read", "write"})
 _NOTHING = Choice({}, frozenset(), {})
+_FEW = (1, 4, 16, 64)
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Case:
 
     name: str
     kind: str
+    host: str = ""
+    """The kind's usual one if empty."""
     depths: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
     jobs: tuple[int, ...] = (1, 4)
     choice: Choice = _NOTHING
@@ -61,14 +64,16 @@ CASES: Mapping[str, Case] = {
         jobs=(1,),
         around={"seek.read.average": 1.3},
     ),
-    "ssd": Case("ssd", "ssd", around={"host.": 1.15}),
-    "nvme": Case("nvme", "nvme", around={"host.": 1.15}),
+    "ssd": Case("ssd", "ssd", depths=_FEW, around={"host.": 1.15}),
+    "nvme": Case("nvme", "nvme", depths=_FEW, around={"host.": 1.15}),
     "host": Case(
         "host",
         "station",
+        host="sas2008",
+        jobs=(1,),
         choice=Choice(
             {"service": 30.0, "servers": 32},
-            frozenset({"host.submit", "host.complete", "host.port.latency"}),
+            frozenset({"host.submit", "host.wake"}),
             {},
         ),
         around={"host.": 3.0},
@@ -137,7 +142,7 @@ def recover(case: Case, trial: int, workers: int = 1) -> list[Recovered]:
     draws = np.random.default_rng([trial, len(case.name), ord(case.name[0])])
     kind = kind_of(case.kind)
     tree = copy.deepcopy(dict(load_device(kind.template).written))
-    host = copy.deepcopy(dict(find_for("--host", kind.host).written))
+    host = copy.deepcopy(dict(find_for("--host", case.host or kind.host).written))
     declared = declared_for(kind, tree, host, _BOTH)
     parameters, fixed = choose(declared, that_apply(kind.extra, tree, _BOTH), case.choice)
     known = {p.key: p for p in (*kind.declared, *kind.extra, *declared)}
@@ -169,6 +174,7 @@ def recover(case: Case, trial: int, workers: int = 1) -> list[Recovered]:
         measurement,
         Settings(
             kind=case.kind,
+            host=case.host,
             choice=case.choice,
             overrides={},
             budget_s=3600.0,

@@ -28,6 +28,8 @@ _STEP = 0.06
 _PULL = 2.0
 """Residual of a parameter that lies a whole range away from where it started: far less than any
 measurement says, but enough to leave alone what no measurement speaks to."""
+_LOOKS = 8
+_HALVINGS = 3
 _GAIN = 1e-2
 """Share of the cost below which a step is the last."""
 
@@ -127,10 +129,39 @@ def look_everywhere(
             residuals(part)
         for _, part in sorted(best, key=lambda found: found[0])[:descents]:
             downhill(residuals, part, of, 8)
+        limits = [at for at, parameter in enumerate(of) if parameter.limits]
+        for index in limits:
+            part = min(best, key=lambda found: found[0])[1]
+            alone = part.copy()
+            others = [at for at in limits if at != index]
+            alone[others] = np.minimum(part[others], search.start[turned][others])
+            shown = _where_it_shows(residuals, alone, index)
+            downhill(residuals, shown, of, 8)
     found = place.copy()
     if best:
         found[turned] = min(best, key=lambda one: one[0])[1]
     return found
+
+
+def _where_it_shows(residuals: Callable[[Array], Array], part: Array, index: int) -> Array:
+    """The place with one time as long as it may be if it is the bottleneck.
+
+    Below that nothing changes with it, so no slope leads there: it is looked for on the line.
+    """
+
+    def loss(at: float) -> float:
+        moved = part.copy()
+        moved[index] = min(1.0, at)
+        return robust(residuals(moved))
+
+    places, step = np.linspace(part[index], 1.0, _LOOKS, retstep=True)
+    best = min((loss(float(at)), float(at)) for at in places)
+    for _ in range(_HALVINGS):
+        step = 0.5 * float(step)
+        best = min(best, *((loss(best[1] + way), best[1] + way) for way in (-step, step)))
+    shown = part.copy()
+    shown[index] = min(1.0, best[1])
+    return shown
 
 
 class _StageOverError(Exception):

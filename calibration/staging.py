@@ -32,6 +32,7 @@ ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=6.0)
 FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
 CAREFUL = Effort(ios=12_000, ios_of_slow=6000, rounds=30.0)
 _SPANNING = 6
+_COMPARED = 8
 _TELLING = 4
 """Points on which ways of working are compared."""
 _ABOUT_AS_WELL = 4.0
@@ -224,6 +225,7 @@ def joint(task: Task, settled: Settled, until: float) -> Fit:
         begin=settled.place,
         evaluated=settled.evaluations,
         careful=task.evaluator(settled.model, CAREFUL),
+        few=_spanning(task.points, range(len(task.points)), _COMPARED),
     )
 
 

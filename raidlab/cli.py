@@ -15,6 +15,8 @@ from raidlab.commands.controllers import controllers
 from raidlab.commands.devices import devices
 from raidlab.commands.import_disksim import disksim
 from raidlab.commands.import_fio import fio_results
+from raidlab.commands.import_published import published
+from raidlab.commands.import_trace import trace
 from raidlab.commands.rebuild import rebuild
 from raidlab.commands.replay import replay
 from raidlab.commands.run import run
@@ -44,6 +46,8 @@ importing = typer.Typer(no_args_is_help=True, help="Make a device or a measureme
 app.add_typer(importing, name="import")
 importing.command("disksim")(disksim)
 importing.command("fio")(fio_results)
+importing.command("trace")(trace)
+importing.command("published")(published)
 
 
 @command

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import functools
+import json as json_module
 import os
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.store import Store, default_path
+
+if TYPE_CHECKING:
+    from raidlab.calibration.measurement import Measurement
 
 DONE, DOES_NOT_HOLD, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -172,6 +176,24 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     return str(value)
+
+
+def keep_measurement(measurement: Measurement, out: Path, as_json: bool) -> None:
+    """Writes an imported measurement, and says what it has and what was skipped."""
+    write_file(out, measurement.to_json())
+    for skipped in measurement.skipped:
+        say(f"skipped: {skipped.path}: {skipped.reason}")
+    document = {
+        "measurement": str(out),
+        "name": measurement.name,
+        "points": len(measurement.points),
+        "files": len(measurement.files),
+        "skipped": [skipped.model_dump() for skipped in measurement.skipped],
+    }
+    if as_json:
+        print(json_module.dumps(document, indent=2))
+    else:
+        print(f"{measurement.name}: {len(measurement.points)} points in {out}")
 
 
 def unfinished(stack: ExitStack) -> Store | None:

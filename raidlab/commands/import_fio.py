@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from raidlab.commands.common import Json, check_writable, command, say, write_file
+from raidlab.commands.common import Json, check_writable, command, keep_measurement
 
 
 @command
@@ -25,17 +24,4 @@ def fio_results(
 
     check_writable(out)
     measurement = import_fio(paths, name)
-    write_file(out, measurement.to_json())
-    for skipped in measurement.skipped:
-        say(f"skipped: {skipped.path}: {skipped.reason}")
-    document = {
-        "measurement": str(out),
-        "name": measurement.name,
-        "points": len(measurement.points),
-        "files": len(measurement.files),
-        "skipped": [skipped.model_dump() for skipped in measurement.skipped],
-    }
-    if json:
-        print(json_module.dumps(document, indent=2))
-    else:
-        print(f"{measurement.name}: {len(measurement.points)} points in {out}")
+    keep_measurement(measurement, out, json)

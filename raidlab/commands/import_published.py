@@ -1,0 +1,27 @@
+"""`raidlab import published`: published figures of a drive become a measurement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from raidlab.commands.common import Json, check_writable, command, keep_measurement
+
+
+@command
+def published(
+    path: Annotated[Path, typer.Argument(help="Figures, as docs/files/published.md tells.")],
+    drive: Annotated[str, typer.Option("--drive", help="Whose figures: as in their column.")],
+    out: Annotated[Path, typer.Option("--out", help="The measurement to write.")],
+    name: Annotated[
+        str, typer.Option("--name", help="Of the measurement.", show_default=False)
+    ] = "",
+    json: Json = False,
+) -> None:
+    """Make a measurement of published rates of a drive on its own."""
+    from raidlab.calibration.published_points import measurement_of
+
+    check_writable(out)
+    keep_measurement(measurement_of(path, drive, name), out, json)

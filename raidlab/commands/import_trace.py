@@ -1,0 +1,41 @@
+"""`raidlab import trace`: a trace with response times becomes a measurement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from raidlab.commands.common import Json, check_writable, command, keep_measurement
+from raidlab.commands.replay import FORMATS
+
+
+@command
+def trace(
+    path: Annotated[Path, typer.Argument(help="The trace.")],
+    format: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")],
+    out: Annotated[Path, typer.Option("--out", help="The measurement to write.")],
+    columns: Annotated[
+        str,
+        typer.Option(
+            "--columns",
+            help="For csv: time=NAME:s op=NAME offset=NAME:B size=NAME:B response=NAME:us",
+            show_default=False,
+        ),
+    ] = "",
+    unit: Annotated[
+        str | None, typer.Option("--unit", help="One disk of a trace of several.")
+    ] = None,
+    name: Annotated[
+        str, typer.Option("--name", help="Of the measurement.", show_default=False)
+    ] = "",
+    json: Json = False,
+) -> None:
+    """Make a measurement of a trace: a point for each direction, size, order and depth."""
+    from raidlab.calibration.trace_formats import read_trace
+    from raidlab.calibration.trace_points import measurement_of
+
+    check_writable(out)
+    read = read_trace(path, format, columns=columns, unit=unit)
+    keep_measurement(measurement_of(read, name), out, json)
