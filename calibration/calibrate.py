@@ -126,6 +126,24 @@ class Calibration:
             )
         return device_toml(self.tree if tree is None else tree, sources, head)
 
+    def host_toml(self) -> str:
+        """The host's file as the fit found it: what was not turned is as before."""
+        name = f"{self.host['name']}-of-{self.tree['name']}"
+        title = f"{self.host['title']}, as fitted with {self.tree['name']}"
+        turned = [e for e in self.fit.estimates if e.parameter.key.startswith("host.")]
+        said = ", ".join(
+            f"{e.parameter.key} {e.value:.4g} {e.parameter.unit}".rstrip() for e in turned
+        )
+        sources = {
+            "all": {
+                "source": "assumed",
+                "note": f"as {self.host['name']}; fitted to {self.measurement.name}:"
+                f" {said or 'nothing'}",
+            }
+        }
+        head = [f"The host {self.host['name']} as a fit to {self.measurement.name} found it."]
+        return device_toml(dict(self.host) | {"name": name, "title": title}, sources, head)
+
 
 def _source_key(key: str, tree: Mapping[str, Any]) -> str:
     head, _, last = key.rpartition(".")

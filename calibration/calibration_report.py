@@ -84,7 +84,7 @@ def _page(
             {
                 "title": f"{load}: rate and 99 % latency",
                 "text": "Over all I/Os in flight, one colour for each number of jobs. Markers are"
-                " measured, lines simulated."
+                " measured, lines (a dash, where there is one point) simulated."
                 + (" Hollow ones the fit has not seen." if unseen else ""),
                 "chart": chart(_curves(of_load)),
             }
@@ -176,7 +176,9 @@ def _curves(rows: Sequence[Compared]) -> go.Figure:
             figure.add_scatter(
                 x=x,
                 y=simulated,
-                mode="lines",
+                # A curve of one point has no line to show.
+                mode="lines" if len(x) > 1 else "markers",
+                marker={"color": colour, "symbol": "line-ew-open", "size": 18},
                 line={"color": colour},
                 legendgroup=name,
                 name=f"{name}, simulated",

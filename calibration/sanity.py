@@ -35,7 +35,7 @@ def possible(measurement: Measurement) -> tuple[list[Point], list[str]]:
     notes = [f"left out: {_contradiction(point, inside)}" for point, inside in wrong]
     if idle:
         notes.append(
-            f"{len(idle)} points, {idle[0].label()} the first, have latencies far below what their"
+            f"{_points(len(idle))}, {idle[0].label()} the first, latencies far below what their"
             " rate and depth say: was the load held back (rate, thinktime), or are units mixed?"
         )
     return kept, notes
@@ -80,13 +80,13 @@ def extrapolated(train: Sequence[Point], every: Sequence[Point]) -> list[str]:
     beyond = [p for p in every if p.outstanding > most]
     if beyond:
         found.append(
-            f"{len(beyond)} points have more outstanding than the {most} that the fit has seen:"
+            f"{_points(len(beyond))} more outstanding than the {most} that the fit has seen:"
             " extrapolated"
         )
     jobs = max(point.numjobs for point in train)
     more = sum(point.numjobs > jobs for point in every)
     if more:
-        found.append(f"{more} points have more than {jobs} jobs: the host's own figures decide")
+        found.append(f"{_points(more)} more than {jobs} jobs: the host's own figures decide")
     sizes = {point.bs for point in train}
     other = sorted({point.bs for point in every} - sizes)
     if other:
@@ -95,3 +95,7 @@ def extrapolated(train: Sequence[Point], every: Sequence[Point]) -> list[str]:
             " extrapolated"
         )
     return found
+
+
+def _points(count: int) -> str:
+    return "1 point has" if count == 1 else f"{count} points have"

@@ -74,6 +74,10 @@ def calibrate(
     ] = None,
     seed: Seed = 1,
     out: Annotated[Path | None, typer.Option("--out", help="The device file to write.")] = None,
+    host_out: Annotated[
+        Path | None,
+        typer.Option("--host-out", help="The host's file to write, as the fit found it."),
+    ] = None,
     report: Annotated[Path | None, typer.Option("--report", help="A page to write.")] = None,
     json: Json = False,
     workers: Workers = None,
@@ -86,7 +90,7 @@ def calibrate(
     from raidlab.calibration.posterior import document as posterior_of
     from raidlab.calibration.staging import Settings
 
-    check_writable(out, report)
+    check_writable(out, host_out, report)
     settings = Settings(
         kind=kind,
         host=host,
@@ -116,6 +120,8 @@ def calibrate(
             write_file(draws / f"{result.tree['name']}-{number:03}.toml", text)
     if out is not None:
         write_file(out, result.to_toml())
+    if host_out is not None:
+        write_file(host_out, result.host_toml())
     if report is not None:
         from raidlab.calibration.calibration_report import html_calibration
 

@@ -15,7 +15,7 @@ from raidlab.calibration.measurement import Measurement, Point
 from raidlab.calibration.parameters import Choice
 from raidlab.calibration.posterior import device_files, intervals, places
 from raidlab.calibration.recovery import load, measure
-from raidlab.calibration.sanity import possible
+from raidlab.calibration.sanity import possible, too_little
 from raidlab.calibration.staging import Settings
 from raidlab.cli import app
 from raidlab.devices.catalogue import find, load_device
@@ -85,6 +85,22 @@ def test_a_file_cut_in_the_middle_is_named(tmp_path: Path) -> None:
     cut.write_text(whole[: len(whole) // 2])
     result = CliRunner().invoke(app, ["calibrate", str(cut), "--kind", "station"])
     assert result.exit_code == 2 and "cut off?" in result.output
+
+
+def test_all_points_at_one_depth_are_told_what_to_measure() -> None:
+    loads = measured((4,)).points
+    twice = Measurement(name="m", points=(*loads, loads[0].model_copy(update={"name": "again"})))
+    said = [text for text in too_little(twice.points) if "outstanding" in text]
+    assert len(said) == 1
+    assert "depth 1 and a deep queue" in said[0] and "raidlab-collect --plan quick" in said[0]
+    assert not [text for text in too_little(measured((1, 4)).points) if "outstanding" in text]
+
+
+def test_a_measurement_of_another_kind_is_told_with_how_far_it_is_off() -> None:
+    """Two microseconds an I/O are no disk's."""
+    found = calibrate(measured((1, 2), 2.0), settings(kind="hdd", host="ahci", budget_s=4.0))
+    doubts = [text for text in found.warnings if "another kind of device than hdd" in text]
+    assert len(doubts) == 1 and "% off in the median" in doubts[0]
 
 
 def test_options_that_cannot_be_are_named(tmp_path: Path) -> None:
