@@ -96,7 +96,7 @@ class Recovered:
     """True if the interval holds the truth, or the way of working is the true one."""
 
 
-def load(rw: str, depth: int, jobs: int) -> Point:
+def load(rw: str, depth: int, jobs: int = 1) -> Point:
     """A load of 4 KiB, with placeholders for what is measured."""
     side = Side(iops=1000.0, ios=1, latency_mean_us=1.0, completion=Latency(mean_us=1.0))
     return Point(

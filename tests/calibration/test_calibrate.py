@@ -19,6 +19,8 @@ from raidlab.calibration.fit import fit
 from raidlab.calibration.kinds import TEMPLATES
 from raidlab.calibration.measurement import Latency, Measurement, Point, Side
 from raidlab.calibration.parameters import Choice, Parameter
+from raidlab.calibration.recovery import load
+from raidlab.calibration.recovery import measure as measure_on
 from raidlab.calibration.search import Stage
 from raidlab.calibration.select import split
 from raidlab.calibration.staging import Settings
@@ -30,36 +32,9 @@ from raidlab.devices.schema import DriveSpec
 from tests.calibration.known_drives import station
 
 
-def load(rw: str, depth: int, jobs: int = 1) -> Point:
-    """A load with placeholders for what is measured."""
-    side = Side(iops=1000.0, ios=1, latency_mean_us=1.0, completion=Latency(mean_us=1.0))
-    share = 1.0 if rw == "randread" else 0.0
-    return Point(
-        name="load",
-        rw=rw,  # type: ignore[arg-type]
-        read_share=share,
-        bs=4096,
-        iodepth=depth,
-        numjobs=jobs,
-        read=side if share else None,
-        write=None if share else side,
-    )
-
-
 def measure(drive: DriveSpec, host: HostSpec, loads: list[Point], seed: int) -> Measurement:
     """What fio would have measured on a simulated drive."""
-    bench = Bench.of(drive, host)
-    points = []
-    for point in loads:
-        found = bench.run(point, Effort(ios=20_000, seed=seed))
-        latency = found.read or found.write
-        assert latency is not None
-        side = Side(
-            iops=found.iops, ios=20_000, latency_mean_us=found.latency_mean_us, completion=latency
-        )
-        name = "read" if point.read else "write"
-        points.append(point.model_copy(update={name: side}))
-    return Measurement(name="synthetic", points=tuple(points))
+    return measure_on(Bench.of(drive, host), loads, "synthetic", Effort(ios=20_000, seed=seed))
 
 
 def host(name: str = "generic") -> HostSpec:
