@@ -59,8 +59,8 @@ class Firmware(Table):
     read_unit: Duration = 0
     """Core time of each mapping unit that is read."""
     stream_unit: Duration | None = None
-    """The same for a read that goes on where the last one ended, whose part of the map has been
-    looked up already; `read_unit` if left out."""
+    """The same for a read whose part of the map the last one has looked up already: it goes on
+    where that ended, or begins in the same 1024 units; `read_unit` if left out."""
     write_unit: Duration = 0
     """Core time of each mapping unit that is written."""
     move_unit: Duration = 0

@@ -22,8 +22,8 @@ pub struct FirmwareParams {
     pub write_ns: Nanos,
     /// Core time of each mapping unit that is read.
     pub read_unit_ns: Nanos,
-    /// The same for a read that goes on where the last one ended, whose part of the map has been
-    /// looked up already; none for as much as any other.
+    /// The same for a read whose part of the map the last one has looked up already: it goes on
+    /// where that ended, or begins in the same piece of the map; none for as much as any other.
     #[serde(default)]
     pub stream_unit_ns: Option<Nanos>,
     /// Core time of each mapping unit that is written.

@@ -14,7 +14,18 @@ struct Gathered {
     critical: Option<ReadTimes>,
 }
 
+/// Units of the piece of the map that a look-up brings near the core: 4 KiB of entries of four
+/// bytes. Assumed, as usual for maps of 4 KiB units.
+const PIECE_UNITS: u64 = 1024;
+
 impl Ssd {
+    /// Whether the part of the map that a read needs has been looked up by the last one: one of
+    /// two mirrors sees every other piece of a stream.
+    fn is_in_piece_of_last_read(&self, offset: u64) -> bool {
+        let piece = PIECE_UNITS * u64::from(self.params.unit_bytes);
+        self.next_byte > 0 && offset / piece == (self.next_byte - 1) / piece
+    }
+
     pub(super) fn read<P: Port>(&mut self, port: &mut P, id: IoId) {
         let now = port.now();
         let (offset, bytes) = {
@@ -23,9 +34,8 @@ impl Ssd {
         };
         let (first, count) = self.units(offset, bytes);
         self.read_bytes += bytes;
-        let served = self
-            .firmware
-            .process_read(count, offset == self.next_byte, now);
+        let looked_up = offset == self.next_byte || self.is_in_piece_of_last_read(offset);
+        let served = self.firmware.process_read(count, looked_up, now);
         let ready = served.end + self.firmware.latency(Op::Read, count);
         let alone = self.last_done <= now && !self.buffer.makes_wait();
         let of_the_stream = alone && offset == self.next_byte;
