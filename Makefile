@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lock 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint format bench docs clean
+.PHONY: help setup demo test test-rust test-python lint format bench docs calibrate-catalogue clean
 
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
 
 setup: $(VENV)/.ready ## Make .venv and build raidlab into it
 
@@ -58,6 +58,9 @@ docs: setup ## Make the pages that commands make: docs/validation.md, docs/catal
 	@$(BIN)/raidlab validate --markdown docs/validation.md > /dev/null || test $$? -eq 1
 	@$(BIN)/raidlab devices --markdown > docs/catalogue.md
 	@echo "wrote docs/validation.md docs/catalogue.md"
+
+calibrate-catalogue: setup ## Fit the catalogue's devices to published figures; goes on where it was stopped
+	@$(BIN)/python -m raidlab.calibration.published_catalogue
 
 clean: ## Remove everything that was built
 	rm -rf $(VENV) target build dist *.egg-info raidlab.egg-info validation.html

@@ -21,7 +21,7 @@ def device_toml(values: Mapping[str, Any], sources: Mapping[str, Any], head: Seq
     lines = [f"# {line}" for line in head]
     _table(values, (), lines)
     lines += ["", "[sources]"]
-    lines += [f"{_key(key)} = {_plain(source)}" for key, source in sources.items()]
+    lines += [f"{_key(key)} = {toml_value(source)}" for key, source in sources.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -31,7 +31,7 @@ def _table(table: Mapping[str, Any], path: tuple[str, ...], lines: list[str]) ->
         if isinstance(value, Mapping) or _is_tables(value):
             tables.append((key, value))
         elif value is not None:
-            lines.append(f"{_key(key)} = {_plain(value)}")
+            lines.append(f"{_key(key)} = {toml_value(value)}")
     for key, value in tables:
         inner = (*path, key)
         name = ".".join(_key(part) for part in inner)
@@ -48,14 +48,15 @@ def _key(key: str) -> str:
     return key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False)
 
 
-def _plain(value: Any) -> str:
+def toml_value(value: Any) -> str:
+    """A value as TOML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
-        inner = ", ".join(f"{_key(str(key))} = {_plain(item)}" for key, item in value.items())
+        inner = ", ".join(f"{_key(str(key))} = {toml_value(item)}" for key, item in value.items())
         return f"{{ {inner} }}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_plain(item) for item in value) + "]"
+        return "[" + ", ".join(toml_value(item) for item in value) + "]"
     if isinstance(value, str):
         # TOML's basic strings escape as JSON's do.
         return json.dumps(value, ensure_ascii=False)

@@ -1,170 +1,239 @@
-"""How well published figures settle a data sheet's parameters, and how well it predicts.
+"""Fits the catalogue's devices to published figures of one drive: `make calibrate-catalogue`.
 
-`python -m raidlab.calibration.published_fit DEVICE KEY...` varies each parameter (`nand.program`,
-`firmware.turn`) of a device by a few percent, simulates the device's figures anew, and prints
+Which parameters of which device, and where the search begins, stands in `published/fits.toml`.
+The search is least squares in the logarithms of the parameters. A residual is ln(simulated /
+published) over the figure's tolerance, under a soft absolute loss: a figure that the model cannot
+reach does not rule the others. Every simulation has the same random numbers. A parameter that lies
+a factor of three from its start weighs as much as one figure a tolerance off: what no figure tells
+stays where it began.
 
-- each parameter's standard error, from the errors of the figures and their sensitivity to it
-  (Gauss-Newton: covariance s^2 (J'J)^-1, residuals ln(simulated / published));
-- for every format, profile, depth and level the errors of its figures as they are, and as they
-  would be had that group been left out of the fit: with the parameters that the other figures
-  alone ask for, to first order.
+The outcome depends on `fits.toml`, the rest of the data sheet, the figures and the engine alone,
+so a second run writes the same. Evaluations are kept until a whole run is done: an interrupted
+one goes on.
 """
 
 from __future__ import annotations
 
+import json
 import math
-import re
-import statistics
-import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import least_squares
 
-from raidlab.calibration.published import Configuration, Figure, read_published
+from raidlab.calibration.parameters import get
+from raidlab.calibration.published import Figure
+from raidlab.calibration.published_rows import DeviceFit, training_figures
+from raidlab.calibration.sheet_text import scaled, with_source, with_value
 from raidlab.calibration.validate import validate
 from raidlab.devices.catalogue import find
+from raidlab.scenarios.store import Store
 
-Array = npt.NDArray[np.floating]
+Array = npt.NDArray[np.float64]
 
-STEP = 0.06
-"""Share by which a parameter is varied: large beside the simulation's own noise."""
-_FLOOR = 0.05
-"""Standard deviation of a parameter known beforehand, as a share: a fit does not wander further
-than this times ten from a value that no figure settles."""
+TOLERANCE = {"=": 0.05, "~": 0.075}
+"""Residuals are counted in these: half of what counts as held."""
+PRIOR = math.log(3.0)
+"""Distance from the start that weighs as much as one tolerance, as a logarithm."""
+STEP = 0.05
+"""Step of the differences: large beside the simulation's own noise."""
+_FARTHEST = math.log(20.0)
+_ENOUGH = 2e-3
+"""The search ends when neither the loss nor the parameters change by this share."""
+_EVALUATIONS = 12
+TOLD = 0.3
+"""A parameter is told by the figures if its standard error is at most this share of it."""
+ALIKE = 0.95
+"""Beyond this correlation two parameters cannot be told from each other."""
+
+
+class Bench:
+    """A device's training figures, simulated with parameters moved from their start."""
+
+    def __init__(
+        self, device: str, fit: DeviceFit, store: Store | None = None, workers: int | None = None
+    ) -> None:
+        """The data sheet with every parameter at its start.
+
+        Raises:
+            ValueError: A parameter that the data sheet does not have, or no figure to fit to.
+        """
+        self.device = device
+        self.path = find(device).path
+        self.names = tuple(fit.start)
+        self.figures = training_figures(device)
+        if not self.figures:
+            raise ValueError(f"{device}: no published figure of one drive alone")
+        self._start = Path(self.path).read_text(encoding="utf-8")
+        for key, value in fit.start.items():
+            self._start = with_value(self._start, key, value)
+        self._store, self._workers = store, workers
+        self._keys: set[str] = set()
+        self.tolerances = np.array([TOLERANCE[figure.relation] for figure in self.figures])
+
+    def sheet(self, moves: Array) -> str:
+        """The data sheet with the parameters moved, given as logarithms of factors."""
+        text = self._start
+        for name, move in zip(self.names, moves, strict=True):
+            text = scaled(text, name, math.exp(move))
+        return text
+
+    def errors(self, places: Sequence[Array]) -> list[Array]:
+        """ln(simulated / published) of every figure at each place, looked up where known.
+
+        Raises:
+            ValueError: A figure cannot be simulated.
+        """
+        sheets = [self.sheet(place) for place in places]
+        keys = [Store.key(json.dumps([sheet, repr(self.figures)])) for sheet in sheets]
+        known = {key: found for key in keys if (found := self._looked_up(key)) is not None}
+        new = {key: sheet for key, sheet in zip(keys, sheets, strict=True) if key not in known}
+        for key, found in zip(new, self._simulated(list(new.values())), strict=True):
+            known[key] = found
+            if self._store is not None:
+                self._store.put(key, json.dumps([float(each).hex() for each in found]))
+        self._keys |= set(keys)
+        return [known[key] for key in keys]
+
+    def forget(self) -> None:
+        """The fit is done: its evaluations leave the store."""
+        if self._store is not None:
+            self._store.forget(self._keys)
+
+    def _looked_up(self, key: str) -> Array | None:
+        text = None if self._store is None else self._store.get(key)
+        return None if text is None else np.array([float.fromhex(x) for x in json.loads(text)])
+
+    def _simulated(self, sheets: Sequence[str]) -> list[Array]:
+        if not sheets:
+            return []
+        with tempfile.TemporaryDirectory() as folder:
+            figures = []
+            for at, sheet in enumerate(sheets):
+                path = Path(folder) / f"varied-{at}.toml"
+                path.write_text(sheet, encoding="utf-8")
+                figures += [_of_drive(figure, str(path)) for figure in self.figures]
+            rows = validate(figures, workers=self._workers).rows
+        for row in rows:
+            if not row.simulated:
+                raise ValueError(f"{self.device}: {row.figure.id}: {row.why_not}")
+        found = [math.log((row.simulated or 1.0) / row.figure.value) for row in rows]
+        return [np.array(part) for part in np.split(np.array(found), len(sheets))]
+
+
+def _of_drive(figure: Figure, drive: str) -> Figure:
+    return replace(figure, configuration=replace(figure.configuration, drive=drive))
 
 
 @dataclass(frozen=True)
-class Sensitivity:
-    """Residuals of figures and their change with parameters, both as logarithms."""
+class Fitted:
+    """A device at its best, and how sure its parameters are."""
 
-    figures: Sequence[Figure]
-    names: Sequence[str]
-    residuals: Sequence[float]
-    jacobian: Sequence[Sequence[float]]
-    """One row a figure, one column a parameter."""
+    bench: Bench
+    place: Array
+    """Logarithms of the factors over the start."""
+    errors: Array
+    """ln(simulated / published) by figure."""
+    jacobian: Array
+    """Change of those by the logarithms of the parameters."""
+    stderr: Array
+    """Of the parameters, as shares."""
+    correlations: Array
+    measurement: str
+
+    def told(self, at: int) -> bool:
+        """True if the figures tell this parameter."""
+        return bool(self.stderr[at] <= TOLD)
+
+    def alike(self, at: int) -> list[str]:
+        """The parameters that it cannot be told from."""
+        names = self.bench.names
+        near = np.flatnonzero(abs(self.correlations[at]) > ALIKE)
+        return [names[other] for other in near if other != at]
+
+    def sheet(self) -> str:
+        """The data sheet with the values and their sources."""
+        text = Path(self.bench.path).read_text(encoding="utf-8")
+        best = self.bench.sheet(self.place)
+        for at, name in enumerate(self.bench.names):
+            text = with_value(text, name, _value_of(best, name))
+            text = with_source(text, name, self._source(at))
+        return text
+
+    def _source(self, at: int) -> Mapping[str, str]:
+        together = f"with {len(self.bench.names)} parameters to {len(self.errors)} figures"
+        if not self.told(at):
+            note = "hardly told by the figures of one drive; usual, or chosen by hand"
+            return {"source": "assumed", "note": note}
+        like = self.alike(at)
+        note = together + (f"; hardly told from {', '.join(like)}" if like else "")
+        return {
+            "source": "fitted",
+            "stderr": f"{max(1, math.ceil(100 * self.stderr[at]))} %",
+            "measurement": self.measurement,
+            "note": note,
+        }
 
 
-def scaled(text: str, key: str, factor: float) -> str:
-    """A data sheet's text with one parameter multiplied.
+def _value_of(sheet: str, key: str) -> object:
+    return get(tomllib.loads(sheet), key)
 
-    Args:
-        text: The TOML file.
-        key: `table.name`.
-        factor: What every number of the value is multiplied by.
 
-    Raises:
-        ValueError: There is no such parameter.
-    """
-    table, _, name = key.rpartition(".")
-    start = text.index(f"[{table}]") if f"[{table}]" in text else -1
-    match = (
-        re.compile(rf"^{re.escape(name)} = (.*)$", re.M).search(text, start) if start >= 0 else None
+def residuals(errors: Array, tolerances: Array, place: Array) -> Array:
+    """Of the figures, and of the pull towards the start."""
+    return np.concatenate([errors / tolerances, place / PRIOR])
+
+
+def search(bench: Bench, fit: DeviceFit) -> Fitted:
+    """The parameters under which the loss is least."""
+    count = len(bench.names)
+
+    def at(place: Array) -> Array:
+        return residuals(bench.errors([place])[0], bench.tolerances, place)
+
+    def slope(place: Array) -> Array:
+        here, *moved = bench.errors([place, *(place + STEP * each for each in np.eye(count))])
+        columns = np.array([(each - here) / STEP for each in moved]).T
+        return np.vstack([columns / bench.tolerances[:, None], np.eye(count) / PRIOR])
+
+    found = least_squares(
+        at,
+        np.zeros(count),
+        slope,
+        bounds=(-_FARTHEST, _FARTHEST),
+        loss="soft_l1",
+        xtol=_ENOUGH,
+        ftol=_ENOUGH,
+        max_nfev=_EVALUATIONS,
     )
-    if match is None:
-        raise ValueError(f"{key}: no parameter of this data sheet")
-
-    def multiply(number: re.Match[str]) -> str:
-        return f"{float(number[0]) * factor:.6g}"
-
-    value = re.sub(r"\d+(?:\.\d+)?(?=[ \",\]]|$)", multiply, match[1])
-    return text[: match.start(1)] + value + text[match.end(1) :]
-
-
-def figures_of(device: str) -> list[Figure]:
-    """Figures of a number from a table, of one drive or an array of it."""
-    rates = ("iops", "mib_per_s", "mb_per_s")
-    return [
-        figure
-        for figure in read_published()
-        if figure.configuration.drive == device
-        and figure.relation in ("=", "~")
-        and figure.quantity in rates
-    ]
+    jacobian = slope(found.x)
+    figures = len(bench.figures)
+    covariance = _covariance(jacobian, at(found.x), figures)
+    deviations = np.sqrt(np.diag(covariance))
+    return Fitted(
+        bench,
+        found.x,
+        bench.errors([found.x])[0],
+        jacobian[:figures] * bench.tolerances[:, None],
+        deviations,
+        covariance / np.outer(deviations, deviations),
+        fit.measurement,
+    )
 
 
-def sensitivity(device: str, names: Sequence[str], figures: Sequence[Figure]) -> Sensitivity:
-    """Simulates the figures with every parameter varied in turn."""
-    path = find(device).path
-    text = Path(path).read_text(encoding="utf-8")
-    base = _logarithms(figures, text)
-    columns = []
-    for name in names:
-        up = _logarithms(figures, scaled(text, name, 1 + STEP))
-        down = _logarithms(figures, scaled(text, name, 1 - STEP))
-        columns.append([(a - b) / (2 * STEP) for a, b in zip(up, down, strict=True)])
-    return Sensitivity(figures, names, base, list(zip(*columns, strict=True)))
+def _covariance(jacobian: Array, found: Array, figures: int) -> Array:
+    """s^2 (J'WJ)^-1 with the weights of the loss.
 
-
-def _logarithms(figures: Sequence[Figure], sheet: str) -> list[float]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "varied.toml"
-        path.write_text(sheet, encoding="utf-8")
-        varied = [
-            replace(figure, configuration=replace(figure.configuration, drive=str(path)))
-            for figure in figures
-        ]
-        rows = validate(varied).rows
-    return [math.log((row.simulated or 1e-9) / row.figure.value) for row in rows]
-
-
-def standard_errors(known: Sensitivity) -> list[float]:
-    """Of each parameter, as a share of its value."""
-    jacobian, residuals = np.array(known.jacobian), np.array(known.residuals)
-    freedom = max(1, len(residuals) - len(known.names))
-    variance = float(residuals @ residuals) / freedom
-    covariance = variance * np.linalg.pinv(jacobian.T @ jacobian)
-    return [float(value) ** 0.5 for value in np.diag(covariance)]
-
-
-def left_out(
-    known: Sensitivity, group: Callable[[Configuration], str]
-) -> Iterator[tuple[str, int, float, float]]:
-    """For each group: figures, median error in percent as it is and when left out of the fit."""
-    jacobian, residuals = np.array(known.jacobian), np.array(known.residuals)
-    labels = [group(figure.configuration) for figure in known.figures]
-    prior = np.eye(len(known.names)) * (0.1 / (10 * _FLOOR)) ** 2
-    whole = _step(jacobian, residuals, prior)
-    for label in sorted(set(labels)):
-        out = np.array([each == label for each in labels])
-        moved = _step(jacobian[~out], residuals[~out], prior) - whole
-        predicted = residuals[out] + jacobian[out] @ moved
-        errors = [abs(float(np.expm1(value))) * 100 for value in residuals[out]]
-        without = [abs(float(np.expm1(value))) * 100 for value in predicted]
-        yield label, int(out.sum()), statistics.median(errors), statistics.median(without)
-
-
-def _step(jacobian: Array, residuals: Array, prior: Array) -> Array:
-    return np.linalg.solve(jacobian.T @ jacobian + prior, -jacobian.T @ residuals)
-
-
-GROUPS: Mapping[str, Callable[[Configuration], str]] = {
-    "format": lambda configuration: configuration.format or "-",
-    "profile": lambda configuration: configuration.load,
-    "depth": lambda configuration: configuration.outstanding,
-    "level": lambda configuration: f"{configuration.level} x{configuration.count}",
-}
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Prints both tables for a device and its parameters."""
-    device, *names = arguments
-    figures = figures_of(device)
-    known = sensitivity(device, names, figures)
-    errors = standard_errors(known)
-    print(f"{len(names)} parameters, {len(figures)} figures")
-    for name, error in zip(names, errors, strict=True):
-        print(f"  {name}: standard error {100 * error:.1f} %")
-    for title, group in GROUPS.items():
-        for label, count, now, without in left_out(known, group):
-            print(
-                f"  {title} {label}: {count} figures, median {now:.1f} %, left out {without:.1f} %"
-            )
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    s is the scatter of the residuals, or one tolerance if that is more.
+    """
+    weights = 1 / np.sqrt(1 + found**2)
+    freedom = max(1, figures - jacobian.shape[1])
+    scatter = max(1.0, float(np.sum((weights * found**2)[:figures])) / freedom)
+    # The pull is no measurement: it keeps its own weight.
+    scales = np.where(np.arange(len(found)) < figures, weights / scatter, 1.0)
+    return np.asarray(np.linalg.inv(jacobian.T @ (jacobian * scales[:, None])), dtype=np.float64)

@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from raidlab.calibration.published import shared
-from raidlab.calibration.validate import Compared, Validation, summarise
+from raidlab.calibration.validate import Compared, Validation, summaries_by_use, summarise
 from raidlab.scenarios import _engine
 from raidlab.scenarios.charts import COLOURS
 from raidlab.scenarios.report import chart, number, page
@@ -55,7 +55,11 @@ def markdown_validation(validation: Validation) -> str:
         "# Published and simulated figures",
         "",
         "Made by `make docs`. Held: within 10 % of a figure from a table (=), 15 % of one in words",
-        "(~), inside a bound or range. A figure that cannot be simulated yet says why.",
+        "(~), inside a bound or range. A figure that cannot be simulated yet says why. Used:",
+        "whether parameters were fitted to the figure, or chosen by hand with it in view; all",
+        "others are predictions.",
+        "",
+        *_markdown_uses(validation.rows),
     ]
     for source in dict.fromkeys(row.figure.configuration.source for row in validation.rows):
         group = _group(source, validation.rows)
@@ -67,11 +71,25 @@ def markdown_validation(validation: Validation) -> str:
             f"{group['title']}. {summary['held']} of {summary['rows']} held, {summary['ran']} ran,"
             f" median error {number(summary['median_abs_error_pct'])} %.",
             "",
-            "| figure | configuration | load | outstanding | published | simulated | error, % | |",
-            "|---|---|---|---|---|---|---|---|",
+            "| figure | configuration | load | outstanding | published | simulated | error, % | |"
+            " used |",
+            "|---|---|---|---|---|---|---|---|---|",
         ]
         lines += [_markdown_row(row) for row in group["rows"]]
     return "\n".join(lines) + "\n"
+
+
+def _markdown_uses(rows: Sequence[Compared]) -> list[str]:
+    lines = [
+        "| used | figures | held | median error, % | 90th percentile, % |",
+        "|---|---|---|---|---|",
+    ]
+    for use, summary in summaries_by_use(rows).items():
+        median, tail = (
+            number(summary[key]) for key in ("median_abs_error_pct", "p90_abs_error_pct")
+        )
+        lines.append(f"| {use} | {summary['rows']} | {summary['held']} | {median} | {tail} |")
+    return lines
 
 
 def _markdown_row(row: dict[str, Any]) -> str:
@@ -88,6 +106,7 @@ def _markdown_row(row: dict[str, Any]) -> str:
         number(row["simulated"]),
         error,
         outcome,
+        row["used"],
     )
     return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raidlab.calibration.published import Configuration, Figure
+from raidlab.calibration.published_rows import USES, use_of
 from raidlab.calibration.rules import scenario_tree
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios import _engine
@@ -60,6 +61,7 @@ class Compared:
             "load": configuration.load,
             "outstanding": configuration.outstanding,
             "quantity": self.figure.quantity,
+            "used": use_of(self.figure),
         }
 
 
@@ -73,7 +75,10 @@ class Validation:
 
     def summary(self) -> dict[str, Any]:
         """How many rows, how far off, how many relations kept."""
-        return summarise(self.rows) | {"wall_s": round(self.wall_s, 3)}
+        return summarise(self.rows) | {
+            "wall_s": round(self.wall_s, 3),
+            "by_use": summaries_by_use(self.rows),
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `raidlab validate --json` prints."""
@@ -98,6 +103,12 @@ def summarise(rows: Sequence[Compared]) -> dict[str, Any]:
         "relations_kept": sum(row.held for row in related),
         "relations": len(related),
     }
+
+
+def summaries_by_use(rows: Sequence[Compared]) -> dict[str, dict[str, Any]]:
+    """Summaries of fitted figures, of those in view of a choice by hand, and of predictions."""
+    groups = {use: [row for row in rows if use_of(row.figure) == use] for use in USES}
+    return {use: summarise(group) for use, group in groups.items() if group}
 
 
 def _percentile_90(values: Sequence[float]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +16,7 @@ from raidlab.calibration.published import (
     read_figures,
     read_published,
 )
+from raidlab.calibration.published_rows import use_of
 from raidlab.calibration.validate import Validation
 from raidlab.calibration.validate import validate as compare
 from raidlab.commands.common import (
@@ -104,12 +106,19 @@ def _show(validation: Validation) -> None:
             "unit": row.unit,
             "error %": "-" if row.error_pct is None else f"{row.error_pct:+.1f}",
             "held": "held" if row.held else row.why_not or "off",
+            "used": use_of(row.figure),
         }
         for row in validation.rows
     ]
     table(rows)
     summary = validation.summary()
-    print(", ".join(f"{key} {_short(value)}" for key, value in summary.items()))
+    for use, group in summary.pop("by_use").items():
+        print(f"{use}: {_line(group)}")
+    print(_line(summary))
+
+
+def _line(summary: Mapping[str, float | None]) -> str:
+    return ", ".join(f"{key} {_short(value)}" for key, value in summary.items())
 
 
 def _short(value: float | None) -> str:
