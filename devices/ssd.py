@@ -82,6 +82,9 @@ class Firmware(Table):
     lookup_unit: Duration = 0
     """Core time of each mapping unit that is read or written if all of the NAND is mapped; less in
     proportion where the map is smaller, as with a tree in the host's memory and caches."""
+    descent: Duration = 0
+    """Core time of a command that does not go on where the last one of its kind ended: its place in
+    the map is looked up from the root."""
     turn: Duration | None = None
     """What a change from writing to reading takes on a drive that serves reads and writes in
     turns; left out for one that serves them side by side."""
@@ -287,6 +290,7 @@ class SsdSpec(DriveSpec):
                 "finish_ns": firmware.finish,
                 "finish_unit_ns": firmware.finish_unit,
                 "lookup_unit_ns": firmware.lookup_unit,
+                "descent_ns": firmware.descent,
                 "turn_ns": firmware.turn,
             },
         }

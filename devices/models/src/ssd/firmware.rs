@@ -55,6 +55,10 @@ pub struct FirmwareParams {
     /// in proportion where the map is smaller: the host's caches hold more of it.
     #[serde(default)]
     pub lookup_unit_ns: Nanos,
+    /// Core time of a command whose piece of the map the last one of its kind has not looked up
+    /// already: it is looked up from the root of a tree.
+    #[serde(default)]
+    pub descent_ns: Nanos,
     /// What a change from writing to reading takes on a drive that serves reads and writes in
     /// turns (see `turns`); none if it serves them side by side.
     #[serde(default)]
@@ -103,27 +107,22 @@ impl Firmware {
         time.saturating_sub(varies) + self.draws.exponential(varies)
     }
 
-    /// A command of `units` arrives: when a core takes it up and passes it on.
+    /// A command of `units` arrives: when a core takes it up and passes it on. `looked_up` says
+    /// whether the last one of its kind has brought its piece of the map near.
     #[inline]
-    pub(super) fn process(&mut self, op: Op, units: u32, now: Time) -> Served {
-        self.take_up(op, units, false, now)
-    }
-
-    /// The same for a read, which may go on where the last one ended.
-    #[inline]
-    pub(super) fn process_read(&mut self, units: u32, goes_on: bool, now: Time) -> Served {
-        self.take_up(Op::Read, units, goes_on, now)
-    }
-
-    #[inline]
-    fn take_up(&mut self, op: Op, units: u32, goes_on: bool, now: Time) -> Served {
+    pub(super) fn process(&mut self, op: Op, units: u32, looked_up: bool, now: Time) -> Served {
         let (command, unit) = match op {
-            Op::Read if goes_on => (self.params.read_ns, self.stream_unit()),
+            Op::Read if looked_up => (self.params.read_ns, self.stream_unit()),
             Op::Read => (self.params.read_ns, self.params.read_unit_ns),
             Op::Write => (self.params.write_ns, self.params.write_unit_ns),
             Op::Trim | Op::Flush => (self.params.other_ns, Nanos::ZERO),
         };
-        let command = self.varied(command);
+        let descent = if looked_up {
+            Nanos::ZERO
+        } else {
+            self.params.descent_ns
+        };
+        let command = self.varied(command + descent);
         let served = self.work(now, command + unit * u64::from(units));
         Served {
             start: served.start,
@@ -178,9 +177,8 @@ impl Firmware {
 mod tests {
     use super::*;
 
-    #[test]
-    fn core_times_that_vary_keep_their_mean_and_have_the_deviation_of_their_share() {
-        let params = FirmwareParams {
+    fn params() -> FirmwareParams {
+        FirmwareParams {
             cores: 1,
             read_ns: Nanos(10_000),
             write_ns: Nanos(0),
@@ -191,18 +189,27 @@ mod tests {
             read_latency_ns: Nanos(0),
             write_latency_ns: Nanos(0),
             other_ns: Nanos(0),
-            spread: 0.4,
+            spread: 0.0,
             finish_ns: Nanos::ZERO,
             finish_unit_ns: Nanos::ZERO,
             lookup_unit_ns: Nanos::ZERO,
+            descent_ns: Nanos::ZERO,
             turn_ns: None,
             stream_unit_ns: None,
+        }
+    }
+
+    #[test]
+    fn core_times_that_vary_keep_their_mean_and_have_the_deviation_of_their_share() {
+        let params = FirmwareParams {
+            spread: 0.4,
+            ..params()
         };
         let mut firmware = Firmware::new(&params, 0.0, Stream::new(1, "drive", "firmware"));
         let took: Vec<f64> = (0..40_000u64)
             .map(|n| {
                 let now = Time(n * 1_000_000);
-                (firmware.process(Op::Read, 1, now).end - now).0 as f64
+                (firmware.process(Op::Read, 1, false, now).end - now).0 as f64
             })
             .collect();
         let mean = took.iter().sum::<f64>() / took.len() as f64;
@@ -211,5 +218,17 @@ mod tests {
         // An exponential part of mean 4000 has that deviation.
         assert!((variance.sqrt() / 4_000.0 - 1.0).abs() < 0.03, "{variance}");
         assert!(took.iter().all(|&t| t >= 6_000.0));
+    }
+
+    #[test]
+    fn a_command_whose_piece_of_the_map_is_near_needs_no_descent() {
+        let params = FirmwareParams {
+            descent_ns: Nanos(7_000),
+            ..params()
+        };
+        let mut firmware = Firmware::new(&params, 0.0, Stream::new(1, "drive", "firmware"));
+        let mut took = |looked_up, now| firmware.process(Op::Read, 1, looked_up, now).end - now;
+        assert_eq!(took(false, Time(0)), Nanos(17_000));
+        assert_eq!(took(true, Time(1_000_000)), Nanos(10_000));
     }
 }

@@ -77,6 +77,8 @@ pub struct Ssd {
     look_ups: Option<Box<LookUps>>,
     /// Byte after the last read.
     next_byte: u64,
+    /// Byte after the last write.
+    next_written: u64,
     /// When the last command so far is done.
     last_done: Time,
     host_bytes: u64,
@@ -174,6 +176,7 @@ impl Ssd {
                 ))
             }),
             next_byte: u64::MAX,
+            next_written: u64::MAX,
             last_done: Time::ZERO,
             host_bytes: 0,
             read_bytes: 0,
@@ -343,7 +346,7 @@ impl Ssd {
 
     fn trim<P: Port>(&mut self, port: &mut P, io: IoId) {
         let now = port.now();
-        let served = self.firmware.process(Op::Trim, 1, now);
+        let served = self.firmware.process(Op::Trim, 1, true, now);
         let record = port.io(io);
         record.charge_stay(Part::Queue, Part::Overhead, served);
         let unit = u64::from(self.params.unit_bytes);
@@ -357,7 +360,7 @@ impl Ssd {
 
     fn flush<P: Port>(&mut self, port: &mut P, io: IoId) {
         let now = port.now();
-        let served = self.firmware.process(Op::Flush, 1, now);
+        let served = self.firmware.process(Op::Flush, 1, true, now);
         port.io(io).charge_stay(Part::Queue, Part::Overhead, served);
         if !self.params.buffer.protected {
             self.pad(port);

@@ -19,11 +19,12 @@ struct Gathered {
 const PIECE_UNITS: u64 = 1024;
 
 impl Ssd {
-    /// Whether the part of the map that a read needs has been looked up by the last one: one of
-    /// two mirrors sees every other piece of a stream.
-    fn is_in_piece_of_last_read(&self, offset: u64) -> bool {
+    /// Whether the part of the map that a command needs has been looked up by the last one of its
+    /// kind, which ended at `last_end`: it goes on there, or begins in the same piece, as on one of
+    /// two mirrors, which sees every other piece of a stream.
+    pub(super) fn is_looked_up(&self, offset: u64, last_end: u64) -> bool {
         let piece = PIECE_UNITS * u64::from(self.params.unit_bytes);
-        self.next_byte > 0 && offset / piece == (self.next_byte - 1) / piece
+        offset == last_end || (last_end > 0 && offset / piece == (last_end - 1) / piece)
     }
 
     pub(super) fn read<P: Port>(&mut self, port: &mut P, id: IoId) {
@@ -34,8 +35,8 @@ impl Ssd {
         };
         let (first, count) = self.units(offset, bytes);
         self.read_bytes += bytes;
-        let looked_up = offset == self.next_byte || self.is_in_piece_of_last_read(offset);
-        let served = self.firmware.process_read(count, looked_up, now);
+        let looked_up = self.is_looked_up(offset, self.next_byte);
+        let served = self.firmware.process(Op::Read, count, looked_up, now);
         let ready = served.end + self.firmware.latency(Op::Read, count);
         let alone = self.last_done <= now && !self.buffer.makes_wait();
         let of_the_stream = alone && offset == self.next_byte;

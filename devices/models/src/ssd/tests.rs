@@ -119,6 +119,7 @@ fn params() -> SsdParams {
             finish_ns: Nanos::ZERO,
             finish_unit_ns: Nanos::ZERO,
             lookup_unit_ns: Nanos::ZERO,
+            descent_ns: Nanos::ZERO,
             turn_ns: None,
         },
         prefetch: None,

@@ -197,7 +197,9 @@ impl Ssd {
             self.fill_buffer(port, *latest);
         }
         let (_, units) = self.units(offset, bytes);
-        let served = self.firmware.process(Op::Write, units, now);
+        let looked_up = self.is_looked_up(offset, self.next_written);
+        self.next_written = offset + bytes;
+        let served = self.firmware.process(Op::Write, units, looked_up, now);
         let processed = served.end + self.firmware.latency(Op::Write, units);
         let io = port.io(id);
         io.charge(Part::Queue, served.start);
