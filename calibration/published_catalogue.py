@@ -17,19 +17,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from raidlab.calibration.published import Configuration, read_published
-from raidlab.calibration.published_fit import Array, Bench, Fitted, residuals, search
+from raidlab.calibration.published_fit import Array, Bench, Fitted, least_loss, search
 from raidlab.calibration.published_rows import fits
 from raidlab.calibration.validate import Compared, summarise, validate
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.scenarios.store import Store, default_path
 
 PAGE = Path("docs/catalogue-fit.md")
-_STEPS = 4
-"""Simulations of a fit without a group: it begins where all figures led, with their Jacobian."""
-
 GROUPS: Mapping[str, Callable[[Configuration], str]] = {
     "profile": lambda configuration: configuration.load,
     "format": lambda configuration: configuration.format or "-",
@@ -47,33 +43,22 @@ class LeftOut:
     predicted: Sequence[float]
 
 
-def left_out(fitted: Fitted, group: Callable[[Configuration], str]) -> Iterator[LeftOut]:
-    """Fits the device without each group in turn.
+def left_out(fitted: Fitted, group: Callable[[Configuration], str]) -> list[LeftOut]:
+    """Fits the device without each group in turn, and simulates the group with what comes out.
 
-    Every such fit simulates anew; its search goes along the Jacobian of the whole fit.
+    Such a fit goes along the slopes of the whole one.
     """
     bench = fitted.bench
     labels = np.array([group(figure.configuration) for figure in bench.figures])
-    if len(set(labels)) < 2:
-        return
-    pull = np.eye(len(bench.names)) / np.log(3.0)
-    for label in sorted(set(labels)):
-        kept = labels != label
-        slope = np.vstack([(fitted.jacobian / bench.tolerances[:, None])[kept], pull])
-        place = _without(bench, fitted.place, kept, slope)
-        predicted = bench.errors([place])[0][~kept]
-        yield LeftOut(label, _percent(fitted.errors[~kept]), _percent(predicted))
-
-
-def _without(bench: Bench, begin: Array, kept: Array, slope: Array) -> Array:
-    found = least_squares(
-        lambda place: residuals(bench.errors([place])[0][kept], bench.tolerances[kept], place),
-        begin,
-        lambda place: slope,
-        loss="soft_l1",
-        max_nfev=_STEPS,
-    )
-    return np.asarray(found.x, dtype=np.float64)
+    names = sorted(set(labels))
+    if len(names) < 2:
+        return []
+    places = [least_loss(fitted, labels != name) for name in names]
+    errors = bench.errors(places)
+    return [
+        LeftOut(str(name), _percent(fitted.errors[out]), _percent(found[out]))
+        for name, found, out in zip(names, errors, (labels == name for name in names), strict=True)
+    ]
 
 
 def _percent(errors: Array) -> list[float]:

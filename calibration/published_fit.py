@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import least_squares
 
+from raidlab.calibration.loss import robust
 from raidlab.calibration.parameters import get
 from raidlab.calibration.published import Figure
 from raidlab.calibration.published_rows import DeviceFit, training_figures
@@ -42,10 +43,11 @@ PRIOR = math.log(3.0)
 """Distance from the start that weighs as much as one tolerance, as a logarithm."""
 STEP = 0.05
 """Step of the differences: large beside the simulation's own noise."""
-_FARTHEST = math.log(20.0)
-_ENOUGH = 2e-3
-"""The search ends when neither the loss nor the parameters change by this share."""
-_EVALUATIONS = 12
+_TRUSTED = 0.7
+"""Farthest that a parameter goes in one round, as a logarithm: a factor of two."""
+_ROUNDS = 5
+_ENOUGH = 0.01
+"""The search ends when straight lines promise less than this share of the loss."""
 TOLD = 0.3
 """A parameter is told by the figures if its standard error is at most this share of it."""
 ALIKE = 0.95
@@ -190,40 +192,65 @@ def residuals(errors: Array, tolerances: Array, place: Array) -> Array:
 
 
 def search(bench: Bench, fit: DeviceFit) -> Fitted:
-    """The parameters under which the loss is least."""
-    count = len(bench.names)
+    """The parameters under which the loss is least.
 
-    def at(place: Array) -> Array:
-        return residuals(bench.errors([place])[0], bench.tolerances, place)
-
-    def slope(place: Array) -> Array:
-        here, *moved = bench.errors([place, *(place + STEP * each for each in np.eye(count))])
-        columns = np.array([(each - here) / STEP for each in moved]).T
-        return np.vstack([columns / bench.tolerances[:, None], np.eye(count) / PRIOR])
-
-    found = least_squares(
-        at,
-        np.zeros(count),
-        slope,
-        bounds=(-_FARTHEST, _FARTHEST),
-        loss="soft_l1",
-        xtol=_ENOUGH,
-        ftol=_ENOUGH,
-        max_nfev=_EVALUATIONS,
-    )
-    jacobian = slope(found.x)
+    Every round takes the slopes, finds the least loss of the straight lines within a step that is
+    trusted, and simulates there; a step that does not help is shortened.
+    """
     figures = len(bench.figures)
-    covariance = _covariance(jacobian, at(found.x), figures)
+    place = np.zeros(len(bench.names))
+    trusted = _TRUSTED
+    for _ in range(_ROUNDS):
+        here, jacobian = _slopes(bench, place)
+        before = loss(bench, here, place)
+        while trusted > STEP / 4:
+            target = _along(place, here, jacobian, bench.tolerances, trusted)
+            expected = loss(bench, here + jacobian @ (target - place), target)
+            if loss(bench, bench.errors([target])[0], target) < before:
+                place, trusted = target, min(_TRUSTED, 2 * trusted)
+                break
+            trusted /= 3
+        else:
+            break
+        if expected > (1 - _ENOUGH) * before:
+            break
+    here, jacobian = _slopes(bench, place)
+    slope = np.vstack([jacobian / bench.tolerances[:, None], np.eye(len(place)) / PRIOR])
+    covariance = _covariance(slope, residuals(here, bench.tolerances, place), figures)
     deviations = np.sqrt(np.diag(covariance))
-    return Fitted(
-        bench,
-        found.x,
-        bench.errors([found.x])[0],
-        jacobian[:figures] * bench.tolerances[:, None],
-        deviations,
-        covariance / np.outer(deviations, deviations),
-        fit.measurement,
+    correlations = covariance / np.outer(deviations, deviations)
+    return Fitted(bench, place, here, jacobian, deviations, correlations, fit.measurement)
+
+
+def loss(bench: Bench, errors: Array, place: Array) -> float:
+    """Soft absolute loss of the figures' errors and of the pull towards the start."""
+    return robust(residuals(errors, bench.tolerances, place))
+
+
+def _slopes(bench: Bench, place: Array) -> tuple[Array, Array]:
+    """Errors at a place, and their change by each parameter."""
+    steps = (place + STEP * each for each in np.eye(len(place)))
+    here, *moved = bench.errors([place, *steps])
+    return here, np.array([(each - here) / STEP for each in moved]).T
+
+
+def least_loss(fitted: Fitted, kept: npt.NDArray[np.bool_]) -> Array:
+    """Where the loss of some figures alone is least if errors follow their slopes."""
+    tolerances = fitted.bench.tolerances[kept]
+    return _along(fitted.place, fitted.errors[kept], fitted.jacobian[kept], tolerances, _TRUSTED)
+
+
+def _along(place: Array, here: Array, jacobian: Array, tolerances: Array, trusted: float) -> Array:
+    """Where the loss is least if errors follow their slopes, not farther than is trusted."""
+    slope = np.vstack([jacobian / tolerances[:, None], np.eye(len(place)) / PRIOR])
+    found = least_squares(
+        lambda at: residuals(here + jacobian @ (at - place), tolerances, at),
+        place,
+        lambda at: slope,
+        bounds=(place - trusted, place + trusted),
+        loss="soft_l1",
     )
+    return np.asarray(found.x, dtype=np.float64)
 
 
 def _covariance(jacobian: Array, found: Array, figures: int) -> Array:
