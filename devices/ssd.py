@@ -83,8 +83,8 @@ class Firmware(Table):
     """Core time of each mapping unit that is read or written if all of the NAND is mapped; less in
     proportion where the map is smaller, as with a tree in the host's memory and caches."""
     descent: Duration = 0
-    """Core time of a command whose piece of the map (1024 mapping units) the last one of its kind has
-    not looked up already: it is looked up from the root of a tree."""
+    """Core time of a command whose piece of the map (1024 mapping units) the last one of its kind
+    has not looked up already: it is looked up from the root of a tree."""
     turn: Duration | None = None
     """What a change from writing to reading takes on a drive that serves reads and writes in
     turns; left out for one that serves them side by side."""
