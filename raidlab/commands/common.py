@@ -7,7 +7,7 @@ import json as json_module
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
@@ -203,6 +203,26 @@ def unfinished(stack: ExitStack) -> Store | None:
     except (OSError, sqlite3.Error) as error:
         say(f"warning: {default_path()}: {error}; an interrupted run will begin again")
         return None
+
+
+@contextmanager
+def resumable(what: str) -> Iterator[tuple[Callable[[int, int], None], Store | None]]:
+    """Progress and the store of unfinished runs, for work that the same command goes on with."""
+    with ExitStack() as stack:
+        store = unfinished(stack)
+        tell = stack.enter_context(progress(what))
+        try:
+            yield tell, store
+        except KeyboardInterrupt:
+            say("interrupted" + ("" if store is None else ": the same command goes on from here"))
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def tell_breaches(breaches: Sequence[str]) -> bool:
+    """Says which checks of the engine's own failed; true if any did."""
+    for breach in breaches:
+        say(f"a check of the engine failed, which is a bug of raidlab: {breach}")
+    return bool(breaches)
 
 
 @contextmanager

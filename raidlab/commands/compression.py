@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import Annotated
 
 import typer
 
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
-    INTERRUPTED,
     Html,
     Json,
     OwnSeed,
     Workers,
     check_writable,
     command,
-    progress,
+    resumable,
     say,
     table,
-    unfinished,
+    tell_breaches,
     write_file,
 )
 from raidlab.devices.faults import Fault, SpecError
@@ -47,16 +45,8 @@ def compression(
 
     wanted = _shares(shares)
     check_writable(html)
-    with ExitStack() as stack:
-        store = unfinished(stack)
-        tell = stack.enter_context(progress("compression"))
-        try:
-            found = compressions(
-                target, wanted, seed=seed, workers=workers, progress=tell, store=store
-            )
-        except KeyboardInterrupt:
-            say("interrupted" + ("" if store is None else ": the same command goes on from here"))
-            raise typer.Exit(INTERRUPTED) from None
+    with resumable("compression") as (tell, store):
+        found = compressions(target, wanted, seed=seed, workers=workers, progress=tell, store=store)
     for warning in found.warnings:
         say(f"warning: {warning}")
     if json:
@@ -80,9 +70,7 @@ def compression(
         from raidlab.scenarios.compression_report import compression_report
 
         write_file(html, compression_report(found))
-    for breach in found.breaches:
-        say(f"a check of the engine failed, which is a bug of raidlab: {breach}")
-    if found.breaches:
+    if tell_breaches(found.breaches):
         raise typer.Exit(DOES_NOT_HOLD)
 
 

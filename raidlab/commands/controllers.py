@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json as json_text
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
-    INTERRUPTED,
     Html,
     Json,
     Seed,
     Workers,
     check_writable,
     command,
-    progress,
+    resumable,
     say,
     table,
-    unfinished,
+    tell_breaches,
     write_file,
 )
 from raidlab.devices.faults import Fault, SpecError
@@ -56,16 +54,10 @@ def controllers(
     loads = _profiles(profiles)
     chosen = chosen_controllers([name.strip() for name in only.split(",") if name.strip()])
     check_writable(html)
-    with ExitStack() as stack:
-        store = unfinished(stack)
-        tell = stack.enter_context(progress("controllers"))
-        try:
-            found = compare_controllers(
-                chosen, loads, drives=drives, seed=seed, workers=workers, progress=tell, store=store
-            )
-        except KeyboardInterrupt:
-            say("interrupted" + ("" if store is None else ": the same command goes on from here"))
-            raise typer.Exit(INTERRUPTED) from None
+    with resumable("controllers") as (tell, store):
+        found = compare_controllers(
+            chosen, loads, drives=drives, seed=seed, workers=workers, progress=tell, store=store
+        )
     if json:
         print(json_text.dumps(found.to_dict(), indent=2))
     else:
@@ -75,9 +67,7 @@ def controllers(
 
         write_file(html, controllers_report(found))
         say(f"wrote {html}")
-    for breach in found.breaches:
-        say(f"a check of the engine failed, which is a bug of raidlab: {breach}")
-    if found.breaches:
+    if tell_breaches(found.breaches):
         raise typer.Exit(DOES_NOT_HOLD)
 
 

@@ -21,6 +21,7 @@ from raidlab.commands.common import (
     progress,
     say,
     table,
+    tell_breaches,
     unfinished,
     write_file,
 )
@@ -94,12 +95,11 @@ def run(
             say(f"warning: {warning}")
     _show(result, json)
     _write(result, html, out)
-    for breach in result.breaches:
-        say(f"a check of the engine failed, which is a bug of raidlab: {breach}")
+    broken = tell_breaches(result.breaches)
     if interrupted:
         say("interrupted: the same command goes on from here")
         raise typer.Exit(INTERRUPTED)
-    if result.breaches:
+    if broken:
         raise typer.Exit(DOES_NOT_HOLD)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_text
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -11,17 +10,16 @@ import typer
 
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
-    INTERRUPTED,
     Html,
     Json,
     OwnSeed,
     Workers,
     check_writable,
     command,
-    progress,
+    resumable,
     say,
     table,
-    unfinished,
+    tell_breaches,
     write_file,
 )
 
@@ -48,16 +46,8 @@ def tier(
 
     check_writable(html)
     sizes = [part.strip() for part in hot_spots.split(",")]
-    with ExitStack() as stack:
-        store = unfinished(stack)
-        tell = stack.enter_context(progress("hot spots"))
-        try:
-            found = warmings(
-                scenario, sizes, workers=workers, seed=seed, progress=tell, store=store
-            )
-        except KeyboardInterrupt:
-            say("interrupted" + ("" if store is None else ": the same command goes on from here"))
-            raise typer.Exit(INTERRUPTED) from None
+    with resumable("hot spots") as (tell, store):
+        found = warmings(scenario, sizes, workers=workers, seed=seed, progress=tell, store=store)
     for warning in found.warnings:
         say(f"warning: {warning}")
     if json:
@@ -67,7 +57,5 @@ def tier(
     if html is not None:
         write_file(html, hot_spots_report(found))
         say(f"wrote {html}")
-    for breach in found.breaches:
-        say(f"a check of the engine failed, which is a bug of raidlab: {breach}")
-    if found.breaches:
+    if tell_breaches(found.breaches):
         raise typer.Exit(DOES_NOT_HOLD)
