@@ -150,7 +150,8 @@ impl Host {
     /// Thread `thread` works for `time` on something else: a system call, copying.
     #[inline]
     pub fn work(&mut self, thread: u32, now: Time, time: Nanos) -> Served {
-        let time = self.varied(time);
+        // Caches and other interrupts make it take now less, now more.
+        let time = self.draws.varied(time, self.params.spread);
         let own = &mut self.threads[thread as usize];
         if self.cores.is_empty() || time == Nanos::ZERO {
             return own.serve(now, time);
@@ -159,17 +160,6 @@ impl Host {
         let core = Self::core_for(&self.cores, ready);
         let served = self.cores[core].serve(ready, time);
         own.serve(served.start, time)
-    }
-
-    /// A time that takes now less, now more: caches, other interrupts.
-    #[inline]
-    fn varied(&mut self, time: Nanos) -> Nanos {
-        let spread = self.params.spread;
-        if spread <= 0.0 || time == Nanos::ZERO {
-            return time;
-        }
-        let varies = Nanos((time.0 as f64 * spread) as u64);
-        time.saturating_sub(varies) + self.draws.exponential(varies)
     }
 
     /// The core that became free last before `ready`; if none has, the first that will be.

@@ -58,6 +58,17 @@ impl Stream {
     pub fn exponential(&mut self, mean: Nanos) -> Nanos {
         Nanos((-libm::log(1.0 - self.unit()) * mean.0 as f64).round() as u64)
     }
+
+    /// A time of which this share varies, exponentially, the rest being always the same; its mean
+    /// is `time`. Draws nothing if nothing varies.
+    #[inline]
+    pub fn varied(&mut self, time: Nanos, spread: f64) -> Nanos {
+        if spread <= 0.0 || time == Nanos::ZERO {
+            return time;
+        }
+        let varies = Nanos((time.0 as f64 * spread) as u64);
+        time.saturating_sub(varies) + self.exponential(varies)
+    }
 }
 
 #[cfg(test)]

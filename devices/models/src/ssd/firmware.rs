@@ -96,17 +96,6 @@ impl Firmware {
         }
     }
 
-    /// A time that takes now less, now more.
-    #[inline]
-    fn varied(&mut self, time: Nanos) -> Nanos {
-        let spread = self.params.spread;
-        if spread <= 0.0 || time == Nanos::ZERO {
-            return time;
-        }
-        let varies = Nanos((time.0 as f64 * spread) as u64);
-        time.saturating_sub(varies) + self.draws.exponential(varies)
-    }
-
     /// A command of `units` arrives: when a core takes it up and passes it on. `looked_up` says
     /// whether the last one of its kind has brought its piece of the map near.
     #[inline]
@@ -122,7 +111,7 @@ impl Firmware {
         } else {
             self.params.descent_ns
         };
-        let command = self.varied(command + descent);
+        let command = self.draws.varied(command + descent, self.params.spread);
         let served = self.work(now, command + unit * u64::from(units));
         Served {
             start: served.start,
