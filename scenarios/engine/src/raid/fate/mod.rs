@@ -5,10 +5,14 @@
 //! as the controller would, and lost units are recovered from it. A read is right if it gets the
 //! last acknowledged version, or one whose write ran beside it. See docs/models/data-fate.md.
 
-use super::gf;
+mod commands;
+mod jobs;
+
 use super::medium::Medium;
-use super::stripe::{Extent, Role, Way};
-use raidlab_kernel::{IoId, Stream, Time};
+use commands::Payload;
+pub(crate) use commands::Target;
+use jobs::Shadow;
+use raidlab_kernel::{IoId, Stream};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
@@ -60,23 +64,6 @@ pub(crate) struct OnDrives {
     pub computed: bool,
 }
 
-/// Where a command's data belong.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Target {
-    /// A unit of a job's stripe, from a byte within the unit on.
-    Unit(u32, Role, u32),
-    /// An offset of the array, for whoever waits.
-    Range(u64),
-}
-
-#[derive(Debug)]
-struct Payload {
-    target: Target,
-    tokens: Vec<u64>,
-    /// True if the drive's cache has taken them.
-    placed: bool,
-}
-
 /// A host's write under way.
 #[derive(Clone, Copy, Debug)]
 struct Write {
@@ -85,13 +72,6 @@ struct Write {
     offset: u64,
     bytes: u64,
     refused: bool,
-}
-
-/// What a job knows of its stripe: tokens by (role, sector of the unit).
-#[derive(Debug, Default)]
-struct Shadow {
-    new: HashMap<(Role, u64), u64>,
-    read: HashMap<(Role, u64), u64>,
 }
 
 #[derive(Debug, Default)]
@@ -313,225 +293,6 @@ impl Fate {
         self.readers.remove(&reader);
     }
 
-    /// A job takes new data from the write of its parent, or from the cache if it has none;
-    /// `offset` is the array's offset of the extent.
-    pub fn new_data(&mut self, job: u32, parent: IoId, array: u32, extent: Extent, offset: u64) {
-        let write = self.writes.get(&parent).map(|write| write.number);
-        for (at, grain) in grains(offset, u64::from(extent.end - extent.start)).enumerate() {
-            let value = match write {
-                Some(write) => token(write, grain),
-                None => self.cache[array as usize].get(&grain).copied().unwrap_or(0),
-            };
-            let sector = u64::from(extent.start) / GRAIN + at as u64;
-            let shadow = self.shadows.entry(job).or_default();
-            shadow
-                .new
-                .insert((Role::Data(extent.column), sector), value);
-        }
-    }
-
-    /// A command is about to go; a write's data go with it.
-    pub fn attach(&mut self, command: IoId, write: bool, target: Target, bytes: u64) {
-        let mut tokens = Vec::new();
-        if let (true, Target::Unit(job, role, start)) = (write, target) {
-            let shadow = self.shadows.entry(job).or_default();
-            for sector in grains(u64::from(start), bytes) {
-                let value = shadow.new.get(&(role, sector)).copied();
-                // A repaired unit goes back as it was recovered.
-                let value = value.or_else(|| shadow.read.get(&(role, sector)).copied());
-                tokens.push(value.unwrap_or(0));
-            }
-        }
-        let payload = Payload {
-            target,
-            tokens,
-            placed: false,
-        };
-        self.payloads.insert(command, payload);
-    }
-
-    /// A command is at the medium.
-    pub fn at_medium(&mut self, command: IoId, write: bool, drive: u32, offset: u64, bytes: u64) {
-        let Some(payload) = self.payloads.get_mut(&command) else {
-            return;
-        };
-        let medium = &mut self.drives[drive as usize];
-        for (at, sector) in grains(offset, bytes).enumerate() {
-            if !write {
-                payload.tokens.push(medium.read(sector));
-            } else if let Some(&value) = payload.tokens.get(at).filter(|_| !payload.placed) {
-                medium.write(sector, value);
-            }
-        }
-    }
-
-    /// A drive's volatile cache takes a command's data.
-    pub fn hold(&mut self, command: IoId, drive: u32, offset: u64) {
-        if let Some(payload) = self.payloads.get_mut(&command) {
-            payload.placed = true;
-            let medium = &mut self.drives[drive as usize];
-            for (at, &value) in payload.tokens.iter().enumerate() {
-                medium.hold(offset / GRAIN + at as u64, value);
-            }
-        }
-    }
-
-    /// What a drive's volatile cache holds of a range (offset, bytes) now is on the medium from
-    /// `at` on.
-    pub fn settles(&mut self, drive: u32, range: (u64, u64), at: Time, now: Time) {
-        self.drives[drive as usize].settles(range.0, range.1, at, now);
-    }
-
-    /// A drive's volatile cache loses its content; gives the sectors that have older content now.
-    pub fn cut_drive(&mut self, drive: u32, now: Time) -> Vec<u64> {
-        self.drives[drive as usize].cut_power(now)
-    }
-
-    /// The power fails while a write is on its way: some of its sectors, from the first on, may
-    /// have reached the medium.
-    pub fn tear(&mut self, command: IoId, drive: u32, offset: u64) {
-        if let Some(payload) = self.payloads.remove(&command) {
-            let reached = self.torn.below(payload.tokens.len() as u64 + 1) as usize;
-            for (at, &value) in payload.tokens.iter().take(reached).enumerate() {
-                let sector = offset / GRAIN + at as u64;
-                self.drives[drive as usize].write(sector, value);
-            }
-        }
-    }
-
-    /// A command's data reach whoever sent it.
-    pub fn deliver(&mut self, command: IoId, parent: IoId, read: bool) {
-        let Some(payload) = self.payloads.remove(&command) else {
-            return;
-        };
-        if !read {
-            return;
-        }
-        for (at, &value) in payload.tokens.iter().enumerate() {
-            match payload.target {
-                Target::Unit(job, role, start) => {
-                    let sector = u64::from(start) / GRAIN + at as u64;
-                    let shadow = self.shadows.entry(job).or_default();
-                    shadow.read.insert((role, sector), value);
-                }
-                Target::Range(offset) => {
-                    let grain = offset / GRAIN + at as u64;
-                    let got = &mut self.readers.entry(parent).or_default().got;
-                    got.entry(grain).or_insert(value);
-                }
-            }
-        }
-    }
-
-    /// A command's data are dropped.
-    pub fn drop_payload(&mut self, command: IoId) {
-        self.payloads.remove(&command);
-    }
-
-    /// A job computes: lost data from what it has read, then new parity.
-    pub fn compute(&mut self, job: u32, columns: u32, way: Way, ranges: &[(u32, u32)]) {
-        let Some(shadow) = self.shadows.get_mut(&job) else {
-            return;
-        };
-        for &(start, end) in ranges {
-            for sector in grains(u64::from(start), u64::from(end - start)) {
-                let read = |role| shadow.read.get(&(role, sector)).copied();
-                let new = |column| shadow.new.get(&(Role::Data(column), sector)).copied();
-                let old_parity = [read(Role::Parity(0)), read(Role::Parity(1))];
-                let made = if way == Way::Modify {
-                    let changes = (0..columns).filter_map(|c| {
-                        let old = read(Role::Data(c)).unwrap_or(0);
-                        new(c).map(|new| (c, new ^ old))
-                    });
-                    changes.fold(old_parity, |[p, q], (c, change)| {
-                        [
-                            p.map(|p| p ^ change),
-                            q.map(|q| q ^ gf::times(change, gf::weight(c))),
-                        ]
-                    })
-                } else {
-                    let mut data: Vec<Option<u64>> =
-                        (0..columns).map(|c| read(Role::Data(c))).collect();
-                    if way == Way::Recover {
-                        gf::recover(&mut data, old_parity);
-                    }
-                    for (column, value) in data.iter().enumerate() {
-                        if let Some(value) = *value {
-                            let role = Role::Data(column as u32);
-                            shadow.read.entry((role, sector)).or_insert(value);
-                        }
-                    }
-                    let new = |column| shadow.new.get(&(Role::Data(column), sector)).copied();
-                    let whole = (0..columns).map(|c| new(c).or(data[c as usize]).unwrap_or(0));
-                    let [p, q] = gf::parities(whole);
-                    [Some(p), Some(q)]
-                };
-                for (which, value) in made.into_iter().enumerate() {
-                    if let Some(value) = value {
-                        let role = Role::Parity(which as u32);
-                        shadow.new.insert((role, sector), value);
-                    }
-                }
-            }
-        }
-    }
-
-    /// A job makes a unit's copies anew from the one that it believes.
-    pub fn copy_anew(&mut self, job: u32) {
-        let Some(shadow) = self.shadows.get_mut(&job) else {
-            return;
-        };
-        let believed = |(role, sector): &(Role, u64)| match role {
-            Role::Copy(column, _) => shadow.read.get(&(Role::Data(*column), *sector)),
-            _ => None,
-        };
-        let made = shadow
-            .read
-            .keys()
-            .filter_map(|key| Some((*key, *believed(key)?)));
-        shadow.new.extend(made);
-    }
-
-    /// Whether the parity or the copies that a job has read differ from those it has made.
-    pub fn made_differs(&self, job: u32, parities: u32) -> bool {
-        let Some(shadow) = self.shadows.get(&job) else {
-            return false;
-        };
-        let compared = |role: Role| match role {
-            Role::Data(_) => false,
-            Role::Parity(which) => which < parities,
-            Role::Copy(..) => true,
-        };
-        let mut made = shadow.new.iter().filter(|((role, _), _)| compared(*role));
-        made.any(|(key, value)| shadow.read.get(key).is_some_and(|read| read != value))
-    }
-
-    /// What a job has recovered of an extent goes to whoever waits for it.
-    pub fn recovered(&mut self, job: u32, parent: IoId, extent: Extent, offset: u64) {
-        let Some(shadow) = self.shadows.get(&job) else {
-            return;
-        };
-        let bytes = u64::from(extent.end - extent.start);
-        for (at, grain) in grains(offset, bytes).enumerate() {
-            let sector = u64::from(extent.start) / GRAIN + at as u64;
-            if let Some(&value) = shadow.read.get(&(Role::Data(extent.column), sector)) {
-                let got = &mut self.readers.entry(parent).or_default().got;
-                got.entry(grain).or_insert(value);
-            }
-        }
-    }
-
-    /// A job begins anew: what it read is out of date.
-    pub fn reread(&mut self, job: u32) {
-        if let Some(shadow) = self.shadows.get_mut(&job) {
-            shadow.read.clear();
-        }
-    }
-
-    pub fn end_job(&mut self, job: u32) {
-        self.shadows.remove(&job);
-    }
-
     /// Content of a sector is gone: what the drives hold is all there is. Acknowledged writes that
     /// a copy lacks are lost, since nobody knows which copy is right; `in_drives` if drives' own
     /// caches had them. What is left is right from now on, unless it never was.
@@ -587,16 +348,6 @@ impl Fate {
         if !keep_cache {
             self.cache.iter_mut().for_each(HashMap::clear);
         }
-    }
-
-    /// A drive is replaced by an empty one.
-    pub fn empty(&mut self, drive: u32) {
-        self.drives[drive as usize] = Medium::default();
-    }
-
-    /// What a drive holds at an offset.
-    pub fn held(&self, drive: u32, offset: u64) -> u64 {
-        self.drives[drive as usize].read(offset / GRAIN)
     }
 
     /// What the cache holds of an array's offset.
