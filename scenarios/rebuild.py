@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios import _engine
 from raidlab.scenarios.result import Result, Row
-from raidlab.scenarios.simulate import simulate
+from raidlab.scenarios.simulate import Progress, results_of
+from raidlab.scenarios.store import Store
 from raidlab.scenarios.system import Scenario, build_scenario
 
 RATES = (0.1, 0.2, 0.3, 0.5, 0.8, 1.0)
@@ -62,6 +63,7 @@ class Rebuilds:
     """What a whole drive holds."""
     rebuilds: tuple[Rebuild, ...]
     warnings: tuple[str, ...]
+    breaches: tuple[str, ...]
 
     def whole_drive_s(self, rebuild: Rebuild) -> float | None:
         """Seconds that a rebuild of a whole drive would take at the same pace."""
@@ -81,26 +83,45 @@ def rebuilds(
     *,
     workers: int | None = None,
     seed: int | None = None,
-    told: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
 ) -> Rebuilds:
     """Runs a scenario in which a drive fails, once for each rebuild rate.
 
+    Args:
+        path: The scenario's file.
+        rates: Shares of the time that the rebuild may have.
+        workers: Threads; the number of cores if None.
+        seed: Replaces the scenario's.
+        progress: Told after every finished run.
+        store: Keeps finished runs of a simulation that is interrupted.
+
     Raises:
         SpecError: The scenario cannot be run, or nothing is rebuilt in it.
+        KeyboardInterrupt: Ctrl-C.
     """
     tree = read_toml(path)
     scenarios = [build_scenario(_at_rate(tree, rate), path) for rate in rates]
     _check(scenarios[0], str(path))
-    found = []
-    for at, (rate, scenario) in enumerate(zip(rates, scenarios, strict=True)):
-        if told is not None:
-            told(at, len(rates))
-        found.append(_measured(simulate(scenario, workers=workers, seed=seed), rate))
-    if told is not None:
-        told(len(rates), len(rates))
+    found = list(
+        results_of(
+            scenarios,
+            scenarios[0].seed if seed is None else seed,
+            workers=workers,
+            progress=progress,
+            store=store,
+        )
+    )
     whole = _drive_bytes(scenarios[0])
     used = int(scenarios[0].base["arrays"][0]["used_bytes"]) or whole
-    return Rebuilds(scenarios[0].title, used, whole, tuple(found), scenarios[0].warnings)
+    return Rebuilds(
+        title=scenarios[0].title,
+        used_bytes=used,
+        drive_bytes=whole,
+        rebuilds=tuple(map(_measured, found, rates)),
+        warnings=scenarios[0].warnings,
+        breaches=tuple(sorted({breach for each in found for breach in each.breaches})),
+    )
 
 
 def _drive_bytes(scenario: Scenario) -> int:

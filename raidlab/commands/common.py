@@ -43,6 +43,20 @@ Workers = Annotated[
     typer.Option("--workers", min=1, max=1024, help="Threads; the number of cores by default."),
 ]
 
+TraceColumns = Annotated[
+    str,
+    typer.Option(
+        "--columns",
+        help="For csv: time=NAME:s op=NAME offset=NAME:B size=NAME:B response=NAME:us",
+        show_default=False,
+    ),
+]
+TraceUnit = Annotated[str | None, typer.Option("--unit", help="One disk of a trace of several.")]
+MeasurementOut = Annotated[Path, typer.Option("--out", help="The measurement to write.")]
+MeasurementName = Annotated[
+    str, typer.Option("--name", help="Of the measurement.", show_default=False)
+]
+
 
 def command(function: Callable[P, R]) -> Callable[P, R]:
     """Turns what goes wrong into messages and exit codes: 2 bad input, 130 interrupted."""
@@ -194,6 +208,21 @@ def keep_measurement(measurement: Measurement, out: Path, as_json: bool) -> None
         print(json_module.dumps(document, indent=2))
     else:
         print(f"{measurement.name}: {len(measurement.points)} points in {out}")
+
+
+def percents(option: str, text: str, allowed: str, fits: Callable[[float], bool]) -> list[float]:
+    """Shares that an option gives in percent, with commas between them.
+
+    Raises:
+        SpecError: One is no number, or does not fit.
+    """
+    try:
+        shares = [float(part) / 100 for part in text.split(",")]
+    except ValueError:
+        shares = []
+    if not shares or not all(map(fits, shares)):
+        raise SpecError([Fault(option, text, allowed)])
+    return shares
 
 
 def unfinished(stack: ExitStack) -> Store | None:

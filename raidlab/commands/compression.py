@@ -14,13 +14,13 @@ from raidlab.commands.common import (
     Workers,
     check_writable,
     command,
+    percents,
     resumable,
     say,
     table,
     tell_breaches,
     write_file,
 )
-from raidlab.devices.faults import Fault, SpecError
 
 
 @command
@@ -43,7 +43,8 @@ def compression(
     """
     from raidlab.scenarios.compression import compressions, to_json
 
-    wanted = _shares(shares)
+    allowed = 'percent from 0 to 100, with commas, such as "0,50,98"'
+    wanted = sorted(set(percents("--shares", shares, allowed, lambda share: 0 <= share <= 1)))
     check_writable(html)
     with resumable("compression") as (tell, store):
         found = compressions(target, wanted, seed=seed, workers=workers, progress=tell, store=store)
@@ -72,14 +73,3 @@ def compression(
         write_file(html, compression_report(found))
     if tell_breaches(found.breaches):
         raise typer.Exit(DOES_NOT_HOLD)
-
-
-def _shares(text: str) -> list[float]:
-    allowed = 'percent from 0 to 100, with commas, such as "0,50,98"'
-    try:
-        shares = [float(part) / 100 for part in text.split(",")]
-    except ValueError:
-        raise SpecError([Fault("--shares", text, allowed)]) from None
-    if not all(0 <= share <= 1 for share in shares):
-        raise SpecError([Fault("--shares", text, allowed)])
-    return sorted(set(shares))

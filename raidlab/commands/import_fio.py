@@ -7,16 +7,21 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.common import Json, check_writable, command, keep_measurement
+from raidlab.commands.common import (
+    Json,
+    MeasurementName,
+    MeasurementOut,
+    check_writable,
+    command,
+    keep_measurement,
+)
 
 
 @command
 def fio_results(
     paths: Annotated[list[Path], typer.Argument(help="JSON, json+, logs, or folders of them.")],
-    out: Annotated[Path, typer.Option("--out", help="The measurement to write.")],
-    name: Annotated[
-        str, typer.Option("--name", help="Of the measurement.", show_default=False)
-    ] = "",
+    out: MeasurementOut,
+    name: MeasurementName = "",
     json: Json = False,
 ) -> None:
     """Make a measurement of fio's output; says what was skipped and why."""

@@ -7,17 +7,22 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.common import Json, check_writable, command, keep_measurement
+from raidlab.commands.common import (
+    Json,
+    MeasurementName,
+    MeasurementOut,
+    check_writable,
+    command,
+    keep_measurement,
+)
 
 
 @command
 def published(
     path: Annotated[Path, typer.Argument(help="Figures, as docs/files/published.md tells.")],
     drive: Annotated[str, typer.Option("--drive", help="Whose figures: as in their column.")],
-    out: Annotated[Path, typer.Option("--out", help="The measurement to write.")],
-    name: Annotated[
-        str, typer.Option("--name", help="Of the measurement.", show_default=False)
-    ] = "",
+    out: MeasurementOut,
+    name: MeasurementName = "",
     json: Json = False,
 ) -> None:
     """Make a measurement of published rates of a drive on its own."""

@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.common import Json, check_writable, command, keep_measurement
+from raidlab.commands.common import (
+    Json,
+    MeasurementName,
+    MeasurementOut,
+    TraceColumns,
+    TraceUnit,
+    check_writable,
+    command,
+    keep_measurement,
+)
 from raidlab.commands.replay import FORMATS
 
 
@@ -15,21 +24,10 @@ from raidlab.commands.replay import FORMATS
 def trace(
     path: Annotated[Path, typer.Argument(help="The trace.")],
     format: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")],
-    out: Annotated[Path, typer.Option("--out", help="The measurement to write.")],
-    columns: Annotated[
-        str,
-        typer.Option(
-            "--columns",
-            help="For csv: time=NAME:s op=NAME offset=NAME:B size=NAME:B response=NAME:us",
-            show_default=False,
-        ),
-    ] = "",
-    unit: Annotated[
-        str | None, typer.Option("--unit", help="One disk of a trace of several.")
-    ] = None,
-    name: Annotated[
-        str, typer.Option("--name", help="Of the measurement.", show_default=False)
-    ] = "",
+    out: MeasurementOut,
+    columns: TraceColumns = "",
+    unit: TraceUnit = None,
+    name: MeasurementName = "",
     json: Json = False,
 ) -> None:
     """Make a measurement of a trace: a point for each direction, size, order and depth."""

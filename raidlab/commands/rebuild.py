@@ -8,8 +8,21 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.common import Html, Json, Workers, command, progress, say, table, write_file
-from raidlab.devices.faults import Fault, SpecError
+from raidlab.commands.common import (
+    DOES_NOT_HOLD,
+    Html,
+    Json,
+    OwnSeed,
+    Workers,
+    check_writable,
+    command,
+    percents,
+    resumable,
+    say,
+    table,
+    tell_breaches,
+    write_file,
+)
 
 
 @command
@@ -23,17 +36,20 @@ def rebuild(
     ] = "10,20,30,50,80,100",
     json: Json = False,
     html: Html = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Replace the scenario's seed.")
-    ] = None,
+    seed: OwnSeed = None,
     workers: Workers = None,
 ) -> None:
-    """Run a scenario in which a drive fails, once for each rebuild rate."""
+    """Run a scenario in which a drive fails, once for each rebuild rate.
+
+    Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
+    """
     from raidlab.scenarios.rebuild import PHASES, rebuilds
 
-    wanted = _rates(rates)
-    with progress("rebuilds") as tell:
-        found = rebuilds(scenario, wanted, workers=workers, seed=seed, told=tell)
+    allowed = 'percent above 0, at most 100, with commas, such as "10,30,100"'
+    wanted = percents("--rates", rates, allowed, lambda rate: 0 < rate <= 1)
+    check_writable(html)
+    with resumable("rebuilds") as (tell, store):
+        found = rebuilds(scenario, wanted, workers=workers, seed=seed, progress=tell, store=store)
     for warning in found.warnings:
         say(f"warning: {warning}")
     if json:
@@ -55,14 +71,5 @@ def rebuild(
         from raidlab.scenarios.rebuild_report import rebuild_report
 
         write_file(html, rebuild_report(found))
-
-
-def _rates(text: str) -> list[float]:
-    allowed = 'percent above 0, at most 100, with commas, such as "10,30,100"'
-    try:
-        rates = [float(part) / 100 for part in text.split(",")]
-    except ValueError:
-        raise SpecError([Fault("--rates", text, allowed)]) from None
-    if not all(0 < rate <= 1 for rate in rates):
-        raise SpecError([Fault("--rates", text, allowed)])
-    return rates
+    if tell_breaches(found.breaches):
+        raise typer.Exit(DOES_NOT_HOLD)

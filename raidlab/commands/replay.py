@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from raidlab.commands.common import Json, OwnSeed, command, say, table
+from raidlab.commands.common import Json, OwnSeed, TraceColumns, TraceUnit, command, say, table
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec
@@ -38,17 +38,8 @@ def replay(
     array: Annotated[
         str | None, typer.Option("--array", help="Of the scenario; the first one if left out.")
     ] = None,
-    columns: Annotated[
-        str,
-        typer.Option(
-            "--columns",
-            help="For csv: time=NAME:s op=NAME offset=NAME:B size=NAME:B response=NAME:us",
-            show_default=False,
-        ),
-    ] = "",
-    unit: Annotated[
-        str | None, typer.Option("--unit", help="One disk of a trace of several.")
-    ] = None,
+    columns: TraceColumns = "",
+    unit: TraceUnit = None,
     beyond: Annotated[
         str, typer.Option("--beyond", help="Requests beyond the device: refuse, wrap or skip.")
     ] = "refuse",

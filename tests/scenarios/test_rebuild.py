@@ -9,6 +9,7 @@ from raidlab.cli import app
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.rebuild import rebuilds
 from raidlab.scenarios.rebuild_report import rebuild_report
+from raidlab.scenarios.store import Store
 
 SCENARIO = """
 title = "a small rebuild"
@@ -82,3 +83,27 @@ def test_the_command_gives_json_and_refuses_nonsense(scenario):
     assert json.loads(told.stdout)["rebuilds"][0]["rebuild_s"] > 0
     assert CliRunner().invoke(app, ["rebuild", path, "--rates", "0"]).exit_code == 2
     assert CliRunner().invoke(app, ["rebuild", path, "--rates", "x"]).exit_code == 2
+
+
+def test_a_page_that_cannot_be_written_is_told_before_the_work(scenario, tmp_path):
+    told = CliRunner().invoke(app, ["rebuild", str(scenario()), "--html", str(tmp_path)])
+    assert told.exit_code == 2
+    assert "is a folder" in told.stderr
+
+
+def test_finished_rates_are_found_again(scenario, tmp_path):
+    class StoppedError(Exception):
+        pass
+
+    def stop(done, total):
+        if done:
+            raise StoppedError
+
+    path, file = scenario(), tmp_path / "unfinished.sqlite"
+    with Store(file) as store:
+        with pytest.raises(StoppedError):
+            rebuilds(path, (0.5, 1.0), workers=1, progress=stop, store=store)
+        told = []
+        again = rebuilds(path, (0.5, 1.0), progress=lambda done, _: told.append(done), store=store)
+    assert told[0] >= 1
+    assert again == rebuilds(path, (0.5, 1.0))
