@@ -61,6 +61,8 @@ class Simulated:
     """CPU time of an I/O in its load thread."""
     busiest: str
     """The component that worked most, with its share of the time."""
+    rates: tuple[float, ...] = ()
+    """I/Os a second in each step of the recorded time, where it was simulated over time."""
 
     def side(self, name: str) -> Latency | None:
         """Reads or writes."""
@@ -163,11 +165,12 @@ class Bench:
         Raises:
             SpecError: The drive's numbers do not fit together.
         """
+        plan = self.plan(point, effort)
         try:
-            text = _engine.run(json.dumps(self.plan(point, effort)))
+            text = _engine.run(json.dumps(plan))
         except _engine.PlanError as error:
             raise SpecError([Fault(k, v, allowed) for k, v, allowed in error.args[0]]) from None
-        return _simulated(json.loads(text))
+        return _simulated(json.loads(text), plan["warm_up_ns"] / 1e9)
 
     def run_all(self, points: Sequence[Point], effort: Effort, workers: int = 1) -> list[Simulated]:
         """Simulates points, several at once if there are `workers`."""
@@ -271,8 +274,10 @@ def workload_of(point: Point, area: int) -> dict[str, Any]:
     }
 
 
-def _simulated(result: Mapping[str, Any]) -> Simulated:
+def _simulated(result: Mapping[str, Any], begins_s: float) -> Simulated:
     workload = result["workloads"][0]
+    line = workload["timeline"]
+    steps = zip(line["t_s"], line["iops"], strict=True)
     latency = workload["latency_us"]
     busiest = max(result["components"], key=lambda part: float(part["utilization"]), default=None)
     return Simulated(
@@ -284,6 +289,8 @@ def _simulated(result: Mapping[str, Any]) -> Simulated:
         breakdown_us=workload["breakdown_us"],
         cpu_us=_cpu_us(result["components"], float(workload["iops"])),
         busiest=f"{busiest['name']} {busiest['utilization']:.0%}" if busiest else "",
+        # The step that ends when recording begins belongs to the warm-up.
+        rates=tuple(rate for t, rate in steps if t > begins_s + 1e-6),
     )
 
 

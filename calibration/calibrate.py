@@ -11,6 +11,7 @@ import copy
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,14 @@ from raidlab.calibration.device_file import device_toml
 from raidlab.calibration.fit import Fit
 from raidlab.calibration.fit_model import FitModel
 from raidlab.calibration.kept import Kept
-from raidlab.calibration.kinds import Kind, kind_of
+from raidlab.calibration.kinds import kind_of
 from raidlab.calibration.loss import Residual, groups_of, residuals
 from raidlab.calibration.measurement import Measurement, Point
-from raidlab.calibration.parameters import get, put
+from raidlab.calibration.parameters import Kind, get, put
 from raidlab.calibration.sanity import extrapolated, possible, too_little
 from raidlab.calibration.select import missing, split
 from raidlab.calibration.staging import FINE, ROUGH, Decision, Settings, Task, joint, settle
+from raidlab.calibration.system import System
 from raidlab.devices.catalogue import find_for, load_device
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
@@ -72,11 +74,18 @@ class Calibration:
         """The training or the test points."""
         return [row for row in self.rows if row.part == name]
 
+    @property
+    def where(self) -> str:
+        """What it was measured in, for people."""
+        system = self.settings.system
+        return f"in {Path(system).name}" if system else f"behind {self.host['name']}"
+
     def to_dict(self) -> dict[str, Any]:
         """The document of `raidlab calibrate --json`."""
         return {
             "device": self.tree["name"],
             "host": self.host["name"],
+            "system": self.settings.system,
             "parameters": [_estimate(estimate) for estimate in self.fit.estimates],
             "ways": [
                 {
@@ -117,7 +126,7 @@ class Calibration:
                 source["stderr"] = earlier["stderr"]
             sources[key] = source | ({"note": note} if note else {})
         test = summary(self.part("test"))
-        head = [f"Fitted to {self.measurement.name}, measured behind {self.host['name']}."]
+        head = [f"Fitted to {self.measurement.name}, measured {self.where}."]
         if test["points"]:
             head.append(
                 f"Predicts {test['points']} points that the fit has not seen within"
@@ -194,19 +203,26 @@ def calibrate(
     """
     kind = kind_of(settings.kind)
     kept_points, doubts = possible(measurement)
+    if not kind.over_time:
+        kept_points = [point.model_copy(update={"timeline": ()}) for point in kept_points]
     measurement = measurement.model_copy(update={"points": tuple(kept_points)})
     chosen, others = split(measurement.points, settings.train)
     points = [measurement.points[index] for index in chosen]
     warnings = doubts + missing(measurement.points, settings.train) + too_little(points)
-    tree, sources = _base(kind, settings, measurement)
-    behind = find_for("--host", settings.host or kind.host)
-    if not isinstance(behind.spec, HostSpec):
-        allowed = f"a host; this is a {behind.spec.kind}"
-        raise SpecError([Fault("--host", settings.host, allowed)])
-    host = copy.deepcopy(dict(behind.written))
+    if kind.over_time and not any(point.timeline for point in points):
+        warnings.append(
+            f"no point says how its rate went over time, which tells most of a {settings.kind}:"
+            " measure from its beginning on with fio's write_iops_log"
+        )
+    if kind.side and not any(getattr(point, kind.side) for point in points):
+        allowed = f"{kind.side}s among the points: a {settings.kind} shows in nothing else"
+        raise SpecError([Fault("rw", points[0].rw, allowed, (), points[0].file)])
+    system = system_of(kind, settings)
+    tree, sources = base_of(kind, settings, measurement.name, system)
+    host = host_of(kind, settings, system)
     started = time.monotonic()
     kept = None if store is None else Kept(store)
-    task = Task(kind, host, tuple(points), settings, kept)
+    task = Task(kind, host, tuple(points), settings, kept, system)
     settled = settle(task, tree, started + 0.5 * settings.budget_s)
     found = joint(task, settled, started + settings.budget_s)
     found = replace(found, wall_s=time.monotonic() - started)
@@ -250,11 +266,36 @@ def _rates(bench: Bench, points: Sequence[Point], settings: Settings) -> list[Re
     return [residual for residual in found if residual.quantity == "rate"]
 
 
-def _base(
-    kind: Kind, settings: Settings, measurement: Measurement
+def system_of(kind: Kind, settings: Settings) -> System | None:
+    """The system around the component; None for a drive behind a host."""
+    if settings.system:
+        if settings.host:
+            allowed = "left out: the scenario of --system has its own"
+            raise SpecError([Fault("--host", settings.host, allowed)])
+        return System.of(settings.system, kind, settings.like)
+    if kind.needs:
+        allowed = f"a scenario file of the system around it: --kind {settings.kind} needs one"
+        raise SpecError([Fault("--system", None, allowed)])
+    return None
+
+
+def host_of(kind: Kind, settings: Settings, system: System | None) -> dict[str, Any]:
+    """The host's tree."""
+    behind = system.host if system else find_for("--host", settings.host or kind.host)
+    if not isinstance(behind.spec, HostSpec):
+        allowed = f"a host; this is a {behind.spec.kind}"
+        raise SpecError([Fault("--host", settings.host, allowed)])
+    return copy.deepcopy(dict(behind.written))
+
+
+def base_of(
+    kind: Kind, settings: Settings, measured: str, system: System | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The tree to start from, and the sources of what is not fitted."""
-    device = find_for("--like", settings.like) if settings.like else load_device(kind.template)
+    if system is not None:
+        device = system.device
+    else:
+        device = find_for("--like", settings.like) if settings.like else load_device(kind.template)
     if device.spec.kind != kind.name:
         allowed = f"a device of kind {kind.name}; this is a {device.spec.kind}"
         raise SpecError([Fault("--like", settings.like, allowed)])
@@ -268,12 +309,15 @@ def _base(
         if source.note:
             stated["note"] = source.note
         sources[key] = stated
+    for key, default in (system.left_out() if system else {}).items():
+        put(tree, key, default)
+        sources[key] = {"source": "assumed", "note": "what the model takes if nothing is said"}
     for key, value in settings.overrides.items():
         put(tree, key, value)
         if not isinstance(value, str) or is_quantity(value):
             sources[key] = {"source": "data-sheet", "note": "as given for the calibration"}
-    tree["name"] = settings.name or _name(measurement.name)
-    tree["title"] = f"{tree.get('title', device.spec.name)}, fitted to {measurement.name}"
+    tree["name"] = settings.name or _name(measured)
+    tree["title"] = f"{tree.get('title', device.spec.name)}, fitted to {measured}"
     return tree, sources
 
 

@@ -12,7 +12,13 @@ from plotly.subplots import make_subplots
 from raidlab.calibration.calibrate import Calibration
 from raidlab.calibration.compare import Compared, shifted, summary
 from raidlab.calibration.distribution import curve
-from raidlab.calibration.measurement import Latency, Measurement
+from raidlab.calibration.measurement import (
+    WINDOWS,
+    Latency,
+    Measurement,
+    rates_of,
+    seconds_of,
+)
 from raidlab.scenarios import _engine
 from raidlab.scenarios.charts import COLOURS
 from raidlab.scenarios.report import chart, number, page
@@ -49,7 +55,7 @@ def html_calibration(result: Calibration) -> str:
     tiles.append({"value": number(document["wall_s"]) + " s", "text": "search"})
     return _page(
         str(result.tree["title"]),
-        f"A device fitted to {result.measurement.name}, measured behind {document['host']};"
+        f"A device fitted to {result.measurement.name}, measured {result.where};"
         f" {document['evaluations']} evaluations.",
         result.measurement,
         result.rows,
@@ -95,6 +101,15 @@ def _page(
                     "title": f"{load}: error of the rate",
                     "text": "Simulated over measured, in percent, by depth and jobs.",
                     "chart": chart(_errors(of_load)),
+                }
+            )
+    for row in rows:
+        if row.simulated.rates:
+            sections.append(
+                {
+                    "title": f"{row.point.label()}: the rate over time",
+                    "text": "Means of twelve parts of the time, measured and simulated.",
+                    "chart": chart(_over_time(row)),
                 }
             )
     shown = _distributions(rows)
@@ -190,6 +205,16 @@ def _curves(rows: Sequence[Compared]) -> go.Figure:
     figure.update_yaxes(rangemode="tozero", row=1, col=1)
     figure.update_yaxes(type="log", row=1, col=2)
     return figure.update_layout(template="plotly_white", height=420, margin={"t": 40, "b": 40})
+
+
+def _over_time(row: Compared) -> go.Figure:
+    x = (np.arange(WINDOWS) + 0.5) * seconds_of(row.point) / WINDOWS
+    figure = go.Figure()
+    figure.add_scatter(x=x, y=rates_of(row.point), mode="markers", name="measured")
+    figure.add_scatter(x=x, y=row.simulated.rates, mode="lines", name="simulated")
+    figure.update_xaxes(title="seconds")
+    figure.update_yaxes(title="I/Os a second", rangemode="tozero")
+    return figure.update_layout(template="plotly_white", height=340, margin={"t": 20, "b": 40})
 
 
 def _ms(latency_us: float | None) -> float | None:

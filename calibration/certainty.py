@@ -18,7 +18,7 @@ import numpy as np
 
 from raidlab.calibration.loss import robust
 from raidlab.calibration.parameters import Parameter
-from raidlab.calibration.search import Array, Search, step_of
+from raidlab.calibration.search import Array, Search, looser, step_of
 
 _STEP = 0.05
 """Wide, so that the scatter of two simulations is not taken for a slope."""
@@ -152,8 +152,9 @@ def _other_bottleneck(search: Search, place: Array, index: int, points: tuple[in
         if other == index or not parameter.limits or parameter.side != side:
             continue
         moved = place.copy()
-        moved[index] = min(place[index], search.start[index])
-        low, high = float(place[other]), 1.0
+        here = search.parameters[index]
+        moved[index] = looser(here, float(place[index]), float(search.start[index]))
+        low, high = sorted((float(place[other]), parameter.tight))
         for _ in range(_LOOKS):
             found = []
             for at in np.linspace(low, high, _LOOKS + 2)[1:-1]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,21 @@ from raidlab.calibration.bench import Bench
 from raidlab.calibration.kinds import CPU_SCALE, CPU_TIMES, TURN, start_of, turn_ns
 from raidlab.calibration.parameters import Parameter, get, put
 from raidlab.devices.catalogue import KINDS
-from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.faults import Faults
 from raidlab.devices.host import HostSpec
-from raidlab.devices.schema import DriveSpec, check
+from raidlab.devices.schema import DeviceSpec, DriveSpec, check
 
 Array = npt.NDArray[np.float64]
+Stand = Callable[[DeviceSpec, HostSpec, float], Bench]
+"""What a device stands in: the bench of it, of a host and of the share of it that held data."""
 _SPEED = Parameter("speed", "rpm", 1.0, 1e6, "log", "")
+
+
+def alone(device: DeviceSpec, host: HostSpec, mapped: float) -> Bench:
+    """A drive behind a host."""
+    if not isinstance(device, DriveSpec):
+        raise AssertionError("what is no drive is fitted in a system")
+    return Bench.of(device, host, mapped=mapped)
 
 
 class FitModel:
@@ -32,9 +41,10 @@ class FitModel:
         ties: Mapping[str, Parameter],
         known: Mapping[str, Parameter],
         fixed: Mapping[str, float],
+        stand: Stand = alone,
     ) -> None:
         self.tree, self.host, self.parameters = tree, host, list(parameters)
-        self.ties, self.known, self.fixed = ties, known, fixed
+        self.ties, self.known, self.fixed, self.stand = ties, known, fixed, stand
 
     def numbers(self, at: Array) -> dict[str, float]:
         """Every turned value by key; ratios as ratios."""
@@ -85,11 +95,8 @@ class FitModel:
             SpecError: The numbers do not fit together.
         """
         tree, host, mapped = self.files(at)
-        drive = _checked(KINDS[str(tree["kind"])], tree)
-        where = _checked(HostSpec, host)
-        if not isinstance(drive, DriveSpec) or not isinstance(where, HostSpec):
-            raise SpecError([Fault("kind", tree["kind"], "a drive")])
-        return Bench.of(drive, where, mapped=mapped)
+        device = _checked(KINDS[str(tree["kind"])], tree)
+        return self.stand(device, _checked(HostSpec, host), mapped)
 
 
 def _scale_cpu(host: dict[str, Any], factor: float) -> None:

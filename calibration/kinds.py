@@ -8,13 +8,13 @@ or the device named with `--like` has it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from raidlab.calibration.parameters import Parameter, get
+from raidlab.calibration.parameters import Kind, Option, Parameter, Way, get, number_of
+from raidlab.calibration.system_kinds import SYSTEM_KINDS
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.units import DURATION
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -23,39 +23,6 @@ CPU_TIMES = ("submit", "complete", "wake", "fill", "interrupt", "raid_command")
 """What `host.cpu` scales."""
 TURN = "turn"
 """What a disk's time may be a multiple of: the time of a turn."""
-
-
-@dataclass(frozen=True)
-class Option:
-    """One way of working."""
-
-    values: Mapping[str, Any]
-    """Of the device file, by dotted key: not turned."""
-    usual: Mapping[str, Any] = field(default_factory=dict)
-    """What drives that work so usually have: where what is turned begins, and is pulled to."""
-
-
-@dataclass(frozen=True)
-class Way:
-    """What is no number but a way of working, or comes in steps: options that are tried in turn."""
-
-    name: str
-    side: Literal["read", "write"]
-    """The direction that tells it."""
-    options: tuple[Option, ...]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of drive that can be fitted."""
-
-    name: str
-    template: Path
-    host: str
-    """Of the catalogue, if the user names none."""
-    declared: tuple[Parameter, ...]
-    extra: tuple[Parameter, ...] = ()
-    ways: tuple[Way, ...] = ()
 
 
 def _time(key: str, unit: str, low: float, high: float, speaks: str, **more: Any) -> Parameter:
@@ -283,6 +250,7 @@ KINDS: Mapping[str, Kind] = {
         _dies((4, 1100), (1, 4400), (16, 275)),
     ),
     "station": Kind("station", TEMPLATES / "station.toml", "generic", _STATION, (*_HOST, *_PORT)),
+    **SYSTEM_KINDS,
 }
 
 
@@ -299,12 +267,17 @@ def kind_of(name: str) -> Kind:
 
 
 def that_apply(
-    parameters: Sequence[Parameter], tree: Mapping[str, Any], sides: frozenset[str]
+    parameters: Sequence[Parameter],
+    tree: Mapping[str, Any],
+    sides: frozenset[str],
+    has: frozenset[str] = frozenset(),
 ) -> list[Parameter]:
     """The parameters that this device has and that the measured directions can tell."""
     found = []
     for parameter in parameters:
         outside = parameter.key.startswith(("host.", "state."))
+        if parameter.needs and parameter.needs not in has:
+            continue
         if parameter.side != "both" and parameter.side not in sides:
             continue
         if outside or get(tree, parameter.key) is not None:
@@ -314,16 +287,21 @@ def that_apply(
 
 
 def declared_for(
-    kind: Kind, tree: Mapping[str, Any], host: Mapping[str, Any], sides: frozenset[str]
+    kind: Kind,
+    tree: Mapping[str, Any],
+    host: Mapping[str, Any],
+    sides: frozenset[str],
+    has: frozenset[str] = frozenset(),
 ) -> list[Parameter]:
     """What is fitted unless the user says otherwise.
 
-    A host whose port holds nothing for a command has no such time to fit.
+    What the files have as zero is not there: a port that holds nothing for a command, a controller
+    without an end to its queue.
     """
     return [
         parameter
-        for parameter in that_apply(kind.declared, tree, sides)
-        if not parameter.key.startswith("host.port.") or get(host, parameter.key[5:]) is not None
+        for parameter in that_apply(kind.declared, tree, sides, has)
+        if parameter.scale == "linear" or start_of(parameter, tree, host) > 0
     ]
 
 
@@ -334,21 +312,14 @@ def start_of(parameter: Parameter, tree: Mapping[str, Any], host: Mapping[str, A
     tree, key = (
         (host, parameter.key[5:]) if parameter.key.startswith("host.") else (tree, parameter.key)
     )
-    value = _number(get(tree, key))
+    value = number_of(get(tree, key))
     if parameter.of == TURN:
-        return value / turn_ns(_number(get(tree, "speed")))
+        return value / turn_ns(number_of(get(tree, "speed")))
     if parameter.of:
-        return value / _number(get(tree, parameter.of))
-    return value / _number(f"1 {parameter.unit}") if parameter.unit else value
+        return value / number_of(get(tree, parameter.of))
+    return value / number_of(f"1 {parameter.unit}") if parameter.unit else value
 
 
 def turn_ns(rpm: float) -> float:
     """The time of a turn."""
     return 60e9 / rpm
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, str):
-        number, _, unit = value.partition(" ")
-        return float(number) * float(DURATION.units.get(unit, 1))
-    return float(value or 0.0)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from raidlab.calibration.bench import Simulated
 from raidlab.calibration.distribution import percentile
-from raidlab.calibration.measurement import Point, Side
+from raidlab.calibration.measurement import Point, Side, rates_of
 
 Array = npt.NDArray[np.float64]
 
@@ -28,6 +28,8 @@ PERCENTILES: tuple[tuple[float, float], ...] = (
 )
 """Percentiles that are compared, and the relative deviation that counts as agreement."""
 CPU_TOLERANCE = 0.1
+OVER_TIME_TOLERANCE = 0.1
+"""Of the rate in a part of a measurement's time."""
 _LEAST_CPU_SHARE = 0.05
 """Of one hardware thread; what fio rounds says nothing of less."""
 _FARTHEST = 3.0
@@ -84,6 +86,12 @@ def residuals(points: Sequence[Point], results: Sequence[Simulated]) -> list[Res
                 found.append(
                     Residual(index, f"{name} p{percent:g}", measured, value or 0.0, tolerance)
                 )
+        for part, rate in enumerate(rates_of(point)):
+            if rate > 0.0:
+                simulated_rate = result.rates[part] if part < len(result.rates) else 0.0
+                found.append(
+                    Residual(index, f"part {part}", rate, simulated_rate, OVER_TIME_TOLERANCE)
+                )
         cpu = measured_cpu_us(point)
         if cpu is not None:
             found.append(Residual(index, "cpu", cpu, result.cpu_us, CPU_TOLERANCE))
@@ -107,7 +115,8 @@ def groups_of(points: Sequence[Point]) -> list[int]:
             for _, side in point.sides()
             for percent, _ in PERCENTILES
         )
-        found += [index] * (1 + known + (measured_cpu_us(point) is not None))
+        parts = sum(rate > 0.0 for rate in rates_of(point))
+        found += [index] * (1 + known + parts + (measured_cpu_us(point) is not None))
     return found
 
 

@@ -18,6 +18,8 @@ from raidlab.devices.faults import Fault, SpecError, faults_of
 FORMAT = "raidlab-measurement-1"
 Rw = Literal["read", "write", "randread", "randwrite", "rw", "randrw"]
 DIRECTIONS = ("read", "write")
+WINDOWS = 12
+"""Parts of a measurement's time in which rates are compared, where they change with it."""
 
 
 class _Checked(BaseModel):
@@ -127,6 +129,27 @@ class Point(_Checked):
         size = f"{self.bs // 1024}k" if self.bs % 1024 == 0 else f"{self.bs} B"
         mix = f" {self.read_share:.0%} reads" if self.rw in ("rw", "randrw") else ""
         return f"{self.rw} {size}{mix}, {self.iodepth} x {self.numjobs}"
+
+
+def seconds_of(point: Point) -> float:
+    """How long the timeline of a point is; 0 if it has none."""
+    if len(point.timeline) < 2:
+        return 0.0
+    first, last = point.timeline[0].t_s, point.timeline[-1].t_s
+    return (last - first) * len(point.timeline) / (len(point.timeline) - 1)
+
+
+def rates_of(point: Point) -> tuple[float, ...]:
+    """The mean rate in each of the `WINDOWS` parts of a point's time; empty without a timeline."""
+    known = [step for step in point.timeline if step.iops is not None]
+    length = seconds_of(point) / WINDOWS
+    if len(known) < WINDOWS:
+        return ()
+    parts: list[list[float]] = [[] for _ in range(WINDOWS)]
+    for step in known:
+        at = int((step.t_s - point.timeline[0].t_s) / length + 1e-9)
+        parts[min(at, WINDOWS - 1)].append(step.iops or 0.0)
+    return tuple(sum(part) / len(part) if part else 0.0 for part in parts)
 
 
 class File(_Checked):

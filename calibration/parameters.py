@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.units import DIMENSIONS, DURATION
+
+_UNITS = {name: factor for dimension in DIMENSIONS for name, factor in dimension.units.items()}
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,9 @@ class Parameter:
         pull: How strongly it is held where the file has it, as a multiple of the usual: for what
             the file knows well, and for what the measurement may leave open to one side, such as
             the core time of a drive that is never the bottleneck.
-        limits: True for a time that shows where it is the bottleneck and nowhere else.
+        limits: True for a time, a rate or a number of places that shows where it is the
+            bottleneck and nowhere else.
+        needs: How the system around a component must work for it to show (`system.System.has`).
     """
 
     key: str
@@ -49,6 +55,12 @@ class Parameter:
     whole: bool = False
     pull: float = 1.0
     limits: bool = False
+    needs: str = ""
+
+    @property
+    def tight(self) -> float:
+        """The place at which it limits most: long times do, and low rates and few places."""
+        return 1.0 if self.unit in DURATION.units else 0.0
 
     def value(self, at: float) -> float:
         """The value at a place between 0 (low) and 1 (high)."""
@@ -78,6 +90,47 @@ class Parameter:
             return int(value)
         rounded = float(f"{value:.5g}")
         return f"{rounded:g} {self.unit}" if self.unit else rounded
+
+
+@dataclass(frozen=True)
+class Option:
+    """One way of working."""
+
+    values: Mapping[str, Any]
+    """Of the device file, by dotted key: not turned."""
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    """What drives that work so usually have: where what is turned begins, and is pulled to."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """What is no number but a way of working, or comes in steps: options that are tried in turn."""
+
+    name: str
+    side: Literal["read", "write"]
+    """The direction that tells it."""
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of component that can be fitted."""
+
+    name: str
+    """Of its device files."""
+    template: Path
+    host: str
+    """Of the catalogue, if the user names none."""
+    declared: tuple[Parameter, ...]
+    extra: tuple[Parameter, ...] = ()
+    ways: tuple[Way, ...] = ()
+    needs: str = ""
+    """How a system must work for it to show; empty for drives, which need no system."""
+    side: Literal["", "read", "write"] = ""
+    """The direction without which nothing of it shows."""
+    over_time: bool = False
+    """True if its state changes for as long as a measurement lasts: rates are compared over time,
+    from the beginning on."""
 
 
 @dataclass(frozen=True)
@@ -151,3 +204,11 @@ def get(tree: Mapping[str, Any], key: str) -> Any:
         else:
             return None
     return at
+
+
+def number_of(value: Any) -> float:
+    """A value of a device file in base units: nanoseconds, bytes, bytes a second; 0 for none."""
+    if isinstance(value, str):
+        number, _, unit = value.partition(" ")
+        return float(number) * float(_UNITS.get(unit, 1))
+    return float(value or 0.0)

@@ -15,27 +15,35 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from raidlab.calibration.bench import Bench, Effort
-from raidlab.calibration.calibrate import calibrate
+from raidlab.calibration.calibrate import base_of, calibrate, host_of, system_of
 from raidlab.calibration.certainty import Estimate
-from raidlab.calibration.fit_model import FitModel
-from raidlab.calibration.kinds import declared_for, kind_of, start_of, that_apply
-from raidlab.calibration.measurement import Latency, Measurement, Point, Side
-from raidlab.calibration.parameters import Choice, choose, get, put
-from raidlab.calibration.staging import Decision, Settings
-from raidlab.devices.catalogue import find_for, load_device
+from raidlab.calibration.kinds import kind_of, start_of
+from raidlab.calibration.measurement import (
+    WINDOWS,
+    Latency,
+    Measurement,
+    Point,
+    Side,
+    Step,
+    seconds_of,
+)
+from raidlab.calibration.parameters import Choice, get, put
+from raidlab.calibration.staging import Decision, Settings, Task
 from raidlab.devices.faults import SpecError
 
 _MIDDLE = (0.15, 0.85)
 _TRUTH = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, seed=1_000)
 _GLANCE = Effort(ios=1000, ios_of_slow=500)
-_BOTH = frozenset({"read", "write"})
+SYSTEMS = Path(__file__).parent / "systems"
 _NOTHING = Choice({}, frozenset(), {})
 _FEW = (1, 4, 16, 64)
+_SOME = (1, 8, 64, 512)
 
 
 @dataclass(frozen=True)
@@ -48,9 +56,15 @@ class Case:
     """The kind's usual one if empty."""
     depths: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
     jobs: tuple[int, ...] = (1, 4)
+    blocks: tuple[int, ...] = (4096,)
+    ways: tuple[str, ...] = ("randread", "randwrite")
+    seconds: float = 0.0
+    """How long each load lasts, where rates over time are compared."""
+    system: str = ""
+    """File in `SYSTEMS`, for kinds that need a system."""
+    known: Mapping[str, Any] = field(default_factory=dict)
+    """Values of the device file that are given to the fit."""
     choice: Choice = _NOTHING
-    held: tuple[str, ...] = ()
-    """Keys that stay as the template has them, and are fixed in the fit."""
     around: Mapping[str, float] = field(default_factory=dict)
     """Truths of keys that begin so lie within this factor of what is usual."""
 
@@ -66,17 +80,37 @@ CASES: Mapping[str, Case] = {
     ),
     "ssd": Case("ssd", "ssd", depths=_FEW, around={"host.": 1.15}),
     "nvme": Case("nvme", "nvme", depths=_FEW, around={"host.": 1.15}),
-    "host": Case(
-        "host",
-        "station",
-        host="sas2008",
+    "host": Case("host", "host", system="host.toml", jobs=(1,), around={"": 3.0}),
+    "controller": Case("controller", "controller", system="controller.toml", depths=_SOME),
+    "controller-parity": Case(
+        "controller-parity",
+        "controller",
+        system="controller-parity.toml",
+        depths=(1, 8, 32),
+        jobs=(4,),
+        blocks=(4096, 1 << 20),
+    ),
+    "os-raid": Case("os-raid", "os-raid", system="os-raid.toml", depths=_FEW, blocks=(4096, 65536)),
+    "write-cache": Case(
+        "write-cache",
+        "write-cache",
+        system="write-cache.toml",
+        depths=(1, 32),
         jobs=(1,),
-        choice=Choice(
-            {"service": 30.0, "servers": 32},
-            frozenset({"host.submit", "host.wake"}),
-            {},
-        ),
-        around={"host.": 3.0},
+        blocks=(4096, 65536),
+        ways=("randwrite",),
+        seconds=12.0,
+        known={"cache.size": "128 MiB"},
+    ),
+    "tier": Case(
+        "tier",
+        "tier",
+        system="tier.toml",
+        depths=(32,),
+        jobs=(1,),
+        blocks=(65536,),
+        seconds=3600.0,
+        around={"tier.lookup": 3.0, "tier.half_life": 10.0},
     ),
 }
 
@@ -96,18 +130,25 @@ class Recovered:
     """True if the interval holds the truth, or the way of working is the true one."""
 
 
-def load(rw: str, depth: int, jobs: int = 1) -> Point:
-    """A load of 4 KiB, with placeholders for what is measured."""
+def load(rw: str, depth: int, jobs: int = 1, bs: int = 4096, seconds: float = 0.0) -> Point:
+    """A load, with placeholders for what is measured; over time if it lasts `seconds`."""
     side = Side(iops=1000.0, ios=1, latency_mean_us=1.0, completion=Latency(mean_us=1.0))
     return Point(
-        name=f"{rw}-{depth}-{jobs}",
+        name=f"{rw}-{bs}-{depth}-{jobs}",
         rw=rw,  # type: ignore[arg-type]
         read_share=1.0 if rw == "randread" else 0.0,
-        bs=4096,
+        bs=bs,
         iodepth=depth,
         numjobs=jobs,
         read=side if rw == "randread" else None,
         write=None if rw == "randread" else side,
+        timeline=_steps([0.0] * WINDOWS, seconds) if seconds else (),
+    )
+
+
+def _steps(rates: Sequence[float], seconds: float) -> tuple[Step, ...]:
+    return tuple(
+        Step(t_s=part * seconds / len(rates), iops=rate) for part, rate in enumerate(rates)
     )
 
 
@@ -118,14 +159,16 @@ def measure(
     points = []
     for point in loads:
         # A first look, so that the run is as long as the rate wants it.
-        seen = bench.run(_with(point, bench, _GLANCE), effort)
+        seen = bench.run(point if point.timeline else _with(point, bench, _GLANCE), effort)
         latency = seen.read or seen.write
         if latency is None:
             raise AssertionError("a load that moves data")
         side = Side(iops=seen.iops, ios=1, latency_mean_us=seen.latency_mean_us, completion=latency)
         name_of = "read" if point.read else "write"
         share = seen.cpu_us * seen.iops / 1e6 / point.numjobs
-        points.append(point.model_copy(update={name_of: side, "cpu_share": min(1.0, share)}))
+        line = _steps(seen.rates, seconds_of(point)) if point.timeline else ()
+        found = {name_of: side, "cpu_share": min(1.0, share), "timeline": line}
+        points.append(point.model_copy(update=found))
     return Measurement(name=name, points=tuple(points))
 
 
@@ -141,20 +184,35 @@ def recover(case: Case, trial: int, workers: int = 1) -> list[Recovered]:
     """Draws, measures and calibrates one device."""
     draws = np.random.default_rng([trial, len(case.name), ord(case.name[0])])
     kind = kind_of(case.kind)
-    tree = copy.deepcopy(dict(load_device(kind.template).written))
-    host = copy.deepcopy(dict(find_for("--host", case.host or kind.host).written))
-    declared = declared_for(kind, tree, host, _BOTH)
-    parameters, fixed = choose(declared, that_apply(kind.extra, tree, _BOTH), case.choice)
-    known = {p.key: p for p in (*kind.declared, *kind.extra, *declared)}
+    settings = Settings(
+        kind=case.kind,
+        host=case.host,
+        system=str(SYSTEMS / case.system) if case.system else "",
+        choice=case.choice,
+        overrides=case.known,
+        budget_s=3600.0,
+        leave_out=False,
+        workers=workers,
+        seed=1 + trial,
+    )
+    system = system_of(kind, settings)
+    tree, _ = base_of(kind, settings, case.name, system)
+    host = host_of(kind, settings, system)
+    loads = [
+        load(rw, depth, jobs, block, case.seconds)
+        for rw in case.ways
+        for block in case.blocks
+        for jobs in case.jobs
+        for depth in case.depths
+    ]
+    task = Task(kind, host, tuple(loads), settings, None, system)
+    settled: set[str] = set()
     for way in kind.ways:
         option = way.options[int(draws.integers(len(way.options)))]
         tree = _put_all(_put_all(tree, option.usual), option.values)
-        parameters = [p for p in parameters if p.key not in option.values]
-    parameters = that_apply(parameters, tree, _BOTH)
-    model = FitModel(tree, host, parameters, {}, known, fixed)
-    loads = [
-        load(rw, d, j) for rw in ("randread", "randwrite") for j in case.jobs for d in case.depths
-    ]
+        settled |= set(option.values)
+    model = task.model(tree, frozenset(settled))
+    parameters = model.parameters
     for _ in range(100):
         place = draws.uniform(*_MIDDLE, size=len(parameters))
         for index, parameter in enumerate(parameters):
@@ -170,19 +228,7 @@ def recover(case: Case, trial: int, workers: int = 1) -> list[Recovered]:
             continue
         break
     measurement = measure(bench, loads, f"{case.name} {trial}")
-    result = calibrate(
-        measurement,
-        Settings(
-            kind=case.kind,
-            host=case.host,
-            choice=case.choice,
-            overrides={},
-            budget_s=3600.0,
-            leave_out=False,
-            workers=workers,
-            seed=1 + trial,
-        ),
-    )
+    result = calibrate(measurement, settings)
     truths = {p.key: p.value(float(x)) for p, x in zip(parameters, place, strict=True)}
     return [
         *(_of_way(case, trial, decision, tree) for decision in result.decisions),

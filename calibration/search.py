@@ -133,9 +133,10 @@ def look_everywhere(
         for index in limits:
             part = min(best, key=lambda found: found[0])[1]
             alone = part.copy()
-            others = [at for at in limits if at != index]
-            alone[others] = np.minimum(part[others], search.start[turned][others])
-            shown = _where_it_shows(residuals, alone, index)
+            for at in limits:
+                if at != index:
+                    alone[at] = looser(of[at], float(part[at]), float(search.start[turned[at]]))
+            shown = _where_it_shows(residuals, alone, index, of[index].tight)
             downhill(residuals, shown, of, 8)
     found = place.copy()
     if best:
@@ -143,24 +144,32 @@ def look_everywhere(
     return found
 
 
-def _where_it_shows(residuals: Callable[[Array], Array], part: Array, index: int) -> Array:
+def looser(parameter: Parameter, at: float, other: float) -> float:
+    """The one of two places of a bottleneck at which it limits less."""
+    return min(at, other) if parameter.tight else max(at, other)
+
+
+def _where_it_shows(
+    residuals: Callable[[Array], Array], part: Array, index: int, tight: float
+) -> Array:
     """The place with one time as long as it may be if it is the bottleneck.
 
-    Below that nothing changes with it, so no slope leads there: it is looked for on the line.
+    Below that nothing changes with it, so no slope leads there: it is looked for on the line
+    towards the end at which it is `tight`.
     """
 
     def loss(at: float) -> float:
         moved = part.copy()
-        moved[index] = min(1.0, at)
+        moved[index] = min(1.0, max(0.0, at))
         return robust(residuals(moved))
 
-    places, step = np.linspace(part[index], 1.0, _LOOKS, retstep=True)
+    places, step = np.linspace(part[index], tight, _LOOKS, retstep=True)
     best = min((loss(float(at)), float(at)) for at in places)
     for _ in range(_HALVINGS):
         step = 0.5 * float(step)
         best = min(best, *((loss(best[1] + way), best[1] + way) for way in (-step, step)))
     shown = part.copy()
-    shown[index] = min(1.0, best[1])
+    shown[index] = min(1.0, max(0.0, best[1]))
     return shown
 
 

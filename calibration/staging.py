@@ -18,13 +18,14 @@ import numpy.typing as npt
 
 from raidlab.calibration.bench import Effort
 from raidlab.calibration.fit import Fit, fit
-from raidlab.calibration.fit_model import FitModel
+from raidlab.calibration.fit_model import FitModel, alone
 from raidlab.calibration.kept import Kept
-from raidlab.calibration.kinds import Kind, Option, Way, declared_for, start_of, that_apply
+from raidlab.calibration.kinds import declared_for, start_of, that_apply
 from raidlab.calibration.loss import groups_of, residuals, robust, values
 from raidlab.calibration.measurement import Point
-from raidlab.calibration.parameters import Choice, choose, get, put
+from raidlab.calibration.parameters import Choice, Kind, Option, Way, choose, get, put
 from raidlab.calibration.search import Evaluate, OutOfTimeError, Search, Stage, look_everywhere
+from raidlab.calibration.system import System
 from raidlab.devices.faults import SpecError
 
 Array = npt.NDArray[np.float64]
@@ -51,8 +52,10 @@ class Settings:
     kind: str
     host: str = ""
     """Of the catalogue, or a file; the kind's usual one if empty."""
+    system: str = ""
+    """Scenario file of the system around it, for kinds that need one."""
     like: str = ""
-    """Device to start from; the kind's template if empty."""
+    """Device to start from; the kind's template, or the scenario's device, if empty."""
     name: str = ""
     """Of the fitted device."""
     train: str = ""
@@ -76,6 +79,8 @@ class Task:
     settings: Settings
     kept: Kept | None = None
     """Where evaluations are kept while the fit is unfinished."""
+    system: System | None = None
+    """What it stands in; None for a drive behind the host."""
 
     @property
     def sides(self) -> frozenset[str]:
@@ -85,19 +90,22 @@ class Task:
     def model(self, tree: Mapping[str, Any], set_by_ways: frozenset[str]) -> FitModel:
         """The model of a device file, turning what applies to it."""
         kind, choice = self.kind, self.settings.choice
-        known_state = all(point.state is not None for point in self.points)
+        has = self.system.has if self.system else frozenset[str]()
+        # The state of a system's drives stands in its scenario.
+        known_state = self.system is not None or all(p.state is not None for p in self.points)
         declared = [
             parameter
-            for parameter in declared_for(kind, tree, self.host, self.sides)
+            for parameter in declared_for(kind, tree, self.host, self.sides, has)
             if not (known_state and parameter.key.startswith("state."))
             and parameter.key not in set_by_ways
             and parameter.key not in self.settings.overrides
         ]
-        extra = that_apply(kind.extra, tree, self.sides)
+        extra = that_apply(kind.extra, tree, self.sides, has)
         parameters, fixed = choose(declared, extra, choice)
         known = {p.key: p for p in (*kind.declared, *kind.extra, *declared, *extra)}
         ties = {key: known[other] for key, other in choice.tie.items()}
-        return FitModel(tree, self.host, parameters, ties, known, fixed)
+        stand = self.system.bench if self.system else alone
+        return FitModel(tree, self.host, parameters, ties, known, fixed, stand)
 
     def evaluator(self, model: FitModel, fine: Effort = FINE) -> Evaluate:
         """Residuals of points at a place; `fine` is the effort where it is no rough look."""
@@ -119,6 +127,7 @@ class Task:
         what = {
             "tree": model.tree,
             "host": model.host,
+            "system": self.system and self.system.scenario.fingerprint,
             "parameters": [repr(parameter) for parameter in model.parameters],
             "fixed": model.fixed,
             "effort": repr(fine),

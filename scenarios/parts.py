@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,6 +35,8 @@ class Parts:
     scenario: ScenarioTable
     faults: Faults
     folder: Path | None
+    own: Mapping[str, Device] = field(default_factory=dict)
+    """Devices that stand in for those of the same name."""
     devices: dict[str, Device] = field(default_factory=dict)
     models: list[dict[str, Any]] = field(default_factory=list)
     """The plan's `devices`."""
@@ -50,7 +53,7 @@ class Parts:
     def find(self, key: str, name: str, kind: type[SpecT]) -> SpecT | None:
         """The device called `name`; None, and a fault, if there is none of that kind."""
         try:
-            device = find(name, self.folder, kind)
+            device = self.own.get(name) or find(name, self.folder, kind)
         except SpecError as error:
             for fault in error.faults:
                 if fault.file:

@@ -46,8 +46,8 @@ class Scenario:
     points: int
     """Number of runs of one replication: the length of the lists of `outstanding`."""
     workloads: tuple[Loaded, ...]
-    devices: tuple[Device, ...]
-    """Every device in it, once."""
+    models: Mapping[str, Device]
+    """Every device in it, by the name that the file has for it."""
     warnings: tuple[str, ...]
     base: Mapping[str, Any]
     """The plan of the first point of the first replication."""
@@ -71,6 +71,11 @@ class Scenario:
                 if arrival["kind"] == "closed":
                     arrival["outstanding"] = workload.outstanding[point]
         return plan
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """Every device in it, once."""
+        return tuple(self.models.values())
 
     @property
     def fingerprint(self) -> str:
@@ -100,12 +105,15 @@ def load_scenario(path: str | Path) -> Scenario:
     return build_scenario(read_toml(path), path)
 
 
-def build_scenario(tree: Mapping[str, Any], path: Path | None = None) -> Scenario:
+def build_scenario(
+    tree: Mapping[str, Any], path: Path | None = None, own: Mapping[str, Device] | None = None
+) -> Scenario:
     """A scenario from the tree of its file.
 
     Args:
         tree: What a scenario file holds.
         path: The file, for messages and for device files named relative to it.
+        own: Devices by the name that the tree has for them, instead of those of that name.
 
     Raises:
         SpecError: Everything that is wrong with it.
@@ -115,7 +123,7 @@ def build_scenario(tree: Mapping[str, Any], path: Path | None = None) -> Scenari
     if table is None:
         raise SpecError(faults.found)
     faults.extend(not_yet(table))
-    parts = Parts(table, faults, None if path is None else path.parent)
+    parts = Parts(table, faults, None if path is None else path.parent, own or {})
     host = parts.find("host.model", table.host.model, HostSpec)
     controller = _controller(table, parts)
     for at in range(len(table.array)):
@@ -148,7 +156,7 @@ def build_scenario(tree: Mapping[str, Any], path: Path | None = None) -> Scenari
         replications=table.run.replications,
         points=max((len(loaded.outstanding) for loaded, _ in workloads), default=1),
         workloads=tuple(loaded for loaded, _ in workloads),
-        devices=tuple(parts.devices.values()),
+        models=parts.devices,
         warnings=tuple(parts.warnings),
         base=plan,
         written=dict(tree),

@@ -37,6 +37,10 @@ def calibrate(
     host: Annotated[
         str, typer.Option("--host", help="Host of the catalogue, or a file.", show_default=False)
     ] = "",
+    system: Annotated[
+        str,
+        typer.Option("--system", help="Scenario of the system around it.", show_default=False),
+    ] = "",
     like: Annotated[
         str, typer.Option("--like", help="Device to start from.", show_default=False)
     ] = "",
@@ -94,6 +98,7 @@ def calibrate(
     settings = Settings(
         kind=kind,
         host=host,
+        system=system,
         like=like,
         name=name,
         train=train,
