@@ -93,7 +93,7 @@ class Shared(Table):
     precondition: Literal["fresh", "filled", "steady-state"] = "steady-state"
     """What flash drives had been through: reports measure drives in use, not new ones."""
     filled: str | None = None
-    """How much of the array had been written at all; all of it if left out."""
+    """How much of each drive had been written at all; all of it if left out."""
     area_start: str = "0 B"
     """Where the measurement file begins on the array."""
     order: tuple[str, ...] = ()

@@ -19,7 +19,9 @@ _LENGTHS = {("hdd", "random"): (20.0, 40.0), ("hdd", "sequential"): (3.0, 5.0)}
 settles once its extents are full, after some thousand random writes or a second of sequential
 ones."""
 _LENGTH = (0.3, 0.7)
-"""Of all others."""
+"""Of all others that only read."""
+_LENGTH_WRITTEN = (0.5, 2.0)
+"""Of flash that is written: each die empties some blocks, and what it frees settles."""
 _RECORDED = {"hdd": 20_000}
 """I/Os after which a run ends: the rate of random loads is then known to better than 0.5 %."""
 _ONE_AT_A_TIME = 60.0
@@ -63,7 +65,7 @@ def scenario_tree(configuration: Configuration) -> dict[str, Any]:
         "workload": _workloads(configuration, report, settings),
         "run": _run(configuration, settings)
         | {"precondition": report.precondition}
-        | ({} if report.filled is None else {"filled": report.filled}),
+        | _filled(configuration, report),
     }
     history = _before(configuration, report, tree["workload"][0]["area"])
     if history:
@@ -88,6 +90,15 @@ def _before(configuration: Configuration, report: Shared, area: str) -> list[dic
             entry = {"rw": rw, "block_size": f"{load.block_bytes} B", "area": area}
             return [entry | {"then_rests": True} | ({} if rw == "randwrite" else {"written": area})]
     return []
+
+
+def _filled(configuration: Configuration, report: Shared) -> dict[str, str]:
+    """What the array had held, each of its drives as much as the report's one drive."""
+    if report.filled is None:
+        return {}
+    size, unit = report.filled.split()
+    drives = configuration.count if configuration.level == "raid0" else 1
+    return {"filled": f"{float(size) * drives:g} {unit}"}
 
 
 def _kind(drive: str) -> str:
@@ -257,8 +268,9 @@ def _run(configuration: Configuration, settings: Mapping[str, str]) -> dict[str,
     if "tool" in configuration.settings:
         return {"warm_up": "0 s", "duration": _PASS_AT_MOST}
     load = PROFILES.get(cast(Profile, configuration.load))
-    access = (load or parse_fio_words(configuration.load)).access
-    warm_up, duration = _LENGTHS.get((kind, access), _LENGTH)
+    pattern = load or parse_fio_words(configuration.load)
+    usual = _LENGTH if pattern.read_share == 1 else _LENGTH_WRITTEN
+    warm_up, duration = _LENGTHS.get((kind, pattern.access), usual)
     if kind == "hdd" and configuration.outstanding == "1":
         # The least latency of a stream of small writes comes when a track ends, which is rare;
         # and one I/O at a time costs little to simulate.

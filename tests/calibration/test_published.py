@@ -224,3 +224,13 @@ def test_max_is_the_best_of_the_depths(figures):
 
 def test_the_summary_counts(figures):
     assert summarise([])["median_abs_error_pct"] is None
+
+
+@pytest.mark.parametrize("id", ["iodrive-026", "iodrive-050", "iodrive-147"])
+def test_a_written_cards_figure_is_the_one_it_keeps(id: str) -> None:
+    """Whoever looks for a quarter of a minute sees what the figure says: collection has settled."""
+    tree = rules.scenario_tree(next(one for one in read_published() if one.id == id).configuration)
+    short = simulate(build_scenario(tree))
+    tree["run"] |= {"warm_up": "5 s", "duration": "10 s", "max_ios": 1_000_000}
+    long = simulate(build_scenario(tree))
+    assert long.results[0]["iops"] == pytest.approx(short.results[0]["iops"], rel=0.05)
