@@ -110,7 +110,7 @@ impl<E: Copy> Calendar<E> {
     }
 
     /// Schedules `event` at `at`, which must not lie in the past.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, at: Time, event: E) {
         debug_assert!(at >= self.now, "{at:?} lies before {:?}", self.now);
         let key = u128::from(at.0) << 64 | u128::from(self.sequence);
@@ -118,7 +118,7 @@ impl<E: Copy> Calendar<E> {
         self.place(Entry { key, event });
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, entry: Entry<E>) {
         let bucket = entry.at().0 >> self.shift;
         if bucket <= self.bucket {
@@ -130,7 +130,7 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, slot: usize, entry: Entry<E>) {
         let next = self.heads[slot];
         let node = Node { entry, next };

@@ -39,7 +39,7 @@ impl<E: Copy> Heap<E> {
         self.entries.first()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, entry: Entry<E>) {
         let hole = self.entries.len();
         self.entries.push(entry);

@@ -29,19 +29,21 @@ impl Segment {
     pub fn overlaps(&self, lbn: u64, end: u64) -> bool {
         self.start < end && lbn < self.end
     }
-
-    /// It now reaches to `end`, and keeps what fits.
-    pub fn grow(&mut self, end: u64, size: u32) {
-        self.end = self.end.max(end);
-        self.start = self.start.max(self.end.saturating_sub(u64::from(size)));
-    }
 }
 
-/// All segments.
+/// Stands for the end of a segment that holds nothing.
+const NOWHERE: u32 = u32::MAX;
+
+/// All segments. What is asked of all of them stands in arrays of its own, so that a question that
+/// finds nothing, as most do, reads little memory.
 #[derive(Debug)]
 pub struct Buffer {
-    /// The segments; with a segment of their own writes use the first.
+    /// The segments, to be read; with a segment of their own writes use the first.
     pub segments: Box<[Segment]>,
+    /// Where each segment ends, in stretches at least as long as a segment.
+    ends: Box<[u32]>,
+    /// When each was used last; 0 if it holds nothing.
+    ages: Box<[u32]>,
     uses: u32,
     size: u32,
 }
@@ -49,16 +51,42 @@ pub struct Buffer {
 impl Buffer {
     /// An empty buffer.
     pub fn new(params: &BufferParams) -> Buffer {
+        let count = params.segments as usize;
         Buffer {
-            segments: vec![Segment::default(); params.segments as usize].into(),
+            segments: vec![Segment::default(); count].into(),
+            ends: vec![NOWHERE; count].into(),
+            ages: vec![0; count].into(),
             uses: 0,
             size: params.segment_sectors,
         }
     }
 
-    /// Sectors that a segment holds.
-    pub fn segment_sectors(&self) -> u32 {
-        self.size
+    /// The stretch of a sector, as far as it fits: different sectors may seem near, never the
+    /// other way round.
+    #[inline]
+    fn stretch(&self, lbn: u64) -> u32 {
+        (lbn >> self.size.next_power_of_two().trailing_zeros()) as u32
+    }
+
+    /// False if no segment can touch the sectors from `lbn` to before `end`.
+    #[inline]
+    fn is_near(&self, lbn: u64, end: u64) -> bool {
+        // A segment that touches them ends no further behind them than it is long.
+        let first = self.stretch(lbn.saturating_sub(1));
+        let last = self.stretch(end + u64::from(self.size));
+        let width = last.wrapping_sub(first);
+        let near = |found, &at: &u32| found | (at.wrapping_sub(first) <= width);
+        self.ends.iter().fold(false, near)
+    }
+
+    /// A segment has changed.
+    fn note(&mut self, index: usize) {
+        let segment = self.segments[index];
+        (self.ends[index], self.ages[index]) = if segment.is_empty() {
+            (NOWHERE, 0)
+        } else {
+            (self.stretch(segment.end - 1), segment.used)
+        };
     }
 
     /// Marks a segment as used last, by a write if `written`.
@@ -66,6 +94,7 @@ impl Buffer {
         self.uses = self.uses.wrapping_add(1);
         self.segments[index].used = self.uses;
         self.segments[index].written = written;
+        self.note(index);
     }
 
     /// True if the segment was the last one used.
@@ -76,37 +105,65 @@ impl Buffer {
     /// A segment that holds all sectors from `lbn` to before `end`.
     #[inline]
     pub fn whole(&self, lbn: u64, end: u64) -> Option<usize> {
-        self.segments
-            .iter()
-            .position(|segment| segment.start <= lbn && end <= segment.end)
+        if !self.is_near(lbn, end) {
+            return None;
+        }
+        let mut segments = self.segments.iter();
+        segments.position(|segment| segment.start <= lbn && end <= segment.end)
     }
 
-    /// The segment used least recently, those that hold nothing first; `skip` left out.
+    /// A segment that ends right before `lbn`.
     #[inline]
-    pub fn oldest(&self, skip: Option<usize>) -> usize {
-        let (mut best, mut least) = (usize::MAX, u32::MAX);
-        for (index, segment) in self.segments.iter().enumerate() {
-            let age = if segment.is_empty() { 0 } else { segment.used };
-            if age < least && Some(index) != skip {
-                (best, least) = (index, age);
-            }
+    pub fn ending_at(&self, lbn: u64) -> Option<usize> {
+        if !self.is_near(lbn, lbn) {
+            return None;
         }
-        if best == usize::MAX { 0 } else { best }
+        let mut segments = self.segments.iter();
+        segments.position(|segment| segment.end == lbn && !segment.is_empty())
+    }
+
+    /// The segment used least recently, those that hold nothing first.
+    #[inline]
+    pub fn oldest(&self) -> usize {
+        let least = self.ages.iter().copied().min();
+        let oldest = self.ages.iter().position(|&age| Some(age) == least);
+        oldest.unwrap_or(0)
+    }
+
+    /// A segment now reaches to `end`, and keeps what fits.
+    pub fn grow(&mut self, index: usize, end: u64) {
+        let segment = &mut self.segments[index];
+        segment.end = segment.end.max(end);
+        let first = segment.end.saturating_sub(u64::from(self.size));
+        segment.start = segment.start.max(first);
+        self.note(index);
     }
 
     /// Resets a segment to a run of sectors, of which it keeps the last that fit.
     pub fn reset(&mut self, index: usize, lbn: u64, end: u64) {
         let segment = &mut self.segments[index];
         (segment.start, segment.end) = (lbn, lbn);
-        segment.grow(end, self.size);
+        self.grow(index, end);
+    }
+
+    /// Empties a segment.
+    pub fn clear(&mut self, index: usize) {
+        let segment = &mut self.segments[index];
+        segment.start = segment.end;
+        self.note(index);
     }
 
     /// Empties every segment that holds any sector from `lbn` to before `end`, save `skip`.
     #[inline]
     pub fn forget(&mut self, lbn: u64, end: u64, skip: Option<usize>) {
-        for (index, segment) in self.segments.iter_mut().enumerate() {
+        if !self.is_near(lbn, end) {
+            return;
+        }
+        for index in 0..self.segments.len() {
+            let segment = &mut self.segments[index];
             if segment.overlaps(lbn, end) && Some(index) != skip {
                 segment.end = segment.start;
+                self.note(index);
             }
         }
     }

@@ -191,8 +191,7 @@ impl ScsiFront {
                 limit,
             } => {
                 let passed = sweep.passed_by(model, now, *limit);
-                let size = self.buffer.segment_sectors();
-                self.buffer.segments[*segment].grow(passed, size);
+                self.buffer.grow(*segment, passed);
                 if passed == *limit {
                     (self.arm, self.at) = (sweep.arm(), passed);
                     self.background = Background::None;
@@ -219,8 +218,7 @@ impl ScsiFront {
     /// What was written stays in its segment for reads, or it does not.
     fn after_write(&mut self, model: &Model, segment: usize) {
         if !model.buffer.read_hits_on_written {
-            let segment = &mut self.buffer.segments[segment];
-            segment.start = segment.end;
+            self.buffer.clear(segment);
         }
     }
 
@@ -248,8 +246,7 @@ impl ScsiFront {
             // An arm on its way arrives; a head that waits for its sector need not.
             sweep.arrived().max(now)
         } else {
-            let size = self.buffer.segment_sectors();
-            self.buffer.segments[segment].grow(passed + 1, size);
+            self.buffer.grow(segment, passed + 1);
             sweep.end_of(model, passed)
         };
         (self.arm, self.at) = (sweep.arm(), self.buffer.segments[segment].end);

@@ -243,10 +243,9 @@ impl System {
         store.counts.writes += 1;
         let mut hit = true;
         for (key, sectors) in caching.lines(io.offset, io.bytes) {
-            hit &= store.cache.is_dirty_at(key, sectors);
             let piece = volume.geometry.piece(caching.offset(key), 1);
             let group = volume.group(piece.stripe, piece.column);
-            store.cache.write(key, sectors, caching.space, group);
+            hit &= store.cache.write(key, sectors, caching.space, group);
         }
         store.counts.write_hits += u64::from(hit);
         if let Some(fate) = &mut self.raid.fate {

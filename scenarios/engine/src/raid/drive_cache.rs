@@ -73,7 +73,7 @@ impl System {
         let Some((stripe, role)) = volume.geometry.unit_at(member, row) else {
             return;
         };
-        let lost = |column: &u32| !volume.lives(volume.place(stripe, Role::Data(*column)));
+        let lost = |column: &u32| !volume.has(stripe, Role::Data(*column));
         let columns = (0..volume.geometry.columns()).filter(lost);
         let own = match role {
             Role::Data(column) => Some(column),

@@ -105,10 +105,16 @@ impl Volume {
         if copies.any(|place| self.lives(place)) {
             return true;
         }
-        let lives = |role: &Role| self.lives(self.place(stripe, *role));
+        let lives = |role: &Role| self.has(stripe, *role);
         let data = (0..geometry.columns()).map(Role::Data);
         let parity = (0..geometry.parities()).map(Role::Parity);
         data.filter(|role| !lives(role)).count() <= parity.filter(lives).count()
+    }
+
+    /// Whether a unit's first copy can be read: every one, as long as nothing has changed.
+    #[inline]
+    pub fn has(&self, stripe: u64, role: Role) -> bool {
+        self.changes == 0 || self.lives(self.place(stripe, role))
     }
 
     /// Whether the unit at a place can be read.

@@ -20,7 +20,7 @@ impl System {
             columns: volume.geometry.columns(),
             parities: volume.geometry.parities(),
             extents: &job.extents,
-            alive: |role| volume.lives(volume.place(job.stripe, role)),
+            alive: |role| volume.has(job.stripe, role),
         };
         match (job.work, writes) {
             (Work::Write | Work::Destage, true) if volume.geometry.parities() == 0 || job.lost => {
@@ -79,7 +79,7 @@ impl System {
             columns: volume.geometry.columns(),
             parities: volume.geometry.parities(),
             extents: &job.extents,
-            alive: |role| volume.lives(volume.place(job.stripe, role)),
+            alive: |role| volume.has(job.stripe, role),
         }
         .way(&ranges);
         self.raid.ranges = ranges;
@@ -131,7 +131,7 @@ impl System {
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
         let mut roles = checked_data(job, volume).chain(checked_against(job, volume));
-        roles.all(|role| volume.lives(volume.place(job.stripe, role)))
+        roles.all(|role| volume.has(job.stripe, role))
     }
 
     /// New data that cannot be read back have nowhere to go: their write is refused.

@@ -108,7 +108,7 @@ impl Cache {
             }
             line.leaving = line.dirty;
             line.dirty = 0;
-            at = line.sibling;
+            at = line.next;
         }
     }
 
@@ -124,16 +124,16 @@ impl Cache {
         let mut still_dirty = NONE;
         while at != NONE {
             let line = &mut self.lines[at as usize];
-            let next = line.sibling;
+            let next = line.next;
             self.sectors_dirty -= u64::from((line.leaving & !line.dirty).count_ones());
             line.leaving = 0;
             if line.dirty != 0 {
-                line.sibling = still_dirty;
+                line.next = still_dirty;
                 still_dirty = at;
             } else {
-                line.sibling = NONE;
-                self.pages_dirty -= u64::from(pages(line.held()));
-                if line.coming == 0 {
+                let comes = line.comes();
+                self.pages_dirty -= u64::from(pages(self.held(at)));
+                if !comes {
                     self.link_newest(at);
                 }
             }
@@ -166,7 +166,7 @@ impl Cache {
             line.dirty |= line.leaving;
             line.leaving = 0;
             dirty += line.dirty.count_ones();
-            at = line.sibling;
+            at = line.next;
         }
         let state = &mut self.groups[group as usize];
         state.leaving = false;

@@ -35,21 +35,31 @@ pub(super) fn pages(valid: Sectors) -> u32 {
     (folded & 0x0101_0101_0101_0101_0101_0101_0101_0101).count_ones()
 }
 
+/// Stands for the older neighbour of a line of which sectors are being read.
+const COMING: u32 = u32::MAX - 1;
+
+/// A line of the cache, in one line of the processor's: of some hundred thousand each step finds
+/// another one, which it has to wait for.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Line {
     pub(super) valid: Sectors,
     pub(super) dirty: Sectors,
     /// Dirty sectors whose destage is under way.
     pub(super) leaving: Sectors,
-    /// Sectors that are being read from drives.
-    pub(super) coming: Sectors,
     pub(super) key: u64,
-    /// Neighbours in the order of use, while clean.
-    pub(super) newer: u32,
+    /// While clean the neighbour that was used after it; while dirty or leaving the next line of
+    /// the same group.
+    pub(super) next: u32,
+    /// While clean the neighbour that was used before it, or the mark that sectors come.
     pub(super) older: u32,
-    /// The next line of the same group, while dirty or leaving.
-    pub(super) sibling: u32,
-    /// Who reads the coming sectors: the caller's own number.
+}
+
+/// Sectors of a line that are being read from drives: few lines have any.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coming {
+    pub(super) sectors: Sectors,
+    /// Who reads them: the caller's own number.
     pub(super) reader: u32,
 }
 
@@ -57,17 +67,24 @@ pub(super) const EMPTY_LINE: Line = Line {
     valid: 0,
     dirty: 0,
     leaving: 0,
-    coming: 0,
     key: 0,
-    newer: NONE,
+    next: NONE,
     older: NONE,
-    sibling: NONE,
+};
+
+pub(super) const NOTHING_COMES: Coming = Coming {
+    sectors: 0,
     reader: NONE,
 };
 
 impl Line {
-    pub(super) fn held(&self) -> Sectors {
-        self.valid | self.coming
+    /// True if sectors of it are being read: then it is in no order of use.
+    pub(super) fn comes(&self) -> bool {
+        self.older == COMING
+    }
+
+    pub(super) fn set_comes(&mut self, comes: bool) {
+        self.older = if comes { COMING } else { NONE };
     }
 
     pub(super) fn is_dirty(&self) -> bool {

@@ -20,13 +20,15 @@ pub use reading::Found;
 
 use super::{BitSet, Table};
 use destage::Group;
-use line::{Line, NONE, pages};
+use line::{Coming, Line, NONE, pages};
 use std::collections::VecDeque;
 
 /// A cache shared by several spaces (arrays), each with groups of its own.
 #[derive(Debug)]
 pub struct Cache {
     lines: Vec<Line>,
+    /// What comes of each line.
+    coming: Vec<Coming>,
     free_lines: Vec<u32>,
     index: Table,
     newest: u32,
@@ -57,6 +59,7 @@ impl Cache {
         let lines = pages_max as usize;
         Cache {
             lines: Vec::with_capacity(lines),
+            coming: Vec::with_capacity(lines),
             free_lines: Vec::with_capacity(lines),
             index: Table::with_capacity(lines),
             newest: NONE,
@@ -105,32 +108,34 @@ impl Cache {
         self.pages_dirty + pages <= self.dirty_max
     }
 
-    /// New data for sectors of a line of a space's group. Room has been made.
-    pub fn write(&mut self, key: u64, written: Sectors, space: u32, group: u64) {
+    /// New data for sectors of a line of a space's group; room has been made. True if it meets
+    /// data that are dirty or on their way to drives.
+    pub fn write(&mut self, key: u64, written: Sectors, space: u32, group: u64) -> bool {
         let at = self.line(key);
-        let line = &self.lines[at as usize];
-        let (was_dirty, was_coming, before) = (line.is_dirty(), line.coming, pages(line.held()));
-        if !was_dirty && was_coming == 0 {
+        let (coming, before) = (self.coming(at), pages(self.held(at)));
+        let was_dirty = self.lines[at as usize].is_dirty();
+        if !was_dirty && coming == 0 {
             self.unlink(at);
         }
+        // What is being read is older than this.
+        let coming = coming & !written;
+        self.set_coming(at, coming);
         let pages_before = if was_dirty { u64::from(before) } else { 0 };
         let group_at = self.group(space, group);
         let line = &mut self.lines[at as usize];
         let newly = (written & !line.dirty).count_ones();
-        let ever = (written & !line.dirty & !line.leaving).count_ones();
+        let ever = written & !line.dirty & !line.leaving;
         line.valid |= written;
         line.dirty |= written;
-        // What is being read is older than this.
-        line.coming &= !written;
-        let after = pages(line.held());
+        let after = pages(line.valid | coming);
         if !was_dirty {
-            line.sibling = self.groups[group_at as usize].first;
+            line.next = self.groups[group_at as usize].first;
             self.groups[group_at as usize].first = at;
         }
         self.pages_used += u64::from(after);
         self.pages_used -= u64::from(before);
         self.pages_dirty = self.pages_dirty + u64::from(after) - pages_before;
-        self.sectors_dirty += u64::from(ever);
+        self.sectors_dirty += u64::from(ever.count_ones());
         let whole = self.whole[space as usize];
         let group = &mut self.groups[group_at as usize];
         group.dirty_sectors += newly;
@@ -141,6 +146,7 @@ impl Cache {
                 self.full.push_back(group_at);
             }
         }
+        ever != written
     }
 
     /// Only what is dirty stays: what a backup keeps through an outage.
@@ -156,9 +162,9 @@ impl Cache {
                 self.evict(at);
                 continue;
             }
-            let before = pages(line.held());
+            let before = pages(line.valid);
             line.valid = line.dirty | line.leaving;
-            let gone = u64::from(before - pages(line.held()));
+            let gone = u64::from(before - pages(line.valid));
             self.pages_used -= gone;
             self.pages_dirty -= gone;
         }
@@ -167,6 +173,7 @@ impl Cache {
     /// All content is lost.
     pub fn clear(&mut self) {
         self.lines.clear();
+        self.coming.clear();
         self.free_lines.clear();
         self.index.clear();
         (self.newest, self.oldest) = (NONE, NONE);
@@ -186,22 +193,23 @@ impl Cache {
         let Some(at) = self.index.get(key) else {
             return;
         };
+        let (before, was_coming) = (pages(self.held(at)), self.coming(at));
         let line = &mut self.lines[at as usize];
         // What is dirty is newer than a write that has not gone through the cache can be.
         let written = written & !(line.dirty | line.leaving);
-        let before = pages(line.held());
-        let was_coming = line.coming != 0;
         line.valid &= !written;
-        line.coming &= !written;
-        let (held, coming) = (line.held(), line.coming != 0);
+        let coming = was_coming & !written;
+        let (held, dirty) = (line.valid | coming, line.is_dirty());
         let gone = u64::from(before - pages(held));
-        let dirty = line.is_dirty();
         self.pages_used -= gone;
+        if was_coming != 0 {
+            self.set_coming(at, coming);
+        }
         if dirty {
             self.pages_dirty -= gone;
             return;
         }
-        if was_coming && !coming {
+        if was_coming != 0 && coming == 0 {
             self.link_newest(at);
         }
         if held == 0 {
@@ -226,9 +234,10 @@ impl Cache {
         let (mut used, mut dirty, mut sectors) = (0, 0, 0);
         for (_, at) in self.index.iter() {
             let line = &self.lines[at as usize];
-            used += u64::from(pages(line.held()));
+            let held = u64::from(pages(self.held(at)));
+            used += held;
             if line.is_dirty() {
-                dirty += u64::from(pages(line.held()));
+                dirty += held;
             }
             sectors += u64::from((line.dirty | line.leaving).count_ones());
         }

@@ -1,7 +1,7 @@
 //! What a read finds, and lines that are being read from drives.
 
 use super::Cache;
-use super::line::{NONE, Sectors, pages};
+use super::line::{Sectors, pages};
 
 /// What a range of one line finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +25,12 @@ impl Cache {
         };
         let line = &self.lines[at as usize];
         if wanted & !line.valid == 0 {
-            if !line.is_dirty() && line.coming == 0 {
+            if !line.is_dirty() && !line.comes() {
                 self.touch(at);
             }
             Found::All
-        } else if wanted & !line.held() == 0 {
-            Found::Coming(line.reader)
+        } else if wanted & !self.held(at) == 0 {
+            Found::Coming(self.coming[at as usize].reader)
         } else if wanted & line.valid != 0 {
             Found::Some
         } else {
@@ -42,25 +42,25 @@ impl Cache {
     /// has been made. Gives the sectors that are now coming because of this call.
     pub fn expect(&mut self, key: u64, sectors: Sectors, reader: u32) -> Sectors {
         let at = self.line(key);
+        let held = self.held(at);
+        let new = sectors & !held;
         let line = &self.lines[at as usize];
-        let new = sectors & !line.held();
-        if line.coming != 0 || new == 0 {
+        if line.comes() || new == 0 {
             // One reader a line: a second one reads for itself alone.
-            if line.held() == 0 {
+            if held == 0 {
                 self.evict(at);
             }
             return 0;
         }
-        if !line.is_dirty() {
+        let dirty = line.is_dirty();
+        if !dirty {
             self.unlink(at);
         }
-        let line = &mut self.lines[at as usize];
-        let before = pages(line.held());
-        line.coming = new;
-        line.reader = reader;
-        let more = u64::from(pages(line.held()) - before);
+        self.set_coming(at, new);
+        self.coming[at as usize].reader = reader;
+        let more = u64::from(pages(held | new) - pages(held));
         self.pages_used += more;
-        if line.is_dirty() {
+        if dirty {
             self.pages_dirty += more;
         }
         new
@@ -71,14 +71,13 @@ impl Cache {
         let Some(at) = self.index.get(key) else {
             return 0;
         };
-        let line = &mut self.lines[at as usize];
-        if line.coming == 0 || line.reader != reader {
+        let came = self.coming(at);
+        if came == 0 || self.coming[at as usize].reader != reader {
             return 0;
         }
-        let came = line.coming;
+        self.set_coming(at, 0);
+        let line = &mut self.lines[at as usize];
         line.valid |= came;
-        line.coming = 0;
-        line.reader = NONE;
         if !line.is_dirty() {
             self.link_newest(at);
         }
@@ -92,21 +91,21 @@ impl Cache {
             let Some(at) = self.index.get(key) else {
                 continue;
             };
-            let line = &mut self.lines[at as usize];
-            if line.coming == 0 {
+            let held = self.held(at);
+            let line = &self.lines[at as usize];
+            if !line.comes() {
                 continue;
             }
-            let before = pages(line.held());
-            line.coming = 0;
-            let gone = u64::from(before - pages(line.held()));
+            let (valid, dirty) = (line.valid, line.is_dirty());
+            self.set_coming(at, 0);
+            let gone = u64::from(pages(held) - pages(valid));
             self.pages_used -= gone;
-            if line.is_dirty() {
+            if dirty {
                 self.pages_dirty -= gone;
                 continue;
             }
-            let empty = line.valid == 0;
             self.link_newest(at);
-            if empty {
+            if valid == 0 {
                 self.evict(at);
             }
         }

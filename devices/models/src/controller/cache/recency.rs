@@ -1,7 +1,7 @@
 //! Room in the cache: clean lines leave in least-recently-used order.
 
 use super::Cache;
-use super::line::{EMPTY_LINE, Line, NONE, pages};
+use super::line::{EMPTY_LINE, Line, NONE, NOTHING_COMES, Sectors, pages};
 
 impl Cache {
     /// Makes room for `pages` more; false if too much is dirty or being read.
@@ -15,11 +15,35 @@ impl Cache {
         true
     }
 
+    /// Sectors of a line that are being read.
+    #[inline]
+    pub(super) fn coming(&self, at: u32) -> Sectors {
+        if self.lines[at as usize].comes() {
+            self.coming[at as usize].sectors
+        } else {
+            0
+        }
+    }
+
+    /// Sectors of a line that have memory.
+    #[inline]
+    pub(super) fn held(&self, at: u32) -> Sectors {
+        self.lines[at as usize].valid | self.coming(at)
+    }
+
+    /// From now on these sectors of a line are being read, which is in no order of use.
+    pub(super) fn set_coming(&mut self, at: u32, sectors: Sectors) {
+        self.lines[at as usize].set_comes(sectors != 0);
+        if sectors != 0 {
+            self.coming[at as usize].sectors = sectors;
+        }
+    }
+
     pub(super) fn evict(&mut self, at: u32) {
         self.unlink(at);
         let line = &mut self.lines[at as usize];
         let key = line.key;
-        self.pages_used -= u64::from(pages(line.held()));
+        self.pages_used -= u64::from(pages(line.valid));
         *line = EMPTY_LINE;
         self.index.remove(key);
         self.free_lines.push(at);
@@ -31,6 +55,7 @@ impl Cache {
         }
         let at = self.free_lines.pop().unwrap_or_else(|| {
             self.lines.push(EMPTY_LINE);
+            self.coming.push(NOTHING_COMES);
             (self.lines.len() - 1) as u32
         });
         self.lines[at as usize].key = key;
@@ -42,24 +67,26 @@ impl Cache {
     pub(super) fn link_newest(&mut self, at: u32) {
         let newest = self.newest;
         let line = &mut self.lines[at as usize];
-        (line.newer, line.older) = (NONE, newest);
+        (line.next, line.older) = (NONE, newest);
         if newest == NONE {
             self.oldest = at;
         } else {
-            self.lines[newest as usize].newer = at;
+            self.lines[newest as usize].next = at;
         }
         self.newest = at;
     }
 
     pub(super) fn unlink(&mut self, at: u32) {
-        let Line { newer, older, .. } = self.lines[at as usize];
+        let Line {
+            next: newer, older, ..
+        } = self.lines[at as usize];
         match newer {
             NONE => self.newest = older,
             newer => self.lines[newer as usize].older = older,
         }
         match older {
             NONE => self.oldest = newer,
-            older => self.lines[older as usize].newer = newer,
+            older => self.lines[older as usize].next = newer,
         }
     }
 

@@ -111,8 +111,7 @@ impl LinkFront {
         } = &mut self.activity
         {
             let passed = sweep.passed_by(model, now, *limit);
-            let size = self.buffer.segment_sectors();
-            self.buffer.segments[*segment].grow(passed, size);
+            self.buffer.grow(*segment, passed);
         }
     }
 
@@ -139,8 +138,7 @@ impl LinkFront {
                 now.max(sweep.arrived())
             } else {
                 let end = sweep.end_of(model, passed);
-                let size = self.buffer.segment_sectors();
-                self.buffer.segments[segment].grow(passed + 1, size);
+                self.buffer.grow(segment, passed + 1);
                 end
             }
         };
@@ -160,18 +158,13 @@ impl LinkFront {
         lbn: u64,
         end: u64,
     ) {
-        let extended = self
-            .buffer
-            .segments
-            .iter()
-            .position(|segment| segment.end == lbn && !segment.is_empty());
-        let segment = match extended {
+        let segment = match self.buffer.ending_at(lbn) {
             Some(segment) => {
-                self.buffer.segments[segment].grow(end, model.buffer.segment_sectors);
+                self.buffer.grow(segment, end);
                 segment
             }
             None => {
-                let segment = self.buffer.oldest(None);
+                let segment = self.buffer.oldest();
                 self.buffer.reset(segment, lbn, end);
                 segment
             }

@@ -163,8 +163,7 @@ impl ScsiFront {
         port.io(request.io).charge(Part::Transfer, now);
         let passed = sweep.end_of(model, request.end - 1);
         self.occupied(request.at, passed);
-        let size = self.buffer.segment_sectors();
-        self.buffer.segments[segment].grow(request.end, size);
+        self.buffer.grow(segment, request.end);
         let start = self.buffer.segments[segment].start;
         let before = match self.background {
             Background::ReadAhead { limit, .. } => limit,

@@ -99,8 +99,7 @@ impl ScsiFront {
         let done = wait_for_data(model, bus, &mut sweep, request, data_from);
         self.occupied(self.arm_free, done);
         self.buffer.forget(request.lbn, request.end, Some(segment));
-        let size = self.buffer.segment_sectors();
-        self.buffer.segments[segment].grow(request.end, size);
+        self.buffer.grow(segment, request.end);
         self.buffer.touch(segment, true);
         self.background = Background::Write {
             sweep,
