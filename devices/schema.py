@@ -78,6 +78,8 @@ class DriveOptions:
 
     snapshot: str | None = None
     """A file with the state in which the drive begins, instead of a history."""
+    clock: float | None = None
+    """Clock of the host's CPU in hertz: the map of some drives is kept there."""
 
     def given(self) -> dict[str, Any]:
         """The options that are asked for."""

@@ -14,7 +14,7 @@ from raidlab.devices.faults import Fault
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
 from raidlab.devices.ssd_heat import Heat
 from raidlab.devices.ssd_nand import WORKING_BLOCKS, Nand
-from raidlab.devices.units import Duration, Rate, Share, Size
+from raidlab.devices.units import Duration, Frequency, Rate, Share, Size
 
 _SOAKED_TIME_CONSTANT_S = 0.2
 
@@ -52,6 +52,9 @@ class Firmware(Table):
 
     cores: int = Field(default=1, ge=1, le=1024)
     """Cores that work on commands in parallel."""
+    host_clock: Frequency | None = None
+    """Of a drive whose driver keeps the map on the host: clock of the CPU at which the core times
+    hold. They scale with the inverse of the host's clock."""
     read: Duration
     """Core time of a read command."""
     write: Duration
@@ -94,6 +97,29 @@ class Firmware(Table):
         if self.cores > 1 and (self.finish or self.finish_unit):
             yield Fault("cores", self.cores, "1 beside `finish` and `finish_unit`")
 
+    def to_plan(self, clock: float | None) -> dict[str, Any]:
+        """`FirmwareParams` of the native models, beside a host whose CPU runs at `clock` hertz."""
+        scale = 1.0 if clock is None or self.host_clock is None else self.host_clock / clock
+        return {
+            "cores": self.cores,
+            "read_ns": round(self.read * scale),
+            "write_ns": round(self.write * scale),
+            "read_unit_ns": round(self.read_unit * scale),
+            "stream_unit_ns": None if self.stream_unit is None else round(self.stream_unit * scale),
+            "write_unit_ns": round(self.write_unit * scale),
+            "spread": self.spread,
+            "move_unit_ns": round(self.move_unit * scale),
+            "fetch_unit_ns": self.fetch_unit,
+            "read_latency_ns": self.read_latency,
+            "write_latency_ns": self.write_latency,
+            "other_ns": round(self.other * scale),
+            "finish_ns": round(self.finish * scale),
+            "finish_unit_ns": round(self.finish_unit * scale),
+            "lookup_unit_ns": round(self.lookup_unit * scale),
+            "descent_ns": round(self.descent * scale),
+            "turn_ns": self.turn,
+        }
+
 
 class Prefetch(Table):
     """`[prefetch]`: reading ahead of one sequential read at a time."""
@@ -132,7 +158,7 @@ class SsdSpec(DriveSpec):
     """`kind = "ssd"`."""
 
     options: ClassVar[frozenset[str]] = frozenset(
-        {"write_cache", "format", "cooling", "compressible", "history", "snapshot"}
+        {"write_cache", "format", "cooling", "compressible", "history", "snapshot", "clock"}
     )
 
     kind: Literal["ssd"]
@@ -274,25 +300,7 @@ class SsdSpec(DriveSpec):
                 "protected": self.buffer.protected,
                 "write_through": options.write_cache is False and not self.buffer.protected,
             },
-            "firmware": {
-                "cores": firmware.cores,
-                "read_ns": firmware.read,
-                "write_ns": firmware.write,
-                "read_unit_ns": firmware.read_unit,
-                "stream_unit_ns": firmware.stream_unit,
-                "write_unit_ns": firmware.write_unit,
-                "spread": firmware.spread,
-                "move_unit_ns": firmware.move_unit,
-                "fetch_unit_ns": firmware.fetch_unit,
-                "read_latency_ns": firmware.read_latency,
-                "write_latency_ns": firmware.write_latency,
-                "other_ns": firmware.other,
-                "finish_ns": firmware.finish,
-                "finish_unit_ns": firmware.finish_unit,
-                "lookup_unit_ns": firmware.lookup_unit,
-                "descent_ns": firmware.descent,
-                "turn_ns": firmware.turn,
-            },
+            "firmware": firmware.to_plan(options.clock),
         }
         if self.prefetch is not None:
             plan["prefetch"] = {

@@ -37,6 +37,8 @@ class Parts:
     folder: Path | None
     own: Mapping[str, Device] = field(default_factory=dict)
     """Devices that stand in for those of the same name."""
+    clock: float | None = None
+    """Of the host's CPU in hertz."""
     devices: dict[str, Device] = field(default_factory=dict)
     models: list[dict[str, Any]] = field(default_factory=list)
     """The plan's `devices`."""
@@ -338,6 +340,8 @@ class Parts:
         ]
 
     def _model(self, spec: DriveSpec, options: DriveOptions) -> int:
+        if "clock" in spec.options:
+            options = replace(options, clock=self.clock)
         plan = spec.to_plan(options)
         if plan not in self.models:
             self.models.append(plan)

@@ -125,6 +125,7 @@ def build_scenario(
     faults.extend(not_yet(table))
     parts = Parts(table, faults, None if path is None else path.parent, own or {})
     host = parts.find("host.model", table.host.model, HostSpec)
+    parts.clock = table.host.clock or (None if host is None else host.clock)
     controller = _controller(table, parts)
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))

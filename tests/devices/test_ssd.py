@@ -105,6 +105,21 @@ def test_steady_state_costs_what_a_fresh_drive_does_not() -> None:
     assert used["write_amplification"] > 1.5
 
 
+def test_a_map_on_the_host_is_as_fast_as_its_cpu() -> None:
+    """Twice the clock, half the core times; what is no work of the core stays."""
+
+    def firmware(name: str, clock: float | None) -> dict[str, Any]:
+        plan = spec(name).to_plan(DriveOptions(clock=clock))["firmware"]
+        assert isinstance(plan, dict)
+        return plan
+
+    at_its_own, at_twice = firmware("iodrive-320", None), firmware("iodrive-320", 5.86e9)
+    assert at_twice["write_unit_ns"] == pytest.approx(at_its_own["write_unit_ns"] / 2, abs=1)
+    assert at_twice["move_unit_ns"] == pytest.approx(at_its_own["move_unit_ns"] / 2, abs=1)
+    assert at_twice["write_latency_ns"] == at_its_own["write_latency_ns"]
+    assert firmware("p3700-800", 5.86e9) == firmware("p3700-800", None)
+
+
 def test_compressible_data_cost_fewer_bytes_of_nand_and_fewer_moves() -> None:
     drive = spec("sandforce-1222-64gb")
     rates, per_byte = [], []
