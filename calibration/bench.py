@@ -156,7 +156,7 @@ class Bench:
 
     def takes_turns(self, point: Point) -> bool:
         """True if the point's jobs wait for each other for far longer than an I/O takes."""
-        few = bool(self.host.slice) and point.numjobs > self.host.threads
+        few = bool(self.host.scheduler_latency) and point.numjobs > self.host.threads
         return point.numjobs > 1 and (few or self.host.block_layer.scheduler == "fair")
 
     def run(self, point: Point, effort: Effort) -> Simulated:

@@ -118,12 +118,12 @@ class HostSpec(DeviceSpec):
     """CPU time of a completion besides if its thread was asleep: interrupt, change of context."""
     fill: Duration = 0
     """CPU time to issue a write besides: its data are made or copied."""
-    slice: Duration = 0
-    """Time for which a thread that has work keeps its hardware thread while others wait for one; 0
-    where each I/O takes the first that is free."""
+    scheduler_latency: Duration = 0
+    """Time in which every load thread that waits for a hardware thread is to have its turn; 0 where
+    each I/O takes the first that is free."""
     interrupt: Duration = 0
     """CPU time of each completion's interrupt on the first hardware thread, where load threads
-    share them in slices; where some are free, threads keep away from that one."""
+    take turns at them; where some are free, threads keep away from that one."""
     spread: Share = 0.0
     """Share of each piece of CPU time that varies exponentially: caches, other interrupts."""
     page: Duration = 0
@@ -154,7 +154,7 @@ class HostSpec(DeviceSpec):
             "fill_ns": round(self.fill * scale),
             "page_ns": round(self.page * scale),
             "cores": self.threads,
-            "slice_ns": self.slice,
+            "scheduler_latency_ns": self.scheduler_latency,
             "spread": self.spread,
             "interrupt_ns": round(self.interrupt * scale),
         }

@@ -144,7 +144,7 @@ def _double_links(plan: Plan) -> None:
 
 def _double_host(plan: Plan) -> None:
     for key, value in plan["host"].items():
-        if key.endswith("_ns") and not key.startswith("slice"):
+        if key.endswith("_ns") and not key.startswith("scheduler"):
             plan["host"][key] = value // 2
 
 

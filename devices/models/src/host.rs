@@ -4,10 +4,10 @@
 //! A thread that has nothing to do sleeps; the completion that wakes it costs an interrupt and a
 //! change of context besides. Threads that outnumber the cores wait for one: a thread takes the
 //! core that became free last before it was ready, so that its work stays where it was, and the
-//! one that becomes free first if all are at work; with a slice, a thread keeps its core for that
-//! long while it has work (`core_slices`). See docs/models/host.md.
+//! one that becomes free first if all are at work; with a scheduler's latency, each core has a queue
+//! of threads that take turns (`run_queues`). See docs/models/host.md.
 
-use crate::core_slices::CoreSlices;
+use crate::run_queues::RunQueues;
 use raidlab_kernel::{Nanos, Op, Served, Station, Stream, Time};
 use serde::Deserialize;
 
@@ -42,12 +42,12 @@ pub struct HostParams {
     /// Cores that the threads share; 0 for one each.
     #[serde(default)]
     pub cores: u32,
-    /// Time for which a thread that has work keeps its core while others wait; 0 where each piece
-    /// of work takes the first core that is free.
+    /// Time in which every thread that waits at a core is to have its turn; 0 where each piece of
+    /// work takes the first core that is free.
     #[serde(default)]
-    pub slice_ns: Nanos,
+    pub scheduler_latency_ns: Nanos,
     /// CPU time of a completion's interrupt, which the first core takes from the thread that it
-    /// works for; it has an effect only where threads have slices of fewer cores.
+    /// works for; it has an effect only where threads take turns at fewer cores.
     #[serde(default)]
     pub interrupt_ns: Nanos,
     /// Share of each piece of CPU time that varies exponentially; the mean stays.
@@ -62,7 +62,7 @@ pub struct Host {
     threads: Vec<Station>,
     /// Empty if every thread has a core of its own.
     cores: Vec<Station>,
-    slices: Option<CoreSlices>,
+    queues: Option<RunQueues>,
     draws: Stream,
 }
 
@@ -71,49 +71,50 @@ impl Host {
     pub fn new(params: &HostParams, threads: usize, seed: u64) -> Host {
         let cores = params.cores as usize;
         let shared = cores > 0 && cores < threads;
-        let sliced = shared && params.slice_ns > Nanos::ZERO;
+        let queued = shared && params.scheduler_latency_ns > Nanos::ZERO;
         Host {
             params: params.clone(),
             threads: vec![Station::default(); threads],
-            cores: vec![Station::default(); if shared && !sliced { cores } else { 0 }],
+            cores: vec![Station::default(); if shared && !queued { cores } else { 0 }],
             draws: Stream::new(seed, "host", "CPU times"),
-            slices: sliced.then(|| CoreSlices::new(params.slice_ns, cores, threads)),
+            queues: queued.then(|| RunQueues::new(params.scheduler_latency_ns, cores, threads)),
         }
     }
 
     /// True if `thread` can turn to a completion at `now`; if not it waits for a core.
     #[inline]
     pub fn may_complete(&mut self, thread: u32, now: Time) -> bool {
-        let Some(slices) = &mut self.slices else {
+        let Some(queues) = &mut self.queues else {
             return true;
         };
-        if let Some(other) = slices.on_first_core() {
+        if let Some(other) = queues.on_first_core() {
             let delayed = &mut self.threads[other as usize];
-            if delayed.free_at() > now || other == thread {
+            if delayed.free_at() > now {
                 delayed.serve(now, self.params.interrupt_ns);
+                queues.charge(other, self.params.interrupt_ns);
             }
         }
         let threads = &self.threads;
-        slices.may_run(thread, now, |other| threads[other as usize].free_at())
+        queues.may_run(thread, now, |other| threads[other as usize].free_at())
     }
 
     /// The next thread that gets a core at `now` after waiting for one.
     pub fn hand_over(&mut self, now: Time) -> Option<u32> {
         let threads = &self.threads;
         let free_at = |other: u32| threads[other as usize].free_at();
-        self.slices.as_mut()?.hand_over(now, free_at)
+        self.queues.as_mut()?.hand_over(now, free_at)
     }
 
     /// When to look for a core again, if a thread waits for one.
     pub fn next_look(&self) -> Option<Time> {
         let free_at = |other: u32| self.threads[other as usize].free_at();
-        self.slices.as_ref()?.next_look(free_at)
+        self.queues.as_ref()?.next_look(free_at)
     }
 
     /// No thread waits for a core any more.
     pub fn forget_waiting(&mut self) {
-        if let Some(slices) = &mut self.slices {
-            slices.forget();
+        if let Some(queues) = &mut self.queues {
+            queues.forget();
         }
     }
 
@@ -152,6 +153,9 @@ impl Host {
     pub fn work(&mut self, thread: u32, now: Time, time: Nanos) -> Served {
         // Caches and other interrupts make it take now less, now more.
         let time = self.draws.varied(time, self.params.spread);
+        if let Some(queues) = &mut self.queues {
+            queues.charge(thread, time);
+        }
         let own = &mut self.threads[thread as usize];
         if self.cores.is_empty() || time == Nanos::ZERO {
             return own.serve(now, time);
@@ -202,7 +206,7 @@ mod tests {
             fill_ns: Nanos(3),
             page_ns: Nanos(2),
             cores,
-            slice_ns: Nanos::ZERO,
+            scheduler_latency_ns: Nanos::ZERO,
             interrupt_ns: Nanos::ZERO,
             spread: 0.0,
         };

@@ -4,7 +4,6 @@
 //! its own events, and is dispatched statically through [`Device`].
 
 mod controller;
-mod core_slices;
 mod device;
 mod fault;
 pub mod hdd;
@@ -12,6 +11,7 @@ mod host;
 mod known;
 mod link;
 mod port;
+mod run_queues;
 mod ssd;
 mod station;
 

@@ -1,0 +1,272 @@
+//! Threads that outnumber the cores: each core has a queue of its own and shares its time fairly.
+//!
+//! A thread belongs to a core. One that wakes goes to its own core if that is idle, else to one
+//! that is, else to the first core (whose interrupt wakes it) if fewer wait there, else it waits at
+//! its own. Of those that wait the one that has had the least CPU time is next. It keeps the core
+//! until it sleeps or, while others wait, has had its share of `latency`: an equal one, and an
+//! eighth at least. A thread that slept is given half of `latency` of arrears at most, and ends
+//! the turn of one that is a sixth of `latency` ahead of it. Completions of threads without a
+//! core wait, however long they have been there: so a few requests wait for many times the mean,
+//! and the rest see a shorter queue at the drive.
+//!
+//! Source: the documentation of Linux's completely fair scheduler (`sched-design-CFS`, and the
+//! tunables of `kernel/sched/fair.c`: latency 6 ms, least share 0.75 ms, wake-up granularity 1 ms,
+//! each times 1 + log2 of the cores); docs/models/host.md.
+
+use raidlab_kernel::{Nanos, Time};
+
+const NONE: u32 = u32::MAX;
+const LEAST_SHARE: u64 = 8;
+const ARREARS: u64 = 2;
+const AHEAD: u64 = 6;
+
+/// Which thread has which core, and who waits for one.
+#[derive(Debug)]
+pub struct RunQueues {
+    latency: Nanos,
+    cores: Vec<Core>,
+    threads: Vec<Thread>,
+}
+
+#[derive(Clone, Debug)]
+struct Core {
+    thread: u32,
+    /// CPU time that its thread had had when it took the core.
+    begun: Nanos,
+    waiting: Vec<u32>,
+    /// CPU time of the thread that has had the least of it; it never falls.
+    floor: Nanos,
+    /// The turn of its thread is over.
+    gives_way: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Thread {
+    core: u32,
+    /// CPU time that it has had, interrupts included; sleeping counts beyond the arrears.
+    had: Nanos,
+    is_waiting: bool,
+}
+
+impl RunQueues {
+    /// `cores` idle cores for `threads` sleeping threads.
+    pub fn new(latency: Nanos, cores: usize, threads: usize) -> RunQueues {
+        let idle = Core {
+            thread: NONE,
+            begun: Nanos::ZERO,
+            waiting: Vec::new(),
+            floor: Nanos::ZERO,
+            gives_way: false,
+        };
+        let asleep = |thread| Thread {
+            // From the last core: the first one has the interrupts.
+            core: (cores - 1 - thread % cores) as u32,
+            had: Nanos::ZERO,
+            is_waiting: false,
+        };
+        let mut cores = vec![idle; cores];
+        for core in &mut cores {
+            core.waiting.reserve(threads);
+        }
+        RunQueues {
+            latency,
+            cores,
+            threads: (0..threads).map(asleep).collect(),
+        }
+    }
+
+    /// `thread` has `time` of its core, by its own work or by interrupts.
+    #[inline]
+    pub fn charge(&mut self, thread: u32, time: Nanos) {
+        self.threads[thread as usize].had += time;
+    }
+
+    /// True if `thread` may work at `now`: it has a core, or takes one whose thread sleeps.
+    ///
+    /// `free_at` gives when a thread has done what it has been given.
+    #[inline]
+    pub fn may_run(&mut self, thread: u32, now: Time, free_at: impl Fn(u32) -> Time) -> bool {
+        let own = self.threads[thread as usize];
+        if own.is_waiting {
+            return false;
+        }
+        let core = &self.cores[own.core as usize];
+        if core.thread == thread {
+            let stays = core.waiting.is_empty()
+                || (!core.gives_way && own.had - core.begun < self.share(core));
+            if !stays {
+                self.wait(thread);
+            }
+            return stays;
+        }
+        let is_idle = |core: &Core| core.waiting.is_empty() && core.is_free(now, &free_at);
+        let idle = if is_idle(core) {
+            Some(own.core as usize)
+        } else {
+            self.cores.iter().rposition(is_idle)
+        };
+        if let Some(idle) = idle {
+            self.join(thread, idle);
+            self.take(thread, idle);
+            return true;
+        }
+        let fewer = self.cores[0].waiting.len() + 1 < core.waiting.len();
+        self.join(thread, if fewer { 0 } else { own.core as usize });
+        self.claim(thread);
+        self.wait(thread);
+        false
+    }
+
+    /// The thread that the first core works for, which interrupts disturb.
+    pub fn on_first_core(&self) -> Option<u32> {
+        let thread = self.cores.first()?.thread;
+        (thread != NONE).then_some(thread)
+    }
+
+    /// A thread that waits takes a core whose thread has nothing to do at `now`.
+    pub fn hand_over(&mut self, now: Time, free_at: impl Fn(u32) -> Time) -> Option<u32> {
+        let is_wanted = |core: &Core| !core.waiting.is_empty() && core.is_free(now, &free_at);
+        let core = self.cores.iter().position(is_wanted)?;
+        let threads = &self.threads;
+        let waiting = &mut self.cores[core].waiting;
+        let next = (0..waiting.len()).min_by_key(|&at| threads[waiting[at] as usize].had)?;
+        let thread = waiting.remove(next);
+        self.threads[thread as usize].is_waiting = false;
+        self.take(thread, core);
+        Some(thread)
+    }
+
+    /// When a core may be handed over, if a thread waits for one: the time to look again.
+    pub fn next_look(&self, free_at: impl Fn(u32) -> Time) -> Option<Time> {
+        let wanted = self.cores.iter().filter(|core| !core.waiting.is_empty());
+        wanted.map(|core| free_at(core.thread)).min()
+    }
+
+    /// Every thread that waits for a core stops waiting.
+    pub fn forget(&mut self) {
+        for core in &mut self.cores {
+            core.waiting.clear();
+        }
+        for thread in &mut self.threads {
+            thread.is_waiting = false;
+        }
+    }
+
+    fn share(&self, core: &Core) -> Nanos {
+        Nanos(self.latency.0 / (core.waiting.len() as u64 + 1).min(LEAST_SHARE))
+    }
+
+    /// A thread that slept belongs to `core` from now on, with arrears up to the limit.
+    fn join(&mut self, thread: u32, core: usize) {
+        let own = &mut self.threads[thread as usize];
+        let before = self.cores[own.core as usize].floor;
+        let floor = self.cores[core].floor;
+        let had = (own.had + floor).0.saturating_sub(before.0);
+        let least = floor.0.saturating_sub(self.latency.0 / ARREARS);
+        own.had = Nanos(had.max(least));
+        own.core = core as u32;
+    }
+
+    /// A thread that is far behind the one at work ends that one's turn.
+    fn claim(&mut self, thread: u32) {
+        let own = self.threads[thread as usize];
+        let core = &mut self.cores[own.core as usize];
+        let other = self.threads[core.thread as usize].had;
+        core.gives_way |= other > own.had + Nanos(self.latency.0 / AHEAD);
+    }
+
+    fn wait(&mut self, thread: u32) {
+        let own = &mut self.threads[thread as usize];
+        own.is_waiting = true;
+        self.cores[own.core as usize].waiting.push(thread);
+    }
+
+    fn take(&mut self, thread: u32, core: usize) {
+        let had = self.threads[thread as usize].had;
+        let core = &mut self.cores[core];
+        core.thread = thread;
+        core.begun = had;
+        core.floor = core.floor.max(had);
+        core.gives_way = false;
+    }
+}
+
+impl Core {
+    fn is_free(&self, now: Time, free_at: &impl Fn(u32) -> Time) -> bool {
+        self.thread == NONE || free_at(self.thread) <= now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUSY: fn(u32) -> Time = |_| Time(1_000);
+
+    /// Two threads share 200 ns on one core: 100 ns each.
+    #[test]
+    fn a_thread_keeps_its_core_for_its_share_and_then_waits() {
+        let mut queues = RunQueues::new(Nanos(200), 1, 2);
+        assert!(queues.may_run(0, Time(0), BUSY));
+        assert!(!queues.may_run(1, Time(10), BUSY));
+        queues.charge(0, Nanos(99));
+        assert!(queues.may_run(0, Time(99), BUSY));
+        queues.charge(0, Nanos(1));
+        assert!(!queues.may_run(0, Time(100), BUSY));
+        // It still works on what it has been given; then its place is the other's.
+        assert_eq!(queues.hand_over(Time(100), BUSY), None);
+        assert_eq!(queues.next_look(BUSY), Some(Time(1_000)));
+        assert_eq!(queues.hand_over(Time(1_000), BUSY), Some(1));
+        assert_eq!(queues.hand_over(Time(1_000), |_| Time(1_010)), None);
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_leaves_its_core_to_whoever_comes() {
+        let mut queues = RunQueues::new(Nanos(200), 1, 2);
+        assert!(queues.may_run(0, Time(0), |_| Time(5)));
+        assert!(queues.may_run(1, Time(5), |_| Time(5)));
+        assert!(queues.may_run(0, Time(6), |_| Time(6)));
+    }
+
+    /// Threads 0 and 2 belong to the second of two cores, 1 to the first.
+    #[test]
+    fn a_thread_waits_at_its_own_core_and_wakes_on_an_idle_one() {
+        let mut queues = RunQueues::new(Nanos(200), 2, 3);
+        assert!(queues.may_run(0, Time(0), BUSY));
+        assert_eq!(queues.on_first_core(), None);
+        assert!(queues.may_run(1, Time(0), BUSY));
+        assert_eq!(queues.on_first_core(), Some(1));
+        assert!(!queues.may_run(2, Time(0), BUSY));
+        let first_is_free = |thread| Time(if thread == 1 { 10 } else { 1_000 });
+        assert_eq!(queues.hand_over(Time(10), first_is_free), None);
+        let mut queues = RunQueues::new(Nanos(200), 2, 3);
+        assert!(queues.may_run(0, Time(0), BUSY));
+        assert!(queues.may_run(2, Time(0), BUSY));
+        assert_eq!(queues.on_first_core(), Some(2));
+    }
+
+    #[test]
+    fn the_thread_that_has_had_least_is_next() {
+        let mut queues = RunQueues::new(Nanos(1_200), 1, 3);
+        assert!(queues.may_run(0, Time(0), BUSY));
+        queues.charge(1, Nanos(50));
+        assert!(!queues.may_run(1, Time(1), BUSY));
+        assert!(!queues.may_run(2, Time(2), BUSY));
+        assert_eq!(queues.hand_over(Time(1_000), BUSY), Some(2));
+    }
+
+    /// A sixth of 1200 ns is 200 ns: the share of two would be 600 ns.
+    #[test]
+    fn a_thread_far_ahead_gives_way_to_one_that_wakes() {
+        let mut queues = RunQueues::new(Nanos(1_200), 1, 2);
+        assert!(queues.may_run(0, Time(0), BUSY));
+        queues.charge(0, Nanos(200));
+        assert!(!queues.may_run(1, Time(200), BUSY));
+        assert!(queues.may_run(0, Time(200), BUSY));
+        let mut queues = RunQueues::new(Nanos(1_200), 1, 2);
+        assert!(queues.may_run(0, Time(0), BUSY));
+        queues.charge(0, Nanos(201));
+        assert!(!queues.may_run(1, Time(201), BUSY));
+        assert!(!queues.may_run(0, Time(201), BUSY));
+    }
+}
