@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -197,8 +196,3 @@ def _amplification(row: Row) -> float | None:
         return None
     weighted = (each["write_amplification"] * each["host_bytes_written"] for each in written)
     return float(sum(weighted) / host)
-
-
-def to_json(found: Compression) -> str:
-    """`Compression.to_dict` as text."""
-    return json.dumps(found.to_dict(), indent=2, allow_nan=False)

@@ -89,6 +89,7 @@ class Comparison:
     small_writes: tuple[SmallWrites, ...]
     """What a small write costs on each level of the controllers that have parity."""
     seed: int
+    warnings: tuple[str, ...] = ()
     breaches: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,6 +101,7 @@ class Comparison:
             "curves": [curve.to_dict() for curve in self.curves],
             "alone": [curve.to_dict() for curve in self.alone],
             "small_writes": [vars(each) for each in self.small_writes],
+            "warnings": list(self.warnings),
             "breaches": list(self.breaches),
         }
 
@@ -221,6 +223,7 @@ def compare_controllers(
         alone=tuple(curve for curve in curves if not curve.controller),
         small_writes=tuple(per_write(levels, results[len(cases) :])),
         seed=seed,
+        warnings=tuple(sorted({warning for result in results for warning in result.warnings})),
         breaches=tuple(sorted({breach for result in results for breach in result.breaches})),
     )
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, Protocol, TypeVar
 
 import typer
 
@@ -26,6 +26,8 @@ SEED_MAX = 2**63 - 1
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Show = Callable[[], None]
+Page = Callable[[], str]
 
 Json = Annotated[
     bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")
@@ -252,6 +254,47 @@ def tell_breaches(breaches: Sequence[str]) -> bool:
     for breach in breaches:
         say(f"a check of the engine failed, which is a bug of raidlab: {breach}")
     return bool(breaches)
+
+
+class Answer(Protocol):
+    """What a question of many runs has found."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a user should know."""
+
+    @property
+    def breaches(self) -> tuple[str, ...]:
+        """Checks of the engine that failed."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as docs/files/result.md has it."""
+
+
+def give(answer: Answer, json: bool, html: Path | None, show: Show, page: Page) -> None:
+    """An answer as a table or as JSON, and as a page if one is wanted.
+
+    Args:
+        answer: What was found.
+        json: True for one JSON document, and no table.
+        html: The page to write, if any.
+        show: Prints the tables.
+        page: Makes the page.
+
+    Raises:
+        Exit: A check of the engine failed.
+    """
+    for warning in answer.warnings:
+        say(f"warning: {warning}")
+    if json:
+        print(json_module.dumps(answer.to_dict(), indent=2, allow_nan=False))
+    else:
+        show()
+    if html is not None:
+        write_file(html, page())
+        say(f"wrote {html}")
+    if tell_breaches(answer.breaches):
+        raise typer.Exit(DOES_NOT_HOLD)
 
 
 @contextmanager

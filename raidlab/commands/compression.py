@@ -7,19 +7,16 @@ from typing import Annotated
 import typer
 
 from raidlab.commands.common import (
-    DOES_NOT_HOLD,
     Html,
     Json,
     OwnSeed,
     Workers,
     check_writable,
     command,
+    give,
     percents,
     resumable,
-    say,
     table,
-    tell_breaches,
-    write_file,
 )
 
 
@@ -41,35 +38,25 @@ def compression(
 
     A drive is loaded with random and sequential reads and writes; a scenario with its own loads.
     """
-    from raidlab.scenarios.compression import compressions, to_json
+    from raidlab.scenarios.compression import compressions
+    from raidlab.scenarios.compression_report import compression_report
 
     allowed = 'percent from 0 to 100, with commas, such as "0,50,98"'
     wanted = sorted(set(percents("--shares", shares, allowed, lambda share: 0 <= share <= 1)))
     check_writable(html)
     with resumable("compression") as (tell, store):
         found = compressions(target, wanted, seed=seed, workers=workers, progress=tell, store=store)
-    for warning in found.warnings:
-        say(f"warning: {warning}")
-    if json:
-        print(to_json(found))
-    else:
-        rows = [
-            {
-                "load": point.load,
-                "compressible": f"{point.compressible:.0%}",
-                "IO/s": point.iops,
-                "MiB/s": point.mib_per_s,
-                "bytes to NAND a byte": point.nand_bytes_per_host_byte,
-                "write amplification": point.write_amplification,
-                "bottleneck": point.bottleneck,
-            }
-            for points in found.curves().values()
-            for point in points
-        ]
-        table(rows, found.title)
-    if html is not None:
-        from raidlab.scenarios.compression_report import compression_report
-
-        write_file(html, compression_report(found))
-    if tell_breaches(found.breaches):
-        raise typer.Exit(DOES_NOT_HOLD)
+    rows = [
+        {
+            "load": point.load,
+            "compressible": f"{point.compressible:.0%}",
+            "IO/s": point.iops,
+            "MiB/s": point.mib_per_s,
+            "bytes to NAND a byte": point.nand_bytes_per_host_byte,
+            "write amplification": point.write_amplification,
+            "bottleneck": point.bottleneck,
+        }
+        for points in found.curves().values()
+        for point in points
+    ]
+    give(found, json, html, lambda: table(rows, found.title), lambda: compression_report(found))

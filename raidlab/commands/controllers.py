@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json as json_text
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from raidlab.commands.common import (
-    DOES_NOT_HOLD,
     Html,
     Json,
     Seed,
     Workers,
     check_writable,
     command,
+    give,
     resumable,
-    say,
     table,
-    tell_breaches,
-    write_file,
 )
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.loads import PROFILES, Profile
@@ -50,6 +46,7 @@ def controllers(
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
     from raidlab.scenarios.controllers import chosen_controllers, compare_controllers
+    from raidlab.scenarios.controllers_report import controllers_report
 
     loads = _profiles(profiles)
     chosen = chosen_controllers([name.strip() for name in only.split(",") if name.strip()])
@@ -58,17 +55,7 @@ def controllers(
         found = compare_controllers(
             chosen, loads, drives=drives, seed=seed, workers=workers, progress=tell, store=store
         )
-    if json:
-        print(json_text.dumps(found.to_dict(), indent=2))
-    else:
-        _show(found)
-    if html is not None:
-        from raidlab.scenarios.controllers_report import controllers_report
-
-        write_file(html, controllers_report(found))
-        say(f"wrote {html}")
-    if tell_breaches(found.breaches):
-        raise typer.Exit(DOES_NOT_HOLD)
+    give(found, json, html, lambda: _show(found), lambda: controllers_report(found))
 
 
 def _profiles(text: str) -> list[Profile]:

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import json as json_text
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from raidlab.commands.common import (
-    DOES_NOT_HOLD,
     Html,
     Json,
     OwnSeed,
     Workers,
     check_writable,
     command,
+    give,
     percents,
     resumable,
-    say,
     table,
-    tell_breaches,
-    write_file,
 )
 
 
@@ -44,32 +40,22 @@ def rebuild(
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
     from raidlab.scenarios.rebuild import PHASES, rebuilds
+    from raidlab.scenarios.rebuild_report import rebuild_report
 
     allowed = 'percent above 0, at most 100, with commas, such as "10,30,100"'
     wanted = percents("--rates", rates, allowed, lambda rate: 0 < rate <= 1)
     check_writable(html)
     with resumable("rebuilds") as (tell, store):
         found = rebuilds(scenario, wanted, workers=workers, seed=seed, progress=tell, store=store)
-    for warning in found.warnings:
-        say(f"warning: {warning}")
-    if json:
-        print(json_text.dumps(found.to_dict(), indent=2))
-    else:
-        rows = []
-        for each in found.rebuilds:
-            took = each.rebuild_s
-            row = {
-                "rebuild rate": f"{each.rate:.0%}",
-                "minutes": f"{each.done:.0%} done" if took is None else f"{took / 60:.4g}",
-            }
-            for name in PHASES:
-                phase = each.phases.get(name)
-                row[f"{name}: 99 % ms"] = "" if phase is None else f"{phase.p99_ms:.4g}"
-            rows.append(row)
-        table(rows, found.title)
-    if html is not None:
-        from raidlab.scenarios.rebuild_report import rebuild_report
-
-        write_file(html, rebuild_report(found))
-    if tell_breaches(found.breaches):
-        raise typer.Exit(DOES_NOT_HOLD)
+    rows = []
+    for each in found.rebuilds:
+        took = each.rebuild_s
+        row = {
+            "rebuild rate": f"{each.rate:.0%}",
+            "minutes": f"{each.done:.0%} done" if took is None else f"{took / 60:.4g}",
+        }
+        for name in PHASES:
+            phase = each.phases.get(name)
+            row[f"{name}: 99 % ms"] = "" if phase is None else f"{phase.p99_ms:.4g}"
+        rows.append(row)
+    give(found, json, html, lambda: table(rows, found.title), lambda: rebuild_report(found))

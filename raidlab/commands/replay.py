@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from raidlab.calibration.replay import Target
 
 FORMATS = (
-    "disksim-validate", "disksim-ascii", "msr", "spc", "systor17", "alibaba", "blkparse",
-    "fio-iolog", "csv",
+    "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
+    "alibaba", "csv",
 )  # fmt: skip
 """For the help, which is to come without the readers being loaded."""
 BEYOND = ("refuse", "wrap", "skip")

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json as json_text
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from raidlab.commands.common import (
-    DOES_NOT_HOLD,
     Html,
     Json,
     OwnSeed,
     Workers,
     check_writable,
     command,
+    give,
     resumable,
-    say,
     table,
-    tell_breaches,
-    write_file,
 )
 
 
@@ -48,14 +44,5 @@ def tier(
     sizes = [part.strip() for part in hot_spots.split(",")]
     with resumable("hot spots") as (tell, store):
         found = warmings(scenario, sizes, workers=workers, seed=seed, progress=tell, store=store)
-    for warning in found.warnings:
-        say(f"warning: {warning}")
-    if json:
-        print(json_text.dumps(found.to_dict(), indent=2))
-    else:
-        table([summary(each) for each in found.warmings], found.title)
-    if html is not None:
-        write_file(html, hot_spots_report(found))
-        say(f"wrote {html}")
-    if tell_breaches(found.breaches):
-        raise typer.Exit(DOES_NOT_HOLD)
+    rows = [summary(each) for each in found.warmings]
+    give(found, json, html, lambda: table(rows, found.title), lambda: hot_spots_report(found))
