@@ -191,6 +191,9 @@ def run_tasks(tasks: Sequence[Callable[[], Simulated]], workers: int) -> list[Si
 
 
 _SLICE_BLOCKS = 64
+"""Of each plane, for a load that writes."""
+_SLICE_SPARE = 8
+"""Blocks of each plane that hold no data: those that collection keeps free, and an open one."""
 _SLICE_PAGES = 64
 _SLICE_WRITTEN = 0.1
 """Share of a slice that a run writes at most."""
@@ -230,7 +233,10 @@ def _slice(device: dict[str, Any], written: int) -> tuple[dict[str, Any], float]
     nand["pages_per_block"] = min(nand["pages_per_block"], _SLICE_PAGES)
     dies = nand["channels"] * nand["dies_per_channel"]
     block = nand["pages_per_block"] * nand["page_bytes"] * nand["planes"] * dies
-    least = max(_SLICE_BLOCKS, int(written / block / _SLICE_WRITTEN) + 1)
+    data = device["capacity_bytes"] / (whole * nand["page_bytes"] * nand["planes"] * dies)
+    least = int(_SLICE_SPARE / max(1e-3, 1.0 - data - reserved)) + 1
+    if written:
+        least = max(least, _SLICE_BLOCKS, int(written / block / _SLICE_WRITTEN) + 1)
     nand["blocks_per_plane"] = min(nand["blocks_per_plane"], least)
     share = nand["blocks_per_plane"] * nand["pages_per_block"] / whole
     unit = device["unit_bytes"]

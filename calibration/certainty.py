@@ -194,14 +194,15 @@ def _end(
 def _jacobian(search: Search, place: Array, parameters: Sequence[Parameter]) -> tuple[Array, Array]:
     """Change of the residuals by place, from steps to both sides where there is room."""
     count = len(place)
-    at_best = search.residuals(place, search.points, False)[: -count or None]
+    here = search.residuals(place, search.points, False)
+    at_best = here[: -count or None]
     columns = []
     for index, parameter in enumerate(parameters):
         step = np.zeros(count)
         step[index] = step_of(parameter, float(place[index]), _STEP)
         high, low = np.clip(place + step, 0, 1), np.clip(place - step, 0, 1)
-        up = search.residuals(high, search.points, False)[: -count or None] - at_best
-        down = at_best - search.residuals(low, search.points, False)[: -count or None]
+        up = search.stepped(high, index, here)[: -count or None] - at_best
+        down = at_best - search.stepped(low, index, here)[: -count or None]
         columns.append(_slope(up, high[index] - place[index], down, place[index] - low[index]))
     return np.array(columns).T.reshape(len(at_best), count), at_best
 

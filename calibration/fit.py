@@ -13,7 +13,7 @@ computed is kept until the fit is done, so that an interrupted one goes on (`cal
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from raidlab.calibration.certainty import Estimate, certainty, doubts
@@ -61,6 +61,7 @@ def fit(
     evaluated: int = 0,
     careful: Evaluate | None = None,
     few: Sequence[int] = (),
+    feels: Callable[[Parameter, int], bool] = lambda parameter, point: True,
 ) -> Fit:
     """Finds the parameters under which the residuals are least.
 
@@ -77,10 +78,12 @@ def fit(
         evaluated: Evaluations that were made before.
         careful: Gives the residuals for the errors, where those of the search scatter too much.
         few: Points on which bottlenecks are compared; all if none are given.
+        feels: Whether a point feels a parameter at all.
     """
     begun = time.monotonic()
     points = tuple(sorted(set(groups)))
-    search = Search(evaluate, start.copy(), points, begun + 0.75 * budget_s, parameters)
+    until = begun + 0.75 * budget_s
+    search = Search(evaluate, start.copy(), points, until, parameters, groups, feels)
     warnings: list[str] = []
     place = (start if begin is None else begin).copy()
     try:
@@ -90,7 +93,7 @@ def fit(
             place = look_everywhere(search, place, stage, samples, seed, until)
         search.full(place)
         if len(place):
-            downhill(search.full, place, parameters, _STEPS)
+            downhill(search.full, place, parameters, _STEPS, search.full)
     except OutOfTimeError:
         warnings.append(f"the time budget of {budget_s:g} s ended the search early")
     search.deadline = float("inf")

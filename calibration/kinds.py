@@ -240,6 +240,7 @@ KINDS: Mapping[str, Kind] = {
         "ahci",
         (*_SSD, _CPU, _JITTER, *_PORT),
         (*_SSD_EXTRA, *_HOST),
+        apart=True,
     ),
     "nvme": Kind(
         "ssd",
@@ -248,6 +249,7 @@ KINDS: Mapping[str, Kind] = {
         (*_SSD, _CPU, _JITTER, *_PORT),
         (*_SSD_EXTRA, *_HOST),
         _dies((4, 1100), (1, 4400), (16, 275)),
+        apart=True,
     ),
     "station": Kind("station", TEMPLATES / "station.toml", "generic", _STATION, (*_HOST, *_PORT)),
     **SYSTEM_KINDS,

@@ -124,6 +124,8 @@ class Kind:
     declared: tuple[Parameter, ...]
     extra: tuple[Parameter, ...] = ()
     ways: tuple[Way, ...] = ()
+    apart: bool = False
+    """True if reads do not feel at all what writes tell, nor writes what reads tell."""
     needs: str = ""
     """How a system must work for it to show; empty for drives, which need no system."""
     side: Literal["", "read", "write"] = ""

@@ -55,6 +55,10 @@ class Search:
     points: tuple[int, ...]
     deadline: float
     parameters: Sequence[Parameter]
+    groups: Sequence[int] = ()
+    """For each residual of all points, the point that it belongs to."""
+    feels: Callable[[Parameter, int], bool] = field(default=lambda parameter, point: True)
+    """Whether a point feels a parameter at all."""
     evaluations: int = 0
     best: tuple[float, Array] | None = None
     _pulls: Array = field(init=False)
@@ -76,9 +80,36 @@ class Search:
         found = self.evaluate(at, points, rough)
         return np.concatenate([found, (at - self.start) * _PULL * self._pulls])
 
-    def full(self, at: Array) -> Array:
-        """The residuals of all points; the best place is remembered."""
-        found = self.residuals(at, self.points, False)
+    def stepped(self, at: Array, index: int, here: Array) -> Array:
+        """The residuals of all points at a place that is off another in one parameter alone.
+
+        Args:
+            at: The place.
+            index: The parameter.
+            here: The residuals at the other place; points that do not feel it keep theirs.
+        """
+        of = self.parameters[index]
+        felt = tuple(point for point in self.points if self.feels(of, point))
+        if len(felt) == len(self.points):
+            return self.residuals(at, self.points, False)
+        found, changed = self.residuals(at, felt, False), here.copy()
+        pulls = len(self.parameters)
+        changed[:-pulls][np.isin(self.groups, felt)] = found[:-pulls]
+        changed[-pulls:] = found[-pulls:]
+        return changed
+
+    def full(self, at: Array, index: int | None = None, here: Array | None = None) -> Array:
+        """The residuals of all points; the best place is remembered.
+
+        Args:
+            at: The place.
+            index: The one parameter by which it is off another place, if it is.
+            here: The residuals there.
+        """
+        if index is None or here is None:
+            found = self.residuals(at, self.points, False)
+        else:
+            found = self.stepped(at, index, here)
         cost = robust(found)
         if self.best is None or cost < self.best[0]:
             self.best = (cost, np.clip(at, 0.0, 1.0))
@@ -182,11 +213,13 @@ def downhill(
     at: Array,
     parameters: Sequence[Parameter],
     steps: int,
+    stepped: Callable[[Array, int, Array], Array] | None = None,
 ) -> Array:
     """Least squares (trust region, soft absolute loss) with slopes over wide steps.
 
     Args:
         residuals: By place.
+        stepped: The same of a place off another in one parameter, by that and its residuals.
         at: Where to begin, in the unit cube.
         parameters: What the places stand for.
         steps: The most steps that are taken.
@@ -206,7 +239,8 @@ def downhill(
             step = step if place[index] < 0.5 else -step
             moved = place.copy()
             moved[index] = np.clip(place[index] + step, 0.0, 1.0)
-            columns.append((residuals(moved) - here) / (moved[index] - place[index]))
+            there = residuals(moved) if stepped is None else stepped(moved, index, here)
+            columns.append((there - here) / (moved[index] - place[index]))
         return np.array(columns).T
 
     found = scipy.optimize.least_squares(

@@ -23,17 +23,18 @@ from raidlab.calibration.kept import Kept
 from raidlab.calibration.kinds import declared_for, start_of, that_apply
 from raidlab.calibration.loss import groups_of, residuals, robust, values
 from raidlab.calibration.measurement import Point
-from raidlab.calibration.parameters import Choice, Kind, Option, Way, choose, get, put
+from raidlab.calibration.parameters import Choice, Kind, Option, Parameter, Way, choose, get, put
 from raidlab.calibration.search import Evaluate, OutOfTimeError, Search, Stage, look_everywhere
 from raidlab.calibration.system import System
 from raidlab.devices.faults import SpecError
 
 Array = npt.NDArray[np.float64]
-ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=6.0)
+ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=3.0)
 FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
-CAREFUL = Effort(ios=12_000, ios_of_slow=6000, rounds=30.0)
+CAREFUL = Effort(ios=12_000, ios_of_slow=6000, rounds=10.0)
 _SPANNING = 6
 _COMPARED = 8
+_PAGE = 4096
 _TELLING = 4
 """Points on which ways of working are compared."""
 _ABOUT_AS_WELL = 4.0
@@ -235,7 +236,18 @@ def joint(task: Task, settled: Settled, until: float) -> Fit:
         evaluated=settled.evaluations,
         careful=task.evaluator(settled.model, CAREFUL),
         few=_spanning(task.points, range(len(task.points)), _COMPARED),
+        feels=lambda parameter, at: feels(task.kind, parameter, task.points[at]),
     )
+
+
+def feels(kind: Kind, parameter: Parameter, point: Point) -> bool:
+    """Whether a point feels a parameter at all.
+
+    Collection, and blocks that are no whole pages, read and write besides what the load does.
+    """
+    if not kind.apart or parameter.side == "both" or getattr(point, parameter.side):
+        return True
+    return point.state == "steady-state" or point.bs % _PAGE != 0
 
 
 def _is_open(way: Way, task: Task) -> bool:

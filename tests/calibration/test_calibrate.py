@@ -11,19 +11,19 @@ import pytest
 from typer.testing import CliRunner
 
 from raidlab.calibration.bench import Bench, Effort
-from raidlab.calibration.calibrate import Calibration, calibrate
+from raidlab.calibration.calibrate import Calibration, base_of, calibrate, host_of
 from raidlab.calibration.compare import compare, estimate_mapped, summary
 from raidlab.calibration.distribution import kolmogorov, percentile
 from raidlab.calibration.fio_json import import_fio
 from raidlab.calibration.fit import fit
-from raidlab.calibration.kinds import TEMPLATES
+from raidlab.calibration.kinds import TEMPLATES, kind_of
 from raidlab.calibration.measurement import Latency, Measurement, Point, Side
 from raidlab.calibration.parameters import Choice, Parameter
 from raidlab.calibration.recovery import load
 from raidlab.calibration.recovery import measure as measure_on
-from raidlab.calibration.search import Stage
+from raidlab.calibration.search import Search, Stage
 from raidlab.calibration.select import split
-from raidlab.calibration.staging import Settings
+from raidlab.calibration.staging import Settings, Task, feels
 from raidlab.cli import app
 from raidlab.devices.catalogue import find, load_device
 from raidlab.devices.faults import SpecError
@@ -280,3 +280,52 @@ def test_the_commands_make_files_that_the_next_one_takes(tmp_path: Path) -> None
     assert result.exit_code == 2
     result = runner.invoke(app, ["calibrate", str(given), "--kind", "tape"])
     assert result.exit_code == 2
+
+
+@pytest.mark.parametrize("kind", ["ssd", "nvme"])
+def test_reads_do_not_feel_what_takes_up_writes(kind: str) -> None:
+    """What slopes leave out: not one I/O of the other direction changes."""
+    loads = tuple(load(rw, 4) for rw in ("randread", "randwrite"))
+    settings = Settings(kind)
+    tree, _ = base_of(kind_of(kind), settings, "x", None)
+    host = host_of(kind_of(kind), settings, None)
+    task = Task(kind_of(kind), host, loads, settings)
+    model = task.model(tree, frozenset())
+    place = np.full(len(model.parameters), 0.4)
+    here = model.bench(place).run_all(loads, Effort(ios=1000))
+    felt = 0
+    for index, parameter in enumerate(model.parameters):
+        moved = place.copy()
+        moved[index] = 0.7
+        there = model.bench(moved).run_all(loads, Effort(ios=1000))
+        for at, point in enumerate(loads):
+            assert here[at] == there[at] or feels(kind_of(kind), parameter, point)
+            felt += here[at] != there[at]
+    assert felt >= 6
+    steady = loads[1].model_copy(update={"state": "steady-state"})
+    # Collection reads what it moves.
+    assert feels(kind_of(kind), model.parameters[0], steady)
+
+
+def test_a_step_of_one_parameter_simulates_the_points_that_feel_it_alone() -> None:
+    asked: list[tuple[int, ...]] = []
+
+    def evaluate(at: np.ndarray, points: object, rough: bool) -> np.ndarray:
+        chosen = tuple(points)  # type: ignore[call-overload]
+        asked.append(chosen)
+        return np.array([10 * at[0] if point < 2 else 10 * at[1] for point in chosen])
+
+    parameters = [linear("a"), linear("b")]
+    search = Search(
+        evaluate,
+        np.zeros(2),
+        (0, 1, 2),
+        float("inf"),
+        parameters,
+        (0, 1, 2),
+        lambda parameter, point: (parameter.key == "a") == (point < 2),
+    )
+    here = search.full(np.array([0.2, 0.3]))
+    there = search.stepped(np.array([0.2, 0.5]), 1, here)
+    assert asked == [(0, 1, 2), (2,)]
+    assert there == pytest.approx([2.0, 2.0, 5.0, 0.4, 1.0])
