@@ -59,14 +59,33 @@ def html_calibration(result: Calibration) -> str:
         f" {document['evaluations']} evaluations.",
         result.measurement,
         result.rows,
-        warnings=document["warnings"],
+        warnings=_warnings(result),
         tiles=tiles,
         seed=document["seed"],
-        parameters=document["parameters"],
+        parameters=[
+            {**parameter, "speaks": estimate.parameter.speaks}
+            for parameter, estimate in zip(
+                document["parameters"], result.fit.estimates, strict=True
+            )
+        ],
         extra=[_correlations(result)] if len(document["parameters"]) > 1 else [],
         left_out=document["left_out"],
         device_file=result.to_toml(),
     )
+
+
+def _warnings(result: Calibration) -> list[str]:
+    """What is said above the page; the table says which parameters are in doubt."""
+    estimates = result.fit.estimates
+    names = tuple(f"{estimate.parameter.key} " for estimate in estimates)
+    found = [warning for warning in result.warnings if not warning.startswith(names)]
+    doubted = sum(not estimate.identifiable for estimate in estimates)
+    if doubted:
+        found.append(
+            f"{doubted} of {len(estimates)} parameters are not told by these points (see the"
+            " table): rates and latencies may be predicted well, these numbers are not known"
+        )
+    return found
 
 
 def _page(
@@ -99,7 +118,8 @@ def _page(
             sections.append(
                 {
                     "title": f"{load}: error of the rate",
-                    "text": "Simulated over measured, in percent, by depth and jobs.",
+                    "text": "Simulated over measured, in percent, by depth and jobs: +10 is"
+                    " simulated 10 % too fast.",
                     "chart": chart(_errors(of_load)),
                 }
             )
@@ -117,8 +137,9 @@ def _page(
         sections.append(
             {
                 "title": "Distributions of latency",
-                "text": "Share of I/Os that took at most so long; the largest vertical distance is"
-                " Kolmogorov's. The points that differ most, and the best one.",
+                "text": "Share of I/Os that took at most so long. The points that differ most, and"
+                " the best one; 8 x 4 is a depth of 8 in each of 4 jobs, in brackets the largest"
+                " vertical distance (Kolmogorov's).",
                 "chart": chart(shown),
             }
         )

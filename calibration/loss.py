@@ -76,6 +76,10 @@ def residuals(points: Sequence[Point], results: Sequence[Simulated]) -> list[Res
     found: list[Residual] = []
     for index, (point, result) in enumerate(zip(points, results, strict=True)):
         found.append(Residual(index, "rate", point.iops, result.iops, RATE_TOLERANCE))
+        # The mean latency is what is outstanding over the rate (Little's law) and is compared with
+        # it: percentiles tell the shape alone, or a shape that no drive of the kind has would
+        # be traded for the rate.
+        scale = result.iops / point.iops
         for name, side in point.sides():
             simulated = result.side(name)
             for percent, tolerance in PERCENTILES:
@@ -84,7 +88,9 @@ def residuals(points: Sequence[Point], results: Sequence[Simulated]) -> list[Res
                     continue
                 value = percentile(simulated, percent) if simulated is not None else None
                 found.append(
-                    Residual(index, f"{name} p{percent:g}", measured, value or 0.0, tolerance)
+                    Residual(
+                        index, f"{name} p{percent:g}", measured, scale * (value or 0.0), tolerance
+                    )
                 )
         for part, rate in enumerate(rates_of(point)):
             if rate > 0.0:

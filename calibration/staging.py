@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from raidlab.calibration.parameters import Choice, Kind, Option, Parameter, Way,
 from raidlab.calibration.search import Evaluate, OutOfTimeError, Search, Stage, look_everywhere
 from raidlab.calibration.system import System
 from raidlab.devices.faults import SpecError
+from raidlab.devices.units import DURATION
 
 Array = npt.NDArray[np.float64]
 ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=3.0)
@@ -88,6 +89,21 @@ class Task:
         """The directions that were measured."""
         return frozenset(name for point in self.points for name, _ in point.sides())
 
+    def wide(self, parameter: Parameter) -> Parameter:
+        """The parameter with room for a slow device.
+
+        A part of an I/O takes as long as a whole one with the fewest outstanding, at most.
+        """
+        of_host = parameter.key.startswith("host.")
+        if parameter.scale != "log" or parameter.unit not in DURATION.units or of_host:
+            return parameter
+        of = [p for p in self.points if parameter.side == "both" or getattr(p, parameter.side)]
+        if not of:
+            return parameter
+        longest_us = min(of, key=lambda point: point.outstanding).latency_mean_us
+        longest = longest_us * float(DURATION.units["us"] / DURATION.units[parameter.unit])
+        return replace(parameter, high=max(parameter.high, longest))
+
     def model(self, tree: Mapping[str, Any], set_by_ways: frozenset[str]) -> FitModel:
         """The model of a device file, turning what applies to it."""
         kind, choice = self.kind, self.settings.choice
@@ -101,6 +117,7 @@ class Task:
             and parameter.key not in set_by_ways
             and parameter.key not in self.settings.overrides
         ]
+        declared = [self.wide(parameter) for parameter in declared]
         extra = that_apply(kind.extra, tree, self.sides, has)
         parameters, fixed = choose(declared, extra, choice)
         known = {p.key: p for p in (*kind.declared, *kind.extra, *declared, *extra)}
@@ -268,8 +285,9 @@ def _decide(
     left: float,
 ) -> tuple[Settled, dict[str, Any]]:
     """The option under which the points are met best, and the tree to go on with."""
-    begun, tried = time.monotonic(), []
-    known = {p.key: float(x) for p, x in zip(current.model.parameters, current.place, strict=True)}
+    begun = time.monotonic()
+    tried: list[tuple[float, Settled, dict[str, Any]]] = []
+    known = _places(current)
     for number, option in enumerate(way.options):
         usual = copy.deepcopy(dict(tree))
         _put_usual(task, usual, option)
@@ -280,15 +298,27 @@ def _decide(
         cost = _search(task, candidate, turned, points, until)
         cost += _PER_PARAMETER * len(turned)
         current.evaluations += candidate.evaluations
-        tried.append((cost, number, candidate, usual))
-    cost, number, best, settled = min(tried, key=lambda one: one[:2])
+        if all(cost < other for other, *_ in tried):
+            # What the options share need not be found anew.
+            known |= _places(candidate)
+        tried.append((cost, candidate, usual))
+    least = min(cost for cost, *_ in tried)
+    margin = _ABOUT_AS_WELL * max(1.0, least / _residuals(task, points))
+    # The most usual way comes first: it stays unless another fits clearly better.
+    alike = [number for number, (cost, *_) in enumerate(tried) if cost < least + margin]
+    number = alike[0]
+    _, best, settled = tried[number]
     best.evaluations = current.evaluations
     chosen.update(way.options[number].values)
-    margin = _ABOUT_AS_WELL * max(1.0, cost / _residuals(task, points))
-    rivals = [way.options[at] for other, at, *_ in tried if at != number and other < cost + margin]
+    rivals = [way.options[at] for at in alike[1:]]
     made = Decision(way, way.options[number], tuple(rivals))
     best.decisions = (*current.decisions, made)
     return best, settled
+
+
+def _places(settled: Settled) -> dict[str, float]:
+    parameters = settled.model.parameters
+    return {p.key: float(x) for p, x in zip(parameters, settled.place, strict=True)}
 
 
 def _residuals(task: Task, points: tuple[int, ...]) -> int:
