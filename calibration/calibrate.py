@@ -42,6 +42,9 @@ Array = npt.NDArray[np.float64]
 _FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, turns_s=1.5)
 _FAR = 0.25
 """Logarithm of a rate's error beyond which the kind itself is in doubt."""
+_UNSEEN_PCT = 20.0
+"""Error of predicted rates beyond which it is."""
+_OTHERWISE = ", or another host, or several drives (an array of unknown drives: --system)?"
 
 
 @dataclass(frozen=True)
@@ -234,13 +237,19 @@ def calibrate(
     if float(np.median(off)) > _FAR:
         warnings.append(
             f"the best fit is still {100 * (np.exp(np.median(off)) - 1):.0f} % off in the median:"
-            f" another kind of device than {kind.name}, or another host?"
+            f" another kind of device than {kind.name}{_OTHERWISE}"
         )
     bench = model.bench(found.place)
     ordered = [*chosen, *others]
     parts = ["train"] * len(chosen) + ["test"] * len(others)
     every = [measurement.points[index] for index in ordered]
     rows = compare(bench, every, _FINAL, parts=parts, workers=settings.workers)
+    unseen = [abs(row.error_pct) for row in rows if row.part == "test"]
+    if unseen and float(np.median(unseen)) > _UNSEEN_PCT:
+        warnings.append(
+            f"the points that the fit has not seen are {np.median(unseen):.0f} % off in the median:"
+            f" the device has what no {kind.name} has{_OTHERWISE}"
+        )
     groups = groups_of(points)
     left = _leave_out(model, found, points, groups, settings) if settings.leave_out else ()
     fitted, fitted_host, _ = model.files(found.place)

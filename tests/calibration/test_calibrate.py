@@ -17,6 +17,7 @@ from raidlab.calibration.distribution import kolmogorov, percentile
 from raidlab.calibration.fio_json import import_fio
 from raidlab.calibration.fit import fit
 from raidlab.calibration.kinds import TEMPLATES, kind_of
+from raidlab.calibration.loss import residuals
 from raidlab.calibration.measurement import Latency, Measurement, Point, Side
 from raidlab.calibration.parameters import Choice, Parameter
 from raidlab.calibration.recovery import load
@@ -94,6 +95,55 @@ def test_a_measurement_of_another_kind_is_doubted() -> None:
     options: dict[str, object] = {"kind": "hdd", "budget_s": 4.0}
     result = fitted(measurement, **options)
     assert any("another kind of device than hdd" in warning for warning in result.warnings)
+
+
+def test_unseen_points_far_off_put_the_kind_in_doubt() -> None:
+    """One outstanding says nothing of sixteen servers, of which the template has eight."""
+    loads = [load("randread", depth) for depth in (1, 64)]
+    measurement = measure(station(2000, 16), host(), loads, seed=3)
+    result = fitted(measurement, train="iodepth=1")
+    said = [text for text in result.warnings if "points that the fit has not seen" in text]
+    assert len(said) == 1 and "--system" in said[0]
+
+
+def test_percentiles_tell_a_shape_and_rates_the_scale() -> None:
+    drive = station(200, 1)
+    point = measure(drive, host(), [load("randread", 8)], seed=3).points[0]
+    assert point.read is not None
+    slower = point.model_copy(update={"read": at_rate(point.read, 0.5)})
+    simulated = Bench.of(drive, host()).run(point, Effort(ios=20_000, seed=3))
+    found = {residual.quantity: residual for residual in residuals([slower], [simulated])}
+    assert found["rate"].simulated == pytest.approx(2 * found["rate"].measured, rel=0.01)
+    for percent in (50, 99):
+        assert found[f"read p{percent}"].log_ratio == pytest.approx(0.0, abs=0.03)
+
+
+def at_rate(side: Side, rate: float) -> Side:
+    """The same shape at `rate` times the rate."""
+    was = side.completion
+    return side.model_copy(
+        update={
+            "iops": side.iops * rate,
+            "latency_mean_us": side.latency_mean_us / rate,
+            "submission_mean_us": side.submission_mean_us / rate,
+            "completion": was.model_copy(
+                update={
+                    "percentiles_us": {k: v / rate for k, v in was.percentiles_us.items()},
+                    "bins_ns": tuple((round(at / rate), count) for at, count in was.bins_ns),
+                }
+            ),
+        }
+    )
+
+
+@pytest.mark.parametrize(("write_us", "longest_us"), [(31_000.0, 31_000.0), (80.0, 400.0)])
+def test_a_slow_device_has_room_within_the_bounds(write_us: float, longest_us: float) -> None:
+    side = Side(iops=1e6 / write_us, ios=1, latency_mean_us=write_us, completion=Latency(mean_us=1))
+    point = load("randwrite", 1).model_copy(update={"write": side})
+    kind = kind_of("ssd")
+    task = Task(kind, {}, (point,), Settings("ssd"))
+    parameter = next(p for p in kind.declared if p.key == "firmware.write")
+    assert task.wide(parameter).high == pytest.approx(longest_us)
 
 
 def test_fixed_parameters_stay_and_unknown_ones_are_named() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from raidlab.calibration.bench import Effort
+from raidlab.calibration.bench import Bench, Effort
 from raidlab.calibration.calibrate import Calibration, calibrate, system_of
 from raidlab.calibration.calibration_report import html_calibration
 from raidlab.calibration.kinds import kind_of, start_of
@@ -22,7 +22,7 @@ from raidlab.cli import app
 from raidlab.devices.catalogue import KINDS, load_device
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.host import HostSpec
-from raidlab.devices.schema import check, read_toml
+from raidlab.devices.schema import DriveSpec, check, read_toml
 from raidlab.scenarios.system import build_scenario
 
 _EFFORT = Effort(ios=8000, seed=77)
@@ -50,6 +50,18 @@ def fitted(measurement: Measurement, kind: str, file: str, **settings: object) -
 def found(result: Calibration, key: str) -> tuple[float, float, float]:
     estimate = next(e for e in result.fit.estimates if e.parameter.key == key)
     return estimate.low, estimate.value, estimate.high
+
+
+def test_unknown_disks_of_an_array_work_together() -> None:
+    """Of 32 outstanding each of eight disks has four; mirrors even it out and read the nearer copy."""
+    around = system("disks.toml", "hdd")
+    spec = around.device.spec
+    assert isinstance(around.host.spec, HostSpec) and isinstance(spec, DriveSpec)
+    deep = load("randread", 32)
+    effort = Effort(ios=2000, ios_of_slow=2000)
+    together = around.bench(spec, around.host.spec, 1.0).run(deep, effort).iops
+    alone = Bench.of(spec, around.host.spec).run(load("randread", 4), effort).iops
+    assert together / alone == pytest.approx(8.0, rel=0.15)
 
 
 def test_a_core_of_the_controller_ends_the_rate_as_its_times_say() -> None:
