@@ -53,7 +53,7 @@ def found(result: Calibration, key: str) -> tuple[float, float, float]:
 
 
 def test_unknown_disks_of_an_array_work_together() -> None:
-    """Of 32 outstanding each of eight disks has four; mirrors even it out and read the nearer copy."""
+    """Of 32 outstanding each of eight disks has four in the mean."""
     around = system("disks.toml", "hdd")
     spec = around.device.spec
     assert isinstance(around.host.spec, HostSpec) and isinstance(spec, DriveSpec)
