@@ -3,8 +3,8 @@
 use super::check::Faults;
 use crate::drive::Drive;
 use crate::layout::Layout;
-use crate::plan::{ArrayPlan, ControllerPlan, Level, Plan, ReadAhead, WritePolicy};
-use crate::raid::{Caching, Geometry, Store, Streams, Volume};
+use crate::plan::{ArrayPlan, ControllerPlan, Level, Plan, ReadAhead, TierPlan, WritePolicy};
+use crate::raid::{Caching, Geometry, Lane, Store, Streams, Volume};
 use crate::system::Array;
 use crate::tier::ArrayTier;
 use raidlab_models::{Path, Throughput};
@@ -84,27 +84,36 @@ pub(super) fn build_tiers(
 pub(super) fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<Option<Store>> {
     let build = |(index, controller): (usize, &ControllerPlan)| {
         let cache = controller.cache.as_ref()?;
-        let (mut arrays, mut spaces, mut drives) = (Vec::new(), Vec::new(), 0);
+        let (mut lanes, mut spaces) = (Vec::new(), Vec::new());
         for (at, array) in plan.arrays.iter().enumerate() {
+            let lane = |drives: usize| Lane {
+                array: at as u32,
+                under_way: 0,
+                at_most: (drives as u32 * cache.destages_per_drive).max(1),
+            };
+            let on_tier = |tier: &TierPlan| plan.arrays[tier.array as usize].drives.len();
+            let fast = array.tier.as_ref().map(on_tier);
             let (Some(policy), Some(volume)) = (&array.cache, &mut volumes[at]) else {
                 continue;
             };
             if array.controller != Some(index as u32) {
                 continue;
             }
+            let space = lanes.len() as u32;
             volume.caching = Some(Caching {
-                space: arrays.len() as u32,
+                space,
+                tier_space: fast.map(|_| space + 1),
                 line: Caching::line_of(volume.geometry.unit()),
                 write: policy.write,
                 read_ahead: policy.read_ahead,
                 keep_reads: policy.keep_reads,
                 streams: Streams::default(),
             });
-            arrays.push(at as u32);
-            spaces.push(volume.groups());
-            drives += volume.members.len() as u32;
+            lanes.push(lane(volume.members.len()));
+            lanes.extend(fast.map(lane));
+            spaces.resize(lanes.len(), volume.groups());
         }
-        (!arrays.is_empty()).then(|| Store::new(cache, arrays, &spaces, drives))
+        (!lanes.is_empty()).then(|| Store::new(cache, lanes, &spaces))
     };
     plan.controllers.iter().enumerate().map(build).collect()
 }

@@ -236,6 +236,7 @@ impl System {
         let Some(caching) = volume.caching.as_ref() else {
             return false;
         };
+        let tier = self.raid.tiers[io.array as usize].as_ref();
         let pages = pages_at_most(io.bytes, caching.line);
         if !store.cache.may_dirty(pages) || !store.cache.make_room(pages) {
             return false;
@@ -245,7 +246,8 @@ impl System {
         for (key, sectors) in caching.lines(io.offset, io.bytes) {
             let piece = volume.geometry.piece(caching.offset(key), 1);
             let group = volume.group(piece.stripe, piece.column);
-            hit &= store.cache.write(key, sectors, caching.space, group);
+            let space = caching.space_of(&store.cache, tier, group);
+            hit &= store.cache.write(key, sectors, space, group);
         }
         store.counts.write_hits += u64::from(hit);
         if let Some(fate) = &mut self.raid.fate {

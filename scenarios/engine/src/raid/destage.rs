@@ -1,6 +1,7 @@
 //! Dirty data on their way to the drives: when, which, how many at once.
 
 use super::job::Work;
+use super::store::Lane;
 use super::stripe::{Extent, Way};
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, Time};
@@ -11,7 +12,7 @@ impl System {
     /// when they are due.
     pub(crate) fn destage(&mut self, controller: u32, now: Time) {
         while let Some(store) = self.raid.stores[controller as usize].as_mut() {
-            if store.under_way >= store.at_most {
+            if !store.lanes.iter().any(Lane::has_room) {
                 return;
             }
             let due = store.sweep > 0
@@ -20,14 +21,16 @@ impl System {
             if !due && !store.cache.has_full() {
                 return;
             }
-            let Some((group, space, number)) = store.cache.next_to_leave(!due) else {
-                store.sweep = 0;
+            let may = |space: usize| store.lanes[space].has_room();
+            let Some((group, space, number)) = store.cache.next_to_leave(!due, may) else {
+                store.sweep = store.sweep.min(store.cache.groups_waiting());
                 return;
             };
             store.sweep = store.sweep.saturating_sub(1);
-            store.under_way += 1;
+            let lane = &mut store.lanes[space as usize];
+            lane.under_way += 1;
+            let array = lane.array;
             store.counts.destages += 1;
-            let array = store.arrays[space as usize];
             if self.raid.watch && self.volume(array).offline {
                 self.pin(controller, group);
                 continue;
@@ -98,7 +101,7 @@ impl System {
     /// Dirty data of an array that is offline stay where they are.
     fn pin(&mut self, controller: u32, group: u32) {
         if let Some(store) = self.raid.stores[controller as usize].as_mut() {
-            store.under_way -= 1;
+            store.end(group);
             store.cache.pin(group);
         }
     }
@@ -115,8 +118,8 @@ impl System {
         let kept = !self.raid.watch || !self.volume(array).offline;
         if let Some(store) = self.raid.stores[controller as usize].as_mut() {
             if kept {
+                store.end(group);
                 store.cache.left(group);
-                store.under_way -= 1;
             } else {
                 store.cache.stay(group);
                 self.pin(controller, group);

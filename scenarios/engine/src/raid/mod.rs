@@ -36,7 +36,7 @@ pub use geometry::{Geometry, Piece, Place};
 pub(crate) use job::{Job, Phase, Work, job_of};
 pub(crate) use power::GONE;
 pub(crate) use read_ahead::Streams;
-pub(crate) use store::{Caching, Counts, Store};
+pub(crate) use store::{Caching, Counts, Lane, Store};
 pub use stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
 pub(crate) use volume::Volume;
 

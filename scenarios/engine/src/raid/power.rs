@@ -56,8 +56,10 @@ impl System {
         };
         let dirty = store.cache.dirty_lines();
         store.cache.clear();
-        store.under_way = 0;
-        let arrays = store.arrays.clone();
+        for lane in &mut store.lanes {
+            lane.under_way = 0;
+        }
+        let arrays: Vec<u32> = store.lanes.iter().map(|lane| lane.array).collect();
         if self.raid.fate.is_none() {
             return;
         }
@@ -151,7 +153,7 @@ impl System {
                 let store = controller.and_then(|c| self.raid.stores[c as usize].as_mut());
                 if let Some(store) = store.filter(|store| store.keeps) {
                     store.cache.stay(group);
-                    store.under_way -= 1;
+                    store.end(group);
                 }
             }
             if self.raid.jobs[index].scheduled {

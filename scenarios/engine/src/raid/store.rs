@@ -2,14 +2,16 @@
 
 use super::read_ahead::Streams;
 use crate::plan::{CachePlan, ReadAhead, WritePolicy};
+use crate::tier::ArrayTier;
 use raidlab_kernel::{Nanos, Queue};
 use raidlab_models::{Cache, LINE_SECTORS, Leaving, SECTOR, Sectors, sectors};
 
 /// How the cache serves one array.
 #[derive(Debug)]
 pub(crate) struct Caching {
-    /// The array's number among those that share the cache.
+    /// Where its dirty data wait in the cache for its drives, and for those of its tier.
     pub space: u32,
+    pub tier_space: Option<u32>,
     /// Bytes of a line.
     pub line: u64,
     pub write: WritePolicy,
@@ -43,6 +45,17 @@ impl Caching {
         })
     }
 
+    /// Where new data of a group wait: with those of the same group that wait already, else by
+    /// where the group belongs now.
+    pub fn space_of(&self, cache: &Cache, tier: Option<&ArrayTier>, group: u64) -> u32 {
+        let (Some(fast), Some(tier)) = (self.tier_space, tier) else {
+            return self.space;
+        };
+        let on_tier = cache.has_group(fast, group)
+            || !cache.has_group(self.space, group) && tier.would_take(group);
+        if on_tier { fast } else { self.space }
+    }
+
     /// The first byte of a line on the array.
     pub fn offset(&self, key: u64) -> u64 {
         (key & ((1 << 48) - 1)) * self.line
@@ -61,12 +74,28 @@ pub(crate) struct Counts {
     pub filled_bytes: u64,
 }
 
+/// Dirty data on their way to the drives of one array, or of one tier.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lane {
+    /// The array whose data they are.
+    pub array: u32,
+    /// Destages under way, and at most.
+    pub under_way: u32,
+    pub at_most: u32,
+}
+
+impl Lane {
+    pub fn has_room(&self) -> bool {
+        self.under_way < self.at_most
+    }
+}
+
 /// A controller's cache.
 #[derive(Debug)]
 pub(crate) struct Store {
     pub cache: Cache,
-    /// The array of each space.
-    pub arrays: Vec<u32>,
+    /// By space of the cache.
+    pub lanes: Vec<Lane>,
     /// Share of the dirty limit below which data wait for neighbours.
     pub low_share: f64,
     pub flush_interval: Nanos,
@@ -74,9 +103,6 @@ pub(crate) struct Store {
     pub flush_armed: bool,
     /// Groups that go out whatever the share.
     pub sweep: u64,
-    /// Destages under way, and at most.
-    pub under_way: u32,
-    pub at_most: u32,
     /// Requests that wait for room.
     pub waiting: Queue,
     pub leaving: Vec<Leaving>,
@@ -90,18 +116,16 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// The cache of a plan for arrays with these groups (number, sectors of one) and drives.
-    pub fn new(plan: &CachePlan, arrays: Vec<u32>, spaces: &[(u64, u32)], drives: u32) -> Store {
+    /// The cache of a plan for these lanes with their groups (number, sectors of one).
+    pub fn new(plan: &CachePlan, lanes: Vec<Lane>, spaces: &[(u64, u32)]) -> Store {
         let dirty = (plan.bytes as f64 * plan.dirty_share) as u64;
         Store {
             cache: Cache::new(plan.bytes, dirty, spaces),
-            arrays,
+            lanes,
             low_share: plan.low_share,
             flush_interval: plan.flush_interval_ns,
             flush_armed: false,
             sweep: 0,
-            under_way: 0,
-            at_most: (drives * plan.destages_per_drive).max(1),
             waiting: Queue::default(),
             leaving: Vec::with_capacity(256),
             safe: plan.hold_ns > Nanos::ZERO,
@@ -109,6 +133,12 @@ impl Store {
             keeps: false,
             counts: Counts::default(),
         }
+    }
+
+    /// A group that was leaving does so no more.
+    pub fn end(&mut self, group: u32) {
+        let space = self.cache.space(group);
+        self.lanes[space as usize].under_way -= 1;
     }
 }
 

@@ -29,6 +29,11 @@ impl TierPlace {
 }
 
 impl ArrayTier {
+    /// Whether new data for a line would go to the SSDs now.
+    pub fn would_take(&self, line: u64) -> bool {
+        self.decisions.write_back && self.tier.slot(line).is_some()
+    }
+
     /// New data for a line: where on the SSDs they go, if they do.
     fn takes(&mut self, line: u64) -> Option<u32> {
         let slot = if self.decisions.write_back {

@@ -32,7 +32,19 @@ impl Cache {
 
     /// True if a group is dirty throughout and waits to leave.
     pub fn has_full(&self) -> bool {
-        !self.full.is_empty()
+        self.full.iter().any(|full| !full.is_empty())
+    }
+
+    /// The space of a group with dirty data.
+    pub fn space(&self, group: u32) -> u32 {
+        self.groups[group as usize].space
+    }
+
+    /// True if a group of a space has dirty data.
+    #[inline]
+    pub fn has_group(&self, space: u32, number: u64) -> bool {
+        let key = u64::from(space) << 48 | number;
+        self.group_index.get(key).is_some()
     }
 
     pub(super) fn group(&mut self, space: u32, number: u64) -> u32 {
@@ -62,14 +74,21 @@ impl Cache {
         at
     }
 
-    /// The group that should leave next: one that is dirty throughout, or, unless only such are
-    /// wanted, the next one that the elevator meets. Gives (group, space, number).
-    pub fn next_to_leave(&mut self, full_only: bool) -> Option<(u32, u32, u64)> {
-        while let Some(at) = self.full.pop_front() {
-            let group = &mut self.groups[at as usize];
-            group.queued = false;
-            if !group.leaving && group.dirty_sectors == self.whole[group.space as usize] {
-                return Some((at, group.space, group.number));
+    /// The group that should leave next, of those spaces that `may`: one that is dirty throughout,
+    /// or, unless only such are wanted, the next one that a space's elevator meets. Gives (group,
+    /// space, number).
+    pub fn next_to_leave(
+        &mut self,
+        full_only: bool,
+        may: impl Fn(usize) -> bool,
+    ) -> Option<(u32, u32, u64)> {
+        for space in (0..self.full.len()).filter(|&space| may(space)) {
+            while let Some(at) = self.full[space].pop_front() {
+                let group = &mut self.groups[at as usize];
+                group.queued = false;
+                if !group.leaving && group.dirty_sectors == self.whole[space] {
+                    return Some((at, group.space, group.number));
+                }
             }
         }
         if full_only {
@@ -78,6 +97,9 @@ impl Cache {
         for _ in 0..self.waiting.len() {
             let space = self.next_space;
             self.next_space = (space + 1) % self.waiting.len();
+            if !may(space) {
+                continue;
+            }
             if let Some(number) = self.waiting[space].next_around(self.position[space]) {
                 self.position[space] = number + 1;
                 let key = (space as u64) << 48 | number;
@@ -153,7 +175,7 @@ impl Cache {
         self.waiting[space as usize].insert(number);
         if state.dirty_sectors == self.whole[space as usize] {
             state.queued = true;
-            self.full.push_back(group);
+            self.full[space as usize].push_back(group);
         }
     }
 

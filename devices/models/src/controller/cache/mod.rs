@@ -23,7 +23,8 @@ use destage::Group;
 use line::{Coming, Line, NONE, pages};
 use std::collections::VecDeque;
 
-/// A cache shared by several spaces (arrays), each with groups of its own.
+/// A cache shared by several spaces, each with groups of its own: what goes to the drives of one
+/// array, which do not wait for those of another.
 #[derive(Debug)]
 pub struct Cache {
     lines: Vec<Line>,
@@ -43,7 +44,8 @@ pub struct Cache {
     /// For each space: where the elevator stands.
     position: Vec<u64>,
     next_space: usize,
-    full: VecDeque<u32>,
+    /// For each space: groups that are dirty throughout.
+    full: Vec<VecDeque<u32>>,
     pages_max: u64,
     pages_used: u64,
     pages_dirty: u64,
@@ -74,7 +76,10 @@ impl Cache {
             whole: spaces.iter().map(|&(_, sectors)| sectors).collect(),
             position: vec![0; spaces.len()],
             next_space: 0,
-            full: VecDeque::with_capacity(lines.min(1 << 16)),
+            full: spaces
+                .iter()
+                .map(|_| VecDeque::with_capacity(lines.min(1 << 16)))
+                .collect(),
             pages_max,
             pages_used: 0,
             pages_dirty: 0,
@@ -143,7 +148,7 @@ impl Cache {
             self.waiting[space as usize].insert(group.number);
             if group.dirty_sectors == whole && !group.queued {
                 group.queued = true;
-                self.full.push_back(group_at);
+                self.full[space as usize].push_back(group_at);
             }
         }
         ever != written
@@ -184,7 +189,7 @@ impl Cache {
         self.groups.clear();
         self.free_groups.clear();
         self.group_index.clear();
-        self.full.clear();
+        self.full.iter_mut().for_each(VecDeque::clear);
         (self.pages_used, self.pages_dirty, self.sectors_dirty) = (0, 0, 0);
     }
 

@@ -22,11 +22,11 @@ fn a_full_stripe_leaves_first() {
     assert!(!cache.has_full());
     cache.write(11, !0, 0, 5);
     assert!(cache.has_full());
-    let (group, _, number) = cache.next_to_leave(true).unwrap();
+    let (group, _, number) = cache.next_to_leave(true, |_| true).unwrap();
     let mut leaving = Vec::new();
     cache.leave(group, &mut leaving);
     assert_eq!((number, leaving.len()), (5, 2));
-    assert_eq!(cache.next_to_leave(true), None);
+    assert_eq!(cache.next_to_leave(true, |_| true), None);
     // New data for a leaving line keep it dirty.
     cache.write(10, sectors(0, 1), 0, 5);
     cache.left(group);
@@ -60,6 +60,22 @@ struct Truth {
     leaving: Sectors,
 }
 
+/// What waits for one array's drives leaves while those of the other are busy.
+#[test]
+fn a_space_does_not_wait_for_another() {
+    let mut cache = Cache::new(1 << 20, 1 << 20, &[(10, 256), (10, 256)]);
+    cache.write(4, sectors(0, 8), 0, 2);
+    cache.write(6, sectors(0, 8), 1, 3);
+    assert!(cache.has_group(0, 2) && !cache.has_group(1, 2));
+    let (group, space, number) = cache.next_to_leave(false, |space| space == 1).unwrap();
+    assert_eq!((space, number, cache.space(group)), (1, 3, 1));
+    let mut list = Vec::new();
+    cache.leave(group, &mut list);
+    assert_eq!(cache.next_to_leave(false, |space| space == 1), None);
+    let (_, space, number) = cache.next_to_leave(false, |_| true).unwrap();
+    assert_eq!((space, number), (0, 2));
+}
+
 proptest! {
     /// Against sets of sectors: nothing dirty is ever lost, sums agree.
     #[test]
@@ -81,7 +97,7 @@ proptest! {
                     }
                 }
                 3 => {
-                    if let Some((group, _, number)) = cache.next_to_leave(false) {
+                    if let Some((group, _, number)) = cache.next_to_leave(false, |_| true) {
                         cache.leave(group, &mut list);
                         for key in [2 * number, 2 * number + 1] {
                             let line = truth.entry(key).or_default();
