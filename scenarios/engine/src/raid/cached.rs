@@ -183,7 +183,7 @@ impl System {
         let io = &mut self.ios[id];
         io.leg = stage::WORKING;
         let (array, offset, bytes) = (io.array, io.offset, io.bytes);
-        self.read_range(id, array, offset, bytes, now);
+        self.move_range(id, Op::Read, array, offset, bytes, now);
     }
 
     /// Write data are in memory: they go into the cache, or on to the drives.
@@ -222,7 +222,7 @@ impl System {
         let io = &mut self.ios[id];
         io.leg = stage::WORKING;
         let (array, offset, bytes) = (io.array, io.offset, io.bytes);
-        self.write_range(id, array, offset, bytes, now);
+        self.move_range(id, Op::Write, array, offset, bytes, now);
     }
 
     /// Puts a write into the cache; false if there is no room for it now.

@@ -134,7 +134,7 @@ impl System {
         self.raid.jobs[job].range = (first, last - first);
         self.raid.jobs[job].phase = Phase::Finish;
         self.ios[record].op = Op::Read;
-        self.read_range(record, array, first, last - first, now);
+        self.move_range(record, Op::Read, array, first, last - first, now);
         Some(job)
     }
 

@@ -56,17 +56,35 @@ impl System {
         }
     }
 
-    /// Reads a range of the array below `parent`, from its tier as far as that has it.
-    pub(crate) fn read_range(
+    /// Reads or writes a range of the array below `parent`, on its tier as far as that has it.
+    pub(crate) fn move_range(
         &mut self,
         parent: IoId,
+        op: Op,
         array: u32,
         offset: u64,
         bytes: u64,
         now: Time,
     ) {
         if self.raid.tiers[array as usize].is_some() {
-            self.read_tiered(parent, array, (offset, bytes), now);
+            self.go_by_line(parent, op, array, (offset, bytes), now);
+        } else {
+            self.move_array(parent, op, array, offset, bytes, now);
+        }
+    }
+
+    /// Reads or writes a range of the array's own drives below `parent`.
+    pub(crate) fn move_array(
+        &mut self,
+        parent: IoId,
+        op: Op,
+        array: u32,
+        offset: u64,
+        bytes: u64,
+        now: Time,
+    ) {
+        if op == Op::Write {
+            self.write_array(parent, array, offset, bytes, now);
         } else {
             self.read_array(parent, array, offset, bytes, now);
         }
@@ -155,22 +173,6 @@ impl System {
         copies.min_by_key(|&(drive, offset)| {
             self.drives[drive as usize].cost(now, offset + u64::from(extent.start), false)
         })
-    }
-
-    /// Writes a range of the array below `parent`, to its tier as far as that has it.
-    pub(crate) fn write_range(
-        &mut self,
-        parent: IoId,
-        array: u32,
-        offset: u64,
-        bytes: u64,
-        now: Time,
-    ) {
-        if self.raid.tiers[array as usize].is_some() {
-            self.write_tiered(parent, array, (offset, bytes), now);
-        } else {
-            self.write_array(parent, array, offset, bytes, now);
-        }
     }
 
     /// Writes a range of the array's own drives below `parent`, a job for each stripe (or unit,

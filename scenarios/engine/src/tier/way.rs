@@ -3,7 +3,7 @@
 use super::ArrayTier;
 use crate::raid::Extent;
 use crate::system::System;
-use raidlab_kernel::{IoId, Time};
+use raidlab_kernel::{IoId, Op, Time};
 
 /// Where a line of an array lies on its tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,76 +72,42 @@ impl System {
         }
     }
 
-    /// Reads a range of an array below `parent`.
-    pub(crate) fn read_tiered(&mut self, parent: IoId, array: u32, range: (u64, u64), now: Time) {
-        self.go_by_line(parent, array, range, now, false);
-    }
-
-    /// Writes a range of an array below `parent`.
-    pub(crate) fn write_tiered(&mut self, parent: IoId, array: u32, range: (u64, u64), now: Time) {
-        self.go_by_line(parent, array, range, now, true);
-    }
-
-    fn go_by_line(
+    /// Reads or writes a range of an array below `parent`, each line where it is.
+    pub(crate) fn go_by_line(
         &mut self,
         parent: IoId,
+        op: Op,
         array: u32,
         (offset, bytes): (u64, u64),
         now: Time,
-        writes: bool,
     ) {
         let (mut at, end) = (offset, offset + bytes);
         // What is not on the tier goes on in one piece, across lines.
-        let mut past = (offset, 0);
+        let mut past = offset;
         self.hold(parent);
         while at < end {
             let Some(tier) = self.raid.tiers[array as usize].as_mut() else {
                 break;
             };
-            let line = at / tier.line_bytes();
-            let within = at % tier.line_bytes();
+            let (line, within) = (at / tier.line_bytes(), at % tier.line_bytes());
             let piece = (tier.line_bytes() - within).min(end - at);
-            let slot = if writes {
-                tier.takes(line)
-            } else {
-                tier.tier.slot(line)
+            let slot = match op {
+                Op::Write => tier.takes(line),
+                _ => tier.tier.slot(line),
             };
-            let (fast, start) = (
-                tier.array,
-                slot.map(|s| u64::from(s) * tier.line_bytes() + within),
-            );
-            if let Some(start) = start {
-                self.go_past(parent, array, past, now, writes);
-                past = (at + piece, 0);
-                if writes {
-                    self.write_array(parent, fast, start, piece, now);
-                } else {
-                    self.read_array(parent, fast, start, piece, now);
+            if let Some(slot) = slot {
+                let (fast, start) = (tier.array, u64::from(slot) * tier.line_bytes() + within);
+                if past < at {
+                    self.move_array(parent, op, array, past, at - past, now);
                 }
-            } else {
-                past.1 += piece;
+                past = at + piece;
+                self.move_array(parent, op, fast, start, piece, now);
             }
             at += piece;
         }
-        self.go_past(parent, array, past, now, writes);
+        if past < end {
+            self.move_array(parent, op, array, past, end - past, now);
+        }
         self.let_go(parent, now);
-    }
-
-    fn go_past(
-        &mut self,
-        parent: IoId,
-        array: u32,
-        (offset, bytes): (u64, u64),
-        now: Time,
-        writes: bool,
-    ) {
-        if bytes == 0 {
-            return;
-        }
-        if writes {
-            self.write_array(parent, array, offset, bytes, now);
-        } else {
-            self.read_array(parent, array, offset, bytes, now);
-        }
     }
 }
