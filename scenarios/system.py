@@ -148,7 +148,9 @@ def build_scenario(
         if controller is None or table.controller is None
         else [controller_plan(controller, table.controller, topology.to_host)],
         "events": events,
-        "data": any(event["action"] != "move_hot_spot" for event in events),
+        # A tier refuses events that can cost data; beside others there is nothing to follow.
+        "data": any(event["action"] != "move_hot_spot" for event in events)
+        and all(array.cache_tier is None for array in table.array),
         "workloads": [plan for _, plans in workloads for plan in plans],
     }
     return Scenario(

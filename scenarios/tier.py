@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from raidlab.scenarios.parts import Parts
 
 
+_COST_DATA = ("fail-drive", "unreadable-sectors", "replace-drive", "power-fail")
+
+
 def line_bytes(table: ArrayTable) -> int:
     """Bytes of a line of the tier: what leaves the controller's cache together.
 
@@ -99,8 +102,8 @@ def _may_have_one(
         allowed = f"left out: it serves hard disks, and {', '.join(sorted(flash))} is none"
         parts.faults.add(key, None, allowed)
     for event in parts.scenario.event:
-        if event.action != "move-hot-spot":
-            allowed = "left out beside events of failures: data are not followed on a tier"
+        if event.action in _COST_DATA:
+            allowed = "left out beside events that can cost data: they are not followed on a tier"
             parts.faults.add(key, event.action, allowed)
             break
     return len(parts.faults.found) == before

@@ -172,6 +172,31 @@ def test_a_hot_spot_that_moves_must_be_learned_again() -> None:
     assert rates[4] < rates[2] / 2
 
 
+def test_a_slow_disk_slows_what_the_tier_does_not_hold() -> None:
+    """One of four disks takes 100 ms more for each command: 25 ms more for the mean read.
+
+    Nothing can be lost, and nothing is said of it.
+    """
+    slow = [{"at": "5 s", "action": "slow-drive", "drive": 1, "extra": "100 ms"}]
+
+    def mean_read(**changes: Any) -> float:
+        result = simulate(build_scenario(tree(outstanding=2, **changes)))
+        assert result.breaches == ()
+        assert result.data is None
+        return float(result.results[0]["read"]["latency_us"]["mean"]) / 1e3
+
+    assert mean_read(event=slow) - mean_read() > 20
+    warm = {"tier": {"state": "warm"}, "area": "2 GB"}
+    assert mean_read(event=slow, **warm) == pytest.approx(mean_read(**warm), rel=0.05)
+
+
+def test_while_the_battery_learns_writes_go_through_to_the_tier() -> None:
+    learns = [{"at": "5 s", "action": "battery-learn", "lasts": "20 s"}]
+    load = {"tier": {"state": "warm"}, "area": "2 GB", "write": "write-back", "outstanding": 1}
+    back, through = (simulated(**load, event=event) for event in ([], learns))
+    assert through["write"]["latency_us"]["mean"] > 2 * back["write"]["latency_us"]["mean"]
+
+
 def test_a_read_tier_leaves_writes_to_the_disks() -> None:
     back = simulated(tier={"state": "warm"})
     read = simulated(tier={"state": "warm", "write": "read"})
@@ -194,7 +219,8 @@ def test_a_read_tier_leaves_writes_to_the_disks() -> None:
         ({"drive": "sas-6g-ssd"}, "it serves hard disks"),
         ({"tier": {"drives": [{"model": "sas-6g-hdd", "count": 2}]}}, "hard disks are no cache"),
         ({"tier": {"level": "raid1e"}}, "3 drives or more"),
-        ({"event": [{"at": "1 s", "action": "fail-drive", "drive": 1}]}, "events of failures"),
+        ({"event": [{"at": "1 s", "action": "fail-drive", "drive": 1}]}, "events that can cost"),
+        ({"event": [{"at": "1 s", "action": "power-fail"}]}, "events that can cost"),
         ({"event": [{"at": "1 s", "action": "move-hot-spot"}]}, "a workload with a hot_spot"),
         ({"tier": None, "time_lapse": 10}, "without a cache_tier"),
         ({"hot_spot": "40 GB"}, "at most what the area"),

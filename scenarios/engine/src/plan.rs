@@ -381,6 +381,19 @@ pub enum Action {
     },
 }
 
+impl Action {
+    /// True if content of drives or of the controller's memory can be gone after it.
+    pub fn can_cost_data(&self) -> bool {
+        matches!(
+            self,
+            Action::FailDrive { .. }
+                | Action::UnreadableSectors { .. }
+                | Action::ReplaceDrive { .. }
+                | Action::PowerFail { .. }
+        )
+    }
+}
+
 /// When the controller reads more than it is asked for.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]

@@ -1,6 +1,6 @@
 //! What is wrong with a plan: every fault at once, each under its dotted key.
 
-use crate::plan::{Action, Arrival, Plan, Sizes, WorkloadPlan};
+use crate::plan::{Action, Arrival, EventPlan, Plan, Sizes, WorkloadPlan};
 use crate::system::Array;
 use raidlab_models::Fault;
 
@@ -85,8 +85,9 @@ fn check_tiers(plan: &Plan, faults: &mut Faults) {
         if tier.array as usize == i {
             faults.add(key, tier.array, "another array");
         }
-        if plan.data || plan.can_fail() {
-            let allowed = "no events but moves of a hot spot: versions stop at the tier";
+        let costs = |event: &EventPlan| event.action.can_cost_data();
+        if plan.data || plan.events.iter().any(costs) {
+            let allowed = "no events that can cost data: versions stop at the tier";
             faults.add(format!("arrays.{i}.tier"), tier.array, allowed);
         }
     }
