@@ -239,6 +239,7 @@ def calibrate(
             f"the best fit is still {100 * (np.exp(np.median(off)) - 1):.0f} % off in the median:"
             f" another kind of device than {kind.name}{_OTHERWISE}"
         )
+    warnings += _unusual(kind, found)
     bench = model.bench(found.place)
     ordered = [*chosen, *others]
     parts = ["train"] * len(chosen) + ["test"] * len(others)
@@ -267,6 +268,22 @@ def calibrate(
         settled.decisions,
         (*warnings, *found.warnings, *extrapolated(points, every)),
     )
+
+
+def _unusual(kind: Kind, found: Fit) -> list[str]:
+    """Times that no usual device of the kind has, which slow ones have room for."""
+    highest = {parameter.key: parameter.high for parameter in (*kind.declared, *kind.extra)}
+    beyond = [
+        f"{estimate.parameter.key} ({estimate.parameter.text(estimate.value)})"
+        for estimate in found.estimates
+        if estimate.value > 1.001 * highest.get(estimate.parameter.key, estimate.value)
+    ]
+    if not beyond:
+        return []
+    return [
+        f"{' and '.join(beyond)}: longer than {kind.name} devices usually take; another kind of"
+        f" device than {kind.name}{_OTHERWISE}"
+    ]
 
 
 def _rates(bench: Bench, points: Sequence[Point], settings: Settings) -> list[Residual]:

@@ -97,6 +97,14 @@ def test_a_measurement_of_another_kind_is_doubted() -> None:
     assert any("another kind of device than hdd" in warning for warning in result.warnings)
 
 
+def test_times_of_a_disk_in_an_ssd_are_doubted() -> None:
+    """An I/O of 15 ms is no SSD's, though one so slow could be made up."""
+    measurement = measure(station(15_000, 1), host(), READS[:2], seed=3)
+    result = fitted(measurement, kind="ssd", host="ahci", budget_s=10.0)
+    said = [text for text in result.warnings if "longer than ssd devices usually take" in text]
+    assert len(said) == 1 and "firmware.read" in said[0] and " ms" not in said[0]
+
+
 def test_unseen_points_far_off_put_the_kind_in_doubt() -> None:
     """One outstanding says nothing of sixteen servers, of which the template has eight."""
     loads = [load("randread", depth) for depth in (1, 64)]
