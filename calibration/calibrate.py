@@ -281,7 +281,7 @@ def _unusual(kind: Kind, found: Fit) -> list[str]:
     if not beyond:
         return []
     return [
-        f"{' and '.join(beyond)}: longer than {kind.name} devices usually take; another kind of"
+        f"longer than {kind.name} devices usually take: {', '.join(beyond)}; another kind of"
         f" device than {kind.name}{_OTHERWISE}"
     ]
 
