@@ -39,6 +39,8 @@ _AS_WELL = 4.0
 _LOOKS = 4
 _OUTWARD = 3
 """Times that an interval's end moves out."""
+_FLAT = 0.1
+"""Share of the rise below which an interval has no end on that side."""
 _FARTHER = 2.5
 """By which it moves at most each time."""
 
@@ -177,7 +179,7 @@ def _end(
     rise: float,
 ) -> float:
     """The end of an interval: at least `distance` away, where the residuals have risen enough."""
-    least = robust(at_best)
+    least, found = robust(at_best), 0.0
     count = len(place)
     for _ in range(_OUTWARD):
         moved = np.clip(place + distance * along, 0.0, 1.0)
@@ -188,6 +190,10 @@ def _end(
         if found >= 0.5 * rise:
             break
         distance *= min(_FARTHER, max(1.3, float(np.sqrt(rise / max(found, 1e-9)))))
+    else:
+        if found < _FLAT * rise:
+            # Nothing rises on this side however far it goes.
+            return 0.0 if distance < 0.0 else 1.0
     return min(1.0, max(0.0, float(place[index] + distance)))
 
 

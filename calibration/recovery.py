@@ -109,8 +109,8 @@ CASES: Mapping[str, Case] = {
         depths=(32,),
         jobs=(1,),
         blocks=(65536,),
-        seconds=3600.0,
-        around={"tier.lookup": 3.0, "tier.half_life": 10.0},
+        seconds=600.0,
+        around={"tier.promote_after": 2.5, "tier.lookup": 3.0, "tier.half_life": 10.0},
     ),
 }
 

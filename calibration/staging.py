@@ -90,12 +90,12 @@ class Task:
         return frozenset(name for point in self.points for name, _ in point.sides())
 
     def wide(self, parameter: Parameter) -> Parameter:
-        """The parameter with room for a slow device.
+        """The parameter with room for a slow drive.
 
         A part of an I/O takes as long as a whole one with the fewest outstanding, at most.
         """
-        of_host = parameter.key.startswith("host.")
-        if parameter.scale != "log" or parameter.unit not in DURATION.units or of_host:
+        of_drive = not self.kind.needs and not parameter.key.startswith("host.")
+        if parameter.scale != "log" or parameter.unit not in DURATION.units or not of_drive:
             return parameter
         of = [p for p in self.points if parameter.side == "both" or getattr(p, parameter.side)]
         if not of:
@@ -196,7 +196,7 @@ def settle(task: Task, tree: Mapping[str, Any], until: float) -> Settled:
     tree = _as_said(task, tree)
     chosen: dict[str, Any] = {}
     current = _at(task, tree, chosen, {})
-    steps = _steps(task)
+    steps = _steps(task, current.model.parameters)
     for number, (way, side, points) in enumerate(steps):
         left = max(0.0, until - time.monotonic()) / (len(steps) - number)
         if way is None:
@@ -224,15 +224,20 @@ def _put_usual(task: Task, tree: dict[str, Any], option: Option) -> None:
             put(tree, key, value)
 
 
-def _steps(task: Task) -> list[tuple[Way | None, str, tuple[int, ...]]]:
+def _steps(
+    task: Task, parameters: Sequence[Parameter]
+) -> list[tuple[Way | None, str, tuple[int, ...]]]:
     """What is searched for, one after the other: a way or none, the direction, the points."""
     ways = [way for way in task.kind.ways if _is_open(way, task)]
     steps: list[tuple[Way | None, str, tuple[int, ...]]] = []
     if any(key.startswith("host.") for key in task.settings.choice.free):
         steps.append((None, "host", _spanning(task.points, range(len(task.points)))))
-    for side in ("read", "write"):
-        if side not in task.sides:
-            continue
+    sides = [side for side in ("read", "write") if side in task.sides]
+    if not ways and len(sides) == 2 and all(p.side == "both" for p in parameters):
+        # What both directions tell is looked for on both.
+        points = [_points_for(task, side, _TELLING) for side in sides]
+        return [*steps, (None, sides[0], tuple(sorted({*points[0], *points[1]})))]
+    for side in sides:
         of = [way for way in ways if way.side == side]
         steps += [(way, side, _points_for(task, side, _TELLING)) for way in of]
         if not of:
