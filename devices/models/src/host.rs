@@ -160,6 +160,11 @@ impl Host {
         if self.cores.is_empty() || time == Nanos::ZERO {
             return own.serve(now, time);
         }
+        self.work_on_core(thread, now, time)
+    }
+
+    fn work_on_core(&mut self, thread: u32, now: Time, time: Nanos) -> Served {
+        let own = &mut self.threads[thread as usize];
         let ready = own.free_at().max(now);
         let core = Self::core_for(&self.cores, ready);
         let served = self.cores[core].serve(ready, time);

@@ -11,13 +11,7 @@ const ERROR_PAUSE: Nanos = Nanos(1_000_000);
 
 impl System {
     pub(crate) fn returned(&mut self, id: IoId, now: Time) {
-        let Io {
-            drive,
-            parent,
-            bytes,
-            parts,
-            ..
-        } = self.ios[id];
+        let Io { drive, parent, .. } = self.ios[id];
         let slot = &mut self.drives[drive as usize];
         slot.in_flight -= 1;
         slot.load.change(now, -1);
@@ -34,22 +28,28 @@ impl System {
         if self.raid.watch && parent != Io::NONE && self.watch_return(id, now) {
             return;
         }
+        let io = &mut self.ios[id];
+        let bytes = io.bytes;
         if parent == Io::NONE {
-            self.ios[id].moved = bytes;
-            self.ios[id].charge(Part::Link, now);
+            io.moved = bytes;
+            io.charge(Part::Link, now);
             return self.complete(id, now);
         }
-        self.ios.release(id);
         let request = &mut self.ios[parent];
         request.moved += bytes;
         request.pending -= 1;
         if request.pending == 0 {
-            request.parts.add(&parts);
             request.mark = now;
+            let parts = self.ios[id].parts;
+            self.ios[parent].parts.add(&parts);
+            self.ios.release(id);
             self.all_returned(parent, now);
+        } else {
+            self.ios.release(id);
         }
     }
 
+    #[inline]
     pub(crate) fn complete(&mut self, id: IoId, now: Time) {
         self.inside.change(now, -1);
         let io = &self.ios[id];
@@ -91,6 +91,7 @@ impl System {
     }
 
     /// The load thread turns to an I/O that is complete.
+    #[inline]
     pub(crate) fn reap(&mut self, id: IoId, thread: u32, now: Time) {
         let owner = self.ios[id].owner;
         let served = self.host.complete(thread, now);

@@ -7,6 +7,7 @@ use raidlab_models::{Device, Direction};
 
 impl System {
     /// The drive has a place for the command: write data move down the links to it.
+    #[inline]
     pub(crate) fn descend(&mut self, id: IoId, now: Time) {
         let io = &mut self.ios[id];
         io.charge(Part::Queue, now);
@@ -94,6 +95,7 @@ impl System {
         self.drives[drive as usize].device.event(&mut port, token);
     }
 
+    #[inline]
     pub(crate) fn device_done(&mut self, id: IoId, now: Time) {
         if self.raid.watch && self.watch_medium(id, now) {
             return;
@@ -102,6 +104,7 @@ impl System {
     }
 
     /// A command has been served: read data move up the links.
+    #[inline]
     pub(crate) fn ascend(&mut self, id: IoId, now: Time) {
         let io = &mut self.ios[id];
         if io.op == Op::Read && !self.drives[io.drive as usize].path.is_empty() {

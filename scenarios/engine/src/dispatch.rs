@@ -1,10 +1,11 @@
 //! A request becomes commands, and a command waits for a place at its drive: *dispatch*.
 
 use crate::layout::Segment;
-use crate::system::System;
+use crate::system::{Array, System};
 use raidlab_kernel::{Io, IoId, Op, Time};
 
 impl System {
+    #[inline]
     pub(crate) fn dispatch(&mut self, id: IoId, now: Time) {
         let (op, offset, bytes, array_index) = {
             let io = &self.ios[id];
@@ -17,37 +18,35 @@ impl System {
             return self.dispatch_flush(id, now);
         }
         let array = &self.arrays[array_index as usize];
-        let mut segments = std::mem::take(&mut self.segments);
-        array.layout.split(offset, bytes, &mut segments);
+        array.layout.split(offset, bytes, &mut self.segments);
         let copies = if op == Op::Read {
             1
         } else {
             array.layout.copies()
         };
-        if let ([only], 1) = (&segments[..], copies) {
+        if let ([only], 1) = (&self.segments[..], copies) {
             // The one command of a request is the request's own record.
             let (drive, offset) = self.choose_copy(array_index, only, now);
             let io = &mut self.ios[id];
             io.drive = drive;
             io.offset = offset;
-            self.segments = segments;
             return self.send(id, drive, now);
         }
-        self.ios[id].pending = (segments.len() as u64 * copies) as u32;
-        for segment in &segments {
+        self.ios[id].pending = (self.segments.len() as u64 * copies) as u32;
+        for nth in 0..self.segments.len() {
+            let segment = self.segments[nth];
             if op == Op::Read {
-                let (drive, offset) = self.choose_copy(array_index, segment, now);
+                let (drive, offset) = self.choose_copy(array_index, &segment, now);
                 self.command(id, op, drive, offset, segment.bytes, now);
             } else {
                 for copy in 0..copies {
                     let array = &self.arrays[array_index as usize];
-                    let (member, offset) = array.layout.copy(segment, copy);
+                    let (member, offset) = array.layout.copy(&segment, copy);
                     let drive = array.drives[member as usize];
                     self.command(id, op, drive, offset, segment.bytes, now);
                 }
             }
         }
-        self.segments = segments;
     }
 
     pub(crate) fn dispatch_flush(&mut self, id: IoId, now: Time) {
@@ -63,24 +62,28 @@ impl System {
     /// The copy with the fewest commands before it; among equals the one that is nearest.
     #[inline]
     pub(crate) fn choose_copy(&self, array: u32, segment: &Segment, now: Time) -> (u32, u64) {
-        let array = &self.arrays[array as usize];
+        let members = &self.arrays[array as usize];
+        match members.layout.copies() {
+            1 => (members.drives[segment.member as usize], segment.offset),
+            copies => self.nearest_copy(members, segment, copies, now),
+        }
+    }
+
+    fn nearest_copy(&self, array: &Array, segment: &Segment, copies: u64, now: Time) -> (u32, u64) {
         let place = |copy| {
             let (member, offset) = array.layout.copy(segment, copy);
             (array.drives[member as usize], offset)
         };
+        let cost = |(drive, offset): (u32, u64)| {
+            self.drives[drive as usize].cost(now, offset, array.software)
+        };
         let mut best = place(0);
-        if array.layout.copies() > 1 {
-            let by_queue = array.software;
-            let cost = |(drive, offset): (u32, u64)| {
-                self.drives[drive as usize].cost(now, offset, by_queue)
-            };
-            let mut least = cost(best);
-            for copy in 1..array.layout.copies() {
-                let candidate = place(copy);
-                let weight = cost(candidate);
-                if weight < least {
-                    (best, least) = (candidate, weight);
-                }
+        let mut least = cost(best);
+        for copy in 1..copies {
+            let candidate = place(copy);
+            let weight = cost(candidate);
+            if weight < least {
+                (best, least) = (candidate, weight);
             }
         }
         best

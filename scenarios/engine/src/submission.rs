@@ -106,6 +106,7 @@ impl System {
         id
     }
 
+    #[inline]
     pub(crate) fn admit(&mut self, id: IoId, now: Time) {
         self.inside.change(now, 1);
         let array = &self.arrays[self.ios[id].array as usize];

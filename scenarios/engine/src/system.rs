@@ -131,11 +131,7 @@ impl System {
         if self.over.is_some() || self.failed.is_some() {
             return false;
         }
-        match self.calendar.next_time() {
-            Some(next) if next <= limit => {}
-            _ => return false,
-        }
-        let Some((now, event)) = self.calendar.pop() else {
+        let Some((now, event)) = self.calendar.pop_until(limit) else {
             return false;
         };
         if self.raid.watch && self.sift(event, now) {

@@ -94,7 +94,8 @@ impl<E: Copy> Calendar<E> {
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
         if self.current.first().is_none() {
-            self.turn();
+            let entry = self.turn()?;
+            self.current.push(entry.key, entry.event);
         }
         self.current.first().map(Entry::at)
     }
@@ -115,33 +116,31 @@ impl<E: Copy> Calendar<E> {
         debug_assert!(at >= self.now, "{at:?} lies before {:?}", self.now);
         let key = u128::from(at.0) << 64 | u128::from(self.sequence);
         self.sequence += 1;
-        self.place(Entry { key, event });
+        self.place(key, event);
     }
 
     #[inline(always)]
-    fn place(&mut self, entry: Entry<E>) {
-        let bucket = entry.at().0 >> self.shift;
-        if bucket <= self.bucket {
-            self.current.push(entry);
-        } else if bucket - self.bucket < BUCKETS as u64 {
-            self.put(bucket as usize % BUCKETS, entry);
+    fn place(&mut self, key: u128, event: E) {
+        let bucket = (key >> 64) as u64 >> self.shift;
+        // Most events lie between the present bucket and the end of the ring.
+        if bucket.wrapping_sub(self.bucket + 1) < BUCKETS as u64 - 1 {
+            self.put(bucket as usize % BUCKETS, Entry { key, event });
+        } else if bucket <= self.bucket {
+            self.current.push(key, event);
         } else {
-            self.far.push(entry);
+            self.far.push(key, event);
         }
     }
 
     #[inline(always)]
     fn put(&mut self, slot: usize, entry: Entry<E>) {
-        let next = self.heads[slot];
-        let node = Node { entry, next };
-        let index = self.free;
-        if index == END {
-            self.heads[slot] = self.nodes.len() as u32;
-            self.nodes.push(node);
+        let next = std::mem::replace(&mut self.heads[slot], self.free);
+        if let Some(node) = self.nodes.get_mut(self.free as usize) {
+            self.free = node.next;
+            *node = Node { entry, next };
         } else {
-            self.free = self.nodes[index as usize].next;
-            self.nodes[index as usize] = node;
-            self.heads[slot] = index;
+            self.heads[slot] = self.nodes.len() as u32;
+            self.nodes.push(Node { entry, next });
         }
         self.occupied[slot / 64] |= 1 << (slot % 64);
         self.near += 1;
@@ -150,10 +149,21 @@ impl<E: Copy> Calendar<E> {
     /// Takes the earliest event and moves the clock to it.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        if self.current.first().is_none() {
-            self.turn();
+        self.pop_until(Time::NEVER)
+    }
+
+    /// Takes the earliest event and moves the clock to it, if it is due at `limit` or earlier.
+    #[inline]
+    pub fn pop_until(&mut self, limit: Time) -> Option<(Time, E)> {
+        let entry = if self.current.first().is_some() {
+            self.current.pop()?
+        } else {
+            self.turn()?
+        };
+        if entry.at() > limit {
+            self.current.push(entry.key, entry.event);
+            return None;
         }
-        let entry = self.current.pop()?;
         self.now = entry.at();
         self.countdown -= 1;
         if self.countdown == 0 {
@@ -162,22 +172,35 @@ impl<E: Copy> Calendar<E> {
         Some((self.now, entry.event))
     }
 
-    /// Turns the ring to the next bucket that holds something and empties it into `current`.
+    /// Turns the ring to the next bucket that holds something and takes the earliest event out of
+    /// it; the others come into `current`, which is empty.
     #[inline]
-    fn turn(&mut self) {
-        if self.near > 0 {
+    fn turn(&mut self) -> Option<Entry<E>> {
+        let first = if self.near > 0 {
             self.bucket += self.distance();
-            self.empty(self.bucket as usize % BUCKETS);
-        } else if let Some(first) = self.far.first() {
-            self.bucket = first.at().0 >> self.shift;
+            self.take_bucket(self.bucket as usize % BUCKETS)
         } else {
-            return;
+            let first = self.far.pop();
+            self.bucket = first.as_ref()?.at().0 >> self.shift;
+            first
+        };
+        if self.reaches_far() {
+            self.fetch_far();
         }
-        // The ring now reaches further: events of the far future come into it.
+        first
+    }
+
+    /// True if the ring has come to reach events of the far future.
+    #[inline]
+    fn reaches_far(&self) -> bool {
         let end = (self.bucket + BUCKETS as u64) << self.shift;
-        while self.far.first().is_some_and(|first| first.at().0 < end) {
+        self.far.first().is_some_and(|first| first.at().0 < end)
+    }
+
+    fn fetch_far(&mut self) {
+        while self.reaches_far() {
             if let Some(entry) = self.far.pop() {
-                self.place(entry);
+                self.place(entry.key, entry.event);
             }
         }
     }
@@ -202,19 +225,36 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
+    /// Empties a bucket: its earliest event, which most often is the only one, and the others
+    /// into `current`.
     #[inline]
-    fn empty(&mut self, slot: usize) {
-        let mut index = self.heads[slot];
-        self.heads[slot] = END;
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
-        while index != END {
-            let node = self.nodes[index as usize];
-            self.current.push(node.entry);
-            self.nodes[index as usize].next = self.free;
-            self.free = index;
-            index = node.next;
-            self.near -= 1;
+    fn take_bucket(&mut self, slot: usize) -> Option<Entry<E>> {
+        let mut first = std::mem::replace(&mut self.heads[slot], END);
+        if first == END {
+            return None;
         }
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        let mut other = self.nodes[first as usize].next;
+        while other != END {
+            let next = self.nodes[other as usize].next;
+            if self.nodes[other as usize].entry.key < self.nodes[first as usize].entry.key {
+                std::mem::swap(&mut other, &mut first);
+            }
+            let entry = self.free_node(other);
+            self.current.push(entry.key, entry.event);
+            other = next;
+        }
+        Some(self.free_node(first))
+    }
+
+    /// A node's event; the node may be used again.
+    #[inline]
+    fn free_node(&mut self, index: u32) -> Entry<E> {
+        let node = &mut self.nodes[index as usize];
+        node.next = self.free;
+        self.free = index;
+        self.near -= 1;
+        node.entry
     }
 
     /// Fits the width of a bucket to the mean distance of the events that were taken lately.
@@ -229,14 +269,17 @@ impl<E: Copy> Calendar<E> {
         }
         // Everything in the ring passes through the heaps.
         for slot in 0..BUCKETS {
-            self.empty(slot);
+            if let Some(first) = self.take_bucket(slot) {
+                self.current.push(first.key, first.event);
+            }
         }
         self.shift = wanted;
         self.bucket = self.now.0 >> wanted;
         std::mem::swap(&mut self.current, &mut self.spare);
         while let Some(entry) = self.spare.pop() {
-            self.place(entry);
+            self.place(entry.key, entry.event);
         }
+        self.fetch_far();
     }
 }
 

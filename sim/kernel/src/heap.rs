@@ -39,14 +39,14 @@ impl<E: Copy> Heap<E> {
         self.entries.first()
     }
 
-    #[inline(always)]
-    pub(crate) fn push(&mut self, entry: Entry<E>) {
+    /// Key and event come one by one, so that they can come in registers.
+    pub(crate) fn push(&mut self, key: u128, event: E) {
+        let entry = Entry { key, event };
         let hole = self.entries.len();
         self.entries.push(entry);
         rise(&mut self.entries, hole, entry);
     }
 
-    #[inline]
     pub(crate) fn pop(&mut self) -> Option<Entry<E>> {
         let last = self.entries.pop()?;
         let Some(&first) = self.entries.first() else {

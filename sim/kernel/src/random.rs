@@ -66,6 +66,10 @@ impl Stream {
         if spread <= 0.0 || time == Nanos::ZERO {
             return time;
         }
+        self.vary(time, spread)
+    }
+
+    fn vary(&mut self, time: Nanos, spread: f64) -> Nanos {
         let varies = Nanos((time.0 as f64 * spread) as u64);
         time.saturating_sub(varies) + self.exponential(varies)
     }

@@ -91,8 +91,8 @@ impl Blocks {
     }
 
     #[inline]
-    pub(super) fn add_valid(&mut self, block: u32) {
-        self.valid[block as usize] += 1;
+    pub(super) fn add_valid(&mut self, block: u32, units: u32) {
+        self.valid[block as usize] += units;
     }
 
     #[inline]

@@ -51,11 +51,6 @@ impl Bits {
         self.0[(index >> 6) as usize] |= 1 << (index & 63);
     }
 
-    #[inline]
-    pub(super) fn clear(&mut self, index: u32) {
-        self.0[(index >> 6) as usize] &= !(1 << (index & 63));
-    }
-
     /// `count` bits from `start` on, at most 64; the first is the lowest.
     #[inline]
     pub(super) fn window(&self, start: u32, count: u32) -> u64 {
@@ -84,19 +79,30 @@ impl Bits {
         std::hint::black_box(self.0[(index >> 6) as usize]);
     }
 
+    /// Sets `count` bits from `start` on.
+    #[inline]
+    pub(super) fn set_range(&mut self, start: u32, count: u32) {
+        masks(start, count).for_each(|(word, mask)| self.0[word] |= mask);
+    }
+
     /// Clears `count` bits from `start` on.
     pub(super) fn clear_range(&mut self, start: u32, count: u32) {
-        let (mut index, end) = (start, start + count);
-        while index < end {
-            if index % 64 == 0 && end - index >= 64 {
-                self.0[(index >> 6) as usize] = 0;
-                index += 64;
-            } else {
-                self.clear(index);
-                index += 1;
-            }
-        }
+        masks(start, count).for_each(|(word, mask)| self.0[word] &= !mask);
     }
+}
+
+/// The words that hold `count` bits from `start` on, and which of their bits.
+#[inline]
+fn masks(start: u32, count: u32) -> impl Iterator<Item = (usize, u64)> {
+    let end = start + count;
+    let mut index = start;
+    std::iter::from_fn(move || {
+        let bits = (64 - (index & 63)).min(end - index);
+        let mask = u64::MAX.checked_shr(64 - bits)? << (index & 63);
+        let word = (index >> 6) as usize;
+        index += bits;
+        Some((word, mask))
+    })
 }
 
 #[cfg(test)]
@@ -106,8 +112,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_range_is_cleared_and_nothing_beside_it(start in 0u32..300, count in 0u32..300) {
+        fn a_range_is_set_and_cleared_and_nothing_beside_it(
+            start in 0u32..300, count in 0u32..300,
+        ) {
             let mut bits = Bits::new(700);
+            bits.set_range(start, count);
+            for index in 0..700 {
+                prop_assert_eq!(bits.get(index), index >= start && index < start + count);
+            }
             (0..700).for_each(|index| bits.set(index));
             bits.clear_range(start, count);
             for index in 0..700 {

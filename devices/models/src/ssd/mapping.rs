@@ -242,12 +242,15 @@ impl Mapping {
         self.layout.unit(home)
     }
 
-    /// Puts the unit with this home into `slot`.
+    /// Puts the units with these homes side by side into the slots from `first` on.
     #[inline]
-    pub(super) fn put(&mut self, home: u32, slot: u32) {
-        self.forward.set(home, slot + BIAS);
-        self.reverse[slot as usize] = home;
-        self.marks.set(slot);
+    pub(super) fn put(&mut self, homes: &[u32], first: u32) {
+        for (&home, slot) in homes.iter().zip(first..) {
+            self.forward.set(home, slot + BIAS);
+        }
+        let start = first as usize;
+        self.reverse[start..start + homes.len()].copy_from_slice(homes);
+        self.marks.set_range(first, homes.len() as u32);
     }
 
     /// `slot` of `block` no longer holds what its unit has.

@@ -331,17 +331,28 @@ impl Ssd {
     /// The units of a byte range: (first, count).
     #[inline]
     fn units(&self, offset: u64, bytes: u64) -> (u32, u32) {
-        let unit = u64::from(self.params.unit_bytes);
-        let (first, last) = match self.unit_shift {
-            Some(shift) => (offset >> shift, (offset + bytes.max(1) - 1) >> shift),
-            None => (offset / unit, (offset + bytes.max(1) - 1) / unit),
-        };
+        let (first, _) = self.unit_of(offset);
+        let (last, _) = self.unit_of(offset + bytes.max(1) - 1);
         let mut count = last - first + 1;
         if self.params.sector_mapping {
             // A range costs its own bytes: where it starts makes no difference.
-            count = count.min(bytes.div_ceil(unit)).max(1);
+            count = count
+                .min(bytes.div_ceil(u64::from(self.params.unit_bytes)))
+                .max(1);
         }
         (first as u32, count as u32)
+    }
+
+    /// The unit of a byte, and the byte's place in it.
+    #[inline]
+    fn unit_of(&self, byte: u64) -> (u64, u64) {
+        match self.unit_shift {
+            Some(shift) => (byte >> shift, byte & ((1 << shift) - 1)),
+            None => {
+                let unit = u64::from(self.params.unit_bytes);
+                (byte / unit, byte % unit)
+            }
+        }
     }
 
     fn trim<P: Port>(&mut self, port: &mut P, io: IoId) {

@@ -7,6 +7,7 @@
 
 use super::channel::Channel;
 use super::compression::Engine;
+use super::divider::Divider;
 use raidlab_kernel::{Nanos, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -93,9 +94,33 @@ impl Job {
     }
 }
 
+/// What an operation takes, by page type.
+#[derive(Debug)]
+struct PageTimes {
+    times: Vec<Nanos>,
+    types: Divider,
+}
+
+impl PageTimes {
+    fn new(times: Vec<Nanos>) -> PageTimes {
+        PageTimes {
+            types: Divider::new(times.len() as u32),
+            times,
+        }
+    }
+
+    /// Page types take turns within a block.
+    #[inline]
+    fn of(&self, set: u32) -> Nanos {
+        self.times[self.types.split(set).1 as usize]
+    }
+}
+
 /// A die's clock.
 #[derive(Debug)]
 struct DieClock {
+    /// The bus on which it is.
+    channel: u32,
     /// When the host reads that it was given are done.
     reads_free: Time,
     /// When its register is empty again.
@@ -161,8 +186,8 @@ pub(super) struct Operations {
 pub(super) struct Nand {
     dies: Vec<DieClock>,
     channels: Vec<Channel>,
-    read: Vec<Nanos>,
-    program: Vec<Nanos>,
+    read: PageTimes,
+    program: PageTimes,
     erase: Nanos,
     command: Nanos,
     suspend: Option<Nanos>,
@@ -196,7 +221,9 @@ impl Nand {
         let pages_bytes = u64::from(params.planes * params.page_bytes);
         let taken = |time: &Nanos| Nanos(time.0 * u64::from(set_bytes) / pages_bytes);
         let dies = params.channels * params.dies_per_channel;
-        let clock = || DieClock {
+        // Dies are dealt out to the channels in turn, so neighbours work on different buses.
+        let clock = |die| DieClock {
+            channel: die % params.channels,
             reads_free: Time::ZERO,
             register_free: Time::ZERO,
             loaded: None,
@@ -209,10 +236,10 @@ impl Nand {
             busy: Nanos::ZERO,
         };
         Nand {
-            dies: (0..dies).map(|_| clock()).collect(),
+            dies: (0..dies).map(clock).collect(),
             channels: vec![Channel::default(); params.channels as usize],
-            read: params.read_ns.clone(),
-            program: params.program_ns.iter().map(taken).collect(),
+            read: PageTimes::new(params.read_ns.clone()),
+            program: PageTimes::new(params.program_ns.iter().map(taken).collect()),
             erase: params.erase_ns,
             command: params.command_ns,
             suspend: params.suspend_ns,
@@ -227,12 +254,6 @@ impl Nand {
             work: Work::default(),
             operations: Operations::default(),
         }
-    }
-
-    /// Dies are dealt out to the channels in turn, so neighbours work on different buses.
-    #[inline]
-    fn channel(&self, die: u32) -> usize {
-        die as usize % self.channels.len()
     }
 
     #[inline]
@@ -250,16 +271,10 @@ impl Nand {
         self.stretch = stretch;
     }
 
-    fn page_type(&self, set: u32, of: &[Nanos]) -> Nanos {
-        let types = of.len() as u32;
-        of[if types == 1 { 0 } else { set % types } as usize]
-    }
-
     /// A host read of `units` in a page set, ready for the die at `at`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read(&mut self, die: u32, set: u32, units: u32, at: Time) -> ReadTimes {
-        let sense = self.stretched(self.page_type(set, &self.read));
-        let channel = self.channel(die);
+        let sense = self.stretched(self.read.of(set));
         let transfer = self.transfer_time(units * self.unit_bytes);
         self.operations.reads += 1;
         self.operations.transferred_bytes += u64::from(units * self.unit_bytes);
@@ -288,7 +303,7 @@ impl Nand {
         } else {
             sensed
         };
-        let moved = self.channels[channel].book(sensed, transfer);
+        let moved = self.channels[clock.channel as usize].book(sensed, transfer);
         clock.register_free = moved.end;
         clock.reads_free = if self.cache_read { sensed } else { moved.end };
         clock.busy += sense;
@@ -358,13 +373,13 @@ impl Nand {
                 self.operations.programs += 1;
                 self.operations.transferred_bytes += u64::from(self.set_bytes);
                 let loaded = self.fill_register(die, start);
-                loaded + self.stretched(self.page_type(set, &self.program))
+                loaded + self.stretched(self.program.of(set))
             }
             Job::CollectRead { set, units } => {
                 self.operations.reads += 1;
                 self.operations.transferred_bytes += u64::from(units * self.unit_bytes);
-                let sensed = start + self.stretched(self.page_type(set, &self.read));
-                let channel = self.channel(die);
+                let sensed = start + self.stretched(self.read.of(set));
+                let channel = self.dies[die as usize].channel as usize;
                 let transfer = self.transfer_time(units * self.unit_bytes);
                 self.channels[channel].book(sensed, transfer).end
             }
@@ -388,7 +403,7 @@ impl Nand {
     /// Moves a page set to the die, unless it took the data during the job before.
     fn fill_register(&mut self, die: u32, start: Time) -> Time {
         let transfer = self.transfer_time(self.set_bytes);
-        let channel = self.channel(die);
+        let channel = self.dies[die as usize].channel as usize;
         let loaded = self.dies[die as usize].loaded.take();
         let loaded = loaded.unwrap_or_else(|| self.channels[channel].book(start, transfer).end);
         let loaded = match &mut self.engine {
@@ -402,7 +417,7 @@ impl Nand {
     /// A die that can takes the next job's data from `ready` on, while it programs.
     fn load_next(&mut self, die: u32, ready: Time) {
         let transfer = self.transfer_time(self.set_bytes);
-        let channel = self.channel(die);
+        let channel = self.dies[die as usize].channel as usize;
         let clock = &mut self.dies[die as usize];
         let next_programs = clock.queue.front().is_some_and(|job| job.programs());
         if self.cache_program && next_programs && clock.loaded.is_none() {

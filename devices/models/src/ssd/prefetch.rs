@@ -4,6 +4,7 @@
 //! last is complete, reads ahead into its buffer: the host's own latency then hides the NAND.
 //! Two commands outstanding are no such stream any more, and nothing is read ahead.
 
+use super::reads::Gathered;
 use raidlab_kernel::Time;
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +23,6 @@ pub struct PrefetchParams {
 pub(super) struct Prefetch {
     window: u32,
     after: u32,
-    /// The unit in which the host would go on.
-    expected: u64,
     run: u32,
     /// Units read ahead: from `first` up to `end`.
     first: u64,
@@ -38,7 +37,6 @@ impl Prefetch {
         Prefetch {
             window: window as u32,
             after: params.after_commands.max(1),
-            expected: u64::MAX,
             run: 0,
             first: 0,
             end: 0,
@@ -46,11 +44,10 @@ impl Prefetch {
         }
     }
 
-    /// Takes note of a read after which the host would go on in unit `next`. It is of the
-    /// stream if it begins where the last one ended and no other command is in the drive; else
-    /// what was read ahead is forgotten.
+    /// Takes note of a read. It is of the stream if it begins where the last one ended and no
+    /// other command is in the drive; else what was read ahead is forgotten.
     #[inline]
-    pub(super) fn observe(&mut self, next: u64, of_the_stream: bool) {
+    pub(super) fn observe(&mut self, of_the_stream: bool) {
         if of_the_stream {
             self.run = self.run.saturating_add(1);
         } else {
@@ -58,25 +55,37 @@ impl Prefetch {
             self.first = 0;
             self.end = 0;
         }
-        self.expected = next;
     }
 
-    /// When `unit` is in the buffer, if it was read ahead.
+    /// True if the last reads were a stream that is worth reading ahead of.
     #[inline]
-    pub(super) fn ready(&self, unit: u64) -> Option<Time> {
-        (self.first <= unit && unit < self.end)
-            .then(|| self.ready[unit as usize & (self.ready.len() - 1)])
+    pub(super) fn follows_a_stream(&self) -> bool {
+        self.run >= self.after
     }
 
-    /// The units to read ahead now: from the first to the second, the latter excluded.
+    /// How many of `count` units from `first` on were read ahead, without a gap, and when they are
+    /// in the buffer for a read that is there at `at`.
     #[inline]
-    pub(super) fn wanted(&self, units: u64) -> Option<(u64, u64)> {
-        if self.run < self.after {
-            return None;
+    pub(super) fn take(&self, first: u32, count: u32, at: Time) -> (u32, Gathered) {
+        let first = u64::from(first);
+        if first < self.first || first >= self.end {
+            return (0, Gathered::nothing(at, at));
         }
-        let from = self.end.max(self.expected);
-        let to = (self.expected + u64::from(self.window)).min(units);
-        (from < to).then_some((from, to))
+        let units = u64::from(count).min(self.end - first);
+        let times =
+            (first..first + units).map(|unit| self.ready[unit as usize & (self.ready.len() - 1)]);
+        let (earliest, last) = times.fold((Time::NEVER, at), |(earliest, last), time| {
+            (earliest.min(time.max(at)), last.max(time))
+        });
+        (units as u32, Gathered::nothing(earliest, last))
+    }
+
+    /// The units of `units` to read ahead of a host that goes on in unit `next`: from the first to
+    /// the second, the latter excluded.
+    #[inline]
+    pub(super) fn wanted(&self, next: u64, units: u64) -> (u64, u64) {
+        let to = (next + u64::from(self.window)).min(units);
+        (self.end.max(next), to)
     }
 
     /// `unit`, the next one, will be in the buffer at `at`.

@@ -7,11 +7,22 @@ use crate::Port;
 use raidlab_kernel::{IoId, Op, Part, Time};
 
 /// When the data of a read are there, and what the last of them met.
-#[derive(Clone, Copy)]
-struct Gathered {
+pub(super) struct Gathered {
     first: Time,
     last: Time,
     critical: Option<ReadTimes>,
+}
+
+impl Gathered {
+    /// Nothing from NAND: what the buffer has is there from `first` to `last`.
+    #[inline]
+    pub(super) fn nothing(first: Time, last: Time) -> Gathered {
+        Gathered {
+            first,
+            last,
+            critical: None,
+        }
+    }
 }
 
 /// Units of the piece of the map that a look-up brings near the core: 4 KiB of entries of four
@@ -24,7 +35,9 @@ impl Ssd {
     /// two mirrors, which sees every other piece of a stream.
     pub(super) fn is_looked_up(&self, offset: u64, last_end: u64) -> bool {
         let piece = PIECE_UNITS * u64::from(self.params.unit_bytes);
-        offset == last_end || (last_end > 0 && offset / piece == (last_end - 1) / piece)
+        let same_piece =
+            |last: u64| offset.abs_diff(last) < piece && offset / piece == last / piece;
+        offset == last_end || (last_end > 0 && same_piece(last_end - 1))
     }
 
     pub(super) fn read<P: Port>(&mut self, port: &mut P, id: IoId) {
@@ -53,7 +66,7 @@ impl Ssd {
     }
 
     /// Reads the data of a command that is ready for NAND at `ready`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read_data<P: Port>(
         &mut self,
         port: &mut P,
@@ -62,11 +75,21 @@ impl Ssd {
         ready: Time,
         of_the_stream: bool,
     ) {
-        let gathered = if self.prefetch.is_some() {
-            self.read_with_prefetch(first, count, ready, of_the_stream)
-        } else {
-            self.gather(first, count, ready)
+        let (ahead, mut gathered) = match &mut self.prefetch {
+            Some(prefetch) => {
+                prefetch.observe(of_the_stream);
+                prefetch.take(first, count, ready)
+            }
+            None => (0, Gathered::nothing(Time::NEVER, ready)),
         };
+        if ahead < count {
+            let rest = self.gather(first + ahead, count - ahead, ready);
+            gathered.first = gathered.first.min(rest.first);
+            if rest.last >= gathered.last {
+                gathered.last = rest.last;
+                gathered.critical = rest.critical;
+            }
+        }
         let io = port.io(id);
         if let Some(times) = gathered.critical {
             io.charge(Part::Queue, times.reads_before);
@@ -95,13 +118,9 @@ impl Ssd {
     }
 
     /// Reads units from NAND, or from the write buffer what has not got there yet.
-    #[inline]
+    #[inline(always)]
     fn gather(&mut self, first: u32, count: u32, at: Time) -> Gathered {
-        let mut gathered = Gathered {
-            first: Time::NEVER,
-            last: at,
-            critical: None,
-        };
+        let mut gathered = Gathered::nothing(Time::NEVER, at);
         let end = (first + count).min(self.translation.map.units());
         let mut unit = first;
         while unit < end {
@@ -138,66 +157,25 @@ impl Ssd {
         gathered
     }
 
-    fn read_with_prefetch(
-        &mut self,
-        first: u32,
-        count: u32,
-        at: Time,
-        of_the_stream: bool,
-    ) -> Gathered {
-        let Some(mut prefetch) = self.prefetch.take() else {
-            return self.gather(first, count, at);
-        };
-        let next = self.next_byte / u64::from(self.params.unit_bytes);
-        prefetch.observe(next, of_the_stream);
-        // What has been read ahead waits in the buffer, or is on its way there.
-        let mut unit = u64::from(first);
-        let end = unit + u64::from(count);
-        let mut there = at;
-        let mut earliest = Time::NEVER;
-        while unit < end {
-            let Some(time) = prefetch.ready(unit) else {
-                break;
-            };
-            there = there.max(time);
-            earliest = earliest.min(time.max(at));
-            unit += 1;
-        }
-        let mut gathered = Gathered {
-            first: earliest.min(there),
-            last: there,
-            critical: None,
-        };
-        if unit < end {
-            let rest = self.gather(unit as u32, (end - unit) as u32, at);
-            gathered = Gathered {
-                first: gathered.first.min(rest.first),
-                last: there.max(rest.last),
-                critical: rest.critical.filter(|_| rest.last >= there),
-            };
-        }
-        self.prefetch = Some(prefetch);
-        gathered
-    }
-
     /// Reads ahead of a stream once the command that went before is done, at `at`.
+    #[inline]
     fn read_ahead(&mut self, at: Time) {
-        let Some(mut prefetch) = self.prefetch.take() else {
+        let following = self.prefetch.as_ref().filter(|it| it.follows_a_stream());
+        let Some(prefetch) = following else {
             return;
         };
         let units = u64::from(self.translation.map.units());
-        if let Some((mut from, to)) = prefetch.wanted(units) {
-            let per_set = u64::from(self.translation.shape().units_per_set);
-            while from < to {
-                let count = (per_set - from % per_set).min(to - from);
-                let read = self.gather(from as u32, count as u32, at);
-                for unit in from..from + count {
-                    prefetch.fetched(unit, read.last);
-                }
-                from += count;
+        let next = self.next_byte / u64::from(self.params.unit_bytes);
+        let (mut from, to) = prefetch.wanted(next, units);
+        let per_set = u64::from(self.translation.shape().units_per_set);
+        while from < to {
+            let count = (per_set - from % per_set).min(to - from);
+            let read = self.gather(from as u32, count as u32, at);
+            if let Some(prefetch) = &mut self.prefetch {
+                (from..from + count).for_each(|unit| prefetch.fetched(unit, read.last));
             }
+            from += count;
         }
-        self.prefetch = Some(prefetch);
     }
 
     /// True if the page set is on its way to NAND: its data are in the buffer.
@@ -206,6 +184,6 @@ impl Ssd {
         if self.buffer.used() == 0 {
             return false;
         }
-        self.programs.pending[die as usize].contains(&set) || self.translation.open_set(die) == set
+        self.programs.are_pending(die, set) || self.translation.open_set(die) == set
     }
 }

@@ -8,7 +8,7 @@ use super::latest::Latest;
 use super::look_ups::LookUps;
 use super::mapping::NONE;
 use super::nand::{Job, Nand};
-use super::translation::{Translation, Work};
+use super::translation::Work;
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
 use std::collections::VecDeque;
@@ -34,6 +34,20 @@ pub(super) struct Programs {
     pub(super) overwritten: u64,
     /// Units read because a write covered a part of them.
     pub(super) partial_reads: u64,
+}
+
+impl Programs {
+    /// True if a page set of a die is on its way to NAND.
+    #[inline]
+    pub(super) fn are_pending(&self, die: u32, set: u32) -> bool {
+        // All are looked at: a loop that does not stop early compares several at once.
+        let among = |sets: &[u32]| {
+            sets.iter()
+                .fold(false, |found, &other| found | (other == set))
+        };
+        let (older, newer) = self.pending[die as usize].as_slices();
+        among(older) | among(newer)
+    }
 }
 
 /// Turns what the translation layer decides into jobs of the dies.
@@ -250,12 +264,17 @@ impl Ssd {
     /// A unit that the host has written comes into the buffer, and may complete a page set.
     #[inline]
     fn buffer_unit<P: Port>(&mut self, port: &mut P, unit: u32) {
-        let mut jobs = jobs!(self, port);
         let unit = self.translation.map.find(unit);
-        if overwritten_in_buffer(&self.translation, jobs.buffer, jobs.programs, unit.slot) {
-            self.programs.overwritten += 1;
-            return;
+        if unit.slot != NONE {
+            let set = self.translation.set(unit.slot);
+            let (die, _) = self.translation.locate(set);
+            if self.is_buffered(die, set) {
+                // New data take the place of those in the buffer.
+                self.programs.overwritten += 1;
+                return;
+            }
         }
+        let mut jobs = jobs!(self, port);
         let die = self.translation.current_die();
         jobs.programs.units_held[die as usize] += 1;
         jobs.buffer.take(1);
@@ -297,10 +316,11 @@ impl Ssd {
     /// Reads the rest of the units that a write covers only in part. The die works for it; the
     /// write itself does not wait, as its data are in the buffer.
     fn read_partial_units(&mut self, offset: u64, bytes: u64, now: Time) {
-        let unit = u64::from(self.params.unit_bytes);
-        let end = offset + bytes;
-        let head = (offset % unit != 0).then_some(offset / unit);
-        let tail = (end % unit != 0).then_some(end / unit);
+        let cut = |byte| {
+            let (unit, within) = self.unit_of(byte);
+            (within != 0).then_some(unit)
+        };
+        let (head, tail) = (cut(offset), cut(offset + bytes));
         let tail = tail.filter(|&unit| Some(unit) != head);
         for unit in head.into_iter().chain(tail) {
             if unit >= u64::from(self.translation.map.units()) {
@@ -431,20 +451,4 @@ impl Ssd {
             self.take(port, write.io, write.processed);
         }
     }
-}
-
-/// True if the data of `slot` are still in the buffer, where new ones take their place.
-#[inline]
-fn overwritten_in_buffer(
-    translation: &Translation,
-    buffer: &Buffer,
-    programs: &Programs,
-    slot: u32,
-) -> bool {
-    if buffer.used() == 0 || slot == NONE {
-        return false;
-    }
-    let set = translation.set(slot);
-    let (die, _) = translation.locate(set);
-    programs.pending[die as usize].contains(&set) || translation.open_set(die) == set
 }

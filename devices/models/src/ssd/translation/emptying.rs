@@ -213,15 +213,19 @@ impl Translation {
                     work.moved(self.map.unit_of(home));
                 }
             }
-            for &home in &moving {
+            let mut left = &moving[..];
+            while !left.is_empty() {
                 if self.needs_block(die, Origin::Collection) {
                     self.open(die, Origin::Collection, work);
                 }
-                self.append(die, Origin::Collection, home);
-                if self.set_is_full(die, Origin::Collection) {
+                let room = self.room_in_set(die, Origin::Collection);
+                let (now, later) = left.split_at(left.len().min(room as usize));
+                self.append(die, Origin::Collection, now);
+                if now.len() == room as usize {
                     let set = self.last_set(die, Origin::Collection);
                     work.program(die, Origin::Collection, set);
                 }
+                left = later;
             }
             self.counts.moved += moving.len() as u64;
             self.moving = moving;

@@ -250,12 +250,6 @@ impl Translation {
         self.set(frontier.block * self.block_of.get() + frontier.next)
     }
 
-    /// Units that still fit into the page set that the host is filling.
-    pub(in crate::ssd) fn room_in_set(&self) -> u32 {
-        let frontier = self.dies[self.current as usize].frontiers[Origin::Host as usize];
-        self.shape.units_per_set - self.set_of.split(frontier.next).1
-    }
-
     /// The host writes `unit`.
     #[inline]
     pub(in crate::ssd) fn write<W: Work>(&mut self, unit: u32, work: &mut W) {
@@ -278,15 +272,15 @@ impl Translation {
         if slot != NONE {
             self.invalidate(slot);
         }
-        self.append(die, Origin::Host, home);
-        if self.set_is_full(die, Origin::Host) {
+        self.append(die, Origin::Host, &[home]);
+        if self.room_in_set(die, Origin::Host) == self.shape.units_per_set {
             self.finish_set(work);
         }
     }
 
     /// Programs the page set that the host is filling, as full as it is.
     pub(in crate::ssd) fn pad<W: Work>(&mut self, work: &mut W) {
-        let room = self.room_in_set();
+        let room = self.room_in_set(self.current, Origin::Host);
         if room == self.shape.units_per_set {
             return;
         }
@@ -313,9 +307,12 @@ impl Translation {
         self.set(block * self.block_of.get() + next - 1)
     }
 
-    fn set_is_full(&self, die: u32, origin: Origin) -> bool {
+    /// Units that still fit into the page set at a frontier; as many as it holds if that is a new
+    /// one.
+    #[inline]
+    pub(super) fn room_in_set(&self, die: u32, origin: Origin) -> u32 {
         let next = self.dies[die as usize].frontiers[self.stream(origin)].next;
-        self.set_of.split(next).1 == 0
+        self.shape.units_per_set - self.set_of.split(next).1
     }
 
     /// The index of the frontier that takes data of this origin.
@@ -359,9 +356,10 @@ impl Translation {
         frontier.block == NONE || frontier.next == self.block_of.get()
     }
 
-    /// Writes the unit with this home at a frontier of `die` that has room.
+    /// Writes the units with these homes at a frontier of `die` that has room for them.
     #[inline]
-    fn append(&mut self, die: u32, origin: Origin, home: u32) {
+    fn append(&mut self, die: u32, origin: Origin, homes: &[u32]) {
+        let count = homes.len() as u32;
         let stream = self.stream(origin);
         let books = &mut self.dies[die as usize];
         let frontier = &mut books.frontiers[stream];
@@ -369,10 +367,10 @@ impl Translation {
             frontier.block,
             frontier.block * self.block_of.get() + frontier.next,
         );
-        frontier.next += 1;
-        books.valid += 1;
-        self.blocks.add_valid(block);
-        self.map.put(home, slot);
+        frontier.next += count;
+        books.valid += count;
+        self.blocks.add_valid(block, count);
+        self.map.put(homes, slot);
     }
 
     #[inline]

@@ -70,7 +70,7 @@ impl Translation {
         self.map.take_out(block, start, next, &mut held);
         self.map.rewrite(block);
         for (&home, slot) in held.iter().zip(valid) {
-            self.map.put(home, slot);
+            self.map.put(&[home], slot);
         }
         self.moving = held;
     }
