@@ -228,7 +228,11 @@ def calibrate(
     task = Task(kind, host, tuple(points), settings, kept, system)
     settled = settle(task, tree, started + 0.5 * settings.budget_s)
     found = joint(task, settled, started + settings.budget_s)
-    found = replace(found, wall_s=time.monotonic() - started)
+    found = replace(
+        found,
+        wall_s=time.monotonic() - started,
+        estimates=tuple(_as_decided(each, settled.decisions) for each in found.estimates),
+    )
     if kept is not None:
         kept.forget()
     model = settled.model
@@ -268,6 +272,14 @@ def calibrate(
         settled.decisions,
         (*warnings, *found.warnings, *extrapolated(points, every)),
     )
+
+
+def _as_decided(estimate: Estimate, decisions: Sequence[Decision]) -> Estimate:
+    """What hangs on a way of working that the points hardly tell is not told either."""
+    for decision in decisions:
+        if estimate.parameter.key in decision.open:
+            return replace(estimate, identifiable=False, like=decision.way.name)
+    return estimate
 
 
 def _unusual(kind: Kind, found: Fit) -> list[str]:

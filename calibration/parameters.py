@@ -110,6 +110,8 @@ class Way:
     side: Literal["read", "write"]
     """The direction that tells it."""
     options: tuple[Option, ...]
+    decides: tuple[str, ...] = ()
+    """Parameters that are told only once it is: others would be found under another option."""
 
 
 @dataclass(frozen=True)

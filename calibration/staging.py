@@ -164,6 +164,11 @@ class Decision:
     rivals: tuple[Option, ...]
     """Options under which the points are met about as well."""
 
+    @property
+    def open(self) -> frozenset[str]:
+        """Parameters whose values hang on it, if the points hardly tell it."""
+        return frozenset(self.way.decides if self.rivals else ())
+
     def said(self) -> str:
         """In words."""
         text = f"{_said(self.option)}: fits best of {len(self.way.options)} that were tried"
@@ -172,6 +177,8 @@ class Decision:
                 f"; these points hardly tell it from {' and '.join(map(_said, self.rivals))}"
                 " (--set says what is known)"
             )
+            if self.open:
+                text += f"; {', '.join(sorted(self.open))} are told only once it is"
         return text
 
 
