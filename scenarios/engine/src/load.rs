@@ -81,8 +81,9 @@ impl Cover {
         let mask = (1 << self.half_bits) - 1;
         let (mut left, mut right) = (block >> self.half_bits, block & mask);
         for key in self.keys {
-            let mixed = (right ^ key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 29;
-            (left, right) = (right, left ^ (mixed & mask));
+            // A product's highest bits depend on all bits of its factors, others may not change at all.
+            let mixed = (right ^ key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - self.half_bits);
+            (left, right) = (right, left ^ mixed);
         }
         (left << self.half_bits) | right
     }
