@@ -39,7 +39,6 @@ def compression(
     A drive is loaded with random and sequential reads and writes; a scenario with its own loads.
     """
     from raidlab.scenarios.compression import compressions
-    from raidlab.scenarios.compression_report import compression_report
 
     allowed = 'percent from 0 to 100, with commas, such as "0,50,98"'
     wanted = sorted(set(percents("--shares", shares, allowed, lambda share: 0 <= share <= 1)))
@@ -59,4 +58,10 @@ def compression(
         for points in found.curves().values()
         for point in points
     ]
-    give(found, json, html, lambda: table(rows, found.title), lambda: compression_report(found))
+
+    def page() -> str:
+        from raidlab.scenarios.compression_report import compression_report
+
+        return compression_report(found)
+
+    give(found, json, html, lambda: table(rows, found.title), page)

@@ -46,7 +46,6 @@ def controllers(
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
     from raidlab.scenarios.controllers import chosen_controllers, compare_controllers
-    from raidlab.scenarios.controllers_report import controllers_report
 
     loads = _profiles(profiles)
     chosen = chosen_controllers([name.strip() for name in only.split(",") if name.strip()])
@@ -55,7 +54,13 @@ def controllers(
         found = compare_controllers(
             chosen, loads, drives=drives, seed=seed, workers=workers, progress=tell, store=store
         )
-    give(found, json, html, lambda: _show(found), lambda: controllers_report(found))
+
+    def page() -> str:
+        from raidlab.scenarios.controllers_report import controllers_report
+
+        return controllers_report(found)
+
+    give(found, json, html, lambda: _show(found), page)
 
 
 def _profiles(text: str) -> list[Profile]:

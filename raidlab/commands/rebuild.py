@@ -40,7 +40,6 @@ def rebuild(
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
     from raidlab.scenarios.rebuild import PHASES, rebuilds
-    from raidlab.scenarios.rebuild_report import rebuild_report
 
     allowed = 'percent above 0, at most 100, with commas, such as "10,30,100"'
     wanted = percents("--rates", rates, allowed, lambda rate: 0 < rate <= 1)
@@ -58,4 +57,10 @@ def rebuild(
             phase = each.phases.get(name)
             row[f"{name}: 99 % ms"] = "" if phase is None else f"{phase.p99_ms:.4g}"
         rows.append(row)
-    give(found, json, html, lambda: table(rows, found.title), lambda: rebuild_report(found))
+
+    def page() -> str:
+        from raidlab.scenarios.rebuild_report import rebuild_report
+
+        return rebuild_report(found)
+
+    give(found, json, html, lambda: table(rows, found.title), page)
