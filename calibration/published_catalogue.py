@@ -23,6 +23,7 @@ from raidlab.calibration.published_fit import Array, Bench, Fitted, least_loss, 
 from raidlab.calibration.published_rows import fits
 from raidlab.calibration.validate import Compared, summarise, validate
 from raidlab.devices.faults import Faults, SpecError
+from raidlab.devices.files import write_file
 from raidlab.scenarios.store import Store, default_path
 
 PAGE = Path("docs/catalogue-fit.md")
@@ -170,23 +171,28 @@ def main(arguments: Sequence[str]) -> int:
             faults.add("DEVICE", name, f"one of {', '.join(known)}", tuple(known))
     try:
         faults.raise_if_any()
+        _fit(arguments)
     except SpecError as error:
         print(*error.faults, sep="\n", file=sys.stderr)
         return 2
+    return 0
+
+
+def _fit(wanted: Sequence[str]) -> None:
+    known = fits().device
     with Store(default_path()) as store:
         found = []
-        for name in arguments or known:
+        for name in wanted or known:
             fitted = search(Bench(name, known[name], store), known[name])
             median = statistics.median(_percent(fitted.errors))
             print(f"{name}: {len(fitted.errors)} figures, median error {median:.1f} %", flush=True)
-            Path(fitted.bench.path).write_text(fitted.sheet(), encoding="utf-8")
+            write_file(Path(fitted.bench.path), fitted.sheet())
             found.append(fitted)
-        if not arguments:
-            PAGE.write_text(page(found), encoding="utf-8")
+        if not wanted:
+            write_file(PAGE, page(found))
             print(f"wrote {PAGE}")
             for fitted in found:
                 fitted.bench.forget()
-    return 0
 
 
 if __name__ == "__main__":

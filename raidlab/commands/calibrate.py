@@ -21,9 +21,9 @@ from raidlab.commands.common import (
     say,
     table,
     unfinished,
-    write_file,
 )
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.files import write_file
 from raidlab.devices.units import DURATION
 
 if TYPE_CHECKING:

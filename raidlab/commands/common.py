@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, Protocol, TypeVar
 import typer
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.files import write_file
 from raidlab.scenarios.store import Store, default_path
 
 if TYPE_CHECKING:
@@ -138,30 +139,6 @@ def _why_unwritable(path: Path) -> str | None:
     if not folder.is_dir():
         return f"{folder} is no folder"
     return None if os.access(folder, os.W_OK | os.X_OK) else f"no permission in {folder}"
-
-
-def write_file(path: Path, text: str) -> None:
-    """Writes a file whole or not at all, making its folder.
-
-    Raises:
-        SpecError: It cannot be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
-            return
-        # A full disk leaves what was there before.
-        path = path.resolve()
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
-    except OSError as error:
-        why = f"cannot be written: {error.strerror}"
-        raise SpecError([Fault("", None, why, (), str(path))]) from None
 
 
 def table(rows: list[dict[str, Any]], title: str | None = None) -> None:

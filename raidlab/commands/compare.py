@@ -21,9 +21,9 @@ from raidlab.commands.common import (
     command,
     say,
     table,
-    write_file,
 )
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.files import write_file
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
 

@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from raidlab.calibration.disksim import import_disksim
-from raidlab.commands.common import Json, command, say, write_file
+from raidlab.commands.common import Json, command, say
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.files import write_file
 
 
 @command

@@ -23,8 +23,8 @@ from raidlab.commands.common import (
     table,
     tell_breaches,
     unfinished,
-    write_file,
 )
+from raidlab.devices.files import write_file
 from raidlab.scenarios.endurance import COLUMNS, endurance
 from raidlab.scenarios.result import Result
 from raidlab.scenarios.simulate import Interrupted, simulate

@@ -31,8 +31,8 @@ from raidlab.commands.common import (
     say,
     table,
     unfinished,
-    write_file,
 )
+from raidlab.devices.files import write_file
 
 
 @command

@@ -16,8 +16,8 @@ from raidlab.calibration import trace, trace_formats
 from raidlab.calibration.measurement import Latency, Measurement, Point, Side
 from raidlab.commands import replay
 from raidlab.commands import validate as validating
-from raidlab.commands.common import write_file
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.files import write_file
 from raidlab.scenarios.system import load_scenario
 
 STATION = """

@@ -1,0 +1,32 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from raidlab.devices.faults import Fault, SpecError
+
+
+def write_file(path: Path, text: str) -> None:
+    """Writes a file whole or not at all, making its folder.
+
+    Raises:
+        SpecError: It cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+            return
+        # A full disk leaves what was there before.
+        path = path.resolve()
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        why = f"cannot be written: {error.strerror}"
+        raise SpecError([Fault("", None, why, (), str(path))]) from None
