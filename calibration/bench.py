@@ -100,7 +100,7 @@ class Bench:
         Raises:
             SpecError: The host has no port for the drive.
         """
-        options = options or DriveOptions()
+        options = drive.beside(host.clock, options or DriveOptions())
         faults = Faults()
         connect(host, None, [Attached(drive, drive.name, "device")], faults)
         faults.raise_if_any()

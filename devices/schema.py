@@ -12,7 +12,7 @@ import copy
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -122,6 +122,10 @@ class DriveSpec(DeviceSpec):
         for name, value in options.given().items():
             if name not in self.options:
                 yield Fault(name, value, f"has no effect on {self.name} (kind {self.kind})")
+
+    def beside(self, clock: float | None, options: DriveOptions) -> DriveOptions:
+        """The options beside a host whose CPU runs at `clock` hertz; most drives do not care."""
+        return replace(options, clock=clock) if "clock" in self.options else options
 
     def capacity_bytes(self, options: DriveOptions) -> int:
         """Bytes that a host can address under `options`."""

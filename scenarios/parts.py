@@ -340,9 +340,7 @@ class Parts:
         ]
 
     def _model(self, spec: DriveSpec, options: DriveOptions) -> int:
-        if "clock" in spec.options:
-            options = replace(options, clock=self.clock)
-        plan = spec.to_plan(options)
+        plan = spec.to_plan(spec.beside(self.clock, options))
         if plan not in self.models:
             self.models.append(plan)
         return self.models.index(plan)

@@ -31,6 +31,7 @@ from raidlab.devices.catalogue import find, load_device
 from raidlab.devices.faults import SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
+from raidlab.devices.ssd import SsdSpec
 from tests.calibration.known_drives import station
 
 
@@ -389,3 +390,13 @@ def test_a_step_of_one_parameter_simulates_the_points_that_feel_it_alone() -> No
     there = search.stepped(np.array([0.2, 0.5]), 1, here)
     assert asked == [(0, 1, 2), (2,)]
     assert there == pytest.approx([2.0, 2.0, 5.0, 0.4, 1.0])
+
+
+def test_a_bench_has_the_clock_of_its_host() -> None:
+    """Behind a host of another clock the card's map costs what it costs in a scenario."""
+    host = find("ahci").spec
+    assert isinstance(host, HostSpec)
+    card = find("iodrive-320").spec
+    assert isinstance(card, SsdSpec)
+    on_bench = Bench.of(card, host).device["firmware"]["write_unit_ns"]
+    assert on_bench == round(card.firmware.write_unit * 2.93e9 / host.clock)
