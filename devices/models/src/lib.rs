@@ -16,8 +16,8 @@ mod ssd;
 mod station;
 
 pub use controller::{
-    BitSet, Cache, Chip, ChipParams, Found, Heat, LINE_SECTORS, Leaving, PAGE, PROMOTE_AFTER_MAX,
-    Path, SECTOR, Sectors, Table, Throughput, Tier, TierParams, sectors,
+    BitSet, Busy, Cache, Chip, ChipParams, Found, Heat, LINE_SECTORS, Leaving, PAGE,
+    PROMOTE_AFTER_MAX, Path, SECTOR, Sectors, Table, Throughput, Tier, TierParams, sectors,
 };
 pub use device::{Device, DeviceParams};
 pub use fault::Fault;

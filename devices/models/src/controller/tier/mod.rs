@@ -5,7 +5,8 @@
 //! now and then. An access that brings the heat to the mark makes a line hot: it may be copied
 //! to the SSDs, into a free slot or into that of the clean line that was used longest ago.
 //! Dirty lines are newer than the array; they are written back from the one that was used
-//! longest ago on, while more of them than the mark are dirty or no clean line is left.
+//! longest ago on, while more of them than the mark are dirty or no clean line is left. A slot
+//! that is read or written, *pinned*, is neither given to another line nor written back.
 //! See docs/models/cache-tier.md.
 
 mod entries;
@@ -13,6 +14,7 @@ mod recency;
 #[cfg(test)]
 mod tests;
 
+use super::Busy;
 use entries::Entries;
 use recency::List;
 use std::hint::black_box;
@@ -34,6 +36,9 @@ pub struct TierParams {
 const SLOTS: u32 = 256;
 /// The most accesses that can make a line hot.
 pub const PROMOTE_AFTER_MAX: u32 = SLOTS - 1;
+
+/// Slots that may be read or written at once before memory must grow.
+const PINS: usize = 2048;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -68,6 +73,11 @@ struct Held {
     state: State,
 }
 
+const NOTHING: Held = Held {
+    line: 0,
+    state: State::Free,
+};
+
 /// The lines of an array on a tier.
 #[derive(Clone, Debug)]
 pub struct Tier {
@@ -82,6 +92,8 @@ pub struct Tier {
     fresh: u32,
     promote_after: u32,
     dirty_max: u32,
+    /// Slots that are read or written.
+    pins: Busy,
     counts: Counts,
 }
 
@@ -89,6 +101,8 @@ pub struct Tier {
 struct Counts {
     coming: u32,
     leaving: u32,
+    /// Slots without a line that are not free before they have been read.
+    dropped: u32,
 }
 
 impl Tier {
@@ -104,13 +118,7 @@ impl Tier {
         let slots = params.slots as usize;
         Ok(Tier {
             entries: Entries::new(params.lines as usize),
-            held: vec![
-                Held {
-                    line: 0,
-                    state: State::Free
-                };
-                slots
-            ],
+            held: vec![NOTHING; slots],
             order: recency::Order::new(slots),
             clean: List::default(),
             dirty: List::default(),
@@ -118,6 +126,7 @@ impl Tier {
             fresh: 0,
             promote_after: params.promote_after.clamp(1, PROMOTE_AFTER_MAX),
             dirty_max: (f64::from(params.slots) * params.dirty_share) as u32,
+            pins: Busy::with_capacity(PINS),
             counts: Counts::default(),
         })
     }
@@ -199,7 +208,7 @@ impl Tier {
     pub fn begin(&mut self, line: u64) -> Option<u32> {
         debug_assert!(self.entries.get(line) < SLOTS);
         let slot = self.free.pop().or_else(|| self.unused()).or_else(|| {
-            let slot = self.clean.oldest()?;
+            let slot = self.oldest_at_rest(&self.clean)?;
             self.order.unlink(&mut self.clean, slot);
             *self.entries.at(self.line(slot)) = 0;
             Some(slot)
@@ -211,6 +220,26 @@ impl Tier {
         };
         self.counts.coming += 1;
         Some(slot)
+    }
+
+    /// The slot of a list that was used longest ago, of those that nobody reads or writes.
+    fn oldest_at_rest(&self, list: &List) -> Option<u32> {
+        let mut slots = self.order.oldest_first(list);
+        slots.find(|&slot| !self.pins.at(slot.into()))
+    }
+
+    /// Somebody begins to read or write a slot.
+    pub fn pin(&mut self, slot: u32) {
+        self.pins.begin(slot.into());
+    }
+
+    /// Somebody who began to read or write a slot is done.
+    pub fn unpin(&mut self, slot: u32) {
+        let last = self.pins.end(slot.into());
+        if last && self.held[slot as usize].state == State::Free {
+            self.counts.dropped -= 1;
+            self.free.push(slot);
+        }
     }
 
     fn unused(&mut self) -> Option<u32> {
@@ -237,7 +266,79 @@ impl Tier {
     fn release(&mut self, slot: u32) {
         *self.entries.at(self.line(slot)) = 0;
         self.held[slot as usize].state = State::Free;
-        self.free.push(slot);
+        if self.pins.at(slot.into()) {
+            self.counts.dropped += 1;
+        } else {
+            self.free.push(slot);
+        }
+    }
+
+    /// A slot that can be read no more loses its line, unless that is on its way back; true if the
+    /// line was dirty.
+    pub fn drop_line(&mut self, slot: u32) -> Option<bool> {
+        let dirty = match self.held[slot as usize].state {
+            State::Clean => false,
+            State::Dirty => true,
+            _ => return None,
+        };
+        let list = if dirty {
+            &mut self.dirty
+        } else {
+            &mut self.clean
+        };
+        self.order.unlink(list, slot);
+        self.release(slot);
+        Some(dirty)
+    }
+
+    /// Whether a slot holds a line that is newer than the array.
+    pub fn is_dirty(&self, slot: u32) -> bool {
+        let state = self.held[slot as usize].state;
+        matches!(state, State::Dirty | State::Leaving | State::Renewed)
+    }
+
+    /// Whether a slot's line is on its way back as it is.
+    pub fn is_leaving(&self, slot: u32) -> bool {
+        self.held[slot as usize].state == State::Leaving
+    }
+
+    /// Slots with lines that are newer than the array.
+    pub fn dirty_slots(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.fresh).filter(|&slot| self.is_dirty(slot))
+    }
+
+    /// All lines are lost, and all heat.
+    pub fn clear(&mut self) {
+        self.entries.change(|entry| *entry = 0);
+        self.held.fill(NOTHING);
+        (self.clean, self.dirty) = (List::default(), List::default());
+        self.free.clear();
+        self.fresh = 0;
+        self.pins.clear();
+        self.counts = Counts::default();
+    }
+
+    /// The power fails: which lines the slots hold is kept beside them; copies that were under way
+    /// are not, and heat is forgotten.
+    pub fn power_fails(&mut self) {
+        self.pins.clear();
+        self.free.clear();
+        self.counts.dropped = 0;
+        for slot in 0..self.fresh {
+            match self.held[slot as usize].state {
+                State::Coming | State::Spoiled => {
+                    self.arrived(slot, false);
+                }
+                State::Leaving | State::Renewed => self.cleaned(slot, false),
+                State::Free => self.free.push(slot),
+                State::Clean | State::Dirty => {}
+            }
+        }
+        self.entries.change(|entry| {
+            if *entry < SLOTS {
+                *entry = 0;
+            }
+        });
     }
 
     /// New data for a line go to the SSDs: gives the slot, if the line is there.
@@ -278,7 +379,7 @@ impl Tier {
         if self.dirty.len() <= self.dirty_max && !needed {
             return None;
         }
-        let slot = self.dirty.oldest()?;
+        let slot = self.oldest_at_rest(&self.dirty)?;
         self.order.unlink(&mut self.dirty, slot);
         self.held[slot as usize].state = State::Leaving;
         self.counts.leaving += 1;
@@ -328,7 +429,7 @@ impl Tier {
             }
         }
         let counted = self.len() + self.counts.coming;
-        let used = self.fresh - self.free.len() as u32;
+        let used = self.fresh - self.free.len() as u32 - self.counts.dropped;
         if placed != counted || used != placed {
             return Err(format!(
                 "tier: {placed} lines have slots, {counted} are counted, {used} slots are used"

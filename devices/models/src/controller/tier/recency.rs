@@ -26,10 +26,6 @@ impl List {
     pub(super) fn len(&self) -> u32 {
         self.len
     }
-
-    pub(super) fn oldest(&self) -> Option<u32> {
-        (self.oldest != NONE).then_some(self.oldest)
-    }
 }
 
 /// A slot's neighbours in its list.
@@ -92,6 +88,13 @@ impl Order {
             older => self.links[older as usize].newer = newer,
         }
         list.len -= 1;
+    }
+
+    /// The slots of a list, the one used longest ago first.
+    pub(super) fn oldest_first(&self, list: &List) -> impl Iterator<Item = u32> + '_ {
+        let known = |slot: u32| (slot != NONE).then_some(slot);
+        let newer = move |slot: &u32| known(self.links[*slot as usize].newer);
+        std::iter::successors(known(list.oldest), newer)
     }
 
     #[inline]

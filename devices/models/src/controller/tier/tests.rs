@@ -83,6 +83,61 @@ fn a_write_past_the_tier_spoils_what_is_on_its_way() {
     tier.check().unwrap();
 }
 
+/// Two slots, both read: no line comes before one has been read, then into that one.
+#[test]
+fn a_slot_that_is_read_is_not_given_to_another_line() {
+    let mut tier = tier(2, 1);
+    let slots = [1, 2].map(|line| bring(&mut tier, line).unwrap());
+    slots.iter().for_each(|&slot| tier.pin(slot));
+    assert_eq!(tier.begin(3), None);
+    tier.pin(slots[1]);
+    tier.unpin(slots[1]);
+    assert_eq!(tier.begin(3), None);
+    tier.unpin(slots[1]);
+    assert_eq!(tier.begin(3), Some(slots[1]));
+    // A line that was written past the tier while it was read: its slot is free when that is over.
+    tier.written_past(1);
+    assert_eq!((tier.slot(1), tier.begin(4)), (None, None));
+    tier.check().unwrap();
+    tier.unpin(slots[0]);
+    assert_eq!(tier.begin(4), Some(slots[0]));
+    tier.check().unwrap();
+}
+
+#[test]
+fn a_dirty_line_that_is_being_written_is_not_written_back() {
+    let mut tier = tier(4, 1);
+    let slots = [1, 2, 3].map(|line| bring(&mut tier, line).unwrap());
+    for line in 1..4 {
+        tier.write(line);
+    }
+    tier.pin(slots[0]);
+    assert_eq!(tier.next_to_clean(), Some(slots[1]));
+}
+
+/// After an outage dirty lines are dirty, clean ones clean; copies and heat are gone.
+#[test]
+fn what_a_tier_holds_outlives_an_outage() {
+    let mut tier = tier(4, 2);
+    for line in 0..4 {
+        bring(&mut tier, line);
+    }
+    for line in 0..3 {
+        tier.write(line);
+    }
+    assert!(tier.next_to_clean().is_some());
+    tier.begin(7);
+    tier.access(9);
+    tier.power_fails();
+    assert_eq!((tier.len(), tier.dirty()), (3, 3));
+    assert_eq!((tier.slot(3), tier.slot(7)), (None, None));
+    assert_eq!(tier.access(9), Heat::Cold);
+    tier.check().unwrap();
+    tier.clear();
+    assert_eq!((tier.len(), tier.slot(0)), (0, None));
+    tier.check().unwrap();
+}
+
 proptest! {
     /// Against sets: a dirty line stays readable until it has been written back as it is.
     #[test]
