@@ -125,6 +125,8 @@ def _without_rebuild(table: ScenarioTable, parts: Parts) -> Iterator[str]:
     }
     for event in fails:
         name = event.array or next(iter(parts.offered), "")
+        if name in parts.tiers:
+            yield from _without_tier(name, parts)
         if name not in parts.offered or len(parts.offered[name][0]) != 1:
             continue
         plan = parts.arrays[parts.offered[name][0][0]]
@@ -136,6 +138,18 @@ def _without_rebuild(table: ScenarioTable, parts: Parts) -> Iterator[str]:
                 f"array {name}: no rebuild after drive {event.drive} has failed: there is neither a"
                 " hot spare (hot_spares) nor a new drive (an event replace-drive)"
             )
+
+
+def _without_tier(name: str, parts: Parts) -> Iterator[str]:
+    """A tier that has no copy of what it holds."""
+    above = next(
+        plan for plan in parts.arrays if plan.get("tier", {}).get("array") == parts.tiers[name]
+    )
+    if parts.arrays[parts.tiers[name]]["level"] in _BARE and above["tier"]["write_back"]:
+        yield (
+            f"array {name}: a failed drive takes the tier with it, and the lines that are dirty"
+            " there"
+        )
 
 
 def _forgets(array: str) -> str:
@@ -164,8 +178,10 @@ def _move(
 
 
 def _array(key: str, event: EventTable, parts: Parts) -> int | None:
-    known = list(parts.offered)
-    name = event.array or (known[0] if len(known) == 1 else "")
+    name = event.array or (next(iter(parts.offered)) if len(parts.offered) == 1 else "")
+    known = [*parts.offered, *parts.tiers]
+    if name in parts.tiers:
+        return parts.tiers[name]
     if name not in parts.offered or len(parts.offered[name][0]) != 1:
         allowed = f"the name of an array: {', '.join(known)}"
         parts.faults.add(f"{key}.array", event.array or None, allowed, known)

@@ -48,6 +48,8 @@ class Parts:
     """The plan's `arrays`."""
     offered: dict[str, tuple[list[int], int | None]] = field(default_factory=dict)
     """For each array of the scenario: the plan's arrays, bytes that each offers if known."""
+    tiers: dict[str, int] = field(default_factory=dict)
+    """The plan's arrays that are tiers of others, by name."""
     warnings: list[str] = field(default_factory=list)
     volatile: list[str] = field(default_factory=list)
     """Arrays with drives whose own caches forget what they hold when the power fails."""
@@ -118,6 +120,7 @@ class Parts:
         tier = add_tier(self, key, name, table, controller)
         if tier is not None:
             self.arrays[indices[0]]["tier"] = tier
+            self.tiers[self.arrays[tier["array"]]["name"]] = tier["array"]
 
     def _without_fast_path(
         self, name: str, settings: ControllerTable | None, indices: list[int]

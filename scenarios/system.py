@@ -21,6 +21,7 @@ from raidlab.scenarios.happenings import happenings
 from raidlab.scenarios.parts import Parts
 from raidlab.scenarios.schema import ScenarioTable, WorkloadTable
 from raidlab.scenarios.support import not_yet
+from raidlab.scenarios.tier import follows_data
 from raidlab.scenarios.topology import Topology, connect
 
 
@@ -148,9 +149,7 @@ def build_scenario(
         if controller is None or table.controller is None
         else [controller_plan(controller, table.controller, topology.to_host)],
         "events": events,
-        # A tier refuses events that can cost data; beside others there is nothing to follow.
-        "data": any(event["action"] != "move_hot_spot" for event in events)
-        and all(array.cache_tier is None for array in table.array),
+        "data": follows_data(table),
         "workloads": [plan for _, plans in workloads for plan in plans],
     }
     return Scenario(

@@ -6,13 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 from raidlab.devices.controller import ControllerSpec
 from raidlab.scenarios.arrays import data_columns, usable_bytes, wrong_count
-from raidlab.scenarios.schema import ArrayTable, CacheTierTable, ControllerTable, PastTable
+from raidlab.scenarios.schema import (
+    ArrayTable,
+    CacheTierTable,
+    ControllerTable,
+    PastTable,
+    ScenarioTable,
+)
 
 if TYPE_CHECKING:
     from raidlab.scenarios.parts import Parts
 
 
 _COST_DATA = ("fail-drive", "unreadable-sectors", "replace-drive", "power-fail")
+"""Events after which content of drives or of the controller's memory can be gone."""
+
+
+def follows_data(scenario: ScenarioTable) -> bool:
+    """Whether a run follows the versions of its data.
+
+    It does if something happens to them, and if every line of a tier was really brought there.
+    """
+    happens = any(event.action != "move-hot-spot" for event in scenario.event)
+    return happens and scenario.run.time_lapse == 1
 
 
 def line_bytes(table: ArrayTable) -> int:
@@ -53,6 +69,14 @@ def add_tier(
     if usable > spec.tier.size_max:
         allowed = f"at most {spec.tier.size_max / 1e9:g} GB of cache on {spec.name}"
         parts.faults.add(f"{key}.drives", f"{usable / 1e9:.1f} GB", allowed)
+        return None
+    forgets = sorted({drive.spec.name for drive, options in chosen if drive.spec.volatile(options)})
+    if forgets and any(event.action == "power-fail" for event in parts.scenario.event):
+        allowed = (
+            "SSDs that forget nothing when the power fails (write_cache = false): which of its"
+            " lines are whole nobody could know"
+        )
+        parts.faults.add(f"{key}.drives", ", ".join(forgets), allowed)
         return None
     wrong = sorted({drive.spec.name for drive, _ in chosen if drive.spec.kind == "hdd"})
     if wrong:
@@ -101,11 +125,10 @@ def _may_have_one(
     if flash:
         allowed = f"left out: it serves hard disks, and {', '.join(sorted(flash))} is none"
         parts.faults.add(key, None, allowed)
-    for event in parts.scenario.event:
-        if event.action in _COST_DATA:
-            allowed = "left out beside events that can cost data: they are not followed on a tier"
-            parts.faults.add(key, event.action, allowed)
-            break
+    costs = [event.action for event in parts.scenario.event if event.action in _COST_DATA]
+    if costs and parts.scenario.run.time_lapse > 1:
+        allowed = f"1 beside {costs[0]}: what a time lapse brings to a tier has no data to follow"
+        parts.faults.add("run.time_lapse", parts.scenario.run.time_lapse, allowed)
     return len(parts.faults.found) == before
 
 

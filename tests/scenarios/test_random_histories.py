@@ -18,23 +18,30 @@ LEVELS = (
 US = st.integers(0, 90_000)
 
 
-def events_of(drives):
-    """Lists of events on an array of so many drives, spares included."""
-    drive = st.integers(0, drives - 1)
+TIERS = (None, None, ("raid0", 1), ("raid0", 2), ("raid1", 2), ("raid1e", 3))
+
+
+def events_of(drives, fast):
+    """Lists of events on an array of so many drives, spares included, and on its tier's."""
+    own = st.integers(0, drives - 1).map(lambda drive: {"array": "data", "drive": drive})
+    drive = own
+    if fast:
+        above = st.integers(0, fast - 1).map(lambda drive: {"array": "data-tier", "drive": drive})
+        drive = st.one_of(own, above)
     at = US.map(lambda us: f"{us} us")
     one = st.one_of(
-        st.builds(lambda at, drive: {"at": at, "action": "fail-drive", "drive": drive}, at, drive),
+        st.builds(lambda at, drive: {"at": at, "action": "fail-drive"} | drive, at, drive),
+        st.builds(lambda at, drive: {"at": at, "action": "replace-drive"} | drive, at, drive),
         st.builds(
-            lambda at, drive: {"at": at, "action": "replace-drive", "drive": drive}, at, drive
-        ),
-        st.builds(
-            lambda at, drive, offset: {
-                "at": at,
-                "action": "unreadable-sectors",
-                "drive": drive,
-                "offset": f"{offset * 512} B",
-                "size": "1 KiB",
-            },
+            lambda at, drive, offset: (
+                {
+                    "at": at,
+                    "action": "unreadable-sectors",
+                    "offset": f"{offset * 512} B",
+                    "size": "1 KiB",
+                }
+                | drive
+            ),
             at,
             drive,
             st.integers(0, 254),
@@ -48,7 +55,7 @@ def events_of(drives):
         st.builds(lambda at: {"at": at, "action": "patrol-read"}, at),
         st.builds(lambda at: {"at": at, "action": "consistency-check"}, at),
         st.builds(
-            lambda at, drive: {"at": at, "action": "slow-drive", "drive": drive, "extra": "2 ms"},
+            lambda at, drive: {"at": at, "action": "slow-drive", "extra": "2 ms"} | drive,
             at,
             drive,
         ),
@@ -63,6 +70,15 @@ def scenarios(draw):
     write = draw(st.sampled_from(["write-through", "write-back", "always-write-back"]))
     backup = draw(st.sampled_from(["none", "fbu"]))
     through = write == "write-through" or (write == "write-back" and backup == "none")
+    fast = draw(st.sampled_from(TIERS))
+    tier = {}
+    if fast is not None:
+        tier["cache_tier"] = {
+            "level": fast[0],
+            "drives": [{"model": "tiny", "count": fast[1]}],
+            "write": draw(st.sampled_from(["read", "write-back"])),
+            "state": draw(st.sampled_from(["empty", "warm"])),
+        }
     return {
         "controller": {
             "model": "lsi2208-1g-3.0",
@@ -79,6 +95,7 @@ def scenarios(draw):
                 "stripe_unit": draw(st.sampled_from(["2 KiB", "8 KiB"])),
                 "hot_spares": spares,
                 "rebuild_rate": draw(st.sampled_from([0.2, 1.0])),
+                **tier,
             }
         ],
         "workload": [
@@ -93,7 +110,9 @@ def scenarios(draw):
         "run": {"warm_up": "0 s", "duration": "100 ms", "seed": draw(st.integers(0, 2**32))},
         "event": draw(
             # A battery that nothing needs does not learn.
-            events_of(count + spares).filter(lambda events: not (through and _learns(events)))
+            events_of(count + spares, fast[1] if fast else 0).filter(
+                lambda events: not (through and _learns(events))
+            )
         ),
     }
 
@@ -124,6 +143,9 @@ def test_what_the_data_say_of_a_history(tiny_drives, scenario):
     entry = array["drives"][0]
     forgets, level, count = entry["model"] == "forgetful", array["level"], entry["count"]
     entry["model"] = str(tiny_drives / f"{entry['model']}.toml")
+    tier = array.get("cache_tier")
+    if tier is not None:
+        tier["drives"][0]["model"] = str(tiny_drives / "tiny.toml")
     result = simulate(build_scenario(scenario), workers=1)
     assert result.breaches == ()
     if not events:
@@ -131,7 +153,11 @@ def test_what_the_data_say_of_a_history(tiny_drives, scenario):
         return
     data = result.data
     damage = by_action(events, "fail-drive", "replace-drive", "unreadable-sectors")
-    lost = {event["drive"] for event in damage if event["drive"] < count}
+    own = [event for event in damage if event["array"] == "data"]
+    lost = {event["drive"] for event in own if event["drive"] < count}
+    above = {event["drive"] for event in damage if event["array"] == "data-tier"}
+    alone = tier is not None and tier["write"] == "write-back"
+    tier_bears = not alone or borne(tier["level"], tier["drives"][0]["count"], above)
     outage = bool(by_action(events, "power-fail"))
     kept = controller["backup"] == "fbu" and not forgets and not _learns(events)
     through = not forgets and (
@@ -141,7 +167,8 @@ def test_what_the_data_say_of_a_history(tiny_drives, scenario):
     parity = level in ("raid5", "raid6", "raid50", "raid60")
     if not (parity and outage and lost and not kept):
         assert data["stale_reads"] == 0
-    if borne(level, count, lost) and (not outage or kept or (through and not (parity and lost))):
+    whole = borne(level, count, lost) and tier_bears
+    if whole and (not outage or kept or (through and not (parity and lost))):
         assert data["lost_writes"] == data["lost_sectors"] == data["refused_reads"] == 0
     if not outage or kept:
         assert data["corrupt_stripes"] == 0

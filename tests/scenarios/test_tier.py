@@ -73,6 +73,8 @@ def test_a_tier_serves_other_levels(level: str) -> None:
     assert rate(level=level, tier={"state": "warm"}) > 2 * rate(level=level, tier=None)
 
 
+FAILS = {"at": "8 s", "action": "fail-drive", "array": "data-tier", "drive": 1}
+
 SETTLED = {"warm_up": "30 s", "duration": "30 s"}
 """Long enough for the controller's memory to be full: until then an array without a tier seems to
 give 1100 IO/s, of which 600 are left."""
@@ -175,14 +177,15 @@ def test_a_hot_spot_that_moves_must_be_learned_again() -> None:
 def test_a_slow_disk_slows_what_the_tier_does_not_hold() -> None:
     """One of four disks takes 100 ms more for each command: 25 ms more for the mean read.
 
-    Nothing can be lost, and nothing is said of it.
+    Nothing can be lost, and that is what is said.
     """
     slow = [{"at": "5 s", "action": "slow-drive", "drive": 1, "extra": "100 ms"}]
 
     def mean_read(**changes: Any) -> float:
         result = simulate(build_scenario(tree(outstanding=2, **changes)))
         assert result.breaches == ()
-        assert result.data is None
+        lost = ("lost_writes", "stale_reads", "refused_reads", "corrupt_stripes")
+        assert result.data is None or not any(result.data[key] for key in lost)
         return float(result.results[0]["read"]["latency_us"]["mean"]) / 1e3
 
     assert mean_read(event=slow) - mean_read() > 20
@@ -195,6 +198,60 @@ def test_while_the_battery_learns_writes_go_through_to_the_tier() -> None:
     load = {"tier": {"state": "warm"}, "area": "2 GB", "write": "write-back", "outstanding": 1}
     back, through = (simulated(**load, event=event) for event in ([], learns))
     assert through["write"]["latency_us"]["mean"] > 2 * back["write"]["latency_us"]["mean"]
+
+
+def data_of(**changes: Any) -> dict[str, Any]:
+    """What became of the data of a small hot spot, with the one event that `changes` have."""
+    load = {"area": "1 GB", "outstanding": 16, "duration": "10 s", "warm_up": "0 s"}
+    result = simulate(build_scenario(tree(**(load | changes))))
+    assert result.breaches == ()
+    assert result.data is not None
+    return dict(result.data)
+
+
+def test_a_failed_ssd_costs_what_only_it_had() -> None:
+    """A mirrored tier and one for reads have everything twice, a striped one has not."""
+    whole = {"lost_writes": 0, "refused_reads": 0, "stale_reads": 0, "corrupt_stripes": 0}
+    mirrored = data_of(event=[FAILS], tier={"level": "raid1"})
+    read = data_of(event=[FAILS], tier={"level": "raid0", "write": "read"})
+    striped = data_of(event=[FAILS], tier={"level": "raid0"})
+    assert mirrored.items() >= whole.items()
+    assert read.items() >= whole.items()
+    assert striped["lost_writes"] > 0
+    assert striped["refused_reads"] > 0
+    assert striped["stale_reads"] == striped["corrupt_stripes"] == 0
+
+
+@pytest.mark.parametrize("write", ["write-back", "read"])
+def test_disks_and_power_fail_beside_a_tier(write: str) -> None:
+    """One disk of a RAID 5 for good, the power for a second; flash keeps the memory."""
+    events = [
+        {"at": "3 s", "action": "fail-drive", "array": "data", "drive": 1},
+        {"at": "6 s", "action": "power-fail", "lasts": "1 s"},
+        {"at": "8 s", "action": "replace-drive", "array": "data", "drive": 1},
+    ]
+    disks = [{"model": "sata-6g-hdd", "count": 4, "write_cache": False}]
+    scenario = tree(level="raid5", tier={"write": write}, write="write-back", event=events)
+    scenario["array"][0]["drives"] = disks
+    scenario["run"]["warm_up"] = "0 s"
+    scenario["workload"][0] |= {"area": "1 GB", "outstanding": 16}
+    result = simulate(build_scenario(scenario))
+    assert result.breaches == ()
+    assert result.data is not None
+    lost = ("lost_writes", "stale_reads", "refused_reads", "corrupt_stripes")
+    assert [result.data[key] for key in lost] == [0, 0, 0, 0]
+
+
+def test_the_power_does_not_fail_beside_a_tier_that_forgets(tiny_drives: Any) -> None:
+    ssds = {"drives": [{"model": str(tiny_drives / "forgetful.toml"), "count": 2}]}
+    power = [{"at": "1 s", "action": "power-fail"}]
+    with pytest.raises(SpecError, match="SSDs that forget nothing"):
+        build_scenario(tree(tier=ssds, event=power, area="64 KiB"))
+
+
+def test_a_striped_tier_whose_drive_fails_is_warned_of() -> None:
+    scenario = build_scenario(tree(event=[FAILS], tier={"level": "raid0"}))
+    assert any("takes the tier with it" in warning for warning in scenario.warnings)
 
 
 def test_a_read_tier_leaves_writes_to_the_disks() -> None:
@@ -219,8 +276,12 @@ def test_a_read_tier_leaves_writes_to_the_disks() -> None:
         ({"drive": "sas-6g-ssd"}, "it serves hard disks"),
         ({"tier": {"drives": [{"model": "sas-6g-hdd", "count": 2}]}}, "hard disks are no cache"),
         ({"tier": {"level": "raid1e"}}, "3 drives or more"),
-        ({"event": [{"at": "1 s", "action": "fail-drive", "drive": 1}]}, "events that can cost"),
-        ({"event": [{"at": "1 s", "action": "power-fail"}]}, "events that can cost"),
+        (
+            {"event": [{"at": "1 s", "action": "fail-drive", "drive": 1}], "time_lapse": 10},
+            "no data to follow",
+        ),
+        ({"event": [FAILS | {"drive": 2}]}, "a drive of data-tier: 0 to 1"),
+        ({"event": [FAILS | {"array": "tier"}]}, "the name of an array: data, data-tier"),
         ({"event": [{"at": "1 s", "action": "move-hot-spot"}]}, "a workload with a hot_spot"),
         ({"tier": None, "time_lapse": 10}, "without a cache_tier"),
         ({"hot_spot": "40 GB"}, "at most what the area"),

@@ -74,6 +74,9 @@ impl Simulation {
         let capacity = self
             .capacity(array)
             .ok_or_else(|| format!("array {array}; there are {}", self.system.arrays.len()))?;
+        if self.system.raid.tier_of[array as usize].is_some() {
+            return Err(format!("array {array}; it is the tier of another"));
+        }
         if op != Op::Flush && bytes == 0 {
             return Err("0 bytes; at least 1 is needed".into());
         }
@@ -146,6 +149,10 @@ impl Simulation {
         };
         if let Err((key, index, count)) = action.check(sizes) {
             return Err(format!("{key} {index}; there are {count}"));
+        }
+        let mut tiers = self.system.raid.tiers.iter().flatten();
+        if matches!(action, Action::PowerFail { .. }) && tiers.any(|tier| tier.forgets) {
+            return Err("power_fail beside a tier whose drives forget what they hold".into());
         }
         self.system.calendar.advance_to(self.now);
         self.system.happen(action, self.now);

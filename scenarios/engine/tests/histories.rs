@@ -1,5 +1,5 @@
-//! Random histories on every level: whatever fails, no wrong version is served as right, and
-//! what the redundancy and the cache's backup can bear loses nothing.
+//! Random histories on every level, with and without a tier: whatever fails, no wrong version is
+//! served as right, and what the redundancy and the cache's backup can bear loses nothing.
 //!
 //! `RAIDLAB_HISTORIES=100000 cargo test --release -p raidlab-engine --test histories` runs as many;
 //! `RAIDLAB_SEED=7` makes them others.
@@ -28,6 +28,20 @@ enum Happening {
     Check,
 }
 
+/// Fast drives over the array, behind its own drives and spares.
+#[derive(Clone, Debug)]
+struct Fast {
+    level: (&'static str, u32),
+    spares: u32,
+    write_back: bool,
+    /// Lines that each drive holds.
+    lines: u64,
+    promote_after: u32,
+    dirty_share: f64,
+    copies: u32,
+    warm: bool,
+}
+
 #[derive(Clone, Debug)]
 struct History {
     level: (&'static str, u32),
@@ -43,7 +57,35 @@ struct History {
     outstanding: u32,
     block_sectors: u64,
     seed: u64,
+    tier: Option<Fast>,
     happenings: Vec<(u64, Happening)>,
+}
+
+fn tiers() -> impl Strategy<Value = Option<Fast>> {
+    let levels = vec![("raid0", 1), ("raid0", 2), ("raid1", 2), ("raid1e", 3)];
+    let fast = (
+        prop::sample::select(levels),
+        0u32..2,
+        any::<bool>(),
+        1u64..6,
+        1u32..4,
+        0.1f64..1.0,
+        1u32..6,
+        any::<bool>(),
+    );
+    let fast = fast.prop_map(
+        |(level, spares, write_back, lines, promote_after, dirty_share, copies, warm)| Fast {
+            level,
+            spares,
+            write_back,
+            lines,
+            promote_after,
+            dirty_share,
+            copies,
+            warm,
+        },
+    );
+    prop::option::weighted(0.6, fast)
 }
 
 fn happenings(drives: u32) -> impl Strategy<Value = Vec<(u64, Happening)>> {
@@ -76,7 +118,8 @@ fn histories() -> impl Strategy<Value = History> {
         ("raid50", 6),
         ("raid60", 8),
     ]);
-    (levels, 0u32..3).prop_flat_map(|(level, spares)| {
+    (levels, 0u32..3, tiers()).prop_flat_map(|(level, spares, tier)| {
+        let fast = tier.as_ref().map_or(0, |tier| tier.level.1 + tier.spares);
         let settings = (
             prop::sample::select(vec![
                 "left_symmetric",
@@ -91,7 +134,7 @@ fn histories() -> impl Strategy<Value = History> {
             prop_oneof![3 => Just(0u64), 1 => 1u64..3000],
         );
         let load = (0.1f64..0.9, 1u32..12, 1u64..13, any::<u64>());
-        (settings, load, happenings(level.1 + spares)).prop_map(
+        (settings, load, happenings(level.1 + spares + fast)).prop_map(
             move |(settings, load, happenings)| {
                 let (rotation, write, read_ahead, keep_reads, backup, settle_us) = settings;
                 let (read_share, outstanding, block_sectors, seed) = load;
@@ -108,6 +151,7 @@ fn histories() -> impl Strategy<Value = History> {
                     outstanding,
                     block_sectors,
                     seed,
+                    tier: tier.clone(),
                     happenings,
                 }
             },
@@ -140,7 +184,9 @@ fn event(at_us: u64, happening: &Happening) -> Value {
 fn value(history: &History) -> Value {
     let (level, members) = history.level;
     let all = members + history.spares;
-    let mut value = stations(all, 100_000, "exponential", 1);
+    let fast = history.tier.as_ref();
+    let fast = fast.map_or(0, |tier| tier.level.1 + tier.spares);
+    let mut value = stations(all + fast, 100_000, "exponential", 1);
     value["seed"] = json!(history.seed);
     value["devices"][0]["capacity_bytes"] = json!(20 * 2048);
     value["devices"][0]["settle_ns"] = json!(history.settle_us * 1000);
@@ -159,6 +205,9 @@ fn value(history: &History) -> Value {
     array["background_share"] = json!(0.7);
     array["cache"] = json!({"write": history.write, "read_ahead": history.read_ahead,
                             "keep_reads": history.keep_reads});
+    if let Some(tier) = &history.tier {
+        add_tier(&mut value, history, tier);
+    }
     let load = &mut value["workloads"][0];
     load["read_share"] = json!(history.read_share);
     load["block_bytes"] = json!(history.block_sectors * 512);
@@ -173,7 +222,46 @@ fn value(history: &History) -> Value {
     value
 }
 
+/// A tier of drives of 30 us, so small that lines push each other out.
+fn add_tier(value: &mut Value, history: &History, tier: &Fast) {
+    let line = 2048 * history.columns();
+    let first = history.level.1 + history.spares;
+    let spare = first + tier.level.1;
+    let mut device = value["devices"][0].clone();
+    device["capacity_bytes"] = json!(tier.lines * line);
+    device["service_ns"] = json!(30_000);
+    device["settle_ns"] = json!(0);
+    value["devices"]
+        .as_array_mut()
+        .expect("a list")
+        .push(device);
+    for drive in first..spare + tier.spares {
+        value["drives"][drive as usize]["device"] = json!(1);
+    }
+    let array = json!({"name": "tier", "level": tier.level.0, "stripe_unit_bytes": line,
+        "drives": (first..spare).collect::<Vec<_>>(),
+        "spares": (spare..spare + tier.spares).collect::<Vec<_>>(),
+        "controller": 0, "software": false});
+    value["arrays"].as_array_mut().expect("a list").push(array);
+    value["arrays"][0]["tier"] = json!({"array": 1, "write_back": tier.write_back,
+        "promote_after": tier.promote_after, "half_life_ns": 5_000_000,
+        "dirty_share": tier.dirty_share, "copies_at_once": tier.copies, "warm": tier.warm});
+}
+
 impl History {
+    /// Units that leave the controller's cache together.
+    fn columns(&self) -> u64 {
+        let (level, drives) = self.level;
+        let columns = match level {
+            "raid5" => drives - 1,
+            "raid6" => drives - 2,
+            "raid50" => drives / 2 - 1,
+            "raid60" => drives / 2 - 2,
+            _ => 1,
+        };
+        u64::from(columns)
+    }
+
     fn any(&self, what: impl Fn(&Happening) -> bool) -> bool {
         self.happenings.iter().any(|(_, happening)| what(happening))
     }
@@ -189,6 +277,19 @@ impl History {
     /// The places of the array at which data are lost at some time. A spare stands in a place
     /// that is among them already.
     fn lost_places(&self) -> BTreeSet<u32> {
+        self.lost_below(0, self.level.1)
+    }
+
+    /// Whether nothing is on the tier alone that it loses.
+    fn tier_bears(&self) -> bool {
+        self.tier.as_ref().is_none_or(|tier| {
+            let lost = self.lost_below(self.level.1 + self.spares, tier.level.1);
+            !tier.write_back || bears(tier.level, &lost)
+        })
+    }
+
+    /// The places among so many drives from `first` on at which data are lost at some time.
+    fn lost_below(&self, first: u32, drives: u32) -> BTreeSet<u32> {
         let lost = self
             .happenings
             .iter()
@@ -197,28 +298,8 @@ impl History {
                 Happening::Unreadable(drive, _) => Some(*drive),
                 _ => None,
             });
-        lost.filter(|&place| place < self.level.1).collect()
-    }
-
-    /// Whether the level can bear the loss of all these places at once.
-    fn bears(&self, lost: &BTreeSet<u32>) -> bool {
-        let (level, drives) = self.level;
-        let both = |a: u32, b: u32| lost.contains(&a) && lost.contains(&b);
-        let in_span = |span: u32| {
-            lost.iter()
-                .filter(|&&place| place / (drives / 2) == span)
-                .count()
-        };
-        match level {
-            "raid1" => lost.len() < drives as usize,
-            "raid10" => (0..drives).step_by(2).all(|first| !both(first, first + 1)),
-            "raid1e" => (0..drives).all(|first| !both(first, (first + 1) % drives)),
-            "raid5" => lost.len() <= 1,
-            "raid6" => lost.len() <= 2,
-            "raid50" => (0..2).all(|span| in_span(span) <= 1),
-            "raid60" => (0..2).all(|span| in_span(span) <= 2),
-            _ => lost.is_empty(),
-        }
+        let places = lost.filter_map(|drive| drive.checked_sub(first));
+        places.filter(|&place| place < drives).collect()
     }
 
     /// Whether the backup keeps the cache through every outage, and drives keep what they take.
@@ -250,7 +331,28 @@ impl History {
     fn must_keep_all(&self) -> bool {
         let lost = self.lost_places();
         let through = self.writes_through() && (lost.is_empty() || !self.has_parity());
-        self.bears(&lost) && (!self.has_outage() || self.backup_bears() || through)
+        let borne = bears(self.level, &lost) && self.tier_bears();
+        borne && (!self.has_outage() || self.backup_bears() || through)
+    }
+}
+
+/// Whether a level can bear the loss of all these places at once.
+fn bears((level, drives): (&str, u32), lost: &BTreeSet<u32>) -> bool {
+    let both = |a: u32, b: u32| lost.contains(&a) && lost.contains(&b);
+    let in_span = |span: u32| {
+        lost.iter()
+            .filter(|&&place| place / (drives / 2) == span)
+            .count()
+    };
+    match level {
+        "raid1" => lost.len() < drives as usize,
+        "raid10" => (0..drives).step_by(2).all(|first| !both(first, first + 1)),
+        "raid1e" => (0..drives).all(|first| !both(first, (first + 1) % drives)),
+        "raid5" => lost.len() <= 1,
+        "raid6" => lost.len() <= 2,
+        "raid50" => (0..2).all(|span| in_span(span) <= 1),
+        "raid60" => (0..2).all(|span| in_span(span) <= 2),
+        _ => lost.is_empty(),
     }
 }
 

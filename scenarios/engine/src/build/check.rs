@@ -2,6 +2,7 @@
 
 use crate::plan::{Action, Arrival, EventPlan, Plan, Sizes, WorkloadPlan};
 use crate::system::Array;
+use crate::tier::forgets;
 use raidlab_models::Fault;
 
 /// Faults collected under the dotted key at which they stand.
@@ -85,10 +86,24 @@ fn check_tiers(plan: &Plan, faults: &mut Faults) {
         if tier.array as usize == i {
             faults.add(key, tier.array, "another array");
         }
+        for (at, load) in plan.workloads.iter().enumerate() {
+            if load.array == tier.array {
+                let key = format!("workloads.{at}.array");
+                faults.add(key, load.array, "an array that is no tier of another");
+            }
+        }
         let costs = |event: &EventPlan| event.action.can_cost_data();
-        if plan.data || plan.events.iter().any(costs) {
-            let allowed = "no events that can cost data: versions stop at the tier";
-            faults.add(format!("arrays.{i}.tier"), tier.array, allowed);
+        if plan.time_lapse > 1 && (plan.data || plan.events.iter().any(costs)) {
+            let allowed = "1: what shadows bring to a tier has no versions to follow";
+            faults.add("time_lapse".into(), plan.time_lapse, allowed);
+        }
+        let fails = |event: &EventPlan| matches!(event.action, Action::PowerFail { .. });
+        let Some(fast) = plan.arrays.get(tier.array as usize) else {
+            continue;
+        };
+        if forgets(plan, fast) && plan.events.iter().any(fails) {
+            let allowed = "drives that forget nothing when the power fails";
+            faults.add(format!("arrays.{i}.tier.array"), tier.array, allowed);
         }
     }
 }

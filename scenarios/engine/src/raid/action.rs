@@ -52,8 +52,8 @@ impl System {
                 offset_bytes,
                 bytes,
             } => {
-                let range = (offset_bytes, offset_bytes + bytes);
-                self.raid.health[drive as usize].unreadable.push(range);
+                let unreadable = &mut self.raid.health[drive as usize].unreadable;
+                unreadable.insert(offset_bytes, offset_bytes + bytes);
                 let name = &self.drives[drive as usize].name;
                 self.log(
                     now,

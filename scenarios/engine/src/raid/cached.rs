@@ -222,6 +222,7 @@ impl System {
         let io = &mut self.ios[id];
         io.leg = stage::WORKING;
         let (array, offset, bytes) = (io.array, io.offset, io.bytes);
+        self.past_begins(array, (offset, bytes));
         self.move_range(id, Op::Write, array, offset, bytes, now);
     }
 
@@ -273,9 +274,6 @@ impl System {
 
     /// What the cache has of a written range is out of date.
     pub(crate) fn forget(&mut self, id: IoId) {
-        let io = &self.ios[id];
-        let (array, range) = (io.array, (io.offset, io.bytes));
-        self.tier_forgets(array, range);
         let io = &self.ios[id];
         let Some(controller) = self.arrays[io.array as usize].controller else {
             return;

@@ -1,6 +1,6 @@
 //! Dirty data on their way to the drives: when, which, how many at once.
 
-use super::job::Work;
+use super::job::{NO_SLOT, Work};
 use super::store::Lane;
 use super::stripe::{Extent, Way};
 use crate::system::{Event, System};
@@ -46,7 +46,7 @@ impl System {
         } else {
             number / u64::from(geometry.columns())
         };
-        let tiered = self.tier_takes(array, number);
+        let tiered = self.tier_takes(array, number, now);
         let (target, at) = tiered.map_or((array, stripe), |place| (place.array, place.stripe));
         let job = self.new_job(Io::NONE, target, at, Work::Destage, now);
         let store = self.raid.stores[controller as usize].as_mut();
@@ -60,6 +60,7 @@ impl System {
         store.cache.leave(group, &mut store.leaving);
         let record = &mut self.raid.jobs[job];
         record.group = group;
+        record.slot = tiered.map_or(NO_SLOT, |place| place.slot);
         for leaving in &store.leaving {
             let piece = volume.geometry.piece(caching.offset(leaving.key), 1);
             let mut at = leaving.dirty.trailing_zeros();
@@ -88,11 +89,12 @@ impl System {
             }
         }
         join(&mut record.extents);
-        if let Some(fate) = &mut self.raid.fate {
-            for &extent in &record.extents {
-                let unit = volume.geometry.offset(stripe, extent.column);
+        if self.raid.fate.is_some() {
+            for nth in 0..self.raid.jobs[job].extents.len() {
+                let extent = self.raid.jobs[job].extents[nth];
+                let unit = self.volume(target).geometry.offset(at, extent.column);
                 let start = unit + u64::from(extent.start);
-                fate.new_data(job, Io::NONE, array, extent, start);
+                self.follow_new_data(job, Io::NONE, (target, start), extent);
             }
         }
         self.begin(job, now);
@@ -116,13 +118,19 @@ impl System {
             return;
         };
         let kept = !self.raid.watch || !self.volume(array).offline;
+        let on_tier = self.raid.tier_of[array as usize].is_some();
         if let Some(store) = self.raid.stores[controller as usize].as_mut() {
             if kept {
                 store.end(group);
                 store.cache.left(group);
             } else {
                 store.cache.stay(group);
-                self.pin(controller, group);
+                if on_tier {
+                    // Without its tier the array takes them.
+                    store.end(group);
+                } else {
+                    self.pin(controller, group);
+                }
             }
         }
         if let Some(store) = self.raid.stores[controller as usize].as_mut() {

@@ -52,7 +52,9 @@ impl System {
                 .fate
                 .as_ref()
                 .is_some_and(|f| f.knows(array, offset));
-            if known && !cached {
+            // What the tier has newer data of does not matter here.
+            let dirty = self.is_dirty_on_tier(array, offset);
+            if known && !cached && !dirty {
                 let held = self.on_drives(array, offset);
                 if let Some(fate) = &mut self.raid.fate {
                     fate.lose(array, offset, &held, true);
@@ -84,7 +86,7 @@ impl System {
         }
     }
 
-    fn is_dirty_in_cache(&self, array: u32, offset: u64) -> bool {
+    pub(crate) fn is_dirty_in_cache(&self, array: u32, offset: u64) -> bool {
         let controller = self.arrays[array as usize].controller;
         let store = controller.and_then(|c| self.raid.stores[c as usize].as_ref());
         let (Some(store), Some(caching)) = (store, &self.volume(array).caching) else {

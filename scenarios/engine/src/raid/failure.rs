@@ -1,8 +1,9 @@
 //! Drives that fail, are slow or have unreadable sectors, and what the controller makes of it.
 
 use super::fate::Target;
-use super::job::{Phase, Work, job_of};
+use super::job::{Phase, job_of};
 use super::power::GONE;
+use super::ranges::Ranges;
 use super::rebuild::Task;
 use super::stripe::{Extent, Role};
 use super::volume::State;
@@ -21,22 +22,7 @@ pub(crate) struct Health {
     /// Takes so much longer for each command.
     pub slow: Nanos,
     /// Unreadable ranges that nobody has met yet.
-    pub unreadable: Vec<(u64, u64)>,
-}
-
-/// Takes a range out of a list of ranges.
-fn cut(ranges: &mut Vec<(u64, u64)>, start: u64, end: u64) {
-    let mut left = Vec::new();
-    for &(from, to) in ranges.iter() {
-        if from < start {
-            left.push((from, to.min(start)));
-        }
-        if to > end {
-            left.push((from.max(end), to));
-        }
-    }
-    left.retain(|&(from, to)| from < to);
-    *ranges = left;
+    pub unreadable: Ranges,
 }
 
 impl System {
@@ -90,7 +76,7 @@ impl System {
         if !self.raid.health[drive as usize].failed && io.owner & CUT_OFF == 0 {
             if write {
                 let (start, end) = (io.offset, io.offset + io.bytes);
-                cut(&mut self.raid.health[drive as usize].unreadable, start, end);
+                self.raid.health[drive as usize].unreadable.cut(start, end);
             }
             let io = &self.ios[id];
             if let Some(fate) = &mut self.raid.fate {
@@ -104,11 +90,7 @@ impl System {
         let io = &self.ios[id];
         let (drive, op, offset, bytes, parent) = (io.drive, io.op, io.offset, io.bytes, io.parent);
         let health = &self.raid.health[drive as usize];
-        let unreadable = op == Op::Read
-            && health
-                .unreadable
-                .iter()
-                .any(|&(start, end)| start < offset + bytes && offset < end);
+        let unreadable = op == Op::Read && health.unreadable.touches(offset, offset + bytes);
         let failed = health.failed || io.owner & CUT_OFF != 0;
         if op != Op::Read || !(failed || unreadable) {
             if let Some(fate) = &mut self.raid.fate {
@@ -123,7 +105,7 @@ impl System {
             self.mark_unreadable(drive, offset, bytes);
         }
         match job_of(&self.ios[parent]) {
-            Some(job) if self.raid.jobs[job].work != Work::Fill => {
+            Some(job) if !self.raid.jobs[job].work.reads_elsewhere() => {
                 self.raid.jobs[job].again = true;
                 false
             }
@@ -279,6 +261,7 @@ impl System {
                 now,
                 format!("array {name} offline: more is lost than it can bear"),
             );
+            self.tier_fails(array, now);
         }
         Some((array, place))
     }
@@ -289,19 +272,5 @@ impl System {
         if let Some(fate) = &mut self.raid.fate {
             fate.attach(command, io.op == Op::Write, target, io.bytes);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cutting_leaves_what_is_outside() {
-        let mut ranges = vec![(0, 10), (20, 30), (40, 50)];
-        cut(&mut ranges, 5, 25);
-        assert_eq!(ranges, [(0, 5), (25, 30), (40, 50)]);
-        cut(&mut ranges, 0, 45);
-        assert_eq!(ranges, [(45, 50)]);
     }
 }

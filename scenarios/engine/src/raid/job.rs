@@ -8,6 +8,8 @@ use raidlab_kernel::{Io, IoId, Op, Queue, Served, Time};
 pub(crate) const JOB: u32 = 1 << 30;
 /// No job.
 pub(crate) const NO_JOB: u32 = u32::MAX;
+/// No slot of a tier.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
 
 /// What a job is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,8 +29,27 @@ pub(crate) enum Work {
     Promote,
     /// A line of a tier on its way back to its array.
     Clean,
+    /// A piece of a request on its way from the tier.
+    Fetch,
+    /// A piece of a request that goes past the tier, since the tier has lost it.
+    Past,
     /// A whole stripe, to compare its parity with its data.
     Check,
+}
+
+impl Work {
+    /// Whether it moves lines or parts of them, and leaves stripes to others.
+    pub fn is_of_lines(self) -> bool {
+        matches!(
+            self,
+            Work::Fill | Work::Promote | Work::Clean | Work::Fetch | Work::Past
+        )
+    }
+
+    /// Whether a read that failed is done again by itself, from elsewhere, and not by the job.
+    pub fn reads_elsewhere(self) -> bool {
+        matches!(self, Work::Fill | Work::Promote | Work::Past)
+    }
 }
 
 /// What a job does when it goes on.
@@ -63,9 +84,9 @@ pub(crate) struct Job {
     pub written: u64,
     /// The group of the cache that leaves.
     pub group: u32,
-    /// The slot of the tier that is copied to or from.
+    /// The slot of the tier that is read, written or copied, if any.
     pub slot: u32,
-    /// The range of the array that is read into the cache.
+    /// The range of the array that is read into the cache, or moves to or from the tier.
     pub range: (u64, u64),
     /// Requests that wait for what is read into the cache.
     pub readers: Queue,
@@ -85,6 +106,8 @@ pub(crate) struct Job {
     pub lost: bool,
     /// True if parity does not fit.
     pub differs: bool,
+    /// True if it writes an older version than the one that was lost with the tier.
+    pub older: bool,
     /// The job behind it in the queue for the same lock.
     pub next: u32,
     /// The last of those that wait for the lock that it holds.
@@ -113,6 +136,7 @@ impl System {
         (job.written, job.next, job.last) = (0, NO_JOB, NO_JOB);
         (job.again, job.refused, job.scheduled) = (false, false, false);
         (job.gone, job.lost, job.differs) = (false, false, false);
+        (job.slot, job.older) = (NO_SLOT, false);
         if parent != Io::NONE {
             self.ios[parent].pending += 1;
         }
@@ -155,6 +179,7 @@ impl System {
                 Work::Destage => self.finish_destage(index, now),
                 Work::Fill => self.finish_fill(index, now),
                 Work::Promote | Work::Clean => self.finish_copy(index, now),
+                Work::Fetch | Work::Past => self.finish_fetch(index, now),
                 Work::Row | Work::Check => self.finish_row(index, now),
                 _ => self.finish_job(index, now),
             },

@@ -1,6 +1,6 @@
 //! Locks on stripes: who changes data and parity together has the stripe for itself.
 
-use super::job::{NO_JOB, Phase, Work};
+use super::job::{NO_JOB, Phase};
 use crate::system::System;
 use raidlab_kernel::{Part, Time};
 
@@ -8,7 +8,7 @@ impl System {
     /// What a job locks, if anything.
     pub(crate) fn lock_key(&self, index: u32) -> Option<u64> {
         let job = &self.raid.jobs[index];
-        if matches!(job.work, Work::Fill | Work::Promote | Work::Clean) {
+        if job.work.is_of_lines() {
             return None;
         }
         let geometry = &self.raid.volumes[job.array as usize].as_ref()?.geometry;

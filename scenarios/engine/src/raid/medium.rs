@@ -34,7 +34,12 @@ impl Medium {
     /// A sector is written to the medium.
     pub fn write(&mut self, sector: u64, token: u64) {
         self.beneath.remove(&sector);
-        self.held.insert(sector, token);
+        if token == 0 {
+            // As if it had never been written: a tier copies much of that.
+            self.held.remove(&sector);
+        } else {
+            self.held.insert(sector, token);
+        }
     }
 
     /// The cache takes new content of a sector.

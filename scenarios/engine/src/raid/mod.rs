@@ -17,6 +17,7 @@ mod job;
 mod lock;
 mod medium;
 mod power;
+mod ranges;
 mod read_ahead;
 mod rebuild;
 mod request;
@@ -30,11 +31,12 @@ mod write;
 pub use action::LogEntry;
 pub(crate) use failure::{CUT_OFF, Health};
 pub use fate::DataReport;
-pub(crate) use fate::Fate;
+pub(crate) use fate::{Fate, OnDrives};
 pub(crate) use geometry::check as check_level;
 pub use geometry::{Geometry, Piece, Place};
-pub(crate) use job::{Job, Phase, Work, job_of};
+pub(crate) use job::{Job, NO_SLOT, Phase, Work, job_of};
 pub(crate) use power::GONE;
+pub(crate) use ranges::Ranges;
 pub(crate) use read_ahead::Streams;
 pub(crate) use store::{Caching, Counts, Lane, Store};
 pub use stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
@@ -52,6 +54,8 @@ pub(crate) struct Raid {
     pub volumes: Vec<Option<Volume>>,
     /// For each array: its tier of SSDs, if it has one.
     pub tiers: Vec<Option<ArrayTier>>,
+    /// For each array: the one whose tier it is.
+    pub tier_of: Vec<Option<u32>>,
     /// For each controller: its cache, if it has one that is used.
     pub stores: Vec<Option<Store>>,
     pub jobs: Slab<Job>,
@@ -87,8 +91,15 @@ impl Raid {
     ) -> Raid {
         let used = volumes.iter().any(Option::is_some);
         let jobs = if used { jobs } else { 0 };
+        let mut tier_of = vec![None; plan.arrays.len()];
+        for (array, tier) in tiers.iter().enumerate() {
+            if let Some(tier) = tier {
+                tier_of[tier.array as usize] = Some(array as u32);
+            }
+        }
         Raid {
             volumes,
+            tier_of,
             tiers,
             stores,
             jobs: Slab::with_capacity(jobs),

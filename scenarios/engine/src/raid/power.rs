@@ -3,7 +3,7 @@
 //! memory was kept finishes the writes that were on their way to the drives; without that, a
 //! stripe may have new data and old parity: the write hole.
 
-use super::job::{NO_JOB, Phase, Work, job_of};
+use super::job::{NO_JOB, NO_SLOT, Phase, Work, job_of};
 use crate::plan::Arrival;
 use crate::system::{Event, OUTSIDE, Outcome, System};
 use raidlab_kernel::{Io, IoId, Op, Time};
@@ -31,6 +31,7 @@ impl System {
         self.tear_writes();
         self.empty_queues(now);
         self.drop_jobs(&kept, now);
+        self.cut_tiers();
         self.drop_requests(back, now);
         let safe = self.raid.stores.iter().flatten().any(|store| store.keeps);
         for controller in 0..self.controllers.len() {
@@ -71,7 +72,7 @@ impl System {
             let start = caching.offset(line.key);
             for sector in (0..LINE_SECTORS).filter(|s| line.dirty >> s & 1 == 1) {
                 let offset = start + sector * SECTOR;
-                let held = self.on_drives(array, offset);
+                let held = self.stored(array, offset);
                 if let Some(fate) = &mut self.raid.fate {
                     fate.lose(array, offset, &held, false);
                 }
@@ -169,8 +170,13 @@ impl System {
     /// A job whose writes will be done again has nobody who waits for it any more.
     fn keep_job(&mut self, index: u32, now: Time) {
         let key = self.lock_key(index);
+        // A line that was on its way back is dirty again, and may be newer.
+        let older = self
+            .copy_above(index)
+            .is_some_and(|copy| !self.has_lost_tier(copy));
         let job = &mut self.raid.jobs[index];
-        (job.next, job.last) = (NO_JOB, NO_JOB);
+        job.older |= older;
+        (job.next, job.last, job.slot) = (NO_JOB, NO_JOB, NO_SLOT);
         let io = job.io;
         if let Some(key) = key {
             self.raid.locks.insert(key, index);
@@ -232,7 +238,7 @@ impl System {
 
     pub(crate) fn power_back(&mut self, now: Time) {
         self.log(now, "power back".into());
-        for index in std::mem::take(&mut self.raid.kept) {
+        for index in self.raid.kept.clone() {
             let io = self.raid.jobs[index].io;
             self.ios[io].charge(raidlab_kernel::Part::Raid, now);
             self.write_phase(index, now);

@@ -283,11 +283,19 @@ impl System {
             return;
         };
         let offset = row * volume.geometry.unit();
-        let unreadable = &mut volume.members[place as usize].unreadable;
-        match volume.tasks.first().map(|task| task.task) {
+        let task = volume.tasks.first().map(|task| task.task);
+        let members = &mut volume.members;
+        match task {
             // Lost for good: reads of it are refused.
-            Some(Task::Rebuild { .. }) if refused => unreadable.push(offset),
-            Some(Task::Patrol) if !refused => unreadable.retain(|&known| known != offset),
+            Some(Task::Rebuild { .. }) if refused => {
+                members[place as usize].unreadable.push(offset)
+            }
+            Some(Task::Patrol) if !refused => {
+                members[place as usize]
+                    .unreadable
+                    .retain(|&known| known != offset);
+            }
+            // A check's job has no unit of its own.
             _ => {}
         }
     }

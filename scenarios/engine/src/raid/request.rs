@@ -72,7 +72,9 @@ impl System {
             self.cross(id, Direction::Up, passes, now);
         } else {
             self.ios[id].leg = stage::DONE;
-            if self.ios[id].op == Op::Write {
+            let io = &self.ios[id];
+            if io.op == Op::Write {
+                self.past_ends(io.array, (io.offset, io.bytes));
                 // What was read beside it may be older.
                 self.forget(id);
             }

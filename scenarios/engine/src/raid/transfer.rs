@@ -1,7 +1,7 @@
 //! Commands of jobs and requests to the drives of a volume.
 
 use super::fate::Target;
-use super::job::Work;
+use super::job::{Work, job_of};
 use super::stripe::{Extent, Role};
 use crate::system::System;
 use raidlab_kernel::{Io, IoId, Op, Time};
@@ -53,6 +53,33 @@ impl System {
                     self.send(command, drive, now);
                 }
             }
+        }
+    }
+
+    /// A job's extent takes its new data from its parent, or from the cache if it has none; it
+    /// begins at an (array, offset).
+    pub(crate) fn follow_new_data(
+        &mut self,
+        job: u32,
+        parent: IoId,
+        (array, offset): (u32, u64),
+        extent: Extent,
+    ) {
+        let (array, offset) = self.origin(array, offset);
+        let parent = self.writer(parent);
+        if let Some(fate) = &mut self.raid.fate {
+            fate.new_data(job, parent, array, extent, offset);
+        }
+    }
+
+    /// Who has the data of a write below `parent`: itself, or the request whose way to the tier it is.
+    fn writer(&self, parent: IoId) -> IoId {
+        let above = (parent != Io::NONE)
+            .then(|| job_of(&self.ios[parent]))
+            .flatten();
+        match above.map(|above| self.raid.jobs[above].work) {
+            Some(Work::Past) => self.ios[parent].parent,
+            _ => parent,
         }
     }
 
@@ -133,6 +160,7 @@ impl System {
             if self.raid.fate.is_some() {
                 let geometry = &self.volume(array).geometry;
                 let start = geometry.offset(stripe, extent.column) + u64::from(extent.start);
+                let (_, start) = self.origin(array, start);
                 self.attach(command, Target::Range(start));
             }
             self.send(command, drive, now);
@@ -206,8 +234,8 @@ impl System {
                 end: piece.end,
             };
             self.raid.jobs[job].extents.push(extent);
-            if let Some(fate) = &mut self.raid.fate {
-                fate.new_data(job, parent, array, extent, offset);
+            if self.raid.fate.is_some() {
+                self.follow_new_data(job, parent, (array, offset), extent);
             }
             open = Some((job, piece.stripe));
             offset += u64::from(piece.end - piece.start);

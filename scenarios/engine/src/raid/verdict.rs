@@ -19,17 +19,20 @@ impl System {
             let (mut stripes, mut apart) = (BTreeSet::new(), BTreeSet::new());
             let written: Vec<u64> = self.raid.fate.as_ref()?.written(array).collect();
             for offset in written {
-                let piece = self.volume(array).geometry.piece(offset, GRAIN);
-                let key = self
-                    .volume(array)
-                    .lock_key(array, piece.stripe, piece.column);
-                if self.raid.locks.get(key).is_some() {
+                if self.is_locked((array, offset)) {
                     continue;
                 }
-                stripes.insert(piece.stripe);
-                let held = self.on_drives(array, offset).tokens;
-                if held.iter().any(|token| *token != held[0]) {
-                    apart.insert(piece.stripe);
+                stripes.insert(self.volume(array).geometry.piece(offset, GRAIN).stripe);
+                let mut places = vec![(array, offset)];
+                places.extend(
+                    self.on_tier(array, offset)
+                        .filter(|&at| !self.is_locked(at)),
+                );
+                for (at, offset) in places {
+                    let held = self.on_drives(at, offset).tokens;
+                    if held.iter().any(|token| *token != held[0]) {
+                        apart.insert((at, self.volume(at).geometry.piece(offset, GRAIN).stripe));
+                    }
                 }
                 let found = self.readable(array, offset);
                 let fate = self.raid.fate.as_ref()?;
@@ -49,6 +52,14 @@ impl System {
         Some(report)
     }
 
+    /// Whether a job is at work on a sector's stripe.
+    fn is_locked(&self, (array, offset): (u32, u64)) -> bool {
+        let volume = self.volume(array);
+        let piece = volume.geometry.piece(offset, GRAIN);
+        let key = volume.lock_key(array, piece.stripe, piece.column);
+        self.raid.locks.get(key).is_some()
+    }
+
     /// What a read of a sector would get now; None if it would be refused.
     fn readable(&mut self, array: u32, offset: u64) -> Option<u64> {
         if self.volume(array).offline {
@@ -65,7 +76,23 @@ impl System {
                 }
             }
         }
-        self.on_drives(array, offset).tokens.first().copied()
+        self.stored(array, offset).tokens.first().copied()
+    }
+
+    /// What lies beneath the controller's memory: every living copy on the tier, if that has the
+    /// sector's line, then, if that is no newer, on the array's own drives.
+    pub(crate) fn stored(&self, array: u32, offset: u64) -> OnDrives {
+        if self.is_lost(array, (offset, GRAIN)) {
+            return OnDrives::default();
+        }
+        let on_tier = self.on_tier(array, offset);
+        let above = on_tier.map(|(fast, at)| self.on_drives(fast, at));
+        if self.is_dirty_on_tier(array, offset) {
+            return above.unwrap_or_default();
+        }
+        let mut held = self.on_drives(array, offset);
+        held.tokens.splice(0..0, above.unwrap_or_default().tokens);
+        held
     }
 
     /// What the drives hold of a sector: every living copy, or what parity gives.

@@ -2,7 +2,7 @@
 
 use super::fate::Target;
 use super::geometry::Place;
-use super::job::{Job, Phase, Work};
+use super::job::{Job, NO_SLOT, Phase, Work};
 use super::stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
 use super::volume::Volume;
 use crate::system::System;
@@ -61,9 +61,7 @@ impl System {
                     checked_against(job, volume).for_each(&mut put);
                 }
             }
-            (Work::Recover | Work::Row, true) | (Work::Fill | Work::Promote | Work::Clean, _) => {
-                transfers.clear();
-            }
+            _ => transfers.clear(),
         }
         self.raid.ranges = ranges;
         transfers
@@ -295,8 +293,14 @@ impl System {
 
     pub(crate) fn finish_job(&mut self, index: u32, now: Time) {
         let io: IoId = self.raid.jobs[index].io;
-        if self.raid.watch {
+        if self.raid.jobs[index].slot != NO_SLOT {
+            if self.slot_written(index, now) {
+                return;
+            }
+        } else if self.raid.watch {
             self.refuse_what_is_lost(index);
+            self.made_good(index);
+            self.raid.kept.retain(|&kept| kept != index);
         }
         self.follow_finish(index);
         self.unlock(index, now);

@@ -13,21 +13,37 @@
 //! docs/models/cache-tier.md.
 
 mod copy;
+mod fetch;
+mod loss;
 mod shadow;
 mod warm;
 mod way;
 
 use crate::load::{Load, Request};
-use crate::plan::{Plan, TierPlan};
-use crate::raid::Volume;
+use crate::plan::{ArrayPlan, Plan, TierPlan};
+use crate::raid::{Ranges, Volume};
 use crate::system::System;
 use raidlab_kernel::{IoId, Nanos, Op, Time};
-use raidlab_models::{Heat, Tier, TierParams};
+use raidlab_models::{Busy, DeviceParams, Heat, Tier, TierParams};
 use shadow::{BATCH, Decisions};
 
 /// Lines on their way back to each of the array's drives at once. Assumed: enough to keep a
 /// drive busy beside a load, too few to fill its queue.
 const CLEANS_PER_DRIVE: u32 = 2;
+
+/// Whether a drive of an array tells a write to be complete before it is on its medium. A tier of
+/// such drives has no power failure: nobody could know which of its lines are whole afterwards.
+pub(crate) fn forgets(plan: &Plan, array: &ArrayPlan) -> bool {
+    let mut drives = array.drives.iter().chain(&array.spares);
+    drives.any(|&drive| {
+        let drive = plan.drives.get(drive as usize);
+        match drive.and_then(|drive| plan.devices.get(drive.device as usize)) {
+            Some(DeviceParams::Station(station)) => station.settle_ns > Nanos::ZERO,
+            Some(DeviceParams::Ssd(ssd)) => !ssd.buffer.protected && !ssd.buffer.write_through,
+            _ => false,
+        }
+    })
+}
 
 /// What a tier has done.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,6 +67,14 @@ pub(crate) struct ArrayTier {
     unit: Option<u64>,
     /// Lines in a stripe of the SSDs.
     columns: u64,
+    /// Lines that requests are writing past the controller's memory.
+    past: Busy,
+    /// What was dirty on SSDs that cannot be read any more, and has not been written since.
+    lost: Ranges,
+    /// True if the SSDs have failed: the array goes on without.
+    gone: bool,
+    /// True if the SSDs forget what they have told to be written when the power fails.
+    pub forgets: bool,
     /// Lines on their way to the SSDs, and at most.
     copies: u32,
     copies_at_once: u32,
@@ -121,6 +145,10 @@ impl ArrayTier {
             decisions,
             unit: (own.geometry.parities() > 0).then_some(own.geometry.unit()),
             columns: u64::from(fast.geometry.columns()),
+            past: Busy::with_capacity(64),
+            lost: Ranges::default(),
+            gone: false,
+            forgets: forgets(plan, &plan.arrays[tier.array as usize]),
             copies: 0,
             copies_at_once: tier.copies_at_once,
             cleans: 0,

@@ -1,18 +1,19 @@
 //! Reads and writes of an array with a tier: each line from or to where it is.
 
 use super::ArrayTier;
-use crate::raid::Extent;
+use crate::raid::{Extent, NO_SLOT, Work};
 use crate::system::System;
 use raidlab_kernel::{IoId, Op, Time};
 
-/// Where a line of an array lies on its tier.
+/// Where a slot of a tier lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TierPlace {
+    pub slot: u32,
     /// The array of the SSDs.
     pub array: u32,
-    /// Its stripe.
+    /// Its stripe and column.
     pub stripe: u64,
-    column: u32,
+    pub column: u32,
     unit: Option<u64>,
 }
 
@@ -34,42 +35,97 @@ impl ArrayTier {
         self.decisions.write_back && self.tier.slot(line).is_some()
     }
 
-    /// New data for a line: where on the SSDs they go, if they do.
+    /// New data for a line: where on the SSDs they go, if they do. The slot is pinned.
     fn takes(&mut self, line: u64) -> Option<u32> {
         let slot = if self.decisions.write_back {
             self.tier.write(line)
         } else {
             None
         };
-        if slot.is_none() {
-            self.tier.written_past(line);
+        match slot {
+            Some(slot) => self.tier.pin(slot),
+            None => self.tier.written_past(line),
         }
         slot
+    }
+
+    /// Where a slot lies.
+    pub(super) fn place(&self, slot: u32) -> TierPlace {
+        TierPlace {
+            slot,
+            array: self.array,
+            stripe: u64::from(slot) / self.columns,
+            column: (u64::from(slot) % self.columns) as u32,
+            unit: self.unit,
+        }
+    }
+
+    /// The range of the array (offset, bytes) that a slot holds.
+    pub(super) fn range(&self, slot: u32) -> (u64, u64) {
+        let bytes = self.line_bytes();
+        (self.tier.line(slot) * bytes, bytes)
     }
 }
 
 impl System {
     /// What leaves the controller's cache for a line goes to the tier, if that has the line and
-    /// takes writes; else what it has of the line is out of date.
-    pub(crate) fn tier_takes(&mut self, array: u32, line: u64) -> Option<TierPlace> {
+    /// takes writes; else what it has of the line is out of date. The slot is pinned.
+    pub(crate) fn tier_takes(&mut self, array: u32, line: u64, now: Time) -> Option<TierPlace> {
+        let bytes = self.raid.tiers[array as usize].as_ref()?.line_bytes();
+        self.readable_slot(array, line * bytes, now);
         let tier = self.raid.tiers[array as usize].as_mut()?;
-        let slot = u64::from(tier.takes(line)?);
-        Some(TierPlace {
-            array: tier.array,
-            stripe: slot / tier.columns,
-            column: (slot % tier.columns) as u32,
-            unit: tier.unit,
-        })
+        let slot = tier.takes(line)?;
+        Some(tier.place(slot))
     }
 
-    /// A range of the array was written past the controller's cache: what was copied to the tier
-    /// meanwhile may be older.
-    pub(crate) fn tier_forgets(&mut self, array: u32, (offset, bytes): (u64, u64)) {
+    /// A request begins to write a range past the controller's cache. Until it is done nothing of
+    /// it is copied to the tier: the copy could be older, or miss it.
+    pub(crate) fn past_begins(&mut self, array: u32, (offset, bytes): (u64, u64)) {
         if let Some(tier) = self.raid.tiers[array as usize].as_mut() {
             for line in tier.lines(offset, bytes) {
-                tier.tier.written_past(line);
+                tier.past.begin(line);
             }
         }
+    }
+
+    /// A request has written a range past the controller's cache.
+    pub(crate) fn past_ends(&mut self, array: u32, (offset, bytes): (u64, u64)) {
+        if let Some(tier) = self.raid.tiers[array as usize].as_mut() {
+            for line in tier.lines(offset, bytes) {
+                tier.past.end(line);
+            }
+        }
+    }
+
+    /// The array and the offset by which the host knows what lies at an offset of an array: of a
+    /// tier those of the line that the slot holds.
+    pub(crate) fn origin(&self, array: u32, offset: u64) -> (u32, u64) {
+        let above = self.raid.tier_of[array as usize];
+        let tier = above.and_then(|above| self.raid.tiers[above as usize].as_ref());
+        match (above, tier) {
+            (Some(above), Some(tier)) => {
+                let slot = (offset / tier.line_bytes()) as u32;
+                (above, tier.range(slot).0 + offset % tier.line_bytes())
+            }
+            _ => (array, offset),
+        }
+    }
+
+    /// Where on the tier a sector of an array lies, if it does: array and offset.
+    pub(crate) fn on_tier(&self, array: u32, offset: u64) -> Option<(u32, u64)> {
+        let tier = self.raid.tiers[array as usize].as_ref()?;
+        let line = tier.line_bytes();
+        let slot = tier.tier.slot(offset / line)?;
+        Some((tier.array, u64::from(slot) * line + offset % line))
+    }
+
+    /// Whether the tier has a newer version of a sector's line than the array.
+    pub(crate) fn is_dirty_on_tier(&self, array: u32, offset: u64) -> bool {
+        let tier = self.raid.tiers[array as usize].as_ref();
+        tier.is_some_and(|tier| {
+            let slot = tier.tier.slot(offset / tier.line_bytes());
+            slot.is_some_and(|slot| tier.tier.is_dirty(slot))
+        })
     }
 
     /// Reads or writes a range of an array below `parent`, each line where it is.
@@ -86,6 +142,7 @@ impl System {
         let mut past = offset;
         self.hold(parent);
         while at < end {
+            let slot = self.readable_slot(array, at, now);
             let Some(tier) = self.raid.tiers[array as usize].as_mut() else {
                 break;
             };
@@ -93,21 +150,93 @@ impl System {
             let piece = (tier.line_bytes() - within).min(end - at);
             let slot = match op {
                 Op::Write => tier.takes(line),
-                _ => tier.tier.slot(line),
+                _ => slot,
             };
             if let Some(slot) = slot {
-                let (fast, start) = (tier.array, u64::from(slot) * tier.line_bytes() + within);
                 if past < at {
-                    self.move_array(parent, op, array, past, at - past, now);
+                    self.go_past(parent, op, array, (past, at - past), now);
                 }
                 past = at + piece;
-                self.move_array(parent, op, fast, start, piece, now);
+                if op == Op::Write {
+                    self.write_slot(parent, array, slot, (at, piece), now);
+                } else {
+                    self.fetch_piece(parent, array, slot, (at, piece), now);
+                }
             }
             at += piece;
         }
         if past < end {
-            self.move_array(parent, op, array, past, end - past, now);
+            self.go_past(parent, op, array, (past, end - past), now);
         }
         self.let_go(parent, now);
+    }
+
+    /// Reads or writes a range of the array's own drives below `parent`; what was lost with the
+    /// tier is refused.
+    pub(super) fn go_past(
+        &mut self,
+        parent: IoId,
+        op: Op,
+        array: u32,
+        (offset, bytes): (u64, u64),
+        now: Time,
+    ) {
+        self.hold(parent);
+        if op == Op::Read && self.is_lost(array, (offset, bytes)) {
+            self.refuse(parent, bytes);
+        } else {
+            self.move_array(parent, op, array, offset, bytes, now);
+        }
+        self.let_go(parent, now);
+    }
+
+    /// Writes a piece (offset, bytes) of a line to the line's slot, which is pinned.
+    fn write_slot(
+        &mut self,
+        parent: IoId,
+        array: u32,
+        slot: u32,
+        (offset, bytes): (u64, u64),
+        now: Time,
+    ) {
+        let Some(tier) = self.raid.tiers[array as usize].as_ref() else {
+            return;
+        };
+        let (place, within) = (tier.place(slot), (offset % tier.line_bytes()) as u32);
+        let job = self.new_job(parent, place.array, place.stripe, Work::Write, now);
+        let extent = Extent {
+            column: place.column,
+            start: within,
+            end: within + bytes as u32,
+        };
+        let record = &mut self.raid.jobs[job];
+        record.extents.push(extent);
+        (record.slot, record.range) = (slot, (offset, bytes));
+        self.follow_new_data(job, parent, (array, offset), extent);
+        self.begin(job, now);
+    }
+
+    /// A write of a slot is over. If the tier has failed meanwhile, the host's data go on to the
+    /// array: true then.
+    pub(crate) fn slot_written(&mut self, index: u32, now: Time) -> bool {
+        let job = &self.raid.jobs[index];
+        let Some(array) = self.raid.tier_of[job.array as usize] else {
+            return false;
+        };
+        let (record, slot, range) = (job.io, job.slot, job.range);
+        let host = job.work == Work::Write;
+        let tier = self.raid.tiers[array as usize].as_ref();
+        if !(host && tier.is_some_and(|tier| tier.gone)) {
+            self.unpin(array, slot);
+            return false;
+        }
+        self.unlock(index, now);
+        if let Some(fate) = &mut self.raid.fate {
+            fate.end_job(index);
+        }
+        let job = &mut self.raid.jobs[index];
+        (job.work, job.array, job.slot) = (Work::Past, array, NO_SLOT);
+        self.go_past(record, Op::Write, array, range, now);
+        true
     }
 }

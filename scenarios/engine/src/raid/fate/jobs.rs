@@ -14,14 +14,17 @@ pub(super) struct Shadow {
 }
 
 impl Fate {
-    /// A job takes new data from the write of its parent, or from the cache if it has none;
-    /// `offset` is the array's offset of the extent.
+    /// A job takes new data from the write of its parent, from what its parent has read if that
+    /// copies a line, or from the cache if it has none; `offset` is the array's offset of the extent.
     pub fn new_data(&mut self, job: u32, parent: IoId, array: u32, extent: Extent, offset: u64) {
         let write = self.writes.get(&parent).map(|write| write.number);
         for (at, grain) in grains(offset, u64::from(extent.end - extent.start)).enumerate() {
             let value = match write {
                 Some(write) => token(write, grain),
-                None => self.cache[array as usize].get(&grain).copied().unwrap_or(0),
+                None => match self.readers.get(&parent) {
+                    Some(copied) => copied.got.get(&grain).copied().unwrap_or(0),
+                    None => self.cached(array, grain * GRAIN),
+                },
             };
             let sector = u64::from(extent.start) / GRAIN + at as u64;
             let shadow = self.shadows.entry(job).or_default();

@@ -288,6 +288,16 @@ impl Fate {
         }
     }
 
+    /// What a reader has read goes to the one above it, as far as that has nothing newer.
+    pub fn hand_up(&mut self, reader: IoId, above: IoId) {
+        if let Some(read) = self.readers.remove(&reader) {
+            let above = &mut self.readers.entry(above).or_default().got;
+            for (grain, token) in read.got {
+                above.entry(grain).or_insert(token);
+            }
+        }
+    }
+
     /// The end of a reader that is not a host's request.
     pub fn forget_reader(&mut self, reader: IoId) {
         self.readers.remove(&reader);

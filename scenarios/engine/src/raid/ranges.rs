@@ -1,0 +1,85 @@
+//! Ranges of bytes that are lost until they are written over.
+
+use std::collections::BTreeMap;
+
+/// Disjoint ranges of bytes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ranges {
+    /// The end of each, by its start.
+    ends: BTreeMap<u64, u64>,
+}
+
+impl Ranges {
+    /// Puts a range in.
+    pub fn insert(&mut self, start: u64, end: u64) {
+        self.cut(start, end);
+        if start < end {
+            self.ends.insert(start, end);
+        }
+    }
+
+    /// Takes a range out.
+    pub fn cut(&mut self, start: u64, end: u64) {
+        while let Some((from, to)) = self.last_below(end).filter(|&(_, to)| to > start) {
+            self.ends.remove(&from);
+            if from < start {
+                self.ends.insert(from, start);
+            }
+            if to > end {
+                self.ends.insert(end, to);
+            }
+        }
+    }
+
+    /// True if any byte of a range is in here.
+    pub fn touches(&self, start: u64, end: u64) -> bool {
+        self.last_below(end).is_some_and(|(_, to)| to > start)
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The last range that begins before `end`: of disjoint ones it reaches furthest.
+    fn last_below(&self, end: u64) -> Option<(u64, u64)> {
+        let last = self.ends.range(..end).next_back();
+        last.map(|(&from, &to)| (from, to))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(ranges: &[(u64, u64)]) -> Ranges {
+        let mut made = Ranges::default();
+        ranges
+            .iter()
+            .for_each(|&(start, end)| made.insert(start, end));
+        made
+    }
+
+    fn list(ranges: &Ranges) -> Vec<(u64, u64)> {
+        ranges.ends.iter().map(|(&from, &to)| (from, to)).collect()
+    }
+
+    #[test]
+    fn cutting_leaves_what_is_outside() {
+        let mut ranges = of(&[(0, 10), (20, 30), (40, 50)]);
+        ranges.cut(5, 25);
+        assert_eq!(list(&ranges), [(0, 5), (25, 30), (40, 50)]);
+        ranges.cut(0, 45);
+        assert_eq!(list(&ranges), [(45, 50)]);
+        ranges.cut(47, 48);
+        assert_eq!(list(&ranges), [(45, 47), (48, 50)]);
+    }
+
+    #[test]
+    fn ranges_stay_apart_and_touch_what_they_share_a_byte_with() {
+        let ranges = of(&[(0, 10), (5, 20), (30, 40)]);
+        assert_eq!(list(&ranges), [(0, 5), (5, 20), (30, 40)]);
+        assert!(ranges.touches(19, 25) && ranges.touches(29, 31) && ranges.touches(0, 100));
+        assert!(!ranges.touches(20, 30) && !ranges.touches(40, 50));
+    }
+}

@@ -1,0 +1,202 @@
+//! What a tier loses: the lines of a slot that cannot be read any more, or all of them.
+//!
+//! A clean line is on the array as well and is read there. A dirty one is nowhere else: it is lost
+//! as a whole, since dirty is kept by the line. What lies beneath it on the array is older, so
+//! reads of it are refused until it is written over.
+
+use super::ArrayTier;
+use crate::raid::{OnDrives, Phase, Work, job_of};
+use crate::system::System;
+use raidlab_kernel::{Io, Time};
+use raidlab_models::SECTOR;
+
+impl System {
+    /// The slot where an offset of an array can be read or written: none if the line is not on the
+    /// tier, or no drive of the tier gives it any more.
+    pub(super) fn readable_slot(&mut self, array: u32, offset: u64, now: Time) -> Option<u32> {
+        let tier = self.raid.tiers[array as usize].as_ref()?;
+        let line = offset / tier.line_bytes();
+        let slot = tier.tier.slot(line)?;
+        if self.raid.watch && !self.is_readable(array, slot) {
+            self.give_up_unreadable(array, slot, now);
+            return None;
+        }
+        Some(slot)
+    }
+
+    /// Whether a drive of the tier can give what a slot holds.
+    fn is_readable(&self, array: u32, slot: u32) -> bool {
+        let Some(tier) = self.raid.tiers[array as usize].as_ref() else {
+            return false;
+        };
+        let (volume, place) = (self.volume(tier.array), tier.place(slot));
+        let mut copies = 0..volume.geometry.copies();
+        volume.changes == 0
+            || copies
+                .any(|copy| volume.lives(volume.geometry.data(place.stripe, place.column, copy)))
+    }
+
+    /// If a slot cannot be read any more, its line leaves the tier.
+    pub(super) fn give_up_unreadable(&mut self, array: u32, slot: u32, now: Time) {
+        if !self.raid.watch || self.is_readable(array, slot) {
+            return;
+        }
+        let Some(tier) = self.raid.tiers[array as usize].as_mut() else {
+            return;
+        };
+        let range = tier.range(slot);
+        if tier.tier.is_dirty(slot) {
+            tier.lost.insert(range.0, range.0 + range.1);
+        }
+        // A line on its way back may be saved by that, and leaves when it is over.
+        if tier.tier.drop_line(slot) == Some(true) {
+            self.count_lost(array, range);
+            self.log_lost(array, 1, now);
+        }
+    }
+
+    /// A slot has been written throughout: sectors that could not be read have a new place.
+    pub(super) fn written_whole(&mut self, array: u32, slot: u32) {
+        let Some(tier) = self.raid.tiers[array as usize].as_ref() else {
+            return;
+        };
+        let (fast, place) = (tier.array, tier.place(slot));
+        if let Some(volume) = self.raid.volumes[fast as usize]
+            .as_mut()
+            .filter(|v| v.changes > 0)
+        {
+            for copy in 0..volume.geometry.copies() {
+                let unit = volume.geometry.data(place.stripe, place.column, copy);
+                let unreadable = &mut volume.members[unit.member as usize].unreadable;
+                unreadable.retain(|&known| known != unit.offset);
+            }
+        }
+    }
+
+    /// An array is offline: if it is a tier, all that it held is lost to the array above it.
+    pub(crate) fn tier_fails(&mut self, fast: u32, now: Time) {
+        let Some(array) = self.raid.tier_of[fast as usize] else {
+            return;
+        };
+        let saved = self.lines_in_memory(array);
+        let Some(tier) = self.raid.tiers[array as usize].as_mut() else {
+            return;
+        };
+        let slots: Vec<u32> = tier.tier.dirty_slots().collect();
+        let ranges: Vec<_> = slots.iter().map(|&slot| tier.range(slot)).collect();
+        for &(offset, bytes) in &ranges {
+            tier.lost.insert(offset, offset + bytes);
+        }
+        tier.tier.clear();
+        (tier.gone, tier.begins) = (true, Time::NEVER);
+        let mut lost = 0;
+        for (slot, range) in slots.into_iter().zip(ranges) {
+            if !saved.contains(&slot) {
+                self.count_lost(array, range);
+                lost += 1;
+            }
+        }
+        self.log_lost(array, lost, now);
+    }
+
+    /// The lines of a tier that are just being written back, as they are, from the controller's
+    /// memory; other copies are given up.
+    fn lines_in_memory(&mut self, array: u32) -> Vec<u32> {
+        let Some(tier) = self.raid.tiers[array as usize].as_ref() else {
+            return Vec::new();
+        };
+        let mut saved = Vec::new();
+        for index in self.raid.jobs.ids().collect::<Vec<_>>() {
+            let job = &mut self.raid.jobs[index];
+            if job.work == Work::Clean && job.array == array {
+                if job.phase == Phase::Finish && tier.tier.is_leaving(job.slot) {
+                    saved.push(job.slot);
+                } else {
+                    job.refused = true;
+                }
+            }
+        }
+        // What they had begun to write is older than what is lost.
+        for index in self.raid.jobs.ids().collect::<Vec<_>>() {
+            if let Some(copy) = self.copy_above(index) {
+                let copy = &self.raid.jobs[copy];
+                self.raid.jobs[index].older |= copy.work == Work::Clean && copy.refused;
+            }
+        }
+        saved
+    }
+
+    /// The job that copies a line, if what a job writes belongs to one.
+    pub(crate) fn copy_above(&self, index: u32) -> Option<u32> {
+        let parent = self.ios[self.raid.jobs[index].io].parent;
+        let above = (parent != Io::NONE).then(|| job_of(&self.ios[parent]))??;
+        let work = self.raid.jobs[above].work;
+        matches!(work, Work::Promote | Work::Clean).then_some(above)
+    }
+
+    /// Whether the tier that a job copies to or from has failed.
+    pub(crate) fn has_lost_tier(&self, copy: u32) -> bool {
+        let tier = self.raid.tiers[self.raid.jobs[copy].array as usize].as_ref();
+        tier.is_some_and(|tier| tier.gone)
+    }
+
+    /// Counts the acknowledged writes that a range of an array has lost; what the controller's
+    /// memory has newer data of is not.
+    fn count_lost(&mut self, array: u32, (offset, bytes): (u64, u64)) {
+        for sector in (offset..offset + bytes).step_by(SECTOR as usize) {
+            let known = |fate: &crate::raid::Fate| fate.knows(array, sector);
+            if self.raid.fate.as_ref().is_some_and(known) && !self.is_dirty_in_cache(array, sector)
+            {
+                if let Some(fate) = &mut self.raid.fate {
+                    fate.lose(array, sector, &OnDrives::default(), false);
+                }
+            }
+        }
+    }
+
+    fn log_lost(&mut self, array: u32, lines: u64, now: Time) {
+        let name = &self.arrays[array as usize].name;
+        let what = format!("array {name}: {lines} dirty lines of its tier are lost");
+        self.log(now, what);
+    }
+
+    /// Whether a range of an array has sectors whose newest version was lost with its tier.
+    pub(crate) fn is_lost(&self, array: u32, (offset, bytes): (u64, u64)) -> bool {
+        let tier = self.raid.tiers[array as usize].as_ref();
+        tier.is_some_and(|tier| tier.lost.touches(offset, offset + bytes))
+    }
+
+    /// A job has written new data to an array: what was lost there is so no more.
+    pub(crate) fn made_good(&mut self, index: u32) {
+        let job = &self.raid.jobs[index];
+        let tier = self.raid.tiers[job.array as usize].as_mut();
+        let Some(tier) = tier.filter(|tier| !tier.lost.is_empty() && !job.older) else {
+            return;
+        };
+        let Some(volume) = self.raid.volumes[job.array as usize].as_ref() else {
+            return;
+        };
+        let writes = matches!(job.work, Work::Write | Work::Destage) && !volume.offline;
+        let kept = |column| volume.keeps(job.stripe, column);
+        for extent in job.extents.iter().filter(|e| writes && kept(e.column)) {
+            let unit = volume.geometry.offset(job.stripe, extent.column);
+            tier.lost
+                .cut(unit + u64::from(extent.start), unit + u64::from(extent.end));
+        }
+    }
+
+    /// The power fails: copies end with it, see `Tier::power_fails`.
+    pub(crate) fn cut_tiers(&mut self) {
+        for tier in self.raid.tiers.iter_mut().flatten() {
+            tier.power_fails();
+        }
+    }
+}
+
+impl ArrayTier {
+    fn power_fails(&mut self) {
+        self.tier.power_fails();
+        self.past.clear();
+        (self.copies, self.cleans) = (0, 0);
+    }
+}
