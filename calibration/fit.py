@@ -3,7 +3,8 @@
 1. Stages, each with the parameters that one direction tells (host and links first where they
    are free), look at the whole space (`search`).
 2. Jointly: least squares on all points, with the same random numbers in every simulation, so that
-   a difference of two is due to the parameters.
+   a difference of two is due to the parameters. Then once more with runs that are long enough for
+   short steps: near the best place those of the first round differ by their scatter alone.
 3. The surroundings of what was found say how sure it is (`certainty`).
 
 Simulations run on threads; the engine releases the interpreter while it works. What is
@@ -29,6 +30,7 @@ from raidlab.calibration.search import (
 )
 
 _STEPS = 10
+_LAST_STEPS = 6
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ def fit(
         seed: Of the search's own random numbers.
         begin: Where to begin; the start if None.
         evaluated: Evaluations that were made before.
-        careful: Gives the residuals for the errors, where those of the search scatter too much.
+        careful: Gives the residuals for the last steps and for the errors, where those of the
+            search scatter too much.
         few: Points on which bottlenecks are compared; all if none are given.
         feels: Whether a point feels a parameter at all.
     """
@@ -94,6 +97,9 @@ def fit(
         search.full(place)
         if len(place):
             downhill(search.full, place, parameters, _STEPS, search.full)
+        if len(place) and careful is not None and search.best is not None:
+            place, search.best, search.evaluate = search.best[1], None, careful
+            downhill(search.full, place, parameters, _LAST_STEPS, search.full)
     except OutOfTimeError:
         warnings.append(f"the time budget of {budget_s:g} s ended the search early")
     search.deadline = float("inf")

@@ -4,6 +4,12 @@ Rates and latencies are compared as logarithms of ratios, so that a point at 100
 much as one at 100,000, and twice too slow as much as twice too fast. Each residual is divided by
 the deviation that would still count as agreement; the fit then takes a robust loss of it, so that
 single odd points do not pull the rest.
+
+A measured percentile is compared with the simulated curve, not with the simulated percentile alone:
+what counts is how far the point lies from the curve, in latency and in share together. Where few
+I/Os lie between two kinds of them (pages of two speeds, hits and misses) a percentile jumps from
+one to the other for a thousandth of the share, which is scatter; its distance from the curve does
+not. Source: total least squares (Golub and Van Loan 1980), here point by point.
 """
 
 from __future__ import annotations
@@ -15,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.bench import Simulated
-from raidlab.calibration.distribution import percentile
-from raidlab.calibration.measurement import Point, Side, rates_of
+from raidlab.calibration.distribution import curve, percentile
+from raidlab.calibration.measurement import Latency, Point, Side, rates_of
 
 Array = npt.NDArray[np.float64]
 
@@ -27,6 +33,9 @@ PERCENTILES: tuple[tuple[float, float], ...] = (
     (99.0, 0.15),
 )
 """Percentiles that are compared, and the relative deviation that counts as agreement."""
+SHARE_TOLERANCE = 0.04
+"""Deviation of the share p up to a latency that counts as agreement, times sqrt(p (1 - p)): that of
+625 I/Os."""
 CPU_TOLERANCE = 0.1
 OVER_TIME_TOLERANCE = 0.1
 """Of the rate in a part of a measurement's time."""
@@ -45,11 +54,14 @@ class Residual:
     measured: float
     simulated: float
     tolerance: float
+    apart: float = float("inf")
+    """Of a percentile: its distance from the simulated curve, in tolerances."""
 
     @property
     def value(self) -> float:
-        """Logarithm of simulated over measured, in tolerances."""
-        return float(np.clip(self.log_ratio, -_FARTHEST, _FARTHEST)) / self.tolerance
+        """Logarithm of simulated over measured, in tolerances, or the distance if it is less."""
+        ratio = float(np.clip(self.log_ratio, -_FARTHEST, _FARTHEST)) / self.tolerance
+        return float(np.copysign(min(abs(ratio), self.apart), ratio))
 
     @property
     def log_ratio(self) -> float:
@@ -81,17 +93,7 @@ def residuals(points: Sequence[Point], results: Sequence[Simulated]) -> list[Res
         # be traded for the rate.
         scale = result.iops / point.iops
         for name, side in point.sides():
-            simulated = result.side(name)
-            for percent, tolerance in PERCENTILES:
-                measured = total_percentile(point, side, percent)
-                if measured is None or measured <= 0.0:
-                    continue
-                value = percentile(simulated, percent) if simulated is not None else None
-                found.append(
-                    Residual(
-                        index, f"{name} p{percent:g}", measured, scale * (value or 0.0), tolerance
-                    )
-                )
+            found += _of_shape(index, point, name, side, result.side(name), scale)
         for part, rate in enumerate(rates_of(point)):
             if rate > 0.0:
                 simulated_rate = result.rates[part] if part < len(result.rates) else 0.0
@@ -101,6 +103,55 @@ def residuals(points: Sequence[Point], results: Sequence[Simulated]) -> list[Res
         cpu = measured_cpu_us(point)
         if cpu is not None:
             found.append(Residual(index, "cpu", cpu, result.cpu_us, CPU_TOLERANCE))
+    return found
+
+
+def _of_shape(
+    index: int, point: Point, name: str, side: Side, simulated: Latency | None, scale: float
+) -> list[Residual]:
+    """The percentiles of a direction, simulated latencies taken `scale` times."""
+    known = [
+        (percent, tolerance, measured)
+        for percent, tolerance in PERCENTILES
+        if (measured := total_percentile(point, side, percent) or 0.0) > 0.0
+    ]
+    if simulated is None:
+        values, apart = [0.0] * len(known), np.full(len(known), np.inf)
+    else:
+        values = [scale * (percentile(simulated, percent) or 0.0) for percent, *_ in known]
+        apart = _distances(simulated, scale, *np.array(known).reshape(-1, 3).T)
+    return [
+        Residual(index, f"{name} p{percent:g}", measured, value, tolerance, float(distance))
+        for (percent, tolerance, measured), value, distance in zip(
+            known, values, apart, strict=True
+        )
+    ]
+
+
+def _distances(
+    simulated: Latency, scale: float, percents: Array, tolerances: Array, measured: Array
+) -> Array:
+    """How far measured percentiles lie from the simulated curve, in tolerances; shape (k,).
+
+    Args:
+        simulated: The distribution.
+        scale: What its latencies are taken times.
+        percents: Of the measured latencies, shape (k,).
+        tolerances: Of logarithms of latencies, shape (k,).
+        measured: Latencies in microseconds, shape (k,).
+    """
+    at, shares = curve(simulated)
+    # The curve goes up at every bin and is level between two.
+    at, shares = np.repeat(at, 2), np.append(0.0, np.repeat(shares, 2)[:-1])[: 2 * len(at)]
+    if not len(at) or scale <= 0.0:
+        return np.full(len(measured), np.inf)
+    share = percents / 100.0
+    across = np.log(scale * at / measured[:, None]) / tolerances[:, None]
+    up = (shares - share[:, None]) / (SHARE_TOLERANCE * np.sqrt(share * (1.0 - share)))[:, None]
+    x, y, dx, dy = across[:, :-1], up[:, :-1], np.diff(across), np.diff(up)
+    length = dx**2 + dy**2
+    along = np.clip(-(x * dx + y * dy) / np.where(length > 0.0, length, 1.0), 0.0, 1.0)
+    found: Array = np.sqrt(np.min((x + along * dx) ** 2 + (y + along * dy) ** 2, axis=1))
     return found
 
 
