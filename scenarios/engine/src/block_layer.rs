@@ -15,11 +15,19 @@
 //!   that waits already; the least key has the next turn. Deep queues of several threads therefore see a drive of depth eight, shallow ones
 //!   the whole drive.
 //!
+//! The scheduler has places for so many requests, waiting or at the drive. A thread that finds none
+//! sleeps, and so do its further requests. When a place is free the one that has slept longest is
+//! woken and sends up to 32 requests within 20 ms, as may the one that took the last place, until
+//! there are half as many again as there are places. Many deep threads therefore come in batches of
+//! each, not one request at a time: those of a few at once are in the scheduler's hands.
+//!
 //! Source: the documentation of Linux's block layer (`Documentation/block/deadline-iosched`,
-//! `cfq-iosched`: `fifo_batch`, `read_expire`, `quantum`, `slice_sync`); docs/models/host.md.
+//! `cfq-iosched`: `fifo_batch`, `read_expire`, `quantum`, `slice_sync`; `nr_requests` and its
+//! batching processes: `BLK_BATCH_REQ`, `BLK_BATCH_TIME`); docs/models/host.md.
 
 use raidlab_kernel::{Io, IoId, Nanos, Op, Queue, Slab, Time};
 use serde::Deserialize;
+use std::collections::VecDeque;
 
 /// The order of waiting requests.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -41,10 +49,13 @@ pub struct BlockLayerParams {
     /// Order of what waits.
     pub scheduler: Scheduler,
     /// Requests that the scheduler sees, waiting and at the drive; further ones wait in their
-    /// threads, as they came. 0 for no limit.
+    /// threads. 0 for no limit.
     pub requests: u32,
 }
 
+/// Requests that a thread which has waited for a place may send at once, and for how long.
+const BATCHED: u32 = 32;
+const BATCHED_FOR: Nanos = Nanos(20_000_000);
 const BATCH: u32 = 16;
 const READ_BATCHES: u32 = 2;
 const READ_EXPIRES: Nanos = Nanos(500_000_000);
@@ -60,7 +71,21 @@ pub struct BlockLayer {
     order: Order,
     requests: u32,
     inside: u32,
-    outside: Queue,
+    /// True once the last place was taken, until one is free.
+    is_full: bool,
+    /// For each thread, what it holds back.
+    outside: Vec<Outside>,
+    /// Threads that sleep until a place is free, in the order in which they came.
+    asleep: VecDeque<u32>,
+}
+
+/// A thread's requests that the scheduler has no place for.
+#[derive(Debug, Default)]
+struct Outside {
+    waiting: Queue,
+    /// Requests for which the thread may go beyond the limit, and until when.
+    batch: u32,
+    until: Time,
 }
 
 #[derive(Debug)]
@@ -82,7 +107,9 @@ impl BlockLayer {
             order,
             requests: params.requests,
             inside: 0,
-            outside: Queue::default(),
+            is_full: false,
+            outside: (0..threads).map(|_| Outside::default()).collect(),
+            asleep: VecDeque::with_capacity(threads),
         }
     }
 
@@ -97,11 +124,44 @@ impl BlockLayer {
     pub fn push(&mut self, ios: &mut Slab<Io>, id: IoId, thread: u32, now: Time) {
         // The thread is remembered where the record of a waiting I/O has room for it.
         ios[id].leg = thread;
-        if self.requests > 0 && self.inside >= self.requests {
-            self.outside.push(ios, id);
-        } else {
-            self.enter(ios, id, now);
+        if self.requests == 0 {
+            return self.enter(ios, id, now);
         }
+        let own = &mut self.outside[thread as usize];
+        let sleeps = !own.waiting.is_empty();
+        own.waiting.push(ios, id);
+        if !sleeps {
+            self.admit(ios, thread, now);
+        }
+    }
+
+    /// A thread sends what it holds back; it sleeps when there is no place, behind the others.
+    fn admit(&mut self, ios: &mut Slab<Io>, thread: u32, now: Time) {
+        while !self.outside[thread as usize].waiting.is_empty() {
+            if !self.has_place(thread, now) {
+                return self.asleep.push_back(thread);
+            }
+            let own = &mut self.outside[thread as usize];
+            own.batch = own.batch.saturating_sub(1);
+            if let Some(id) = own.waiting.pop(ios) {
+                self.enter(ios, id, now);
+            }
+        }
+    }
+
+    /// Who takes the last place, and who has waited for one, may go on beyond the limit.
+    fn has_place(&mut self, thread: u32, now: Time) -> bool {
+        if self.inside + 1 < self.requests {
+            return true;
+        }
+        let own = &mut self.outside[thread as usize];
+        if !self.is_full {
+            self.is_full = true;
+            own.start_batch(now);
+            return true;
+        }
+        let batches = own.batch == BATCHED || own.batch > 0 && now < own.until;
+        batches && self.inside < self.requests + self.requests / 2
     }
 
     fn enter(&mut self, ios: &mut Slab<Io>, id: IoId, now: Time) {
@@ -131,12 +191,20 @@ impl BlockLayer {
         if let Order::Fair(order) = &mut self.order {
             order.returned(thread);
         }
-        if self.requests > 0
-            && self.inside < self.requests
-            && let Some(id) = self.outside.pop(ios)
-        {
-            self.enter(ios, id, now);
+        if self.inside < self.requests {
+            self.is_full = false;
+            if let Some(thread) = self.asleep.pop_front() {
+                self.outside[thread as usize].start_batch(now);
+                self.admit(ios, thread, now);
+            }
         }
+    }
+}
+
+impl Outside {
+    fn start_batch(&mut self, now: Time) {
+        self.batch = BATCHED;
+        self.until = now + BATCHED_FOR;
     }
 }
 
@@ -476,15 +544,52 @@ mod tests {
         assert_eq!(order.iter().position(|&offset| offset == 1000), Some(32));
     }
 
+    /// Of four places two threads have taken three. Who takes the last one may go on to six.
     #[test]
-    fn the_scheduler_sees_only_so_many_requests() {
-        let mut bench = Bench::new(Scheduler::Deadline, 2, 1);
-        for offset in [50, 40, 10] {
+    fn who_takes_the_last_place_goes_on_for_half_as_many_more() {
+        let mut bench = Bench::new(Scheduler::None, 4, 3);
+        for (offset, thread) in [(0, 0), (1, 0), (10, 1), (11, 1), (12, 1), (13, 1), (14, 1)] {
+            bench.push(Op::Read, offset, thread, 0);
+        }
+        bench.push(Op::Read, 20, 2, 0);
+        assert_eq!(bench.all(0), [0, 1, 10, 11, 12, 13]);
+    }
+
+    /// Six are inside: thread 1 sleeps, then 2. At the third return a place is free of four, and the
+    /// thread that has slept longest sends all that it holds back.
+    #[test]
+    fn a_thread_that_has_slept_sends_what_it_holds_back() {
+        let mut bench = Bench::new(Scheduler::None, 4, 3);
+        for offset in 0..6 {
             bench.push(Op::Read, offset, 0, 0);
         }
-        assert_eq!(bench.all(0), [50, 40]);
-        bench.layer.returned(&mut bench.ios, 0, Time(1));
-        assert_eq!(bench.all(1), [10]);
+        for (offset, thread) in [(10, 1), (20, 2), (11, 1), (12, 1)] {
+            bench.push(Op::Read, offset, thread, 0);
+        }
+        assert_eq!(bench.all(0).len(), 6);
+        for _ in 0..2 {
+            bench.layer.returned(&mut bench.ios, 0, Time(1));
+        }
+        assert!(bench.all(1).is_empty());
+        bench.layer.returned(&mut bench.ios, 0, Time(2));
+        assert_eq!(bench.all(2), [10, 11, 12]);
+        // Six again, so three must return before the next one is woken.
+        for _ in 0..3 {
+            bench.layer.returned(&mut bench.ios, 0, Time(3));
+        }
+        assert_eq!(bench.all(3), [20]);
+    }
+
+    /// 20 ms after the last place was taken its taker waits like anyone else.
+    #[test]
+    fn going_on_ends_with_its_time() {
+        let mut bench = Bench::new(Scheduler::None, 4, 1);
+        for offset in 0..4 {
+            bench.push(Op::Read, offset, 0, 0);
+        }
+        bench.push(Op::Read, 4, 0, 19_999_999);
+        bench.push(Op::Read, 5, 0, 20_000_000);
+        assert_eq!(bench.all(20_000_000), [0, 1, 2, 3, 4]);
     }
 
     #[test]
