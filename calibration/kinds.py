@@ -227,7 +227,7 @@ def _dies(*shares: tuple[int, int]) -> tuple[Way, ...]:
         Option({"nand.dies_per_channel": dies, "nand.blocks_per_plane": blocks})
         for dies, blocks in shares
     )
-    return (Way("nand.dies_per_channel", "read", options, decides=("nand.program",)),)
+    return (Way("nand.dies_per_channel", "read", options, decides=("nand.program.0",)),)
 
 
 KINDS: Mapping[str, Kind] = {

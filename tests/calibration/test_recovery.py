@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from raidlab.calibration.kinds import KINDS
 from raidlab.calibration.recovery import CASES, Recovered, recover, table
 
 
@@ -45,6 +46,11 @@ def test_the_table_counts_what_is_called_identifiable_alone() -> None:
 
 @pytest.mark.parametrize("name", list(CASES))
 def test_every_case_names_a_kind_that_can_be_fitted(name: str) -> None:
-    from raidlab.calibration.kinds import KINDS
-
     assert CASES[name].kind in KINDS
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_what_a_way_of_working_decides_is_a_parameter_of_its_kind(kind: str) -> None:
+    keys = {parameter.key for parameter in (*KINDS[kind].declared, *KINDS[kind].extra)}
+    for way in KINDS[kind].ways:
+        assert set(way.decides) <= keys
