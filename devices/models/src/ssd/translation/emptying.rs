@@ -124,7 +124,8 @@ impl Translation {
     }
 
     /// One step of collection on a die that has nothing else to do, until it has
-    /// `background_free_blocks`; false if there is nothing to do.
+    /// `background_free_blocks`; false if there is nothing to do. A step gives the die work, after
+    /// which it comes for the next one: page sets without valid data are passed over.
     pub(in crate::ssd) fn collect_in_background<W: Work>(
         &mut self,
         die: u32,
@@ -144,9 +145,11 @@ impl Translation {
                 return false;
             }
         }
-        self.collect_set(die, work);
-        while self.shares_last_block(die) && self.dies[die as usize].victim.is_some() {
-            self.collect_set(die, work);
+        let mut worked = self.collect_set(die, work);
+        while self.dies[die as usize].victim.is_some()
+            && (!worked || self.shares_last_block(die))
+        {
+            worked |= self.collect_set(die, work);
         }
         true
     }
@@ -190,10 +193,12 @@ impl Translation {
     }
 
     /// Moves what is valid in the victim's next page set; erases the block after the last one.
-    pub(super) fn collect_set<W: Work>(&mut self, die: u32, work: &mut W) {
+    /// False if the die has nothing to do for it.
+    pub(super) fn collect_set<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
         let Some(mut victim) = self.dies[die as usize].victim else {
-            return;
+            return false;
         };
+        let mut moved = 0;
         let per_set = self.shape.units_per_set;
         let first = victim.block * self.block_of.get() + victim.next_set * per_set;
         if self.blocks.valid(victim.block) == 0 {
@@ -227,19 +232,21 @@ impl Translation {
                 }
                 left = later;
             }
-            self.counts.moved += moving.len() as u64;
+            moved = moving.len() as u64;
+            self.counts.moved += moved;
             self.moving = moving;
         }
         victim.next_set += 1;
         let books = &mut self.dies[die as usize];
         if victim.next_set < self.shape.sets_per_block {
             books.victim = Some(victim);
-            return;
+            return moved > 0;
         }
         books.victim = None;
         self.blocks.erase(victim.block);
         books.free.push_back(victim.block);
         self.counts.erases += 1;
         work.erase(die);
+        true
     }
 }
