@@ -64,12 +64,12 @@ impl Prefetch {
     }
 
     /// How many of `count` units from `first` on were read ahead, without a gap, and when they are
-    /// in the buffer for a read that is there at `at`.
+    /// in the buffer for a read that is there at `at`. Of none nothing is ever there first.
     #[inline]
     pub(super) fn take(&self, first: u32, count: u32, at: Time) -> (u32, Gathered) {
         let first = u64::from(first);
         if first < self.first || first >= self.end {
-            return (0, Gathered::nothing(at, at));
+            return (0, Gathered::nothing(Time::NEVER, at));
         }
         let units = u64::from(count).min(self.end - first);
         let times =

@@ -13,6 +13,7 @@ struct Bench {
     calendar: Calendar<u32>,
     ios: Vec<Io>,
     done: Vec<(IoId, Time)>,
+    leads: Vec<(IoId, Nanos)>,
     failed: bool,
 }
 
@@ -29,7 +30,8 @@ impl Port for Bench {
     fn fails(&mut self) {
         self.failed = true;
     }
-    fn done(&mut self, io: IoId, at: Time, _lead: Nanos) {
+    fn done(&mut self, io: IoId, at: Time, lead: Nanos) {
+        self.leads.push((io, lead));
         let record = &self.ios[io as usize];
         assert!(at >= self.calendar.now());
         assert_eq!(record.mark, at, "charged up to its end");
@@ -44,6 +46,7 @@ impl Bench {
             calendar: Calendar::with_capacity(64),
             ios: Vec::new(),
             done: Vec::new(),
+            leads: Vec::new(),
             failed: false,
         }
     }
@@ -288,6 +291,27 @@ fn a_stream_at_queue_depth_one_is_read_ahead_and_at_two_it_is_not() {
         // The next is under way before this one is complete.
         let id = bench.submit(&mut ssd, Op::Read, index * 16384, 16384, index * 40_000);
         assert!(bench.end(id) - index * 40_000 >= 69_000);
+    }
+}
+
+/// Data flow to the host from the first page set on: 32 KiB lie on two dies, of which the second
+/// is busy for 52 us more. Nothing of a single page set is there before its end.
+#[test]
+fn a_read_that_finds_nothing_read_ahead_leads_no_more_than_without_prefetch() {
+    for window_bytes in [0, 256 << 10] {
+        let mut params = params();
+        params.prefetch = (window_bytes > 0).then_some(PrefetchParams {
+            window_bytes,
+            after_commands: 2,
+        });
+        let mut ssd = drive(&params);
+        let mut bench = Bench::new();
+        bench.submit(&mut ssd, Op::Read, 1 << 20, 4096, 0);
+        bench.submit(&mut ssd, Op::Read, 16384, 4096, 1_000_000);
+        bench.submit(&mut ssd, Op::Read, 0, 32768, 1_000_000);
+        bench.run(&mut ssd, Time::NEVER);
+        let leads: Vec<Nanos> = bench.leads.iter().map(|lead| lead.1).collect();
+        assert_eq!(leads, [Nanos(0), Nanos(0), Nanos(52_000)]);
     }
 }
 
