@@ -256,10 +256,13 @@ fn undergo(
     settle(tile, area.units, &mut round);
 }
 
-/// Repeats rounds of the area's size until write amplification no longer changes.
-fn settle(tile: &mut Translation, units: u64, round: &mut impl FnMut(&mut Translation, u64)) {
-    // As long as there are free blocks nothing is collected, and nothing can settle.
+/// Repeats rounds until write amplification no longer changes. A round writes as much as the area or,
+/// if that is more, the spare space holds: in that time collection that goes through all blocks in order has
+/// been to every one of them, those with cold data too.
+fn settle(tile: &mut Translation, area: u64, round: &mut impl FnMut(&mut Translation, u64)) {
     let space = u64::from(tile.shape().units_per_die());
+    let units = area.max(space.saturating_sub(tile.valid_units()));
+    // As long as there are free blocks nothing is collected, and nothing can settle.
     let mut written = 0;
     while tile.counts().erases == 0 && written < 2 * space {
         round(tile, units);

@@ -190,3 +190,33 @@ proptest! {
         prop_assert_eq!(drive.check(), Ok(()));
     }
 }
+
+/// First in, first out moves cold data as well, once for each time that the host writes the spare
+/// space: a fifth of this die, which is ten times the rewritten area. So many small rounds alike say
+/// nothing; a load has settled when collection has been through all blocks.
+#[test]
+fn a_load_has_settled_when_collection_has_been_through_the_cold_data() {
+    let shape = Shape {
+        dies: 1,
+        units: shape(1024, 0.8).units / 4,
+        ..shape(1024, 0.8)
+    };
+    let params = CollectionParams {
+        policy: Policy::FirstInFirstOut,
+        ..CollectionParams::default()
+    };
+    let draws = Stream::new(3, "tile", "victims");
+    let mut tile = Translation::new(shape, params, Layout::Empty, draws);
+    for unit in 0..shape.units {
+        tile.write(unit, &mut Untimed);
+    }
+    let area = u64::from(shape.units) / 50;
+    let mut draws = Stream::new(5, "test", "load");
+    settle(&mut tile, area, &mut |tile, writes| {
+        for _ in 0..writes {
+            tile.write(draws.below(area) as u32, &mut Untimed);
+        }
+    });
+    tile.check().unwrap();
+    assert!(tile.wear().1 >= 1, "{:?}", tile.wear());
+}

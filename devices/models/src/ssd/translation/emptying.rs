@@ -94,11 +94,15 @@ impl Translation {
         }
     }
 
+    /// Units that hold the host's data.
+    pub(in crate::ssd) fn valid_units(&self) -> u64 {
+        self.dies.iter().map(|die| u64::from(die.valid)).sum()
+    }
+
     /// Valid units as a share of all that the NAND could hold.
     pub(in crate::ssd) fn mapped_share(&self) -> f64 {
-        let valid: u64 = self.dies.iter().map(|die| u64::from(die.valid)).sum();
         let room = u64::from(self.shape.dies) * u64::from(self.shape.units_per_die());
-        valid as f64 / room as f64
+        self.valid_units() as f64 / room as f64
     }
 
     /// True if collection in the background has not reached its goal on a die.
@@ -146,9 +150,7 @@ impl Translation {
             }
         }
         let mut worked = self.collect_set(die, work);
-        while self.dies[die as usize].victim.is_some()
-            && (!worked || self.shares_last_block(die))
-        {
+        while self.dies[die as usize].victim.is_some() && (!worked || self.shares_last_block(die)) {
             worked |= self.collect_set(die, work);
         }
         true
