@@ -195,6 +195,8 @@ _HDD_WAYS = (
             _speed(10_000, "0.4 ms", "4.5 ms", "9 ms"),
             _speed(15_000, "0.3 ms", "3.6 ms", "7.2 ms"),
         ),
+        # A longer settling looks like a longer turn.
+        decides=("seek.write_settle",),
     ),
     Way(
         "write_cache.enabled",
