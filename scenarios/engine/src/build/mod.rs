@@ -152,7 +152,10 @@ fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
         // A page cache's own requests: writing back, and two windows of each reader.
         let cached = workload.page_cache.as_ref();
         let behind = cached.map_or(0, |cache| cache.requests as usize + 2 * places as usize);
-        commands as usize * places as usize + behind
+        // A tier's copies, and a job above each command to its drives.
+        let tier = plan.arrays[workload.array as usize].tier.as_ref();
+        let (jobs, copies) = tier.map_or((1, 0), |tier| (2, 2 * tier.copies_at_once as usize));
+        jobs * commands as usize * places as usize + copies + behind
     };
     let widest = arrays.iter().map(|array| array.drives.len()).max();
     let loads: usize = plan.workloads.iter().map(of_workload).sum();

@@ -72,6 +72,7 @@ impl System {
     /// takes writes; else what it has of the line is out of date. The slot is pinned.
     pub(crate) fn tier_takes(&mut self, array: u32, line: u64, now: Time) -> Option<TierPlace> {
         let bytes = self.raid.tiers[array as usize].as_ref()?.line_bytes();
+        // A line that cannot be read any more leaves first.
         self.readable_slot(array, line * bytes, now);
         let tier = self.raid.tiers[array as usize].as_mut()?;
         let slot = tier.takes(line)?;
