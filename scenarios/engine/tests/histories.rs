@@ -222,7 +222,8 @@ fn value(history: &History) -> Value {
     value
 }
 
-/// A tier of drives of 30 us, so small that lines push each other out.
+/// A tier of drives of 30 us, so small that lines push each other out; each has two commands in
+/// work, which overtake each other.
 fn add_tier(value: &mut Value, history: &History, tier: &Fast) {
     let line = 2048 * history.columns();
     let first = history.level.1 + history.spares;
@@ -231,6 +232,7 @@ fn add_tier(value: &mut Value, history: &History, tier: &Fast) {
     device["capacity_bytes"] = json!(tier.lines * line);
     device["service_ns"] = json!(30_000);
     device["settle_ns"] = json!(0);
+    device["servers"] = json!(2);
     value["devices"]
         .as_array_mut()
         .expect("a list")
