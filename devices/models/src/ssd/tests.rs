@@ -353,6 +353,22 @@ fn an_idle_die_collects_up_to_its_goal_although_some_page_sets_hold_nothing_vali
     assert_eq!(ssd.check(), Ok(()));
 }
 
+/// A card with one path for both directions turns when a read asks for it, however long ago the
+/// last write ended; the second read finds it turned.
+#[test]
+fn the_first_read_after_a_write_waits_for_the_turn() {
+    let mut params = params();
+    params.firmware.turn_ns = Some(Nanos(200_000));
+    let mut ssd = drive(&params);
+    let mut bench = Bench::new();
+    bench.submit(&mut ssd, Op::Write, 1 << 20, 4096, 0);
+    let first = bench.submit(&mut ssd, Op::Read, 0, 4096, 1_000_000);
+    let second = bench.submit(&mut ssd, Op::Read, 0, 4096, 2_000_000);
+    bench.run(&mut ssd, Time::NEVER);
+    assert_eq!(bench.end(first), 1_257_000);
+    assert_eq!(bench.end(second), 2_057_000);
+}
+
 #[test]
 fn faults_name_what_is_wrong() {
     let key = |params: &SsdParams| Ssd::new(params, 1, "x").unwrap_err()[0].key.clone();

@@ -2,10 +2,10 @@
 //!
 //! A card with one data path for both directions changes direction rarely: it serves all reads
 //! that wait, then all writes that wait, and so on; what comes meanwhile waits for the next turn.
-//! From writing to reading takes as long as a page takes to be programmed: it is still on its way
-//! when its write is complete. So a read right after a write waits for a whole program; with many
-//! commands outstanding a turn is long and the change costs little. A load of one kind knows no
-//! turns.
+//! The change from writing to reading takes time, and begins when a read asks for it: until then
+//! the card stays ready to write. So the first read after a write waits for the change, on each
+//! card of a mirror by itself; with many commands outstanding a turn is long and the change costs
+//! little. A load of one kind knows no turns.
 
 use super::Ssd;
 use crate::Port;
@@ -22,6 +22,8 @@ pub(super) struct Turns {
     /// Reads, writes.
     waiting: [VecDeque<IoId>; 2],
     wake_at: Time,
+    /// When the first of those that wait came.
+    since: Time,
     /// What a change from writing to reading takes.
     change: Nanos,
 }
@@ -33,6 +35,7 @@ impl Turns {
             change,
             waiting: [VecDeque::with_capacity(1024), VecDeque::with_capacity(1024)],
             wake_at: Time::ZERO,
+            since: Time::ZERO,
         }
     }
 }
@@ -47,6 +50,9 @@ impl Ssd {
         let nothing_waits = turns.waiting.iter().all(VecDeque::is_empty);
         if nothing_waits && writes == turns.writes {
             return self.go(port, io);
+        }
+        if turns.waiting[usize::from(writes)].is_empty() && writes != turns.writes {
+            turns.since = port.now();
         }
         turns.waiting[usize::from(writes)].push_back(io);
         self.next_turn(port);
@@ -74,7 +80,7 @@ impl Ssd {
         let others_wait = !turns.waiting[usize::from(!turns.writes)].is_empty();
         let mut over = self.last_done;
         if others_wait && turns.writes {
-            over = over + turns.change;
+            over = over.max(turns.since) + turns.change;
         }
         if over > now {
             if turns.wake_at != over {
