@@ -17,6 +17,7 @@ from raidlab.scenarios.result import Result
 from raidlab.scenarios.simulate import Progress, results_of
 from raidlab.scenarios.store import Store
 from raidlab.scenarios.system import Scenario, build_scenario
+from raidlab.scenarios.tier import tier_name
 
 HOT_SPOTS = ("32 GB", "64 GB", "128 GB")
 """Sizes that are drawn if none are asked for: those of the 2013 report."""
@@ -89,8 +90,8 @@ def warmings(
     sizes = [_bytes(size) for size in hot_spots]
     _check(build_scenario(tree, path), tree, str(path))
     with_tier = [build_scenario(_with_hot_spot(tree, size), path) for size in hot_spots]
-    disks = [build_scenario(_disks_alone(tree, size), path) for size in hot_spots]
-    ssds = [build_scenario(_ssds_alone(tree, size), path) for size in hot_spots]
+    disks = [build_scenario(disks_alone(tree, size), path) for size in hot_spots]
+    ssds = [build_scenario(ssds_alone(tree, size), path) for size in hot_spots]
     scenario = with_tier[0]
     found = list(
         results_of(
@@ -132,9 +133,12 @@ def _warming(hot_spot: int, runs: tuple[Result, Result, Result], begins: float) 
 
 def _bytes(size: str) -> int:
     try:
-        return int(SIZE.convert(size))
+        found = int(SIZE.convert(size))
     except ValueError as error:
         raise SpecError([Fault("--hot-spots", size, str(error))]) from None
+    if found == 0:
+        raise SpecError([Fault("--hot-spots", size, "above 0 B")])
+    return found
 
 
 def _check(scenario: Scenario, tree: Mapping[str, Any], path: str) -> None:
@@ -157,15 +161,23 @@ def _with_hot_spot(tree: Mapping[str, Any], size: str) -> dict[str, Any]:
     return changed
 
 
-def _disks_alone(tree: Mapping[str, Any], size: str) -> dict[str, Any]:
+def disks_alone(tree: Mapping[str, Any], size: str) -> dict[str, Any]:
+    """The array without its tier: nothing happens to a tier that is not there."""
     changed = _with_hot_spot(tree, size)
-    del changed["array"][0]["cache_tier"]
+    array = changed["array"][0]
+    del array["cache_tier"]
+    tier = tier_name(array.get("name") or "array-0")
+    changed["event"] = [event for event in changed.get("event", ()) if event.get("array") != tier]
     return _steady(changed)
 
 
-def _ssds_alone(tree: Mapping[str, Any], size: str) -> dict[str, Any]:
-    """The SSDs as an array of their own, loaded with the hot spot alone."""
+def ssds_alone(tree: Mapping[str, Any], size: str) -> dict[str, Any]:
+    """The SSDs as an array of their own, loaded with the hot spot alone.
+
+    Nothing happens to them: events name drives and hot spots of the whole system.
+    """
     changed = copy.deepcopy(dict(tree))
+    changed.pop("event", None)
     array = changed["array"][0]
     tier = array.pop("cache_tier")
     array["drives"], array["level"] = tier["drives"], tier.get("level", "raid0")

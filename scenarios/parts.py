@@ -16,7 +16,7 @@ from raidlab.scenarios.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.caching import cache_plan
 from raidlab.scenarios.history import drive_histories
 from raidlab.scenarios.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
-from raidlab.scenarios.tier import add_tier
+from raidlab.scenarios.tier import add_tier, stand_in, tier_name
 from raidlab.scenarios.topology import Attached
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
@@ -117,10 +117,14 @@ class Parts:
         self.offered[name] = (indices, usable)
         if chosen and all(drive.spec.kind == "hdd" for drive, _ in chosen):
             self._without_fast_path(name, controller[1], indices)
+        if table.cache_tier is None:
+            return
         tier = add_tier(self, key, name, table, controller)
-        if tier is not None:
-            self.arrays[indices[0]]["tier"] = tier
-            self.tiers[self.arrays[tier["array"]]["name"]] = tier["array"]
+        if tier is None:
+            self.arrays.append(stand_in(name, table.cache_tier))
+            tier = {"array": len(self.arrays) - 1, "write_back": False}
+        self.arrays[indices[0]]["tier"] = tier
+        self.tiers[tier_name(name)] = tier["array"]
 
     def _without_fast_path(
         self, name: str, settings: ControllerTable | None, indices: list[int]

@@ -147,7 +147,7 @@ def _check(scenario: Scenario, path: str) -> None:
         raise SpecError([Fault("workload.0.outstanding", None, allowed, (), path)])
     arrays = scenario.base["arrays"]
     new = [e["drive"] for e in scenario.base["events"] if e["action"] == "replace_drive"]
-    if not any(array["spares"] for array in arrays) and not new:
+    if not any(array.get("spares") for array in arrays) and not new:
         allowed = "1 or more (or an event replace-drive): without a spare nothing is rebuilt"
         raise SpecError([Fault("array.0.hot_spares", 0, allowed, (), path)])
 

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from raidlab.scenarios import charts
 from raidlab.scenarios.endurance import COLUMNS, endurance
+from raidlab.scenarios.events_told import fate, happened
 from raidlab.scenarios.result import Result, Row
 
 
@@ -55,7 +56,8 @@ def html_report(result: Result) -> str:
         summary=summary,
         worn=endurance(result),
         worn_columns=COLUMNS,
-        periods=[] if last is None else last["periods"],
+        periods=happened(result),
+        fate=fate(result),
         sections=sections,
         written=json.dumps(result.written, indent=2, default=str),
     )

@@ -68,8 +68,8 @@ class CacheTierTable(Table):
 
     drives: tuple[DrivesTable, ...] = Field(min_length=1)
     level: Literal["raid0", "raid1", "raid1e"] = "raid0"
-    write: Literal["write-back", "read", "write-through"] = "write-back"
-    """`read` (the same as `write-through`): writes go past the tier."""
+    write: Literal["write-back", "read"] = "write-back"
+    """`read`: writes go past the tier."""
     state: Literal["empty", "warm"] = "empty"
     """`warm`: the run finds it as its loads make it in the long run."""
 

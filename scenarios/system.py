@@ -305,6 +305,9 @@ def _area(
     """Bytes of the area; None, and a fault, if it does not fit."""
     if usable is None or workload.fio is not None or workload.trace is not None:
         return None
+    if workload.area == 0:
+        faults.add(f"{key}.area", "0 B", 'above 0 B, or "whole"')
+        return None
     area = usable - workload.area_start if workload.area is None else workload.area
     if workload.area_start + max(area, 0) > usable or area <= 0:
         allowed = f"at most {usable} B ({format_size(usable)}) from the start of the array"

@@ -31,6 +31,11 @@ def follows_data(scenario: ScenarioTable) -> bool:
     return happens and scenario.run.time_lapse == 1
 
 
+def tier_name(array: str) -> str:
+    """What events call the tier of an array."""
+    return f"{array}-tier"
+
+
 def line_bytes(table: ArrayTable) -> int:
     """Bytes of a line of the tier: what leaves the controller's cache together.
 
@@ -104,6 +109,12 @@ def add_tier(
     }
 
 
+def stand_in(name: str, tier: CacheTierTable) -> dict[str, Any]:
+    """The plan's array for a tier that was refused: its events are no fault beside that one."""
+    count = sum(entry.count for entry in tier.drives)
+    return {"name": tier_name(name), "level": tier.level, "drives": list(range(count))}
+
+
 def _may_have_one(
     parts: Parts,
     key: str,
@@ -139,7 +150,7 @@ def _is_flash(parts: Parts, model: str) -> bool:
 def _as_array(name: str, table: ArrayTable, tier: CacheTierTable) -> ArrayTable:
     """The tier as an array of its own, whose stripe unit is a line."""
     return ArrayTable.model_construct(
-        name=f"{name}-tier",
+        name=tier_name(name),
         level=tier.level,
         drives=tier.drives,
         stripe_unit=line_bytes(table),

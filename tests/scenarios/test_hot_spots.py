@@ -8,8 +8,10 @@ from typer.testing import CliRunner
 
 from raidlab.cli import app
 from raidlab.devices.faults import SpecError
-from raidlab.scenarios.hot_spots import warmings
+from raidlab.devices.schema import read_toml
+from raidlab.scenarios.hot_spots import disks_alone, ssds_alone, warmings
 from raidlab.scenarios.hot_spots_report import hot_spots_report
+from raidlab.scenarios.system import build_scenario
 
 LIBRARY = Path(__file__).parents[2] / "scenarios" / "library"
 
@@ -74,6 +76,22 @@ def test_the_command_gives_json_and_refuses_nonsense(tmp_path):
     assert told.exit_code == 0, told.output
     document = json.loads(told.stdout)
     assert document["warmings"][0]["hot_spot_bytes"] == 2_000_000_000
-    refused = CliRunner().invoke(app, ["tier", path, "--hot-spots", "2"])
-    assert refused.exit_code == 2
-    assert "--hot-spots" in refused.stderr
+    for nonsense, said in (("2", "a size"), ("0 GB", "above 0 B")):
+        refused = CliRunner().invoke(app, ["tier", path, "--hot-spots", nonsense])
+        assert refused.exit_code == 2
+        assert f'--hot-spots = "{nonsense}"' in refused.stderr
+        assert said in refused.stderr
+
+
+def test_the_disks_and_the_ssds_alone_have_no_events_of_a_tier():
+    tree = read_toml(LIBRARY / "cache-tier.toml")
+    tree["workload"][0]["hot_spot"] = "8 GB"
+    tree["event"] = [
+        {"at": "30 s", "action": "slow-drive", "array": "data-tier", "drive": 1},
+        {"at": "30 s", "action": "move-hot-spot", "start": "1 GB"},
+        {"at": "40 s", "action": "slow-drive", "array": "data", "drive": 3},
+    ]
+    left = [event["action"] for event in disks_alone(tree, "4 GB")["event"]]
+    assert left == ["move-hot-spot", "slow-drive"]
+    for alone in (disks_alone, ssds_alone):
+        build_scenario(alone(tree, "4 GB"))

@@ -76,6 +76,15 @@ def test_a_scenario_without_a_rebuild_is_refused(scenario, changes, said):
         rebuilds(scenario(**changes))
 
 
+def test_a_failed_drive_of_a_tier_without_a_spare_is_refused_alike(scenario):
+    """A tier is an array without hot spares of its own."""
+    tier = 'cache_tier = { drives = [{ model = "sas-6g-ssd", count = 2 }] }'
+    path = scenario(spares=tier, event=FAILS + 'array = "data-tier"\n')
+    path.write_text(path.read_text().replace('"16 KiB"', '"64 KiB"'))
+    with pytest.raises(SpecError, match="without a spare nothing is rebuilt"):
+        rebuilds(path)
+
+
 def test_the_command_gives_json_and_refuses_nonsense(scenario):
     path = str(scenario())
     told = CliRunner().invoke(app, ["rebuild", path, "--rates", "100", "--json"])

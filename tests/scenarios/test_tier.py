@@ -261,6 +261,16 @@ def test_a_read_tier_leaves_writes_to_the_disks() -> None:
     assert read["iops"] < back["iops"]
 
 
+def test_a_refused_tier_is_the_only_fault_beside_its_events() -> None:
+    """That the tier has no array is no fault of an event that names it."""
+    with pytest.raises(SpecError) as lapse:
+        build_scenario(tree(event=[FAILS], time_lapse=10))
+    assert [fault.key for fault in lapse.value.faults] == ["run.time_lapse"]
+    with pytest.raises(SpecError) as large:
+        build_scenario(tree(event=[FAILS], tier={"drives": SSDS * 2, "level": "raid0"}))
+    assert [fault.key for fault in large.value.faults] == ["array.0.cache_tier.drives"]
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
@@ -281,6 +291,7 @@ def test_a_read_tier_leaves_writes_to_the_disks() -> None:
             "no data to follow",
         ),
         ({"event": [FAILS | {"drive": 2}]}, "a drive of data-tier: 0 to 1"),
+        ({"tier": {"write": "write-through"}}, "one of write-back, read"),
         ({"event": [FAILS | {"array": "tier"}]}, "the name of an array: data, data-tier"),
         ({"event": [{"at": "1 s", "action": "move-hot-spot"}]}, "a workload with a hot_spot"),
         ({"tier": None, "time_lapse": 10}, "without a cache_tier"),
