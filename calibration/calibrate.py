@@ -24,7 +24,7 @@ from raidlab.calibration.device_file import device_toml
 from raidlab.calibration.fit import Fit
 from raidlab.calibration.fit_model import FitModel
 from raidlab.calibration.kept import Kept
-from raidlab.calibration.kinds import kind_of
+from raidlab.calibration.kinds import kind_of, start_of
 from raidlab.calibration.loss import Residual, groups_of, residuals
 from raidlab.calibration.measurement import Measurement, Point
 from raidlab.calibration.parameters import Kind, get, put
@@ -40,6 +40,9 @@ from raidlab.scenarios.store import Store
 
 Array = npt.NDArray[np.float64]
 _FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, turns_s=1.5)
+_GLANCE = Effort(ios=200, ios_of_slow=100, rounds=1.0)
+_SYSTEMS_APART = 100.0
+"""Ratio of rates before a fit beyond which a system cannot be the measured one."""
 _FAR = 0.25
 """Logarithm of a rate's error beyond which the kind itself is in doubt."""
 _UNSEEN_PCT = 20.0
@@ -205,6 +208,7 @@ def calibrate(
         SpecError: Names that do not exist, points that say nothing of the kind.
     """
     kind = kind_of(settings.kind)
+    _once(settings)
     kept_points, doubts = possible(measurement)
     if not kind.over_time:
         kept_points = [point.model_copy(update={"timeline": ()}) for point in kept_points]
@@ -226,6 +230,8 @@ def calibrate(
     started = time.monotonic()
     kept = None if store is None else Kept(store)
     task = Task(kind, host, tuple(points), settings, kept, system)
+    if system is not None:
+        _of_its_size(task, tree)
     settled = settle(task, tree, started + 0.5 * settings.budget_s)
     found = joint(task, settled, started + settings.budget_s)
     found = replace(
@@ -237,6 +243,11 @@ def calibrate(
         kept.forget()
     model = settled.model
     warnings += [decision.said() for decision in settled.decisions]
+    if settled.is_cut or found.is_cut:
+        warnings.append(
+            f"the time budget of {settings.budget_s:g} s ended the search early: another run, or"
+            " machine, may find other values (--budget)"
+        )
     off = [abs(r.log_ratio) for r in _rates(model.bench(found.place), points, settings)]
     if float(np.median(off)) > _FAR:
         warnings.append(
@@ -272,6 +283,32 @@ def calibrate(
         settled.decisions,
         (*warnings, *found.warnings, *extrapolated(points, every)),
     )
+
+
+def _once(settings: Settings) -> None:
+    """A value that is given is neither fixed to another one nor turned."""
+    choice = settings.choice
+    faults = [
+        Fault(f"--set and {option}", key, "one of the two")
+        for option, keys in (("--fix", choice.fix), ("--free", choice.free), ("--tie", choice.tie))
+        for key in sorted(set(keys) & set(settings.overrides))
+    ]
+    if faults:
+        raise SpecError(faults)
+
+
+def _of_its_size(task: Task, tree: Mapping[str, Any]) -> None:
+    """A system whose rates are hundreds of times the measured ones is not what was measured."""
+    model = task.model(tree, frozenset())
+    start = np.array([p.place(start_of(p, tree, task.host)) for p in model.parameters])
+    point = min(task.points, key=lambda each: each.outstanding)
+    rate = model.bench(start).run(point, _GLANCE).iops
+    if not point.iops / _SYSTEMS_APART < rate < point.iops * _SYSTEMS_APART:
+        allowed = (
+            f"the system that was measured: {point.label()} gave {point.iops:.4g} IO/s,"
+            f" this one {rate:.4g} before anything is fitted"
+        )
+        raise SpecError([Fault("--system", task.settings.system, allowed)])
 
 
 def _as_decided(estimate: Estimate, decisions: Sequence[Decision]) -> Estimate:

@@ -9,7 +9,7 @@ from typing import Any
 
 from raidlab.calibration.bench import Bench, Effort, Simulated
 from raidlab.calibration.distribution import kolmogorov, percentile
-from raidlab.calibration.loss import total_percentile
+from raidlab.calibration.loss import measured_cpu_us, total_percentile
 from raidlab.calibration.measurement import Latency, Point, Side
 
 PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.9)
@@ -171,9 +171,15 @@ def estimate_mapped(
     return None if best is None else (best[1], point)
 
 
+_OTHER_KIND = 4.0
+"""Ratio of rates that no single time explains."""
+_CPU_APART = 1.05
+
+
 def likely_cause(row: Compared) -> str:
     """What an error most likely comes from, in a few words."""
     point, error = row.point, row.error_pct
+    ratio = row.simulated.iops / point.iops
     p99 = row.percentile_error_pct(99.0)
     spread = max((side.spread for _, side in point.sides()), default=0.0)
     busy = row.simulated.busiest
@@ -187,16 +193,22 @@ def likely_cause(row: Compared) -> str:
             if p99 is not None and p99 < 0
             else "the tail is shorter than simulated"
         )
-    if point.numjobs > 1 and point.iodepth == 1 and error > 0:
+    if max(ratio, 1.0 / max(ratio, 1e-9)) > _OTHER_KIND:
+        return "another kind of device, or another state of it"
+    if point.outstanding == 1:
+        return "latency at depth 1: firmware, medium, what held data, or waking of the thread"
+    # CPU time counts as a cause only if fio saw it, or nothing else is known.
+    cpu = measured_cpu_us(point)
+    more = cpu is None or cpu > _CPU_APART * row.simulated.cpu_us
+    less = cpu is None or row.simulated.cpu_us > _CPU_APART * cpu
+    if point.numjobs > 1 and point.iodepth == 1 and error > 0 and more:
         return "CPU time of many sleeping jobs: changes of context"
     if error > 0 and ("link" in busy or "SATA" in busy or "PCIe" in busy):
         return "the port or the drive's command processing limits earlier than simulated"
-    if error > 0 and "host" in busy:
+    if error > 0 and "host" in busy and more:
         return "CPU time an I/O of the host is larger than simulated"
     if error > 0:
         return "waiting at the drive under load is underestimated"
-    if "host" in busy:
+    if "host" in busy and less:
         return "CPU time an I/O of the host is smaller than simulated"
-    if point.outstanding == 1:
-        return "latency at depth 1: firmware, medium or waking of the thread"
     return f"limited by {busy} in the simulation"

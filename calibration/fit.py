@@ -46,6 +46,8 @@ class Fit:
     residuals: Array
     evaluations: int
     wall_s: float
+    is_cut: bool
+    """True if time ended the search early."""
     warnings: tuple[str, ...]
 
 
@@ -87,7 +89,6 @@ def fit(
     points = tuple(sorted(set(groups)))
     until = begun + 0.75 * budget_s
     search = Search(evaluate, start.copy(), points, until, parameters, groups, feels)
-    warnings: list[str] = []
     place = (start if begin is None else begin).copy()
     try:
         for number, stage in enumerate(stages):
@@ -101,14 +102,13 @@ def fit(
             place, search.best, search.evaluate = search.best[1], None, careful
             downhill(search.full, place, parameters, _LAST_STEPS, search.full)
     except OutOfTimeError:
-        warnings.append(f"the time budget of {budget_s:g} s ended the search early")
+        search.is_cut = True
     search.deadline = float("inf")
     if search.best is None:
         search.full(place)
     place = place if search.best is None else search.best[1]
     search.evaluate = careful or evaluate
     sure = certainty(search, place, groups, seed, few)
-    warnings += doubts(sure.estimates, len(sure.residuals))
     return Fit(
         sure.estimates,
         place,
@@ -118,5 +118,6 @@ def fit(
         sure.residuals,
         search.evaluations + evaluated,
         time.monotonic() - begun,
-        tuple(warnings),
+        search.is_cut,
+        tuple(doubts(sure.estimates, len(sure.residuals))),
     )

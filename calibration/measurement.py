@@ -11,7 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+)
 
 from raidlab.devices.faults import Fault, SpecError, faults_of
 
@@ -37,6 +43,21 @@ class Latency(_Checked):
     """By percent, as "99.9"."""
     bins_ns: tuple[tuple[int, int], ...] = ()
     """Non-empty buckets of fio's histogram: nanoseconds that stand for the bucket, count."""
+
+    @field_validator("percentiles_us")
+    @classmethod
+    def _rise(cls, given: dict[str, float]) -> dict[str, float]:
+        """Percentiles are percents, and latencies that do not fall with them."""
+        try:
+            known = sorted((float(percent), value) for percent, value in given.items())
+        except ValueError:
+            raise ValueError("percents as keys") from None
+        if any(not 0.0 <= percent <= 100.0 for percent, _ in known):
+            raise ValueError("percents from 0 to 100 as keys")
+        latencies = [value for _, value in known]
+        if any(value < 0.0 for value in latencies) or latencies != sorted(latencies):
+            raise ValueError("latencies of at least 0 that rise with the percent")
+        return given
 
     def percentile(self, percent: float) -> float | None:
         """The percentile if it was measured, in microseconds."""

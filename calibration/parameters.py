@@ -174,6 +174,18 @@ def choose(
         if name not in known
     ]
     faults += [
+        Fault(f"{one} and {other}", name, "one of the two: a parameter is fixed, freed or tied")
+        for one, other in (("--fix", "--free"), ("--fix", "--tie"), ("--free", "--tie"))
+        for name in {*_first(choice, one)} & {*_first(choice, other)}
+    ]
+    faults += [
+        Fault("--tie", f"{name}={to}", "parameters of the same unit")
+        for name, to in choice.tie.items()
+        if name in known
+        and to in known
+        and (known[name].unit, bool(known[name].of)) != (known[to].unit, bool(known[to].of))
+    ]
+    faults += [
         Fault("--tie", f"{name}={to}", "a parameter that is not tied itself")
         for name, to in choice.tie.items()
         if to in choice.tie
@@ -183,6 +195,11 @@ def choose(
     free = [*declared, *(parameter for parameter in extra if parameter.key in choice.free)]
     kept = [p for p in free if p.key not in choice.fix and p.key not in choice.tie]
     return kept, dict(choice.fix)
+
+
+def _first(choice: Choice, option: str) -> Sequence[str]:
+    """The parameters that an option is about."""
+    return {"--fix": [*choice.fix], "--free": sorted(choice.free), "--tie": [*choice.tie]}[option]
 
 
 def put(tree: dict[str, Any], key: str, value: Any) -> None:

@@ -6,22 +6,25 @@ the fit tells, cut off at the bounds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from raidlab.calibration.bench import Effort
+from raidlab.calibration.bench import Bench, Effort
 from raidlab.calibration.calibrate import Calibration
 from raidlab.calibration.measurement import Point
-from raidlab.devices.faults import SpecError
+from raidlab.devices.faults import Fault, SpecError
 
 Array = npt.NDArray[np.float64]
 _WIDEST = 0.3
 """Deviation in units of the range: what is not determined at all is drawn from all of it."""
-_MORE = 4
-"""Places drawn for each that is wanted: some make no device."""
+_MORE = 16
+"""Places drawn for each that is wanted: some make no device, such as a disk whose seeks would get
+shorter with the distance."""
+_GLANCE = Effort(ios=100, ios_of_slow=100, rounds=1.0)
 _EFFORT = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
 
 
@@ -36,6 +39,27 @@ def places(result: Calibration, count: int, seed: int = 1) -> Array:
     return np.asarray(np.clip(found.place + normal @ root.T, 0.0, 1.0))
 
 
+def _drawn(result: Calibration, count: int) -> Iterator[tuple[Array, Bench]]:
+    """Drawn places that make a device, with its bench, `count` of them.
+
+    Raises:
+        SpecError: Too few of those that were drawn make one.
+    """
+    point, found = result.rows[0].point, 0
+    for place in places(result, _MORE * count, result.settings.seed):
+        try:
+            bench = result.model.bench(place)
+            bench.run(point, _GLANCE)
+        except SpecError:
+            continue
+        yield place, bench
+        found += 1
+        if found == count:
+            return
+    allowed = f"fewer: {found} of {_MORE * count} that were drawn make a device at all"
+    raise SpecError([Fault("--posterior", count, allowed)])
+
+
 def device_files(result: Calibration, count: int) -> list[str]:
     """Device files drawn from the posterior, each as the fitted one, by name numbered from 1.
 
@@ -43,16 +67,10 @@ def device_files(result: Calibration, count: int) -> list[str]:
         SpecError: Hardly any drawn place makes a device.
     """
     texts: list[str] = []
-    for place in places(result, _MORE * count, result.settings.seed):
-        try:
-            tree, _, _ = result.model.files(place)
-            result.model.bench(place)
-        except SpecError:
-            continue
-        tree["name"] = f"{tree['name']}-{len(texts) + 1:03}"
+    for number, (place, _) in enumerate(_drawn(result, count), 1):
+        tree, _, _ = result.model.files(place)
+        tree["name"] = f"{tree['name']}-{number:03}"
         texts.append(result.to_toml(tree))
-        if len(texts) == count:
-            break
     return texts
 
 
@@ -62,19 +80,14 @@ def intervals(
     """For each point the rates between which 95 % of the drawn devices lie.
 
     The simulation's own scatter is in them.
+
+    Raises:
+        SpecError: Hardly any drawn place makes a device.
     """
     rates: list[list[float]] = []
-    for number, place in enumerate(places(result, _MORE * count, result.settings.seed)):
-        try:
-            bench = result.model.bench(place)
-        except SpecError:
-            continue
-        effort = Effort(
-            _EFFORT.ios, _EFFORT.ios_of_slow, _EFFORT.slow_iops, _EFFORT.rounds, seed=number + 1
-        )
+    for number, (_, bench) in enumerate(_drawn(result, count), 1):
+        effort = replace(_EFFORT, seed=number)
         rates.append([one.iops for one in bench.run_all(points, effort, workers)])
-        if len(rates) == count:
-            break
     low, high = np.percentile(np.array(rates), [2.5, 97.5], axis=0)
     return [(float(a), float(b)) for a, b in zip(low, high, strict=True)]
 

@@ -7,7 +7,6 @@ that a parameter near its bound is moved as far as any other.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -60,6 +59,8 @@ class Search:
     feels: Callable[[Parameter, int], bool] = field(default=lambda parameter, point: True)
     """Whether a point feels a parameter at all."""
     evaluations: int = 0
+    is_cut: bool = False
+    """True once time has ended a part of it early."""
     best: tuple[float, Array] | None = None
     _pulls: Array = field(init=False)
 
@@ -155,7 +156,7 @@ def look_everywhere(
         samples or 10 * count
     )
     of = [search.parameters[index] for index in turned]
-    with contextlib.suppress(_StageOverError):
+    try:
         for part in (place[turned], *cube):
             residuals(part)
         for _, part in sorted(best, key=lambda found: found[0])[:descents]:
@@ -169,6 +170,8 @@ def look_everywhere(
                     alone[at] = looser(of[at], float(part[at]), float(search.start[turned[at]]))
             shown = _where_it_shows(residuals, alone, index, of[index].tight)
             downhill(residuals, shown, of, 8)
+    except _StageOverError:
+        search.is_cut = True
     found = place.copy()
     if best:
         found[turned] = min(best, key=lambda one: one[0])[1]

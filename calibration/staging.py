@@ -178,7 +178,7 @@ class Decision:
                 " (--set says what is known)"
             )
             if self.open:
-                text += f"; {', '.join(sorted(self.open))} are told only once it is"
+                text += f"; what hangs on it ({', '.join(sorted(self.open))}) is not told either"
         return text
 
 
@@ -192,6 +192,8 @@ class Settled:
     place: Array
     evaluations: int = 0
     decisions: tuple[Decision, ...] = ()
+    is_cut: bool = False
+    """True if time ended a search early."""
 
 
 def settle(task: Task, tree: Mapping[str, Any], until: float) -> Settled:
@@ -310,6 +312,7 @@ def _decide(
         cost = _search(task, candidate, turned, points, until)
         cost += _PER_PARAMETER * len(turned)
         current.evaluations += candidate.evaluations
+        current.is_cut |= candidate.is_cut
         if all(cost < other for other, *_ in tried):
             # What the options share need not be found anew.
             known |= _places(candidate)
@@ -320,7 +323,7 @@ def _decide(
     alike = [number for number, (cost, *_) in enumerate(tried) if cost < least + margin]
     number = alike[0]
     _, best, settled = tried[number]
-    best.evaluations = current.evaluations
+    best.evaluations, best.is_cut = current.evaluations, current.is_cut
     chosen.update(way.options[number].values)
     rivals = [way.options[at] for at in alike[1:]]
     made = Decision(way, way.options[number], tuple(rivals))
@@ -376,6 +379,7 @@ def _search(
     except OutOfTimeError:
         cost = float("inf")
     at.evaluations += search.evaluations
+    at.is_cut |= search.is_cut
     return cost
 
 

@@ -118,15 +118,15 @@ def calibrate(
     with ExitStack() as stack:
         result = fit_device(measured, settings, unfinished(stack))
     document = result.to_dict()
+    if out is not None:
+        write_file(out, result.to_toml())
+    if host_out is not None:
+        write_file(host_out, result.host_toml())
     if posterior:
         document["posterior"] = posterior_of(result, posterior, settings.workers)
     if draws is not None:
         for number, text in enumerate(device_files(result, posterior), 1):
             write_file(draws / f"{result.tree['name']}-{number:03}.toml", text)
-    if out is not None:
-        write_file(out, result.to_toml())
-    if host_out is not None:
-        write_file(host_out, result.host_toml())
     if report is not None:
         from raidlab.calibration.calibration_report import html_calibration
 

@@ -68,6 +68,7 @@ def compare(
     from raidlab.calibration.bench import Effort
     from raidlab.calibration.compare import compare as lay_side_by_side
     from raidlab.calibration.compare import estimate_mapped, summary
+    from raidlab.calibration.sanity import possible
 
     check_writable(html, report)
     measured = load_measurement(measurement)
@@ -78,13 +79,23 @@ def compare(
     bench = _bench(device, host, scenario)
     if mapped is not None and bench.device["kind"] != "ssd":
         raise SpecError([Fault("--mapped", mapped, "only with an SSD as --device")])
-    notes: list[str] = []
+    points, notes = possible(measured.model_copy(update={"points": tuple(points)}))
+    larger = sum((point.area_bytes or 0) > bench.capacity for point in points)
+    if larger:
+        notes.append(f"{larger} of the points loaded more than the drive has: it is loaded wholly")
     if mapped is None:
-        estimated = estimate_mapped(bench, points, effort)
+        # Whichever points are compared, one with a single read outstanding tells the state.
+        estimated = estimate_mapped(bench, measured.points, effort)
+        unknown = bench.device["kind"] == "ssd" and any(point.state is None for point in points)
         if estimated is not None and estimated[0] < 1.0:
             notes.append(
                 f"the drive's state is not known: {estimated[0]:.0%} of it held data, going by"
                 f" {estimated[1].label()}"
+            )
+        elif estimated is None and unknown:
+            notes.append(
+                "the drive's state is not known, and no read with one outstanding tells it: all of"
+                " it is taken to have held data (--mapped)"
             )
         mapped = 1.0 if estimated is None else estimated[0]
     bench = replace(bench, mapped=mapped)
