@@ -25,6 +25,8 @@ from raidlab.scenarios.report import chart, number, page
 
 _WORST = 25
 _DISTRIBUTIONS = 6
+_DRAWN = "measured read", "simulated read", "measured write", "simulated write"
+"""Curves of a distribution, in the order of their colours."""
 
 
 def html_comparison(
@@ -132,7 +134,7 @@ def _page(
                     "chart": chart(_over_time(row)),
                 }
             )
-    shown = _distributions(rows)
+    shown = distributions(rows)
     if shown is not None:
         sections.append(
             {
@@ -267,7 +269,11 @@ def _errors(rows: Sequence[Compared]) -> go.Figure:
     return figure.update_layout(template="plotly_white", height=340, margin={"t": 20, "b": 40})
 
 
-def _distributions(rows: Sequence[Compared]) -> go.Figure | None:
+def distributions(rows: Sequence[Compared]) -> go.Figure | None:
+    """Latency distributions of the points that differ most, and of the best one.
+
+    None if no point has distributions on both sides.
+    """
     known = [row for row in rows if row.distance() is not None]
     if not known:
         return None
@@ -278,13 +284,11 @@ def _distributions(rows: Sequence[Compared]) -> go.Figure | None:
     figure = make_subplots(rows=-(-len(chosen) // 3), cols=3, subplot_titles=titles)
     for index, row in enumerate(chosen):
         place = {"row": index // 3 + 1, "col": index % 3 + 1}
-        for name, side in row.point.sides():
-            simulated = row.simulated.side(name)
-            _step(
-                figure, shifted(row.point, side), f"measured {name}", COLOURS[0], index == 0, place
-            )
-            if simulated is not None:
-                _step(figure, simulated, f"simulated {name}", COLOURS[1], index == 0, place)
+        for direction, side in row.point.sides():
+            latencies = shifted(row.point, side), row.simulated.side(direction)
+            for what, latency in zip(("measured", "simulated"), latencies, strict=True):
+                if latency is not None:
+                    _step(figure, latency, f"{what} {direction}", place)
     figure.update_xaxes(type="log", title={"text": "latency, ms", "font": {"size": 11}})
     figure.update_yaxes(title={"text": "share of I/Os", "font": {"size": 11}}, col=1)
     figure.update_annotations(font_size=11)
@@ -292,9 +296,7 @@ def _distributions(rows: Sequence[Compared]) -> go.Figure | None:
     return figure.update_layout(template="plotly_white", height=height, margin={"t": 40, "b": 30})
 
 
-def _step(
-    figure: go.Figure, latency: Latency, name: str, colour: str, legend: bool, place: dict[str, int]
-) -> None:
+def _step(figure: go.Figure, latency: Latency, name: str, place: dict[str, int]) -> None:
     at, shares = curve(latency)
     if len(at):
         figure.add_scatter(
@@ -302,9 +304,9 @@ def _step(
             y=shares,
             name=name,
             legendgroup=name,
-            showlegend=legend,
+            showlegend=all(trace.name != name for trace in figure.data),
             mode="lines",
-            line={"color": colour},
+            line={"color": COLOURS[_DRAWN.index(name)]},
             **place,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from pydantic import Field
 
@@ -26,7 +27,7 @@ class ThrottleStep(Table):
     above: Temperature
     """Takes effect at this temperature."""
     speed: Share = Field(ge=0.01)
-    """Share of its full speed at which NAND then works."""
+    """Share of its full speed at which NAND then works; no more than at cooler steps."""
 
 
 class Cooling(Table):
@@ -59,10 +60,14 @@ class Heat(Table):
     """Cooling conditions; the first is the usual one."""
 
     def faults(self) -> Iterator[Fault]:
-        """Limits that the air around the drive already exceeds, or the drive when it is idle."""
+        """Steps out of order; limits that the air around the drive exceeds, or the idle drive."""
         if sorted({step.above for step in self.step}) != [step.above for step in self.step]:
             written = [f"{step.above:g} degC" for step in self.step]
             yield Fault("step", written, "steps from the lowest temperature up")
+        for at, (cooler, hotter) in enumerate(pairwise(self.step), start=1):
+            if hotter.speed > cooler.speed:
+                allowed = f"at most {cooler.speed:g}, that of the cooler step before it"
+                yield Fault(f"step.{at}.speed", hotter.speed, allowed)
         if not self.cooling:
             yield Fault("cooling", None, "at least one condition: [heat.cooling.normal]")
         for name, cooling in self.cooling.items():

@@ -23,6 +23,8 @@ _QUANTITY = re.compile(
     r"\s*([+-]?(?:\d[\d_]*)(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*([^\d\s.+-][^\s]*)\s*"
 )
 _LARGEST = 2**63 - 1
+_ABSOLUTE_ZERO = -273.15
+"""Degrees Celsius."""
 
 _DECIMAL = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
@@ -174,15 +176,17 @@ def is_quantity(text: str) -> bool:
     return match is not None and any(match[2] in dimension.units for dimension in DIMENSIONS)
 
 
-def _validator(dimension: Dimension, lowest: int | None) -> Callable[[Any], int | float]:
+def _validator(dimension: Dimension, lowest: float) -> Callable[[Any], int | float]:
+    above = "not negative" if lowest == 0 else "not below absolute zero"
+    allowed = f"{dimension.allowed}, {above}"
+
     def validate(value: Any) -> int | float:
-        allowed = dimension.allowed if lowest is None else f"{dimension.allowed}, not negative"
         if isinstance(value, str):
             try:
                 number = dimension.convert(value)
             except ValueError as error:
                 raise _fault(str(error)) from None
-            if lowest is not None and number < lowest:
+            if number < lowest:
                 raise _fault(allowed)
             return number
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -217,10 +221,10 @@ Power = Annotated[float, BeforeValidator(_validator(POWER, 0))]
 """Watts, from `"15 W"`."""
 Energy = Annotated[float, BeforeValidator(_validator(ENERGY, 0))]
 """Joules, from `"30 uJ"`."""
-Temperature = Annotated[float, BeforeValidator(_validator(TEMPERATURE, None))]
+Temperature = Annotated[float, BeforeValidator(_validator(TEMPERATURE, _ABSOLUTE_ZERO))]
 """Degrees Celsius, from `"40 degC"`, `"40 °C"` or `"313.15 K"`."""
-TemperatureStep = Annotated[float, BeforeValidator(_validator(TEMPERATURE_STEP, None))]
-"""A difference of temperatures in kelvin, from `"5 K"` or `"5 degC"`."""
+TemperatureStep = Annotated[float, BeforeValidator(_validator(TEMPERATURE_STEP, 0))]
+"""A difference of temperatures in kelvin, from `"5 K"` or `"5 degC"`, not negative."""
 ThermalResistance = Annotated[float, BeforeValidator(_validator(THERMAL_RESISTANCE, 0))]
 """Kelvin a watt, from `"2.5 K/W"`."""
 HeatCapacity = Annotated[float, BeforeValidator(_validator(HEAT_CAPACITY, 0))]

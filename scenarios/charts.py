@@ -47,15 +47,18 @@ def rate(summary: Sequence[Row], quantity: str) -> go.Figure:
     figure, axis = go.Figure(), _Axis(summary)
     for name, rows, colour in _by_workload(summary):
         scale = [row[quantity] / row["iops"] if row["iops"] else 0.0 for row in rows]
-        half = [(row["iops_ci95"][1] - row["iops_ci95"][0]) / 2 for row in rows]
+        low, high = (
+            [
+                abs(row["iops_ci95"][end] - row["iops"]) * each
+                for row, each in zip(rows, scale, strict=True)
+            ]
+            for end in (0, 1)
+        )
         figure.add_trace(
             go.Scatter(
                 x=axis.of(rows),
                 y=[row[quantity] for row in rows],
-                error_y={
-                    "type": "data",
-                    "array": [h * s for h, s in zip(half, scale, strict=True)],
-                },
+                error_y={"type": "data", "array": high, "arrayminus": low},
                 name=name,
                 legendgroup=name,
                 mode="lines+markers",
@@ -113,7 +116,7 @@ def breakdown(summary: Sequence[Row], workload: str, shares: bool = False) -> go
     for part in parts:
         figure.add_trace(
             go.Bar(
-                x=[str(place) for place in axis.of(rows)],
+                x=axis.words(rows),
                 y=[row["breakdown_us"].get(part, 0.0) / 1e3 for row in rows],
                 name=part.replace("_", " "),
                 marker_color=_PART_COLOURS.get(part, "#333333"),
@@ -152,7 +155,7 @@ def utilization(summary: Sequence[Row], most: int = 12) -> go.Figure:
     axis = _Axis(summary)
     figure = go.Figure(
         go.Heatmap(
-            x=[str(place) for place in axis.of(rows)],
+            x=axis.words(rows),
             y=names,
             z=values,
             zmin=0,
@@ -186,20 +189,36 @@ class _Axis:
             name: {row["point"]: row["outstanding"] for row in summary if row["workload"] == name}
             for name in names
         }
-        chosen = max(names, key=lambda name: len(set(steps[name].values())), default="")
+        chosen = max(
+            names,
+            key=lambda name: (len(set(steps[name].values())), any(steps[name].values())),
+            default="",
+        )
+        self._open = not any(steps.get(chosen, {}).values())
+        """True if no load has a number of outstanding I/Os."""
         self._places = {point: step or point + 1 for point, step in steps.get(chosen, {}).items()}
-        self.title = "outstanding I/Os" + (f" of {chosen}" if len(names) > 1 else "")
+        of = f" of {chosen}" if len(names) > 1 else ""
+        self.title = "" if self._open else f"outstanding I/Os{of}"
 
     def of(self, rows: Sequence[Row]) -> list[int]:
         """Where each row lies."""
         return [self._places[row["point"]] for row in rows]
 
+    def words(self, rows: Sequence[Row]) -> list[str]:
+        """What each row is called."""
+        return [self._word(place) for place in self.of(rows)]
+
+    def _word(self, place: int) -> str:
+        return "open load" if self._open else str(place)
+
     def lay(self, figure: go.Figure, row: int | None = None) -> None:
         """Puts a logarithmic axis under the picture, or under one row of it."""
         places = sorted(set(self._places.values()))
         where: dict[str, Any] = {} if row is None else {"row": row, "col": 1}
-        figure.update_xaxes(type="log", tickvals=places, ticktext=[str(place) for place in places])
-        figure.update_xaxes(title_text=f"{self.title} (logarithmic)", **where)
+        words = [self._word(place) for place in places]
+        figure.update_xaxes(type="log", tickvals=places, ticktext=words)
+        if not self._open:
+            figure.update_xaxes(title_text=f"{self.title} (logarithmic)", **where)
 
 
 def _dressed(figure: go.Figure, title: str, height: int = 380) -> go.Figure:

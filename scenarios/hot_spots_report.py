@@ -70,10 +70,11 @@ def picture(found: Warmings) -> go.Figure:
     figure.update_xaxes(title_text="minutes since the empty tier was added", row=len(titles), col=1)
     return figure.update_layout(
         template="plotly_white",
-        height=120 + 270 * len(titles),
-        margin={"l": 80, "r": 30, "t": 40, "b": 60},
+        height=160 + 270 * len(titles),
+        margin={"l": 80, "r": 30, "t": 40, "b": 100},
         font={"family": "system-ui, sans-serif", "size": 14},
-        legend={"orientation": "h", "y": -0.06, "x": 0, "yanchor": "top"},
+        # At the page's edge in pixels, below the axis' title however many pictures there are.
+        legend={"orientation": "h", "yref": "container", "y": 0, "x": 0, "yanchor": "bottom"},
     )
 
 

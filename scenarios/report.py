@@ -44,7 +44,8 @@ def html_report(result: Result) -> str:
     if last is not None and last["timeline"]["t_s"]:
         sections.append(
             _section(
-                f"Over time: {last['workload']}, {last['outstanding'] or 'open load'} outstanding",
+                f"Over time: {last['workload']}, "
+                + (f"{last['outstanding']} outstanding" if last["outstanding"] else "open load"),
                 "A rate that is still drifting means that the warm-up was too short.",
                 charts.timeline(last),
             )

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from raidlab.calibration.bench import Bench, Effort
+from raidlab.calibration.bench import Bench, Effort, Simulated
 from raidlab.calibration.calibrate import Calibration, base_of, calibrate, host_of
-from raidlab.calibration.calibration_report import html_calibration
-from raidlab.calibration.compare import compare, estimate_mapped, summary
+from raidlab.calibration.calibration_report import distributions, html_calibration
+from raidlab.calibration.compare import Compared, compare, estimate_mapped, summary
 from raidlab.calibration.distribution import kolmogorov, percentile
 from raidlab.calibration.fio_json import import_fio
 from raidlab.calibration.fit import fit
@@ -252,6 +252,37 @@ def test_distances_between_distributions() -> None:
     assert kolmogorov(one, other) == pytest.approx(0.3)
     assert percentile(one, 50) == 1.0 and percentile(one, 51) == 2.0
     assert kolmogorov(one, Latency(mean_us=1.0)) is None
+
+
+def test_every_curve_of_the_distributions_is_in_the_legend_once_in_its_own_colour() -> None:
+    latency = Latency(mean_us=1.0, bins_ns=((1000, 50), (2000, 50)))
+    side = Side(iops=1.0, ios=1, latency_mean_us=1.0, completion=latency)
+    rows = [
+        Compared(
+            Point(
+                name=rw,
+                rw=rw,
+                read_share=0.5,
+                bs=4096,
+                iodepth=1,
+                read=read,
+                write=write,
+            ),
+            Simulated(1.0, 1.0, latency, latency, (1.0, 1.0), {}, 0.0, ""),
+        )
+        for rw, read, write in (
+            ("randwrite", None, side),
+            ("randread", side, None),
+            ("randrw", side, side),
+        )
+    ]
+    drawn = distributions(rows)
+    assert drawn is not None
+    assert len(drawn.data) == 8
+    legend = [trace.name for trace in drawn.data if trace.showlegend]
+    assert sorted(legend) == sorted({trace.name for trace in drawn.data})
+    assert len({(trace.name, trace.line.color) for trace in drawn.data}) == 4
+    assert len({trace.line.color for trace in drawn.data}) == 4
 
 
 def measurement_of(folder: str) -> Measurement:

@@ -165,6 +165,9 @@ def changed(path: Path, folder: Path, *changes: tuple[str, str]) -> SpecError:
         ("reserved_blocks = 290", "reserved_blocks = 1023", "nand.reserved_blocks"),
         ('cell = "mlc"', 'cell = "slc"', "nand.program"),
         ('above = "68 degC"', 'above = "20 degC"', "heat.step.0.above"),
+        ('ambient = "30 degC"', 'ambient = "-400 degC"', "heat.cooling.normal.ambient"),
+        ('hysteresis = "2 K"', 'hysteresis = "-2 K"', "heat.hysteresis"),
+        ("speed = 0.4", "speed = 0.9", "heat.step.1.speed"),
         ('size = "64 MiB"', 'size = "4 KiB"', "buffer.size"),
     ],
 )

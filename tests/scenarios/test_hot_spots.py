@@ -10,7 +10,7 @@ from raidlab.cli import app
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.hot_spots import disks_alone, ssds_alone, warmings
-from raidlab.scenarios.hot_spots_report import hot_spots_report
+from raidlab.scenarios.hot_spots_report import hot_spots_report, picture
 from raidlab.scenarios.system import build_scenario
 
 LIBRARY = Path(__file__).parents[2] / "scenarios" / "library"
@@ -40,6 +40,12 @@ def test_small_hot_spots_pay_sooner(tmp_path):
     assert large.reaches(half_way[1]) is None
     assert small.iops[-1] == pytest.approx(small.ssds_iops, rel=0.1)
     assert "A hot spot of 32 GB" in hot_spots_report(found)
+    layout = picture(found).layout
+    # The legend's row of 25 pixels at the lower edge, the axis' title below its numbers.
+    assert (layout.legend.yref, layout.legend.y, layout.legend.yanchor) == (
+        "container", 0, "bottom",
+    )  # fmt: skip
+    assert layout.margin.b >= 25 + 60
 
 
 def test_what_the_2013_report_says_of_three_hot_spots(tmp_path):
