@@ -169,6 +169,9 @@ def read_csv(lines: Lines, path: Path, columns: Mapping[str, tuple[str, str]]) -
     rows = iter(lines)
     header = next(rows, (1, ""))[1]
     names = tuple(name.strip() for name in next(csv.reader([header]), []))
+    if not names:
+        yield Fault("", None, "empty: no first line with the names of columns", (), str(path))
+        return
     absent = [name for name, _ in columns.values() if name not in names]
     for name in absent:
         allowed = f"a column of the first line: {', '.join(names)}"

@@ -8,14 +8,30 @@ from pathlib import Path
 from raidlab.devices.faults import Fault, SpecError
 
 
+def make_folder(path: Path) -> None:
+    """Makes the folder of a file that is to be written.
+
+    Raises:
+        SpecError: It cannot be made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> SpecError:
+    return SpecError([Fault("", None, f"cannot be written: {error.strerror}", (), str(path))])
+
+
 def write_file(path: Path, text: str) -> None:
     """Writes a file whole or not at all, making its folder.
 
     Raises:
         SpecError: It cannot be written.
     """
+    make_folder(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
             path.write_text(text, encoding="utf-8")
             return
@@ -28,5 +44,4 @@ def write_file(path: Path, text: str) -> None:
         finally:
             beside.unlink(missing_ok=True)
     except OSError as error:
-        why = f"cannot be written: {error.strerror}"
-        raise SpecError([Fault("", None, why, (), str(path))]) from None
+        raise _unwritable(path, error) from None

@@ -131,6 +131,11 @@ class DriveSpec(DeviceSpec):
         """Bytes that a host can address under `options`."""
         raise NotImplementedError
 
+    @property
+    def compresses(self) -> bool:
+        """True if it compresses what is written to it."""
+        return False
+
     def volatile(self, options: DriveOptions) -> bool:
         """True if it tells a write to be complete while only memory has it that forgets."""
         return False

@@ -243,6 +243,11 @@ class SsdSpec(DriveSpec):
         """Bytes that the data sheet lets a host write; 0 if it says nothing."""
         return int((self.drive_writes_per_day or 0) * self.rated_years * 365 * self.capacity)
 
+    @property
+    def compresses(self) -> bool:
+        """True if it has a table `[compression]`."""
+        return self.compression is not None
+
     def option_faults(self, options: DriveOptions) -> Iterator[Fault]:
         """Formats and cooling conditions that this drive does not have."""
         yield from super().option_faults(options)

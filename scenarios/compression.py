@@ -10,12 +10,11 @@ from typing import Any
 
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.schema import read_toml
-from raidlab.devices.ssd import SsdSpec
+from raidlab.devices.schema import DriveSpec, read_toml
 from raidlab.scenarios.result import Result, Row
 from raidlab.scenarios.simulate import Progress, results_of
 from raidlab.scenarios.store import Store
-from raidlab.scenarios.system import Scenario, build_scenario
+from raidlab.scenarios.system import Loaded, Scenario, build_scenario
 
 SHARES = (0.0, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
 """Compressibilities that are drawn if none are asked for."""
@@ -129,7 +128,7 @@ def _tree(target: str) -> tuple[dict[str, Any] | None, Path]:
 
 def _of_drive(name: str, shares: Sequence[float]) -> tuple[str, list[tuple[str, float, Scenario]]]:
     device = find_for("TARGET", name)
-    if not isinstance(device.spec, SsdSpec) or device.spec.compression is None:
+    if not isinstance(device.spec, DriveSpec) or not device.spec.compresses:
         allowed = "a drive that compresses, with a table [compression] in its device file"
         raise SpecError([Fault("TARGET", name, allowed)])
     model = str(Path(name).resolve()) if name.endswith(".toml") else name
@@ -153,16 +152,26 @@ def _of_scenario(
     as_written = build_scenario(tree, path)
     if not as_written.workloads:
         raise SpecError([Fault("workload", None, "at least one", (), str(path))])
-    if not any(device.get("compression") for device in as_written.base["devices"]):
+    compressing = [_compresses(as_written, load) for load in as_written.workloads]
+    if not any(compressing):
         allowed = "a scenario with a drive that compresses, such as sandforce-1222-64gb"
         raise SpecError([Fault("array", None, allowed, (), str(path))])
     cases = []
     for share in shares:
         changed = copy.deepcopy(dict(tree))
-        for workload in changed["workload"]:
-            workload["compressible"] = share
+        for workload, compresses in zip(changed["workload"], compressing, strict=True):
+            if compresses:
+                workload["compressible"] = share
         cases.append(("", share, build_scenario(changed, path)))
     return as_written.title, cases
+
+
+def _compresses(scenario: Scenario, load: Loaded) -> bool:
+    """Whether all drives that a workload is on compress."""
+    plan = scenario.base
+    arrays = [plan["arrays"][plan["workloads"][part]["array"]] for part in load.parts]
+    models = {plan["drives"][drive]["device"] for array in arrays for drive in array["drives"]}
+    return all(plan["devices"][model].get("compression") for model in models)
 
 
 def _points(load: str, share: float, result: Result) -> list[Point]:

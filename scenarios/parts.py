@@ -278,13 +278,13 @@ class Parts:
             if self.scenario.target_name(at) != array or load.compressible is None:
                 continue
             key = f"workload.{at}.compressible"
-            if "compressible" not in spec.options:
+            if not spec.compresses:
                 self.faults.add(key, load.compressible, f"has no effect on {spec.name}")
             elif share not in (None, load.compressible):
                 allowed = f"{share}, as in another workload on {array}"
                 self.faults.add(key, load.compressible, allowed)
             share = load.compressible
-        return share if "compressible" in spec.options else None
+        return share if spec.compresses else None
 
     def with_history(
         self,
@@ -305,6 +305,8 @@ class Parts:
                 self.faults.add(f"{key}.history", None, allowed)
             elif self.scenario.run.precondition != "fresh" and table.cache_tier is None:
                 self.warnings.append(f"run.precondition: has no effect on {name or table.name}")
+            elif self.scenario.run.snapshot is not None and table.cache_tier is None:
+                self.warnings.append(f"run.snapshot: has no effect on {name or table.name}")
             return chosen
         if self.scenario.run.snapshot is not None:
             return self._with_snapshot(key, table, chosen, self.scenario.run.snapshot)

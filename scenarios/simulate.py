@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.files import make_folder
 from raidlab.scenarios import _engine
 from raidlab.scenarios.result import Result, Row, make_row
 from raidlab.scenarios.store import Store
@@ -18,6 +19,9 @@ from raidlab.scenarios.system import Scenario, load_scenario
 
 _KEYS = {"snapshot": "run.snapshot", "save_state": "--save-state"}
 """What a user calls a key of the plan."""
+
+_ACTIONS = {"battery-learn": 2}
+"""Events of the plan that one of a scenario becomes, where it is not one."""
 
 _GATHERED = 0.1
 """Share of what is written that may stay in a controller's cache without a warning."""
@@ -69,6 +73,7 @@ def simulate(
         if len(runs) > 1:
             allowed = f"one number of outstanding I/Os and one replication, not {len(runs)} runs"
             raise SpecError([Fault("--save-state", str(save_state), allowed, (), scenario.path)])
+        make_folder(save_state)
         plans = [json.dumps(scenario.plan(*runs[0], seed) | {"save_state": str(save_state)})]
         # A run that is found again would save nothing.
         store = None
@@ -78,7 +83,8 @@ def simulate(
     except KeyboardInterrupt:
         raise Interrupted(_result(scenario, runs, finished, seed)) from None
     except _engine.PlanError as error:
-        raise SpecError(plan_faults(error, scenario.path, scenario.base)) from None
+        written = scenario.written.get("event", ())
+        raise SpecError(plan_faults(error, scenario.path, scenario.base, written)) from None
     if store is not None:
         store.forget(store.key(plan) for plan in plans)
     return _result(scenario, runs, finished, seed)
@@ -123,7 +129,10 @@ def _runs(scenario: Scenario) -> list[tuple[int, int]]:
 
 
 def plan_faults(
-    error: _engine.PlanError, path: str, plan: Mapping[str, Any] | None = None
+    error: _engine.PlanError,
+    path: str,
+    plan: Mapping[str, Any] | None = None,
+    events: Sequence[Mapping[str, Any]] = (),
 ) -> list[Fault]:
     """What the engine found wrong with a plan, each fault once and with the user's own key.
 
@@ -131,19 +140,29 @@ def plan_faults(
         error: What the engine raised.
         path: The scenario's file.
         plan: The plan, to tell a device by the name of the first drive that is one.
+        events: Events as they are written, of which some are several of the plan's.
     """
     drives: dict[str, str] = {}
     for drive in (plan or {}).get("drives", ()):
         drives.setdefault(f"devices.{drive['device']}", drive["name"])
 
-    def users_own(key: str) -> str:
-        device, _, rest = key.partition(".")[2].partition(".")
-        return f"{drives[name]}: {rest}" if (name := f"devices.{device}") in drives else key
+    asked = [at for at, event in enumerate(events) for _ in range(_ACTIONS.get(event["action"], 1))]
 
-    found = [
-        Fault(_KEYS.get(key.rpartition(".")[2]) or users_own(key), value, allowed, (), path)
-        for key, value, allowed in error.args[0]
-    ]
+    def users_own(key: str, value: Any) -> tuple[str, Any]:
+        part, number, rest = (*key.split(".", 2), "", "")[:3]
+        if f"{part}.{number}" in drives:
+            return f"{drives[f'{part}.{number}']}: {rest}", value
+        if part == "events" and number.isdigit() and int(number) < len(asked):
+            at = asked[int(number)]
+            own = rest.removesuffix("_bytes")
+            return f"event.{at}.{own}", events[at].get(own, value)
+        return key, value
+
+    found = []
+    for key, value, allowed in error.args[0]:
+        known = _KEYS.get(key.rpartition(".")[2])
+        own, stands = (known, value) if known else users_own(key, value)
+        found.append(Fault(own, stands, allowed, (), path))
     return list(dict.fromkeys(found))
 
 

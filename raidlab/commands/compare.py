@@ -70,6 +70,8 @@ def compare(
     from raidlab.calibration.compare import estimate_mapped, summary
     from raidlab.calibration.sanity import possible
 
+    if html is not None and report is not None:
+        raise SpecError([Fault("--report", str(report), "the same as --html: one of them")])
     check_writable(html, report)
     measured = load_measurement(measurement)
     chosen, _ = split(measured.points, only, "--only")

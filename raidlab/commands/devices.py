@@ -25,6 +25,11 @@ def devices(
 ) -> None:
     """List the catalogue, or show one device with the source of every number."""
     if name is not None:
+        given = {"--kind": kind is not None, "--markdown": markdown}
+        allowed = f"has no effect on one device, {name}: it is of the list"
+        faults = [Fault(option, None, allowed) for option, there in given.items() if there]
+        if faults:
+            raise SpecError(faults)
         device = find_for("NAME", name)
         if json:
             print(json_module.dumps(_document(device), indent=2, default=str))
@@ -34,6 +39,8 @@ def devices(
     if kind is not None and kind not in KINDS:
         raise SpecError([Fault("--kind", kind, f"one of {', '.join(KINDS)}", tuple(KINDS))])
     listed = [device for device in catalogue() if kind is None or device.spec.kind == kind]
+    if json and markdown:
+        raise SpecError([Fault("--markdown", None, "has no effect beside --json: one of them")])
     if json:
         print(json_module.dumps({"devices": [_line(device) for device in listed]}, indent=2))
         return

@@ -69,7 +69,7 @@ def run(
     checked = load_scenario(scenario)
     for warning in checked.warnings:
         say(f"warning: {warning}")
-    check_writable(html, *(() if out is None else (out / name for name in _FILES)))
+    check_writable(html, save_state, *(() if out is None else (out / name for name in _FILES)))
     interrupted = False
     with ExitStack() as stack:
         store = unfinished(stack)

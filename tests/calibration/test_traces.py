@@ -126,6 +126,9 @@ def test_columns_and_formats_that_do_not_exist_are_named(tmp_path: Path) -> None
     ]:
         with pytest.raises(SpecError, match=told):
             read(tmp_path, "csv", SAMPLES["csv"], columns=columns)
+    with pytest.raises(SpecError, match="no first line") as empty:
+        read(tmp_path, "csv", "", columns="time=ts:s op=kind offset=lba:B size=bytes:B")
+    assert len(empty.value.faults) == 1
     with pytest.raises(SpecError, match="alibaba"):
         read_trace(tmp_path / "x.trace", "alibabba")
     with pytest.raises(SpecError, match="at least one request"):

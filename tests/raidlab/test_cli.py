@@ -98,6 +98,10 @@ def test_run_writes_everything_it_is_asked_for(raidlab, tmp_path):
         (["validate", "iodriv"], 'did you mean "iodrive"?'),
         (["validate", "--figures", "one.toml"], "columns that must be there"),
         (["run", "one.toml", "--html", "fixed.toml/page.html"], "cannot be written"),
+        (["run", "one.toml", "--save-state", "fixed.toml/s"], "cannot be written"),
+        (["devices", "lsi2008", "--kind", "ssd"], "--kind: has no effect on one device"),
+        (["devices", "lsi2008", "--markdown"], "--markdown: has no effect on one device"),
+        (["devices", "--json", "--markdown"], "--markdown: has no effect beside --json"),
         (["run"], "Missing argument"),
         (["rum"], "No such command"),
     ],
@@ -285,6 +289,7 @@ def test_compare_loads_a_scenario_as_it_loads_a_device(raidlab, measured):
         (("--device", "fixed.toml", "--mapped", "0.5"), "--mapped = 0.5: only with an SSD"),
         (("--device", "fixed.toml", "--only", "iodepth=9"), '--only = "iodepth=9"'),
         (("--device", "fixed.toml", "--host", "lsi2008"), '--host = "lsi2008": a host'),
+        (("--device", "fixed.toml", "--html", "a", "--report", "b"), '--report = "b": the same'),
     ],
 )
 def test_compare_tells_what_would_have_no_effect(raidlab, measured, arguments, told):

@@ -103,6 +103,17 @@ def test_a_level_wants_its_drives(drives, level, count, wanted):
     assert fault.value == f"{count} drives"
 
 
+def test_only_drives_that_compress_are_given_compressible_data(drives):
+    def alone(model):
+        scenario = tree(drives, controller=None, workload__0__compressible=0.5)
+        scenario["workload"][0]["area"] = "1 GB"
+        return scenario | {"array": [{"name": "data", "drives": [{"model": model}]}]}
+
+    told = faults_of(alone("p3700-800"))
+    assert told["workload.0.compressible"].allowed == "has no effect on p3700-800"
+    build_scenario(alone("sandforce-1222-64gb"))
+
+
 def test_a_sas_drive_cannot_hang_on_sata(drives):
     fault = faults_of(tree(drives, controller__model="patsburg-a"))["array.0.drives.0.model"]
     assert fault.value == "sas"

@@ -63,6 +63,19 @@ def test_what_cannot_happen_is_told(drives, event, message):
         build_scenario(tree(drives / "sas.toml", event))
 
 
+def test_what_only_the_engine_finds_is_told_by_the_event_s_own_key(drives):
+    """A battery that learns is two events of the plan; the hot spot's end is beyond the area."""
+    learns = {"at": "1 s", "action": "battery-learn", "lasts": "0.1 s"}
+    moves = {"at": "1 s", "action": "move-hot-spot", "start": "60 MiB"}
+    scenario = tree(drives / "sas.toml", learns, moves)
+    scenario["workload"][0] |= {"hot_spot": "8 MiB", "area_start": "1 MiB"}
+    with pytest.raises(SpecError) as caught:
+        simulate(build_scenario(scenario))
+    assert [(fault.key, fault.value) for fault in caught.value.faults] == [
+        ("event.1.start", "60 MiB")
+    ]
+
+
 def test_a_spare_without_redundancy_is_refused(drives):
     with pytest.raises(SpecError, match="nothing to rebuild from"):
         build_scenario(tree(drives / "sas.toml", level="raid0", spares=1))

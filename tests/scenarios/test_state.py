@@ -141,3 +141,9 @@ def test_what_cannot_be_saved_is_told_with_exit_code_2(tmp_path, change, words):
     assert done.exit_code == 2
     assert words in " ".join(done.stderr.split())
     assert not (tmp_path / "x.state").exists()
+
+
+def test_a_snapshot_of_flash_is_told_to_have_no_effect_on_disks(tmp_path):
+    save(scenario(tmp_path, ""), tmp_path / "made" / "here" / "drives.state")
+    disks = scenario(tmp_path, 'snapshot = "made/here/drives.state"', model="sata-6g-hdd")
+    assert load_scenario(disks).warnings == ("run.snapshot: has no effect on data",)
