@@ -26,6 +26,15 @@ def happened(result: Result) -> list[Row]:
     ]
 
 
+def whose(result: Result) -> str:
+    """The row that `happened` is about, in words."""
+    last = result.results[-1]
+    if not any(row["point"] or row["replication"] for row in result.results):
+        return str(last["workload"])
+    outstanding = f"{last['outstanding']} outstanding" if last["outstanding"] else "open load"
+    return f"{last['workload']}, {outstanding}, replication {last['replication']}"
+
+
 def fate(result: Result) -> list[str]:
     """What became of the data of all runs, warm-up included; empty if they were not followed."""
     if result.data is None or not result.events:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from raidlab.scenarios import charts
 from raidlab.scenarios.endurance import COLUMNS, endurance
-from raidlab.scenarios.events_told import fate, happened
+from raidlab.scenarios.events_told import fate, happened, whose
 from raidlab.scenarios.result import Result, Row
 
 
@@ -58,6 +58,7 @@ def html_report(result: Result) -> str:
         worn=endurance(result),
         worn_columns=COLUMNS,
         periods=happened(result),
+        whose="" if last is None else whose(result),
         fate=fate(result),
         sections=sections,
         written=json.dumps(result.written, indent=2, default=str),

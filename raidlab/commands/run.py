@@ -26,7 +26,7 @@ from raidlab.commands.common import (
 )
 from raidlab.devices.files import write_file
 from raidlab.scenarios.endurance import COLUMNS, endurance
-from raidlab.scenarios.events_told import fate, happened
+from raidlab.scenarios.events_told import fate, happened, whose
 from raidlab.scenarios.result import Result
 from raidlab.scenarios.simulate import Interrupted, simulate
 from raidlab.scenarios.system import load_scenario
@@ -127,7 +127,11 @@ def _show(result: Result, json: bool) -> None:
     _show_events(result)
     worn = endurance(result)
     if worn:
-        lines = [{words: line[key] for key, words in COLUMNS.items()} for line in worn]
+        lines = [
+            {words: line[key] for key, words in COLUMNS.items()}
+            | {"outstanding": line["outstanding"] or "open"}
+            for line in worn
+        ]
         table(lines, "Flash: wear, if the run went on for ever, and heat")
     if result.what_if is not None:
         table([_gains(case) for case in result.what_if], "What if: gain of IO/s in percent")
@@ -146,18 +150,9 @@ def _show_events(result: Result) -> None:
             }
         )
     if rows:
-        last = result.results[-1]
-        table(rows, f"What happened to {last['workload']}" + _which_run(result))
+        table(rows, f"What happened to {whose(result)}")
     for line in fate(result):
         print(line)
-
-
-def _which_run(result: Result) -> str:
-    """The last run, whose events are shown, if there are several."""
-    last = result.results[-1]
-    several = any(row["point"] or row["replication"] for row in result.results)
-    outstanding = last["outstanding"] or "open load"
-    return f" (outstanding {outstanding}, replication {last['replication']})" if several else ""
 
 
 def _gains(case: Mapping[str, Any]) -> dict[str, Any]:

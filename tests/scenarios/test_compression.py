@@ -71,6 +71,21 @@ def test_a_scenario_s_own_loads_are_drawn(tmp_path):
     assert command(path, "--shares", "0,98", "--json").stdout == done.stdout
 
 
+def test_only_loads_on_drives_that_compress_are_given_compressible_data(tmp_path):
+    """Beside a drive that does not compress, whose load stays as it is written."""
+    text = SCENARIO.format(model=DRIVE).replace('name = "log"', 'name = "log"\ntarget = "data"')
+    text = text.replace('name = "queries"', 'name = "queries"\ntarget = "other"')
+    text = text.replace(
+        "[[array]]", '[[array]]\nname = "other"\ndrives = [{ model = "p3700-800" }]\n[[array]]', 1
+    )
+    path = tmp_path / "s.toml"
+    path.write_text(text)
+    found = compressions(str(path), (0.0, 0.98)).curves()
+    log, queries = ([point.iops for point in found[load]] for load in ("log", "queries"))
+    assert log[1] > log[0]
+    assert queries[1] == pytest.approx(queries[0], rel=0.05)
+
+
 @pytest.mark.parametrize(
     ("target", "shares", "words"),
     [

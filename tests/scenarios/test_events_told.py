@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from raidlab.cli import app
-from raidlab.scenarios.events_told import fate, happened
+from raidlab.scenarios.events_told import fate, happened, whose
 from raidlab.scenarios.report import html_report
 from raidlab.scenarios.simulate import simulate
 
@@ -59,6 +59,15 @@ def test_events_and_what_they_cost_stand_below_the_table(mirror):
     quiet = CliRunner().invoke(app, ["run", str(mirror(events=""))])
     assert "What happened" not in quiet.stdout
     assert "acknowledged" not in quiet.stdout
+
+
+def test_of_several_runs_the_last_is_shown_and_named(mirror):
+    path = mirror()
+    path.write_text(path.read_text().replace("[run]", "[run]\nreplications = 2"))
+    result = simulate(path)
+    assert whose(result) == "w, open load, replication 1"
+    assert whose(result) in html_report(result)
+    assert len(happened(result)) == 2
 
 
 def test_data_that_stood_there_before_are_told_from_writes_of_the_run(mirror):
