@@ -262,6 +262,35 @@ fn unreadable_sectors_are_computed_and_repaired() {
     assert!(data(&result(&value)).2 > 0);
 }
 
+/// What nobody has read yet is as lost as what somebody has: nearly all of the drive's 2048
+/// sectors are written when it becomes unreadable, with no time left for a read. Redundancy saves
+/// them as long as there is some: a mirror until its other drive fails.
+#[test]
+fn sectors_that_nobody_has_met_are_lost_too() {
+    let unreadable = json!({"action": "unreadable_sectors", "drive": 1, "offset_bytes": 0,
+        "bytes": 1 << 20});
+    let events = [
+        at(1000, unreadable),
+        at(1000, json!({"action": "fail_drive", "drive": 0})),
+    ];
+    for (level, drives, most) in [("jbod", 2, 2048), ("raid0", 2, 2048), ("raid1", 2, 0)] {
+        let mut value = followed(level, drives, "write_through");
+        let area = if level == "raid1" { 1 } else { drives };
+        value["workloads"][0]["area_bytes"] = json!(area << 20);
+        value["events"] = json!([events[0]]);
+        let alone = result(&value).data.expect("data were followed");
+        assert!(alone.lost_sectors <= most, "{level} {alone:?}");
+        assert_eq!(alone.lost_sectors > 1000, most > 0, "{level} {alone:?}");
+        assert_eq!(alone.lost_writes > 100, most > 0, "{level} {alone:?}");
+        value["events"] = json!(events);
+        let both = result(&value).data.expect("data were followed");
+        assert!(
+            both.lost_writes > 100 && both.lost_sectors > 1000,
+            "{level} {both:?}"
+        );
+    }
+}
+
 #[test]
 fn a_slow_drive_slows_the_array() {
     let mut value = followed("raid5", 4, "write_through");

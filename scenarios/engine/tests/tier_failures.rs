@@ -224,6 +224,37 @@ fn an_unreadable_sector_of_the_tier_costs_a_dirty_line_alone() {
     }
 }
 
+/// A sector of a dirty line that cannot be read is lost before anybody has met it, unless the
+/// mirror has it.
+#[test]
+fn an_unreadable_sector_of_the_tier_is_lost_unread_if_no_copy_is_left() {
+    for (tier, fails, lost) in [
+        (("raid0", 1), false, 1),
+        (("raid1", 2), false, 0),
+        (("raid1", 2), true, 1),
+    ] {
+        let mut bench = Bench::new(&tiered(("raid0", 1), tier, true));
+        bench.submit(0, Op::Read, 0, 8);
+        bench.submit(1000, Op::Write, 2, 1);
+        let unreadable = Action::UnreadableSectors {
+            drive: 1,
+            offset_bytes: 0,
+            bytes: 4096,
+        };
+        bench.happens(2000, unreadable);
+        if fails {
+            bench.happens(2000, Action::FailDrive { drive: 2 });
+        }
+        bench.until(3000);
+        let data = bench.data();
+        assert_eq!(
+            (data.lost_writes, data.lost_sectors),
+            (lost, lost),
+            "{tier:?} {fails}"
+        );
+    }
+}
+
 #[test]
 fn a_mirrored_tier_loses_nothing_with_a_drive_and_is_rebuilt() {
     for (level, drives) in [("raid1", 2), ("raid1e", 3)] {

@@ -1,8 +1,10 @@
 //! The end of a run: what can still be read, and whether parity fits the data.
 
 use super::fate::{DataReport, GRAIN, OnDrives};
+use super::geometry::Place;
 use super::gf;
 use super::stripe::Role;
+use super::volume::Volume;
 use crate::system::System;
 use raidlab_models::Found;
 use std::collections::BTreeSet;
@@ -44,7 +46,7 @@ impl System {
             }
             report.corrupt_stripes += apart.len() as u64;
             for stripe in stripes {
-                report.corrupt_stripes += u64::from(self.parity_fits(array, stripe) == Some(false));
+                report.corrupt_stripes += u64::from(!self.parity_fits(array, stripe));
             }
         }
         let fate = self.raid.fate.as_ref()?;
@@ -104,13 +106,7 @@ impl System {
         let within = u64::from(piece.start);
         let copies = (0..volume.geometry.copies())
             .map(|copy| volume.geometry.data(piece.stripe, piece.column, copy))
-            .filter(|&place| volume.lives(place))
-            .map(|place| {
-                (
-                    volume.members[place.member as usize].drive,
-                    place.offset + within,
-                )
-            });
+            .filter_map(|place| self.sector_of(volume, place, within));
         let held: Vec<u64> = copies.map(|(drive, at)| fate.held(drive, at)).collect();
         if !held.is_empty() || volume.geometry.parities() == 0 {
             return OnDrives {
@@ -140,32 +136,35 @@ impl System {
         };
         let held = |role| {
             let place = volume.place(stripe, role);
-            let drive = volume.members[place.member as usize].drive;
-            let fate = self.raid.fate.as_ref()?;
-            volume
-                .lives(place)
-                .then(|| fate.held(drive, place.offset + within))
+            let (drive, at) = self.sector_of(volume, place, within)?;
+            Some(self.raid.fate.as_ref()?.held(drive, at))
         };
         roles.into_iter().map(held).collect()
     }
 
-    /// Whether a stripe's parity fits its data; None if units are missing.
-    fn parity_fits(&self, array: u32, stripe: u64) -> Option<bool> {
+    /// The drive and the offset on it of a sector of a unit, if a read would get it: neither its
+    /// unit is known to be lost nor is the sector unreadable without anybody having met it.
+    fn sector_of(&self, volume: &Volume, place: Place, within: u64) -> Option<(u32, u64)> {
+        let drive = volume.members[place.member as usize].drive;
+        let at = place.offset + within;
+        let unreadable = &self.raid.health[drive as usize].unreadable;
+        (volume.lives(place) && !unreadable.touches(at, at + GRAIN)).then_some((drive, at))
+    }
+
+    /// Whether a stripe's parity fits its data, as far as all of them can be read.
+    fn parity_fits(&self, array: u32, stripe: u64) -> bool {
         let geometry = &self.volume(array).geometry;
-        if geometry.parities() == 0 {
-            return None;
-        }
-        for within in (0..geometry.unit()).step_by(GRAIN as usize) {
-            let data = self.units(array, stripe, within, true);
-            let parity = self.units(array, stripe, within, false);
-            let data: Option<Vec<u64>> = data.into_iter().collect();
-            let made = gf::parities(data?.into_iter());
-            for (which, held) in parity.into_iter().enumerate() {
-                if held? != made[which] {
-                    return Some(false);
-                }
-            }
-        }
-        Some(true)
+        let mut sectors = (0..geometry.unit()).step_by(GRAIN as usize);
+        geometry.parities() == 0
+            || sectors.all(|within| {
+                let data = self.units(array, stripe, within, true);
+                let parity = self.units(array, stripe, within, false);
+                let all = |units: Vec<Option<u64>>| units.into_iter().collect::<Option<Vec<_>>>();
+                let (Some(data), Some(parity)) = (all(data), all(parity)) else {
+                    return true;
+                };
+                let made = gf::parities(data.into_iter());
+                parity.iter().zip(made).all(|(held, made)| *held == made)
+            })
     }
 }
