@@ -146,6 +146,89 @@ fn the_replaced_drive_gets_its_data_back_from_the_spare() {
     assert_eq!(data(&result), (0, 0, 0, 0));
 }
 
+/// A mirror of two drives of 8 MiB with a spare: a rebuild takes a quarter of a second.
+fn mirrored(ms: &[(u64, &str, u32)]) -> Value {
+    let mut value = followed("raid1", 3, "write_through");
+    value["devices"][0]["capacity_bytes"] = json!(8 << 20);
+    value["arrays"][0]["drives"] = json!([0, 1]);
+    value["arrays"][0]["spares"] = json!([2]);
+    value["arrays"][0]["background_share"] = json!(1.0);
+    let event = |&(ms, action, drive)| at(ms, json!({"action": action, "drive": drive}));
+    value["events"] = json!(ms.iter().map(event).collect::<Vec<_>>());
+    value
+}
+
+/// When the log has entries that begin so, in ms.
+fn times(result: &RunResult, beginning: &str) -> Vec<u64> {
+    let told = result.log.iter();
+    let told = told.filter(|entry| entry.what.starts_with(beginning));
+    told.map(|entry| (entry.t_s * 1e3).round() as u64).collect()
+}
+
+#[test]
+fn a_rebuild_that_has_lost_its_source_is_given_up_as_far_as_it_is() {
+    let result = result(&mirrored(&[(100, "fail_drive", 0), (200, "fail_drive", 1)]));
+    assert_eq!(
+        times(&result, "rebuild on drive 2 given up after 0.1 s"),
+        [200]
+    );
+    assert!(
+        times(&result, "rebuild done").is_empty(),
+        "{:?}",
+        result.log
+    );
+    let [share] = result.rebuilding[..] else {
+        panic!("{:?}", result.rebuilding);
+    };
+    assert!(share > 0.0 && share < 1.0, "{share}");
+}
+
+#[test]
+fn an_array_that_is_offline_begins_nothing() {
+    let mut value = mirrored(&[(100, "fail_drive", 0), (200, "fail_drive", 1)]);
+    let events = value["events"].as_array_mut().expect("a list");
+    events.push(at(250, json!({"action": "replace_drive", "drive": 1})));
+    events.push(at(300, json!({"action": "patrol_read", "array": 0})));
+    let result = result(&value);
+    assert_eq!(times(&result, "nothing to rebuild drive 1 from"), [250]);
+    assert_eq!(times(&result, "no patrol read of data"), [300]);
+    assert!(times(&result, "patrol read").is_empty());
+}
+
+/// A drive that is replaced while its spare is still being rebuilt is copied back afterwards, and
+/// that is as long as it takes alone.
+#[test]
+fn a_copyback_begins_when_the_rebuild_is_done() {
+    let mut value = mirrored(&[(100, "fail_drive", 0), (101, "replace_drive", 0)]);
+    value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": 10.0});
+    let result = result(&value);
+    let rebuilt = times(&result, "rebuild done");
+    assert_eq!(times(&result, "copyback to drive 0 begins"), rebuilt);
+    let took = (times(&result, "copyback done")[0] - rebuilt[0]) as f64 / 1e3;
+    assert_told(&result, &format!("copyback done after {took:.1} s"));
+    assert!(rebuilt[0] > 250 && took > 0.15, "{:?}", result.log);
+}
+
+#[test]
+fn nothing_more_happens_to_a_drive_that_has_failed() {
+    let mut value = mirrored(&[(100, "fail_drive", 0), (200, "fail_drive", 0)]);
+    let events = value["events"].as_array_mut().expect("a list");
+    events.push(at(
+        300,
+        json!({"action": "slow_drive", "drive": 0, "extra_ns": 1000}),
+    ));
+    events.push(at(
+        400,
+        json!({"action": "unreadable_sectors", "drive": 0, "offset_bytes": 0, "bytes": 512}),
+    ));
+    let result = result(&value);
+    assert_eq!(
+        times(&result, "nothing more happens to drive 0"),
+        [200, 300, 400]
+    );
+    assert_eq!(times(&result, "drive drive 0"), [100]);
+}
+
 #[test]
 fn with_a_working_backup_a_power_failure_loses_nothing() {
     for (level, drives) in [("raid1", 2), ("raid10", 4), ("raid5", 4), ("raid6", 5)] {

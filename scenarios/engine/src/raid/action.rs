@@ -30,8 +30,27 @@ impl System {
         self.happen(action, now);
     }
 
+    /// The name of the drive that an action is about, if it has failed and nothing but its
+    /// replacement makes a difference.
+    fn has_failed_already(&self, action: &Action) -> Option<String> {
+        let (Action::FailDrive { drive }
+        | Action::SlowDrive { drive, .. }
+        | Action::UnreadableSectors { drive, .. }) = *action
+        else {
+            return None;
+        };
+        let failed = self.raid.health[drive as usize].failed;
+        failed.then(|| self.drives[drive as usize].name.clone())
+    }
+
     /// Something happens.
     pub(crate) fn happen(&mut self, action: Action, now: Time) {
+        if let Some(name) = self.has_failed_already(&action) {
+            return self.log(
+                now,
+                format!("nothing more happens to {name}: it has failed"),
+            );
+        }
         match action {
             Action::FailDrive { drive } => self.fail_drive(drive, now),
             Action::SlowDrive { drive, extra_ns } => {
@@ -62,18 +81,8 @@ impl System {
             }
             Action::ReplaceDrive { drive } => self.replace_drive(drive, now),
             Action::PowerFail { off_ns } => self.power_fails(now + off_ns, now),
-            Action::PatrolRead { array } => {
-                self.log(
-                    now,
-                    format!("patrol read of {} begins", self.arrays[array as usize].name),
-                );
-                self.start_task(array, Task::Patrol, now);
-            }
-            Action::ConsistencyCheck { array } => {
-                let name = &self.arrays[array as usize].name;
-                self.log(now, format!("consistency check of {name} begins"));
-                self.start_task(array, Task::Check, now);
-            }
+            Action::PatrolRead { array } => self.start_task(array, Task::Patrol, now),
+            Action::ConsistencyCheck { array } => self.start_task(array, Task::Check, now),
             Action::MoveHotSpot {
                 workload,
                 start_bytes,

@@ -4,7 +4,7 @@ use super::fate::Target;
 use super::job::{Phase, job_of};
 use super::power::GONE;
 use super::ranges::Ranges;
-use super::rebuild::Task;
+use super::rebuild::{Background, Task};
 use super::stripe::{Extent, Role};
 use super::volume::State;
 use crate::system::{Event, System};
@@ -204,9 +204,6 @@ impl System {
 
     /// A drive fails for good.
     pub(crate) fn fail_drive(&mut self, drive: u32, now: Time) {
-        if self.raid.health[drive as usize].failed {
-            return;
-        }
         self.raid.health[drive as usize].failed = true;
         let name = self.drives[drive as usize].name.clone();
         self.log(now, format!("drive {name} failed"));
@@ -232,38 +229,53 @@ impl System {
     pub(crate) fn lose(&mut self, drive: u32, now: Time) -> Option<(u32, u32)> {
         let place = self.member_of(drive).map_or(0, |(_, place)| place);
         self.cut_off(drive, place);
-        for volume in self.raid.volumes.iter_mut().flatten() {
-            volume.spares.retain(|&spare| spare != drive);
+        for array in 0..self.raid.volumes.len() as u32 {
             let copied_to = |to: u32| to == drive;
-            volume.tasks.retain(|task| match task.task {
-                Task::Copyback { to, .. } => !copied_to(to),
-                _ => true,
+            self.end_tasks(array, now, |task| match task {
+                Task::Copyback { to, .. } => copied_to(to),
+                _ => false,
             });
-            for member in &mut volume.members {
-                member.copy = member.copy.filter(|&(to, _)| !copied_to(to));
+            if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+                volume.spares.retain(|&spare| spare != drive);
+                for member in &mut volume.members {
+                    member.copy = member.copy.filter(|&(to, _)| !copied_to(to));
+                }
             }
         }
         let (array, place) = self.member_of(drive)?;
+        self.end_tasks(array, now, |task| match task {
+            Task::Rebuild { member } | Task::Copyback { member, .. } => member == place,
+            _ => false,
+        });
         let volume = self.raid.volumes[array as usize].as_mut()?;
         volume.changes += 1;
         let member = &mut volume.members[place as usize];
         member.state = State::Failed;
         member.unreadable.clear();
         member.copy = None;
-        volume.tasks.retain(|task| match task.task {
-            Task::Rebuild { member } | Task::Copyback { member, .. } => member != place,
-            _ => true,
-        });
         if volume.is_offline() && !volume.offline {
             volume.offline = true;
+            // They stay as far as they are.
+            let tasks = volume.tasks.clone();
             let name = self.arrays[array as usize].name.clone();
-            self.log(
-                now,
-                format!("array {name} offline: more is lost than it can bear"),
-            );
+            let what = format!("array {name} offline: more is lost than it can bear");
+            self.log(now, what);
+            self.give_up_tasks(array, &tasks, now);
             self.tier_fails(array, now);
         }
         Some((array, place))
+    }
+
+    /// Takes out tasks whose drive is gone; those of an array that is offline stay as they were.
+    fn end_tasks(&mut self, array: u32, now: Time, ends: impl Fn(Task) -> bool) {
+        let volume = self.raid.volumes[array as usize].as_mut();
+        let Some(volume) = volume.filter(|volume| !volume.offline) else {
+            return;
+        };
+        let of = |task: &Background| ends(task.task);
+        let ended: Vec<Background> = volume.tasks.iter().copied().filter(of).collect();
+        volume.tasks.retain(|task| !of(task));
+        self.give_up_tasks(array, &ended, now);
     }
 
     /// What a command carries, for the versions of the data.

@@ -16,8 +16,7 @@ impl System {
     /// The power fails now and is back at `back`.
     pub(crate) fn power_fails(&mut self, back: Time, now: Time) {
         if now < self.raid.off_until {
-            // It is off already.
-            return;
+            return self.log(now, "no second power failure: the power is off".into());
         }
         self.reap_all(now);
         // Completions that wait for their thread are taken: nothing but the host has them any more.

@@ -38,7 +38,8 @@ pub(crate) struct Background {
     pub row: u64,
     /// Rows of the step under way.
     pub rows: u64,
-    pub began: Time,
+    /// When its first step did; none while it waits for the tasks before it.
+    pub began: Option<Time>,
     /// When the step under way began.
     pub step: Time,
 }
@@ -71,8 +72,6 @@ impl System {
             volume.members[member as usize].state = State::Rebuilding(0);
         }
         self.raid.rebuilt = None;
-        let name = self.member_name(array, member);
-        self.log(now, format!("rebuild on {name} begins"));
         self.start_task(array, Task::Rebuild { member }, now);
     }
 
@@ -88,12 +87,55 @@ impl System {
         shares.collect()
     }
 
-    fn member_name(&self, array: u32, member: u32) -> String {
-        let drive = self.volume(array).members[member as usize].drive;
-        self.drives[drive as usize].name.clone()
+    /// What a task of an array is called in the log.
+    fn task_name(&self, array: u32, task: Task) -> String {
+        let drive = |drive: u32| &self.drives[drive as usize].name;
+        let name = &self.arrays[array as usize].name;
+        match task {
+            Task::Rebuild { member } => {
+                let stands = self.volume(array).members[member as usize].drive;
+                format!("rebuild on {}", drive(stands))
+            }
+            Task::Copyback { to, .. } => format!("copyback to {}", drive(to)),
+            Task::Patrol => format!("patrol read of {name}"),
+            Task::Check => format!("consistency check of {name}"),
+        }
     }
 
+    /// Tasks of an array end before they are done.
+    pub(crate) fn give_up_tasks(&mut self, array: u32, tasks: &[Background], now: Time) {
+        for task in tasks {
+            let name = self.task_name(array, task.task);
+            let what = match task.began {
+                Some(began) => {
+                    let share = 100.0 * task.row as f64 / self.task_rows(array, task.task) as f64;
+                    let took = now.since(began).seconds();
+                    format!("{name} given up after {took:.1} s, {share:.0} % done")
+                }
+                None => format!("{name} given up before it began"),
+            };
+            self.log(now, what);
+        }
+    }
+
+    /// The rows of a task; of a check the groups.
+    fn task_rows(&self, array: u32, task: Task) -> u64 {
+        let volume = self.volume(array);
+        let rows = match task {
+            Task::Check => volume.groups().0,
+            Task::Patrol => volume.geometry.rows() * u64::from(volume.geometry.members()),
+            Task::Rebuild { .. } | Task::Copyback { .. } => volume.geometry.rows(),
+        };
+        rows.max(1)
+    }
+
+    /// A task joins those of an array; one that is offline has none.
     pub(crate) fn start_task(&mut self, array: u32, task: Task, now: Time) {
+        let volume = self.raid.volumes[array as usize].as_ref();
+        if volume.is_some_and(|volume| volume.offline) {
+            let name = self.task_name(array, task);
+            return self.log(now, format!("no {name}: the array is offline"));
+        }
         let id = self.raid.tasks_begun;
         self.raid.tasks_begun += 1;
         let background = Background {
@@ -101,7 +143,7 @@ impl System {
             task,
             row: 0,
             rows: 1,
-            began: now,
+            began: None,
             step: now,
         };
         if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
@@ -116,17 +158,19 @@ impl System {
             return;
         };
         volume.stepping = false;
-        let Some(task) = volume.tasks.first_mut() else {
+        let offline = volume.offline;
+        let Some(first) = volume.tasks.first_mut().filter(|_| !offline) else {
             return;
         };
-        task.step = now;
-        let Background { id, task, row, .. } = *task;
-        let rows = match task {
-            Task::Check => volume.groups().0,
-            Task::Patrol => volume.geometry.rows() * u64::from(volume.geometry.members()),
-            _ => volume.geometry.rows(),
-        };
-        if row >= rows {
+        first.step = now;
+        let begins = first.began.is_none();
+        first.began.get_or_insert(now);
+        let Background { id, task, row, .. } = *first;
+        if begins {
+            let name = self.task_name(array, task);
+            self.log(now, format!("{name} begins"));
+        }
+        if row >= self.task_rows(array, task) {
             return self.finish_task(array, now);
         }
         let member = match task {
@@ -253,7 +297,8 @@ impl System {
             return;
         }
         let mut done = std::mem::take(&mut volume.done);
-        let current = volume.tasks.first().is_some_and(|task| task.id == id);
+        let first = volume.tasks.first().filter(|_| !volume.offline);
+        let current = first.is_some_and(|task| task.id == id);
         if current {
             for &job in &done {
                 self.take_over(array, job);
@@ -354,7 +399,7 @@ impl System {
         };
         let done = volume.tasks.remove(0);
         let more = !volume.tasks.is_empty();
-        let took = now.since(done.began).seconds();
+        let took = now.since(done.began.unwrap_or(now)).seconds();
         if more {
             self.turn_at(array, now);
         }
@@ -395,12 +440,10 @@ impl System {
         self.log(now, format!("drive {name} replaced"));
         if let Some((array, member)) = lost {
             let volume = self.volume(array);
-            if !volume.geometry.is_redundant() {
-                self.log(
-                    now,
-                    format!("nothing to rebuild {name} from: its data are lost"),
-                );
-            } else if !volume.offline {
+            if volume.offline || !volume.geometry.is_redundant() {
+                let what = format!("nothing to rebuild {name} from: its data are lost");
+                self.log(now, what);
+            } else {
                 self.rebuild(array, member, now);
             }
             return;
@@ -428,7 +471,8 @@ impl System {
     /// The background of an array has its next turn at `at`.
     pub(crate) fn turn_at(&mut self, array: u32, at: Time) {
         if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
-            if !volume.stepping && volume.under_way == 0 && !volume.tasks.is_empty() {
+            let idle = !volume.stepping && volume.under_way == 0 && !volume.offline;
+            if idle && !volume.tasks.is_empty() {
                 volume.stepping = true;
                 self.calendar.push(at, Event::Background(array));
             }
