@@ -224,6 +224,43 @@ fn an_unreadable_sector_of_the_tier_costs_a_dirty_line_alone() {
     }
 }
 
+/// A line that has gone from the memory to the SSD and is dirty there alone is still in the memory
+/// when the SSD fails, or has become unreadable: it goes to the disk, as an outage shows in which the
+/// memory loses everything. Without that the write would be lost.
+#[test]
+fn what_the_memory_has_of_a_lost_line_goes_to_the_disk() {
+    let unreadable = Action::UnreadableSectors {
+        drive: 1,
+        offset_bytes: 0,
+        bytes: 4096,
+    };
+    for loss in [Action::FailDrive { drive: 1 }, unreadable] {
+        let mut value = tiered(("raid0", 1), ("raid0", 1), true);
+        value["controllers"][0]["cache"] = json!({"bytes": 1 << 18, "dirty_share": 0.5,
+            "low_share": 0.5, "flush_interval_ns": 1_000_000, "destages_per_drive": 4,
+            "hold_ns": 0});
+        value["arrays"][0]["cache"] = json!({"write": "always_write_back", "read_ahead": "none",
+            "keep_reads": false});
+        let mut bench = Bench::new(&value);
+        bench.submit(0, Op::Read, 0, 8);
+        bench.submit(1000, Op::Write, 0, 4);
+        bench.happens(4000, loss);
+        // Not in memory: the SSD is asked, or known to be gone.
+        bench.submit(5000, Op::Read, 4, 4);
+        assert_eq!(bench.data().lost_writes, 0);
+        bench.happens(
+            8000,
+            Action::PowerFail {
+                off_ns: Nanos(1000),
+            },
+        );
+        bench.submit(9000, Op::Read, 0, 4);
+        bench.until(10_000);
+        let data = bench.data();
+        assert_eq!((told(&data), data.lost_sectors), ((0, 0, 1, 0), 0));
+    }
+}
+
 /// A sector of a dirty line that cannot be read is lost before anybody has met it, unless the
 /// mirror has it.
 #[test]

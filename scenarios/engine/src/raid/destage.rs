@@ -46,10 +46,13 @@ impl System {
         } else {
             number / u64::from(geometry.columns())
         };
+        if let Some(store) = self.raid.stores[controller as usize].as_mut() {
+            store.cache.leave(group, &mut store.leaving);
+        }
         let tiered = self.tier_takes(array, number, now);
         let (target, at) = tiered.map_or((array, stripe), |place| (place.array, place.stripe));
         let job = self.new_job(Io::NONE, target, at, Work::Destage, now);
-        let store = self.raid.stores[controller as usize].as_mut();
+        let store = self.raid.stores[controller as usize].as_ref();
         let volume = self.raid.volumes[array as usize].as_ref();
         let (Some(store), Some(volume)) = (store, volume) else {
             return;
@@ -57,7 +60,6 @@ impl System {
         let Some(caching) = volume.caching.as_ref() else {
             return;
         };
-        store.cache.leave(group, &mut store.leaving);
         let record = &mut self.raid.jobs[job];
         record.group = group;
         record.slot = tiered.map_or(NO_SLOT, |place| place.slot);

@@ -108,7 +108,8 @@ impl System {
             let name = self.task_name(array, task.task);
             let what = match task.began {
                 Some(began) => {
-                    let share = 100.0 * task.row as f64 / self.task_rows(array, task.task) as f64;
+                    let rows = self.task_rows(array, task.task).max(1);
+                    let share = 100.0 * task.row as f64 / rows as f64;
                     let took = now.since(began).seconds();
                     format!("{name} given up after {took:.1} s, {share:.0} % done")
                 }
@@ -118,15 +119,14 @@ impl System {
         }
     }
 
-    /// The rows of a task; of a check the groups.
+    /// The rows of a task, none without redundancy; of a check the groups.
     fn task_rows(&self, array: u32, task: Task) -> u64 {
         let volume = self.volume(array);
-        let rows = match task {
+        match task {
             Task::Check => volume.groups().0,
             Task::Patrol => volume.geometry.rows() * u64::from(volume.geometry.members()),
             Task::Rebuild { .. } | Task::Copyback { .. } => volume.geometry.rows(),
-        };
-        rows.max(1)
+        }
     }
 
     /// A task joins those of an array; one that is offline has none.

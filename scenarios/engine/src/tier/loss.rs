@@ -2,7 +2,8 @@
 //!
 //! A clean line is on the array as well and is read there. A dirty one is nowhere else: it is lost
 //! as a whole, since dirty is kept by the line. What lies beneath it on the array is older, so
-//! reads of it are refused until it is written over.
+//! reads of it are refused until it is written over. Only what the controller's memory has of it is
+//! not: that goes to the array.
 
 use super::ArrayTier;
 use crate::raid::{OnDrives, Phase, Work, job_of};
@@ -49,7 +50,7 @@ impl System {
             tier.lost.insert(range.0, range.0 + range.1);
         }
         // A line on its way back may be saved by that, and leaves when it is over.
-        if tier.tier.drop_line(slot) == Some(true) {
+        if tier.tier.drop_line(slot) == Some(true) && !self.save(array, range, now) {
             self.count_lost(array, range);
             self.log_lost(array, 1, now);
         }
@@ -91,12 +92,49 @@ impl System {
         (tier.gone, tier.begins) = (true, Time::NEVER);
         let mut lost = 0;
         for (slot, range) in slots.into_iter().zip(ranges) {
-            if !saved.contains(&slot) {
+            if !saved.contains(&slot) && !self.save(array, range, now) {
                 self.count_lost(array, range);
                 lost += 1;
             }
         }
         self.log_lost(array, lost, now);
+        let controller = self.arrays[array as usize].controller;
+        if let Some(controller) = controller.filter(|_| now >= self.raid.off_until) {
+            self.destage(controller, now);
+        }
+    }
+
+    /// What the controller's memory has of a range of an array that its tier has lost becomes dirty
+    /// there; true if that is all of it. Beside a request that writes the range past the memory it
+    /// is forgotten: it may be older, and would reach the array after that.
+    fn save(&mut self, array: u32, (offset, bytes): (u64, u64), now: Time) -> bool {
+        let Some(controller) = self.arrays[array as usize].controller else {
+            return false;
+        };
+        let store = self.raid.stores[controller as usize].as_mut();
+        let volume = self.raid.volumes[array as usize].as_ref();
+        let caching = volume.and_then(|volume| volume.caching.as_ref());
+        let tier = self.raid.tiers[array as usize].as_ref();
+        let (Some(store), Some(volume), Some(caching), Some(tier)) = (store, volume, caching, tier)
+        else {
+            return false;
+        };
+        let past = tier.past.at(offset / tier.line_bytes());
+        let mut whole = true;
+        for (key, sectors) in caching.lines(offset, bytes) {
+            let clean = store.cache.clean_at(key, sectors);
+            if clean != 0 && !past {
+                let piece = volume.geometry.piece(caching.offset(key), 1);
+                let group = volume.group(piece.stripe, piece.column);
+                let space = caching.space_of(&store.cache, Some(tier), group);
+                store.cache.write(key, clean, space, group);
+            }
+            store.cache.forget(key, sectors);
+            whole &= store.cache.dirty_at(key, sectors) == sectors;
+        }
+        store.sweep = store.cache.groups_waiting();
+        self.arm_flush(controller, now);
+        whole
     }
 
     /// The lines of a tier that are just being written back, as they are, from the controller's

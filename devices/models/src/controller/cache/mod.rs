@@ -222,13 +222,25 @@ impl Cache {
         }
     }
 
+    /// Those of these sectors of a line that are here and as they are on the drives.
+    pub fn clean_at(&self, key: u64, wanted: Sectors) -> Sectors {
+        self.index.get(key).map_or(0, |at| {
+            let line = &self.lines[at as usize];
+            line.valid & wanted & !(line.dirty | line.leaving)
+        })
+    }
+
+    /// Those of these sectors of a line that are dirty or on their way to drives.
+    pub fn dirty_at(&self, key: u64, wanted: Sectors) -> Sectors {
+        self.index.get(key).map_or(0, |at| {
+            let line = &self.lines[at as usize];
+            (line.dirty | line.leaving) & wanted
+        })
+    }
+
     /// True if any of these sectors of a line are dirty or on their way to drives.
     pub fn is_dirty_at(&self, key: u64, wanted: Sectors) -> bool {
-        let Some(at) = self.index.get(key) else {
-            return false;
-        };
-        let line = &self.lines[at as usize];
-        (line.dirty | line.leaving) & wanted != 0
+        self.dirty_at(key, wanted) != 0
     }
 
     /// What must hold; a breach is a bug.
