@@ -210,13 +210,16 @@ def data_of(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_failed_ssd_costs_what_only_it_had() -> None:
-    """A mirrored tier and one for reads have everything twice, a striped one has not."""
+    """A mirrored tier and one for reads have everything twice; of a striped one the controller's
+    memory has what was written last, and nothing if writes go past it."""
     whole = {"lost_writes": 0, "refused_reads": 0, "stale_reads": 0, "corrupt_stripes": 0}
     mirrored = data_of(event=[FAILS], tier={"level": "raid1"})
     read = data_of(event=[FAILS], tier={"level": "raid0", "write": "read"})
-    striped = data_of(event=[FAILS], tier={"level": "raid0"})
+    striped = data_of(event=[FAILS], tier={"level": "raid0"}, write="write-through")
+    saved = data_of(event=[FAILS], tier={"level": "raid0"}, write="write-back")
     assert mirrored.items() >= whole.items()
     assert read.items() >= whole.items()
+    assert saved["lost_writes"] == saved["stale_reads"] == saved["corrupt_stripes"] == 0
     assert striped["lost_writes"] > 0
     assert striped["refused_reads"] > 0
     assert striped["stale_reads"] == striped["corrupt_stripes"] == 0
