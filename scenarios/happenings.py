@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from raidlab.devices.units import format_duration, format_size
 from raidlab.scenarios.parts import Parts
 from raidlab.scenarios.schema import EventTable, RunTable, ScenarioTable
 
@@ -13,6 +14,19 @@ _OF_A_DRIVE = ("fail-drive", "slow-drive", "unreadable-sectors", "replace-drive"
 _OF_AN_ARRAY = ("patrol-read", "consistency-check")
 ACTIONS = (*_OF_A_DRIVE, *_OF_AN_ARRAY, "power-fail", "battery-learn")
 """What can happen, by its name in a scenario."""
+
+_KEYS = {
+    "fail-drive": ("array", "drive"),
+    "replace-drive": ("array", "drive"),
+    "slow-drive": ("array", "drive", "extra"),
+    "unreadable-sectors": ("array", "drive", "offset", "size"),
+    "patrol-read": ("array",),
+    "consistency-check": ("array",),
+    "power-fail": ("lasts",),
+    "battery-learn": ("lasts",),
+    "move-hot-spot": ("workload", "start"),
+}
+"""What else an event may have than `at` and `action`, by its action."""
 
 _BARE = ("jbod", "raid0")
 """The plan's levels without redundancy."""
@@ -63,13 +77,33 @@ def plan_actions(
 def happenings(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
     """The plan's events; faults for those that cannot happen in this system."""
     events: list[dict[str, Any]] = []
+    end = table.run.warm_up + table.run.duration
     for at, event in enumerate(table.event):
+        _without_effect(f"event.{at}", event, parts)
+        if event.at >= end:
+            parts.warnings.append(
+                f"event.{at}: {event.action} at {format_duration(event.at)} does not happen, the"
+                f" run ends at {format_duration(end)} (run.warm_up and run.duration)"
+            )
         for delay, action in _actions(f"event.{at}", event, table, parts):
             events.append({"at_ns": _simulated(event.at + delay, table.run)} | action)
-    parts.warnings += _without_rebuild(table, parts)
+    parts.warnings += dict.fromkeys(_without_rebuild(table, parts))
     if any(event.action == "power-fail" for event in table.event):
         parts.warnings += [_forgets(name) for name in parts.volatile]
     return events
+
+
+def _without_effect(key: str, event: EventTable, parts: Parts) -> None:
+    """Faults for keys that mean nothing to an event's action."""
+    may = ("at", "action", *_KEYS[event.action])
+    for name in sorted(event.model_fields_set.difference(may)):
+        value = getattr(event, name)
+        if name in ("extra", "lasts"):
+            value = format_duration(value)
+        elif name in ("offset", "size", "start"):
+            value = format_size(value)
+        allowed = f"left out: {event.action} has {', '.join(may)}"
+        parts.faults.add(f"{key}.{name}", value, allowed)
 
 
 def _simulated(at: int, run: RunTable) -> int:
@@ -102,6 +136,12 @@ def _happening(key: str, event: EventTable, table: ScenarioTable, parts: Parts) 
             allowed = f"a drive of {plan['name']}: 0 to {drives - 1}, spares behind the others"
             parts.faults.add(f"{key}.drive", event.drive, allowed)
             return None
+        if event.action == "unreadable-sectors":
+            size = parts.bytes_of_drive[[*plan["drives"], *plan.get("spares", [])][event.drive]]
+            if event.offset >= size:
+                allowed = f"on the drive: below {format_size(size)}"
+                parts.faults.add(f"{key}.offset", format_size(event.offset), allowed)
+                return None
         if event.action in _OF_AN_ARRAY and plan["level"] in _BARE:
             parts.warnings.append(
                 f"{key}: {event.action} has no effect on {plan['name']}: without redundancy there"

@@ -56,11 +56,26 @@ def test_flash_backup_keeps_every_acknowledged_write_and_none_loses_the_dirty_on
         ({"at": "1 s", "action": "fail-drive", "drive": 9}, "a drive of data: 0 to 3"),
         ({"at": "1 s", "action": "fail-drive", "array": "dat"}, "the name of an array: data"),
         ({"at": "1 s", "action": "explode"}, "fail-drive"),
+        ({"at": "1 s", "action": "unreadable-sectors", "offset": "5 PB"}, "below"),
+        ({"at": "1 s", "action": "fail-drive", "extra": "1 ms"}, "has at, action, array, drive"),
+        ({"at": "1 s", "action": "power-fail", "array": "data"}, "has at, action, lasts"),
     ],
 )
 def test_what_cannot_happen_is_told(drives, event, message):
     with pytest.raises(SpecError, match=message):
         build_scenario(tree(drives / "sas.toml", event))
+
+
+def test_an_event_behind_the_end_of_the_run_is_warned_of(drives):
+    late = {"at": "2 s", "action": "patrol-read"}
+    warnings = build_scenario(tree(drives / "sas.toml", late, late | {"at": "1.9 s"})).warnings
+    assert [text.split(":")[0] for text in warnings if "does not happen" in text] == ["event.0"]
+
+
+def test_a_drive_that_fails_twice_is_warned_of_once(drives):
+    fail = {"at": "1 s", "action": "fail-drive"}
+    warnings = build_scenario(tree(drives / "sas.toml", fail, fail)).warnings
+    assert sum("no rebuild" in text for text in warnings) == 1
 
 
 def test_what_only_the_engine_finds_is_told_by_the_event_s_own_key(drives):
