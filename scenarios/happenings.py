@@ -136,7 +136,7 @@ def _happening(key: str, event: EventTable, table: ScenarioTable, parts: Parts) 
             allowed = f"a drive of {plan['name']}: 0 to {drives - 1}, spares behind the others"
             parts.faults.add(f"{key}.drive", event.drive, allowed)
             return None
-        if event.action == "unreadable-sectors":
+        if event.action == "unreadable-sectors" and "refused" not in plan:
             size = parts.bytes_of_drive[[*plan["drives"], *plan.get("spares", [])][event.drive]]
             if event.offset >= size:
                 allowed = f"on the drive: below {format_size(size)}"

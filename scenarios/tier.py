@@ -112,7 +112,8 @@ def add_tier(
 def stand_in(name: str, tier: CacheTierTable) -> dict[str, Any]:
     """The plan's array for a tier that was refused: its events are no fault beside that one."""
     count = sum(entry.count for entry in tier.drives)
-    return {"name": tier_name(name), "level": tier.level, "drives": list(range(count))}
+    drives = list(range(count))
+    return {"name": tier_name(name), "level": tier.level, "drives": drives, "refused": True}
 
 
 def _may_have_one(

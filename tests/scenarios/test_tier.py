@@ -270,7 +270,8 @@ def test_a_refused_tier_is_the_only_fault_beside_its_events() -> None:
         build_scenario(tree(event=[FAILS], time_lapse=10))
     assert [fault.key for fault in lapse.value.faults] == ["run.time_lapse"]
     with pytest.raises(SpecError) as large:
-        build_scenario(tree(event=[FAILS], tier={"drives": SSDS * 2, "level": "raid0"}))
+        bad = FAILS | {"action": "unreadable-sectors", "offset": "1 PB"}
+        build_scenario(tree(event=[FAILS, bad], tier={"drives": SSDS * 2, "level": "raid0"}))
     assert [fault.key for fault in large.value.faults] == ["array.0.cache_tier.drives"]
 
 
