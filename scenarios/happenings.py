@@ -87,6 +87,7 @@ def happenings(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
             )
         for delay, action in _actions(f"event.{at}", event, table, parts):
             events.append({"at_ns": _simulated(event.at + delay, table.run)} | action)
+    _within_another_outage(table, parts)
     parts.warnings += dict.fromkeys(_without_rebuild(table, parts))
     if any(event.action == "power-fail" for event in table.event):
         parts.warnings += [_forgets(name) for name in parts.volatile]
@@ -104,6 +105,17 @@ def _without_effect(key: str, event: EventTable, parts: Parts) -> None:
             value = format_size(value)
         allowed = f"left out: {event.action} has {', '.join(may)}"
         parts.faults.add(f"{key}.{name}", value, allowed)
+
+
+def _within_another_outage(table: ScenarioTable, parts: Parts) -> None:
+    """Faults for power failures while the power is off."""
+    outages = [(e.at, n, e.lasts) for n, e in enumerate(table.event) if e.action == "power-fail"]
+    back = 0
+    for at, number, lasts in sorted(outages):
+        if at < back:
+            allowed = f"at least {format_duration(back)}: until then the power is off"
+            parts.faults.add(f"event.{number}.at", format_duration(at), allowed)
+        back = max(back, at + lasts)
 
 
 def _simulated(at: int, run: RunTable) -> int:

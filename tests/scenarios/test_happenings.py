@@ -66,6 +66,13 @@ def test_what_cannot_happen_is_told(drives, event, message):
         build_scenario(tree(drives / "sas.toml", event))
 
 
+def test_the_power_cannot_fail_while_it_is_off(drives):
+    sas = drives / "sas.toml"
+    with pytest.raises(SpecError, match="until then the power is off"):
+        build_scenario(tree(sas, POWER | {"at": "1.05 s"}, POWER))
+    build_scenario(tree(sas, POWER, POWER | {"at": "1.1 s"}))
+
+
 def test_an_event_behind_the_end_of_the_run_is_warned_of(drives):
     late = {"at": "2 s", "action": "patrol-read"}
     warnings = build_scenario(tree(drives / "sas.toml", late, late | {"at": "1.9 s"})).warnings

@@ -4,6 +4,8 @@ The engine's own histories (`scenarios/engine/tests/histories.rs`) run by the hu
 these go the whole way from a scenario's words to the result.
 """
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,7 +62,18 @@ def events_of(drives, fast):
             drive,
         ),
     )
-    return st.lists(one, max_size=4)
+    return st.lists(one, max_size=4).filter(apart)
+
+
+def apart(events):
+    """Whether the power is on whenever it fails."""
+
+    def us(text):
+        return int(text.removesuffix(" us"))
+
+    outages = by_action(events, "power-fail")
+    spans = sorted((us(event["at"]), us(event["lasts"])) for event in outages)
+    return all(at + lasts <= after for (at, lasts), (after, _) in pairwise(spans))
 
 
 @st.composite
