@@ -345,6 +345,22 @@ def test_the_state_of_an_ssd_is_read_off_depth_one() -> None:
     assert estimate_mapped(full, [known], Effort()) is None
 
 
+def test_the_state_of_a_drive_is_told_by_all_points_whichever_are_compared(tmp_path: Path) -> None:
+    loads = [load("randread", depth) for depth in (1, 8)]
+    device = load_device(TEMPLATES / "ssd.toml").spec
+    assert isinstance(device, SsdSpec)
+    half = Bench.of(device, host("ahci"), mapped=0.5)
+    given = tmp_path / "m.json"
+    given.write_text(measure_on(half, loads, "half", Effort(ios=20_000, seed=3)).to_json())
+    rates = []
+    for only in ("iodepth=8", "iodepth=1,8"):
+        words = ["compare", str(given), "--device", str(TEMPLATES / "ssd.toml"), "--host", "ahci"]
+        result = CliRunner().invoke(app, [*words, "--only", only, "--json"])
+        assert result.exit_code == 0, result.output
+        rates.append(json.loads(result.stdout)["points"][-1]["simulated_iops"])
+    assert rates[0] == rates[1]
+
+
 def test_the_commands_make_files_that_the_next_one_takes(tmp_path: Path) -> None:
     measurement = measure(station(250, 6), host(), READS[:4], seed=2)
     given, device, page = tmp_path / "m.json", tmp_path / "d.toml", tmp_path / "r.html"

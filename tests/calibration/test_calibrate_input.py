@@ -9,17 +9,19 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from raidlab.calibration.bench import Bench, Effort
+from raidlab.calibration.bench import Bench, Effort, Simulated
 from raidlab.calibration.calibrate import calibrate
-from raidlab.calibration.measurement import Measurement, Point
+from raidlab.calibration.compare import Compared
+from raidlab.calibration.loss import measured_cpu_us
+from raidlab.calibration.measurement import Latency, Measurement, Point
 from raidlab.calibration.parameters import Choice
 from raidlab.calibration.posterior import device_files, intervals, places
-from raidlab.calibration.recovery import load, measure
+from raidlab.calibration.recovery import SYSTEMS, load, measure
 from raidlab.calibration.sanity import possible, too_little
 from raidlab.calibration.staging import Settings
 from raidlab.cli import app
 from raidlab.devices.catalogue import find, load_device
-from raidlab.devices.faults import SpecError
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.scenarios.store import Store
 from tests.calibration.known_drives import station
@@ -114,6 +116,9 @@ def test_options_that_cannot_be_are_named(tmp_path: Path) -> None:
         (["--kind", "station", "--fix", "servers=many"], "a number"),
         (["--kind", "station", "--free", "host.cores"], "host.submit"),
         (["--kind", "station", "--tie", "service=sevrice"], "service"),
+        (["--kind", "station", "--fix", "servers=4", "--free", "servers"], "--fix and --free"),
+        (["--kind", "station", "--tie", "service=servers"], "the same unit"),
+        (["--kind", "station", "--set", "servers=4", "--fix", "servers=8"], "--set and --fix"),
         (["--kind", "station", "--train", "iodepth=77"], "iodepth"),
         (["--kind", "station", "--draws", str(tmp_path)], "--posterior"),
         (["--kind", "station", "--host", "nowhere"], "--host"),
@@ -194,3 +199,63 @@ def test_the_command_draws_devices_that_scenarios_take(tmp_path: Path) -> None:
     files = sorted(tmp_path.glob("*.toml"))
     assert len(files) == 4
     assert load_device(files[0]).sources["service"].source == "fitted"
+
+
+def test_a_system_of_quite_another_size_is_not_fitted() -> None:
+    """Ten I/Os a second are nothing of a controller with SSDs."""
+    of_ssds = settings(kind="controller", host="", system=str(SYSTEMS / "controller.toml"))
+    with pytest.raises(SpecError, match=r"gave 9\.\d+ IO/s, this one \d+ before"):
+        calibrate(measured((1,), 100_000.0), of_ssds)
+
+
+def test_a_search_that_time_ends_says_so_with_the_budget_that_was_given() -> None:
+    cut = calibrate(measured(), settings(kind="ssd", host="ahci", budget_s=1.0))
+    assert any("time budget of 1 s ended the search early" in text for text in cut.warnings)
+    whole = calibrate(measured(), settings(budget_s=600.0))
+    assert not any("time budget" in text for text in whole.warnings)
+
+
+def test_draws_that_make_no_device_are_drawn_anew_and_if_none_does_it_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    result = calibrate(measured(), settings())
+    known, calls = Bench.run, iter(range(10_000))
+
+    def run(self: Bench, point: Point, effort: Effort) -> Simulated:
+        if next(calls) % 3:
+            raise SpecError([Fault("seek", 1, "a curve that rises")])
+        return known(self, point, effort)
+
+    monkeypatch.setattr(Bench, "run", run)
+    assert len(device_files(result, 5)) == 5
+    calls = iter([1] * 1000)
+    with pytest.raises(SpecError, match="0 of 80 that were drawn make a device"):
+        device_files(result, 5)
+
+
+@pytest.mark.parametrize(
+    ("percentiles", "told"),
+    [
+        ({"50": 10.0, "99": 9.0}, "rise with the percent"),
+        ({"50": -1.0}, "at least 0"),
+        ({"101": 1.0}, "from 0 to 100"),
+        ({"median": 1.0}, "percents as keys"),
+    ],
+)
+def test_percentiles_that_cannot_be_are_refused(percentiles: dict[str, float], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        Latency(mean_us=10.0, percentiles_us=percentiles)
+
+
+def test_the_cause_is_not_the_cpu_where_fio_saw_no_more_of_it() -> None:
+    point = measured((8,)).points[0].model_copy(update={"cpu_share": 0.5})
+    seen = measured_cpu_us(point)
+    assert seen is not None
+
+    def cause(rate: float, cpu_us: float) -> str:
+        run = Simulated(rate * point.iops, 1.0, None, None, (0, 0), {}, cpu_us, "host thread 99%")
+        return Compared(point, run).cause()
+
+    assert "CPU time" in cause(1.2, 0.8 * seen)
+    assert "waiting at the drive" in cause(1.2, seen)
+    assert "another kind" in cause(5.0, 0.8 * seen)
