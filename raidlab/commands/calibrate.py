@@ -198,9 +198,9 @@ def _number(option: str, text: str) -> float:
 
 
 def _value(text: str) -> Any:
-    """A value of a device file: a number or truth where it reads as one, else text."""
+    """A value of a device file: a number, truth or quoted text where it reads as one, else text."""
     try:
         value = json_module.loads(text)
     except ValueError:
         return text
-    return value if isinstance(value, int | float | bool) else text
+    return value if isinstance(value, int | float | bool | str) else text
