@@ -394,3 +394,32 @@ fn no_wrong_version_is_ever_served_as_right() {
         .run(&histories(), |history| check(&history))
         .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
 }
+
+/// Seeds under which a write to the drive that a spare is copied to was cut off, and the one to
+/// the spare was not.
+#[test]
+fn a_copyback_that_an_outage_cuts_brings_what_it_lacks() {
+    for seed in 0..300 {
+        let history = History {
+            level: ("raid1", 3),
+            spares: 1,
+            rotation: "left_symmetric",
+            write: "always_write_back",
+            read_ahead: "none",
+            keep_reads: false,
+            backup: false,
+            settle_us: 0,
+            read_share: 0.2,
+            outstanding: 8,
+            block_sectors: 1,
+            seed,
+            tier: None,
+            happenings: vec![
+                (700, Happening::Fail(2)),
+                (700, Happening::Replace(2)),
+                (13_100, Happening::Power(90)),
+            ],
+        };
+        check(&history).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    }
+}

@@ -1,9 +1,7 @@
 //! The drives' own volatile caches when the power fails: what they had told to be written and
 //! had not written yet is gone, whatever the controller's backup keeps.
 
-use super::rebuild::Task;
 use super::stripe::Role;
-use super::volume::State;
 use crate::drive::DrivePort;
 use crate::system::System;
 use raidlab_kernel::Time;
@@ -94,32 +92,5 @@ impl System {
         };
         let mut lines = caching.lines(offset, SECTOR);
         lines.any(|(key, sectors)| store.cache.is_dirty_at(key, sectors))
-    }
-
-    /// A drive that is being filled has lost rows from `offset` on: its task goes on from there.
-    fn begin_copies_again(&mut self, drive: u32, offset: u64) {
-        for volume in self.raid.volumes.iter_mut().flatten() {
-            let unit = volume.geometry.unit();
-            let (row, upto) = (offset / unit, offset / unit * unit);
-            for task in &mut volume.tasks {
-                match task.task {
-                    Task::Rebuild { member } => {
-                        let member = &mut volume.members[member as usize];
-                        if member.drive == drive {
-                            if let State::Rebuilding(done) = &mut member.state {
-                                *done = upto.min(*done);
-                                task.row = row.min(task.row);
-                            }
-                        }
-                    }
-                    Task::Copyback { member, to } if to == drive => {
-                        let copy = &mut volume.members[member as usize].copy;
-                        *copy = copy.map(|(to, done)| (to, upto.min(done)));
-                        task.row = row.min(task.row);
-                    }
-                    _ => {}
-                }
-            }
-        }
     }
 }

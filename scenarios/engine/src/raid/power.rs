@@ -91,16 +91,24 @@ impl System {
         self.raid.jobs.ids().filter(kept).collect()
     }
 
+    /// Writes on their way to a drive get there in part. A drive to which a spare is being copied
+    /// may then lack what the spare has: the copy goes on from there.
     fn tear_writes(&mut self) {
         for id in self.ios.ids().collect::<Vec<_>>() {
             let io = &self.ios[id];
             let command = io.parent != Io::NONE && job_of(io).is_none();
-            if let (true, Op::Write, Some(fate)) = (command, io.op, &mut self.raid.fate) {
-                if self.raid.health[io.drive as usize].failed {
-                    fate.drop_payload(id);
-                } else {
-                    fate.tear(id, io.drive, io.offset);
-                }
+            if !command || io.op != Op::Write {
+                continue;
+            }
+            let (drive, offset) = (io.drive, io.offset);
+            if self.member_of(drive).is_none() {
+                self.begin_copies_again(drive, offset);
+            }
+            let failed = self.raid.health[drive as usize].failed;
+            match &mut self.raid.fate {
+                Some(fate) if failed => fate.drop_payload(id),
+                Some(fate) => fate.tear(id, drive, offset),
+                None => {}
             }
         }
     }

@@ -478,4 +478,31 @@ impl System {
             }
         }
     }
+
+    /// A drive that is being filled has lost rows from `offset` on: its task goes on from there.
+    pub(super) fn begin_copies_again(&mut self, drive: u32, offset: u64) {
+        for volume in self.raid.volumes.iter_mut().flatten() {
+            let unit = volume.geometry.unit();
+            let (row, upto) = (offset / unit, offset / unit * unit);
+            for task in &mut volume.tasks {
+                match task.task {
+                    Task::Rebuild { member } => {
+                        let member = &mut volume.members[member as usize];
+                        if member.drive == drive {
+                            if let State::Rebuilding(done) = &mut member.state {
+                                *done = upto.min(*done);
+                                task.row = row.min(task.row);
+                            }
+                        }
+                    }
+                    Task::Copyback { member, to } if to == drive => {
+                        let copy = &mut volume.members[member as usize].copy;
+                        *copy = copy.map(|(to, done)| (to, upto.min(done)));
+                        task.row = row.min(task.row);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
 }
