@@ -24,7 +24,7 @@ from raidlab.calibration.device_file import device_toml
 from raidlab.calibration.fit import Fit
 from raidlab.calibration.fit_model import FitModel
 from raidlab.calibration.kept import Kept
-from raidlab.calibration.kinds import kind_of, start_of
+from raidlab.calibration.kinds import kind_of
 from raidlab.calibration.loss import Residual, groups_of, residuals
 from raidlab.calibration.measurement import Measurement, Point
 from raidlab.calibration.parameters import Kind, get, put
@@ -208,7 +208,6 @@ def calibrate(
         SpecError: Names that do not exist, points that say nothing of the kind.
     """
     kind = kind_of(settings.kind)
-    _once(settings)
     kept_points, doubts = possible(measurement)
     if not kind.over_time:
         kept_points = [point.model_copy(update={"timeline": ()}) for point in kept_points]
@@ -285,24 +284,11 @@ def calibrate(
     )
 
 
-def _once(settings: Settings) -> None:
-    """A value that is given is neither fixed to another one nor turned."""
-    choice = settings.choice
-    faults = [
-        Fault(f"--set and {option}", key, "one of the two")
-        for option, keys in (("--fix", choice.fix), ("--free", choice.free), ("--tie", choice.tie))
-        for key in sorted(set(keys) & set(settings.overrides))
-    ]
-    if faults:
-        raise SpecError(faults)
-
-
 def _of_its_size(task: Task, tree: Mapping[str, Any]) -> None:
     """A system whose rates are hundreds of times the measured ones is not what was measured."""
     model = task.model(tree, frozenset())
-    start = np.array([p.place(start_of(p, tree, task.host)) for p in model.parameters])
     point = min(task.points, key=lambda each: each.outstanding)
-    rate = model.bench(start).run(point, _GLANCE).iops
+    rate = model.bench(model.start).run(point, _GLANCE).iops
     if not point.iops / _SYSTEMS_APART < rate < point.iops * _SYSTEMS_APART:
         allowed = (
             f"the system that was measured: {point.label()} gave {point.iops:.4g} IO/s,"

@@ -46,6 +46,13 @@ class FitModel:
         self.tree, self.host, self.parameters = tree, host, list(parameters)
         self.ties, self.known, self.fixed, self.stand = ties, known, fixed, stand
 
+    @property
+    def start(self) -> Array:
+        """The place of what the files have, shape (parameters,)."""
+        values = [start_of(p, self.tree, self.host) for p in self.parameters]
+        places = [p.place(value) for p, value in zip(self.parameters, values, strict=True)]
+        return np.array(places)
+
     def numbers(self, at: Array) -> dict[str, float]:
         """Every turned value by key; ratios as ratios."""
         found = {p.key: p.value(float(x)) for p, x in zip(self.parameters, at, strict=True)}

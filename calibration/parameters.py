@@ -7,8 +7,9 @@ in the unit's own scale (microseconds, bytes a second); device files hold them a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
@@ -146,9 +147,17 @@ class Choice:
     tie: Mapping[str, str]
     """From a parameter to the one whose place between its bounds it takes."""
 
+    @property
+    def options(self) -> dict[str, Collection[str]]:
+        """The parameters that each option of the command is about, in a fixed order."""
+        return {"--fix": [*self.fix], "--free": sorted(self.free), "--tie": [*self.tie]}
+
 
 def choose(
-    declared: Sequence[Parameter], extra: Sequence[Parameter], choice: Choice
+    declared: Sequence[Parameter],
+    extra: Sequence[Parameter],
+    choice: Choice,
+    given: Collection[str] = (),
 ) -> tuple[list[Parameter], dict[str, float]]:
     """The parameters to fit, and those that are fixed to a value.
 
@@ -156,39 +165,17 @@ def choose(
         declared: Those that are fitted unless the user says otherwise.
         extra: Those that are fitted only if the user frees them.
         choice: What the user says.
+        given: Keys of the device file to which the user gives a value.
 
     Raises:
-        SpecError: Names that no parameter has, or ties in a circle or a chain.
+        SpecError: Names that no parameter has, two options for one parameter, or ties in a circle
+            or a chain.
     """
     known = {parameter.key: parameter for parameter in (*declared, *extra)}
-    allowed = f"one of {', '.join(known)}"
-    named = {
-        "--fix": [*choice.fix],
-        "--free": sorted(choice.free),
-        "--tie": [*choice.tie, *choice.tie.values()],
-    }
     faults = [
-        Fault(option, name, allowed, tuple(known))
-        for option, names in named.items()
-        for name in names
-        if name not in known
-    ]
-    faults += [
-        Fault(f"{one} and {other}", name, "one of the two: a parameter is fixed, freed or tied")
-        for one, other in (("--fix", "--free"), ("--fix", "--tie"), ("--free", "--tie"))
-        for name in {*_first(choice, one)} & {*_first(choice, other)}
-    ]
-    faults += [
-        Fault("--tie", f"{name}={to}", "parameters of the same unit")
-        for name, to in choice.tie.items()
-        if name in known
-        and to in known
-        and (known[name].unit, bool(known[name].of)) != (known[to].unit, bool(known[to].of))
-    ]
-    faults += [
-        Fault("--tie", f"{name}={to}", "a parameter that is not tied itself")
-        for name, to in choice.tie.items()
-        if to in choice.tie
+        *_unknown(choice, known, given),
+        *_contradictions(choice, given),
+        *_wrong_ties(choice.tie, known),
     ]
     if faults:
         raise SpecError(faults)
@@ -197,9 +184,41 @@ def choose(
     return kept, dict(choice.fix)
 
 
-def _first(choice: Choice, option: str) -> Sequence[str]:
-    """The parameters that an option is about."""
-    return {"--fix": [*choice.fix], "--free": sorted(choice.free), "--tie": [*choice.tie]}[option]
+def _unknown(choice: Choice, known: Mapping[str, Parameter], given: Collection[str]) -> list[Fault]:
+    """What is given is not turned, and has a fault of its own."""
+    named = [
+        (option, name)
+        for option, names in choice.options.items()
+        for name in names
+        if name not in given
+    ]
+    named += [("--tie", to) for to in choice.tie.values()]
+    allowed = f"one of {', '.join(known)}"
+    return [
+        Fault(option, name, allowed, tuple(known)) for option, name in named if name not in known
+    ]
+
+
+def _contradictions(choice: Choice, given: Collection[str]) -> list[Fault]:
+    """Each parameter is the business of one option."""
+    options = {"--set": given} | choice.options
+    allowed = "one of the two: a parameter is set, fixed, freed or tied"
+    return [
+        Fault(f"{one} and {other}", name, allowed)
+        for (one, names), (other, others) in combinations(options.items(), 2)
+        for name in sorted({*names} & {*others})
+    ]
+
+
+def _wrong_ties(ties: Mapping[str, str], known: Mapping[str, Parameter]) -> list[Fault]:
+    faults = []
+    for name, to in ties.items():
+        ends = [known[end] for end in (name, to) if end in known]
+        if len({(end.unit, bool(end.of)) for end in ends}) > 1:
+            faults.append(Fault("--tie", f"{name}={to}", "parameters of the same unit"))
+        if to in ties:
+            faults.append(Fault("--tie", f"{name}={to}", "a parameter that is not tied itself"))
+    return faults
 
 
 def put(tree: dict[str, Any], key: str, value: Any) -> None:

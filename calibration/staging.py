@@ -20,7 +20,7 @@ from raidlab.calibration.bench import Effort
 from raidlab.calibration.fit import Fit, fit
 from raidlab.calibration.fit_model import FitModel, alone
 from raidlab.calibration.kept import Kept
-from raidlab.calibration.kinds import declared_for, start_of, that_apply
+from raidlab.calibration.kinds import declared_for, that_apply
 from raidlab.calibration.loss import groups_of, residuals, robust, values
 from raidlab.calibration.measurement import Point
 from raidlab.calibration.parameters import Choice, Kind, Option, Parameter, Way, choose, get, put
@@ -119,7 +119,7 @@ class Task:
         ]
         declared = [self.wide(parameter) for parameter in declared]
         extra = that_apply(kind.extra, tree, self.sides, has)
-        parameters, fixed = choose(declared, extra, choice)
+        parameters, fixed = choose(declared, extra, choice, self.settings.overrides)
         known = {p.key: p for p in (*kind.declared, *kind.extra, *declared, *extra)}
         ties = {key: known[other] for key, other in choice.tie.items()}
         stand = self.system.bench if self.system else alone
@@ -353,11 +353,9 @@ def _at(
     for key, value in kept.items():
         put(changed, key, value)
     model = task.model(changed, frozenset(kept))
-    start = np.array([p.place(start_of(p, changed, task.host)) for p in model.parameters])
-    place = np.array(
-        [known.get(p.key, float(x)) for p, x in zip(model.parameters, start, strict=True)]
-    )
-    return Settled(model, start, place)
+    start = model.start
+    places = [known.get(p.key, float(x)) for p, x in zip(model.parameters, start, strict=True)]
+    return Settled(model, start, np.array(places))
 
 
 def _search(
