@@ -328,18 +328,12 @@ impl System {
             return;
         };
         let offset = row * volume.geometry.unit();
-        let task = volume.tasks.first().map(|task| task.task);
-        let members = &mut volume.members;
-        match task {
+        match volume.tasks.first().map(|task| task.task) {
             // Lost for good: reads of it are refused.
             Some(Task::Rebuild { .. }) if refused => {
-                members[place as usize].unreadable.push(offset)
+                volume.members[place as usize].unreadable.push(offset);
             }
-            Some(Task::Patrol) if !refused => {
-                members[place as usize]
-                    .unreadable
-                    .retain(|&known| known != offset);
-            }
+            Some(Task::Patrol) if !refused => volume.members[place as usize].mended(offset),
             // A check's job has no unit of its own.
             _ => {}
         }

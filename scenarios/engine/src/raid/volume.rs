@@ -29,6 +29,13 @@ pub(crate) struct Member {
     pub copy: Option<(u32, u64)>,
 }
 
+impl Member {
+    /// The unit at an offset has been written throughout: what could not be read has a new place.
+    pub fn mended(&mut self, offset: u64) {
+        self.unreadable.retain(|&known| known != offset);
+    }
+}
+
 /// An array whose data pass through memory.
 #[derive(Debug)]
 pub(crate) struct Volume {

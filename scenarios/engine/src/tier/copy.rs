@@ -108,8 +108,8 @@ impl System {
             return;
         };
         if work == Work::Promote {
-            let fast = tier.array;
-            self.write_array(record, fast, u64::from(slot) * range.1, range.1, now);
+            let (fast, at) = (tier.array, tier.at(slot, range.0));
+            self.write_array(record, fast, at, range.1, now);
         } else {
             self.write_array(record, array, range.0, range.1, now);
         }

@@ -1,6 +1,6 @@
 //! Pieces of requests read from the tier, and from the array where the tier has lost them.
 
-use crate::raid::{Phase, Work};
+use crate::raid::{NO_SLOT, Phase, Work};
 use crate::system::System;
 use raidlab_kernel::{IoId, Op, Time};
 
@@ -20,9 +20,7 @@ impl System {
         job.phase = Phase::Finish;
         let record = job.io;
         (self.ios[record].op, self.ios[record].bytes) = (Op::Read, range.1);
-        if let Some(tier) = self.raid.tiers[array as usize].as_mut() {
-            tier.tier.pin(slot);
-        }
+        self.pin_slot(array, slot);
         self.read_slot(index, now);
     }
 
@@ -31,8 +29,7 @@ impl System {
         let job = &self.raid.jobs[index];
         let (record, array, slot, (offset, bytes)) = (job.io, job.array, job.slot, job.range);
         if let Some(tier) = self.raid.tiers[array as usize].as_ref() {
-            let (fast, line) = (tier.array, tier.line_bytes());
-            let at = u64::from(slot) * line + offset % line;
+            let (fast, at) = (tier.array, tier.at(slot, offset));
             self.read_array(record, fast, at, bytes, now);
         }
     }
@@ -53,7 +50,7 @@ impl System {
         if refused {
             self.refuse(parent, 0);
         }
-        self.unpin(array, slot);
+        self.unpin_slot(array, slot);
         self.raid.jobs.release(index);
         self.child_returned(record, now);
     }
@@ -68,27 +65,32 @@ impl System {
         if let Some(fate) = &mut self.raid.fate {
             fate.forget_reader(record);
         }
-        self.unpin(array, slot);
+        self.unpin_slot(array, slot);
         match self.readable_slot(array, range.0, now) {
             Some(slot) => {
                 self.raid.jobs[index].slot = slot;
-                if let Some(tier) = self.raid.tiers[array as usize].as_mut() {
-                    tier.tier.pin(slot);
-                }
+                self.pin_slot(array, slot);
                 self.read_slot(index, now);
             }
             None => {
                 let job = &mut self.raid.jobs[index];
-                (job.work, job.slot) = (Work::Past, crate::raid::NO_SLOT);
+                (job.work, job.slot) = (Work::Past, NO_SLOT);
                 self.go_past(record, Op::Read, array, range, now);
             }
         }
     }
 
+    /// Somebody reads a slot: its line stays on the tier.
+    fn pin_slot(&mut self, array: u32, slot: u32) {
+        if let Some(tier) = self.raid.tiers[array as usize].as_mut() {
+            tier.tier.pin(slot);
+        }
+    }
+
     /// Nobody reads or writes a slot any more for one of those who did.
-    pub(crate) fn unpin(&mut self, array: u32, slot: u32) {
+    pub(crate) fn unpin_slot(&mut self, array: u32, slot: u32) {
         let tier = self.raid.tiers[array as usize].as_mut();
-        if let Some(tier) = tier.filter(|tier| !tier.gone && slot != crate::raid::NO_SLOT) {
+        if let Some(tier) = tier.filter(|tier| !tier.gone && slot != NO_SLOT) {
             tier.tier.unpin(slot);
         }
     }

@@ -68,8 +68,7 @@ impl System {
         {
             for copy in 0..volume.geometry.copies() {
                 let unit = volume.geometry.data(place.stripe, place.column, copy);
-                let unreadable = &mut volume.members[unit.member as usize].unreadable;
-                unreadable.retain(|&known| known != unit.offset);
+                volume.members[unit.member as usize].mended(unit.offset);
             }
         }
     }

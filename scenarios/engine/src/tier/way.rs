@@ -60,6 +60,12 @@ impl ArrayTier {
         }
     }
 
+    /// Where on the tier an offset of the array lies in its line's slot.
+    pub(super) fn at(&self, slot: u32, offset: u64) -> u64 {
+        let line = self.line_bytes();
+        u64::from(slot) * line + offset % line
+    }
+
     /// The range of the array (offset, bytes) that a slot holds.
     pub(super) fn range(&self, slot: u32) -> (u64, u64) {
         let bytes = self.line_bytes();
@@ -115,9 +121,8 @@ impl System {
     /// Where on the tier a sector of an array lies, if it does: array and offset.
     pub(crate) fn on_tier(&self, array: u32, offset: u64) -> Option<(u32, u64)> {
         let tier = self.raid.tiers[array as usize].as_ref()?;
-        let line = tier.line_bytes();
-        let slot = tier.tier.slot(offset / line)?;
-        Some((tier.array, u64::from(slot) * line + offset % line))
+        let slot = tier.tier.slot(offset / tier.line_bytes())?;
+        Some((tier.array, tier.at(slot, offset)))
     }
 
     /// Whether the tier has a newer version of a sector's line than the array.
@@ -228,7 +233,7 @@ impl System {
         let host = job.work == Work::Write;
         let tier = self.raid.tiers[array as usize].as_ref();
         if !(host && tier.is_some_and(|tier| tier.gone)) {
-            self.unpin(array, slot);
+            self.unpin_slot(array, slot);
             return false;
         }
         self.unlock(index, now);
