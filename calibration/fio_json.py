@@ -2,7 +2,8 @@
 
 What differs between versions and settings, and is brought to one form here:
 
-- text may stand before and after the JSON (warnings, progress);
+- text may stand before and after the JSON (warnings, progress), and with `--status-interval` one
+  document after the other;
 - old files have no `global options`; newer ones keep shared options there only;
 - with `group_reporting` a group's jobs are summed in one entry; without it every clone of a job
   has its own, and they are summed here: rates added, means weighted by I/Os, distributions merged
@@ -70,10 +71,11 @@ def import_fio(paths: Iterable[str | Path], name: str = "") -> Measurement:
             continue
         try:
             text, digest = _read(path)
-            tree = parse(text)
-            points += _points(path, tree, logs, used, skipped)
-            version = str(tree.get("fio version", ""))
-            stamp = str(tree.get("time", "")).strip()
+            runs = runs_of(text)
+            for tree in runs:
+                points += _points(path, tree, logs, used, skipped)
+            version = str(runs[-1].get("fio version", ""))
+            stamp = str(runs[-1].get("time", "")).strip()
             files.append(File(path=_written(path), sha256=digest, tool=version, time=stamp))
         except _UnreadableError as error:
             skipped.append(Skipped(path=_written(path), reason=str(error)))
@@ -141,19 +143,24 @@ def _read(path: Path) -> tuple[str, str]:
         raise _UnreadableError(f"not UTF-8 text at byte {error.start}") from None
 
 
-def parse(text: str) -> dict[str, Any]:
-    """The JSON document in fio's output, whatever stands around it.
+def runs_of(text: str) -> list[dict[str, Any]]:
+    """The JSON documents in fio's output, one for each run, whatever stands around them.
+
+    With `--status-interval` fio writes a document every so often, each of the whole run so far: of
+    documents about the same jobs the last counts.
 
     Raises:
         ValueError: There is none; says why.
     """
     decoder = json.JSONDecoder()
+    runs: dict[str, dict[str, Any]] = {}
     start, farthest, why = text.find("{"), 0, ""
     for _ in range(_MOST_BRACES):
         if start < 0:
             break
+        end = start + 1
         try:
-            tree, _ = decoder.raw_decode(text, start)
+            tree, after = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
             if error.pos > farthest:
                 farthest, why = error.pos, error.msg
@@ -161,13 +168,27 @@ def parse(text: str) -> dict[str, Any]:
             why = why or "nested too deeply"
         else:
             if isinstance(tree, dict) and ("jobs" in tree or "client_stats" in tree):
-                return tree
-        start = text.find("{", start + 1)
+                runs[_jobs_of(tree)] = tree
+                end = after
+        start = text.find("{", end)
+    if runs:
+        return list(runs.values())
     if why and '"jobs"' in text:
         raise _UnreadableError(
             f"JSON that breaks at character {farthest}: {why}; was the file cut off?"
         )
     raise _UnreadableError("no JSON output of fio")
+
+
+def _jobs_of(tree: Mapping[str, Any]) -> str:
+    """The jobs that a document is about, as text."""
+    entries = tree.get("jobs") or tree.get("client_stats")
+    jobs = [
+        [entry.get(key) for key in ("jobname", "groupid", "hostname", "job options")]
+        for entry in (entries if isinstance(entries, list) else ())
+        if isinstance(entry, dict)
+    ]
+    return json.dumps([tree.get("global options"), jobs], sort_keys=True)
 
 
 def _points(

@@ -62,6 +62,14 @@ def test_text_around_the_json_is_passed_over(tmp_path: Path) -> None:
     assert len(one(tmp_path, text).points) == 1
 
 
+def test_of_a_run_that_reports_as_it_goes_the_last_report_counts(tmp_path: Path) -> None:
+    so_far = document(job(direction(10.0, 600, 500.0), OPTIONS))
+    whole = document(job(direction(20.0, 1200, 400.0), OPTIONS))
+    other = document(job(direction(30.0, 1800, 300.0), {**OPTIONS, "iodepth": "1"}))
+    points = one(tmp_path, f"{so_far}\n{whole}\n{other}\n").points
+    assert [(point.iodepth, point.iops) for point in points] == [(1, 30.0), (8, 20.0)]
+
+
 def test_an_old_result_without_options_is_known_by_its_name(tmp_path: Path) -> None:
     text = document(job(direction(10.0, 600, 500.0), None))
     (point,) = one(tmp_path, text, "randread-16-4.json").points
