@@ -9,6 +9,8 @@ What differs between versions and settings, and is brought to one form here:
   has its own, and they are summed here: rates added, means weighted by I/Os, distributions merged
   (exactly from bins, else from percentiles);
 - `percentile` and `bins` are missing where no I/O was made; old files pad percentiles with zeros;
+- runs without latencies (`gtod_reduce`, `disable_lat` with `disable_clat`) have the mean that
+  follows from rate and depth;
 - fio 2 counts in microseconds.
 
 What cannot be read is skipped and named with the reason: nothing disappears.
@@ -246,9 +248,14 @@ def _point(
     load: JobLoad = loads.pop()
     # Several entries are clones of a job, reported one by one.
     jobs = len(group) if len(group) > 1 else load.numjobs
-    sides = {name: _side([entry[name] for entry in group if name in entry]) for name in _SIDES}
-    if all(side is None for side in sides.values()):
+    moved = {name: _moved([entry[name] for entry in group if name in entry]) for name in _SIDES}
+    iops = sum(float(entry["iops"]) for entries in moved.values() for entry in entries)
+    if not iops:
+        if any("mixed" in entry for entry in group):
+            raise _UnreadableError("reads and writes in one figure (unified_rw_reporting)")
         raise _UnreadableError("no I/O was completed")
+    turn_us = 1e6 * load.iodepth * jobs / iops
+    sides = {name: _side(entries, turn_us) if entries else None for name, entries in moved.items()}
     spent = [float(entry.get("usr_cpu", 0)) + float(entry.get("sys_cpu", 0)) for entry in group]
     runtimes = [float(e[n].get("runtime", 0)) for e in group for n in _SIDES if n in e]
     return Point(
@@ -270,10 +277,12 @@ def _point(
 _SIDES = ("read", "write")
 
 
-def _side(entries: Sequence[Mapping[str, Any]]) -> Side | None:
-    moved = [entry for entry in entries if float(entry.get("iops", 0)) > 0]
-    if not moved:
-        return None
+def _moved(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [entry for entry in entries if float(entry.get("iops", 0)) > 0]
+
+
+def _side(moved: Sequence[Mapping[str, Any]], turn_us: float) -> Side:
+    """A direction; `turn_us` is its mean latency by Little's law, for runs that count none."""
     counts = [int(entry.get("total_ios", 0)) or _count(entry) for entry in moved]
     total = sum(counts)
     weights = [count / total for count in counts] if total else [1 / len(moved)] * len(moved)
@@ -281,6 +290,8 @@ def _side(entries: Sequence[Mapping[str, Any]]) -> Side | None:
     completion = merge([_latency(entry) for entry in moved], weights)
     means = [_times(entry, "lat")[0] for entry in moved]
     lat = sum(w * mean for w, mean in zip(weights, means, strict=True))
+    if not lat and not completion.mean_us:
+        lat, completion = turn_us, Latency(mean_us=turn_us)
     return Side(
         iops=sum(float(entry["iops"]) for entry in moved),
         ios=total,

@@ -16,6 +16,10 @@ _RW = frozenset({"read", "write", "randread", "randwrite", *_MIXED})
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?b?)", re.IGNORECASE)
 
 
+_HELD_BACK = ("rate", "rate_iops", "thinktime")
+"""Options with which a job does not keep its depth outstanding."""
+
+
 class OptionError(ValueError):
     """Options that do not say one load."""
 
@@ -49,7 +53,7 @@ def load_of(options: Mapping[str, str]) -> JobLoad:
     """The load of a job whose options are `options`, global ones included.
 
     Raises:
-        OptionError: They do not say what was done, or say a mixture of sizes.
+        OptionError: They do not say what was done, say a mixture of sizes, or hold the load back.
     """
     known = {_SHARED.get(key, key): str(value) for key, value in options.items()}
     rw = known.get("rw")
@@ -60,6 +64,11 @@ def load_of(options: Mapping[str, str]) -> JobLoad:
         raise OptionError(f"rw = {rw}: only reads, writes and mixtures of them are understood")
     if "bssplit" in known or "bsrange" in known:
         raise OptionError("a mixture of block sizes (bssplit, bsrange) is no single load")
+    for key in _HELD_BACK:
+        if known.get(key, "0").strip("0,"):
+            raise OptionError(
+                f"{key} = {known[key]} holds the load back: no full iodepth in flight"
+            )
     sizes = [size(part) for part in known.get("bs", "4k").split(",") if part.strip()]
     bs = _of_direction(sizes, rw)
     depth = 1 if known.get("ioengine", "psync") in _SYNCHRONOUS else _whole(known, "iodepth")

@@ -62,6 +62,23 @@ def test_text_around_the_json_is_passed_over(tmp_path: Path) -> None:
     assert len(one(tmp_path, text).points) == 1
 
 
+@pytest.mark.parametrize("submission_us", [0.0, 4.0])
+def test_without_latencies_the_mean_follows_from_rate_and_depth(
+    tmp_path: Path, submission_us: float
+) -> None:
+    uncounted = {"mean": 0.0, "stddev": 0.0, "min": 0, "max": 0}
+    times = {"lat_ns": uncounted, "clat_ns": uncounted}
+    reads = direction(300.0, 3000, 0.0) | times
+    reads["slat_ns"] = uncounted | {"mean": submission_us * 1000}
+    mixed = job(reads, {**OPTIONS, "rw": "randrw"}, write=direction(100.0, 1000, 0.0) | times)
+    (point,) = one(tmp_path, document(mixed)).points
+    # 16 outstanding at 400 a second.
+    assert point.read is not None and point.write is not None
+    assert point.read.latency_mean_us == pytest.approx(40_000.0)
+    assert point.write.completion.mean_us == pytest.approx(40_000.0)
+    assert not point.read.completion.percentiles_us
+
+
 def test_of_a_run_that_reports_as_it_goes_the_last_report_counts(tmp_path: Path) -> None:
     so_far = document(job(direction(10.0, 600, 500.0), OPTIONS))
     whole = document(job(direction(20.0, 1200, 400.0), OPTIONS))
@@ -84,6 +101,9 @@ def test_an_old_result_without_options_is_known_by_its_name(tmp_path: Path) -> N
         (document(job(direction(1.0, 9, 5.0), OPTIONS))[:-200], "cut off"),
         (document(job(direction(1.0, 9, 5.0), {**OPTIONS, "bssplit": "4k/50"})), "bssplit"),
         (document(job(direction(1.0, 9, 5.0), {"bs": "4k"})), '"rw"'),
+        (document(job(direction(1.0, 9, 5.0), {**OPTIONS, "rate_iops": "0,50"})), "rate_iops"),
+        (document(job(direction(1.0, 9, 5.0), {**OPTIONS, "thinktime": "1000"})), "thinktime"),
+        (document({"jobname": "x", "mixed": {}, "job options": OPTIONS}), "unified_rw_reporting"),
         (
             document(
                 job(direction(1.0, 9, 5.0), OPTIONS),
