@@ -34,11 +34,16 @@ class Fault:
 
     @property
     def nearest(self) -> str | None:
-        """The valid name most like the one that was written, if any is like it."""
+        """The valid name most like the one that was written, if any is like it.
+
+        Names that begin with what was written come first: `lsi2208` lacks its ending.
+        """
         written = self.value if isinstance(self.value, str) else self.key.rpartition(".")[2]
         folded = {choice.lower(): choice for choice in self.choices}
+        whole = [name for name in folded if written and name.startswith(written.lower())]
         close = difflib.get_close_matches(written.lower(), list(folded), n=1, cutoff=0.55)
-        return folded[close[0]] if close else None
+        names = sorted(whole, key=len) or close
+        return folded[names[0]] if names else None
 
     def __str__(self) -> str:
         """One line: file, key, value, what is allowed, the nearest name."""

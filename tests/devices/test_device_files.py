@@ -139,3 +139,11 @@ def test_an_alias_finds_its_device():
 def test_an_unknown_name_suggests_the_nearest():
     with pytest.raises(SpecError, match='did you mean "lsi2008"'):
         find("lsi20008")
+
+
+@pytest.mark.parametrize(
+    ("written", "nearest"), [("lsi2208", "lsi2208-1g"), ("P3700", "p3700-800")]
+)
+def test_a_name_without_its_ending_suggests_one_that_has_it(written, nearest):
+    with pytest.raises(SpecError, match=f'did you mean "{nearest}"'):
+        find(written)
