@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import types
 import typing
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args, get_origin
 
@@ -58,7 +58,8 @@ class SpecError(ValueError):
     """A file cannot be used as it stands; `faults` says everything that is wrong with it."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
-        self.faults = list(faults)
+        # What several drives share is one fault.
+        self.faults = list({str(fault): fault for fault in faults}.values())
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
 
@@ -68,16 +69,32 @@ class Faults:
 
     file: str = ""
     found: list[Fault] = field(default_factory=list)
+    written: Mapping[str, Any] = field(default_factory=dict)
+    """The file's tree: a value is told as it stands there, units and all."""
 
     def add(self, key: str, value: Any, allowed: str, choices: Iterable[str] = ()) -> None:
         """Notes a fault at `key`."""
-        self.found.append(Fault(key, value, allowed, tuple(choices), self.file))
+        self.extend([Fault(key, value, allowed, tuple(choices))])
 
     def extend(self, faults: Iterable[Fault], prefix: str = "") -> None:
         """Notes faults found by others, their keys below `prefix`."""
         for fault in faults:
             key = ".".join(part for part in (prefix, fault.key) if part)
-            self.found.append(replace(fault, key=key, file=fault.file or self.file))
+            value = fault.value if fault.file else self._as_written(key, fault.value)
+            file = fault.file or self.file
+            self.found.append(replace(fault, key=key, value=value, file=file))
+
+    def _as_written(self, key: str, value: Any) -> Any:
+        """What the file has at `key`, if that is one value; else `value`."""
+        at: Any = self.written
+        for part in key.split("."):
+            if isinstance(at, Mapping):
+                at = at.get(part)
+            elif isinstance(at, Sequence) and part.isdigit() and int(part) < len(at):
+                at = at[int(part)]
+            else:
+                return value
+        return at if value is not None and isinstance(at, str | int | float) else value
 
     def raise_if_any(self) -> None:
         """Tells what was found.

@@ -176,6 +176,7 @@ def check(model: type[TableT], values: Mapping[str, Any], faults: Faults) -> Tab
     Returns:
         None if too little of it can be read.
     """
+    faults.written = values
     faulty: set[str] = set()
     checked = None
     try:

@@ -261,9 +261,9 @@ def format_duration(nanoseconds: int) -> str:
 
 
 def format_size(size: int) -> str:
-    """`65536` as `"64 KiB"`: binary where that is whole, decimal otherwise."""
+    """`65536` as `"64 KiB"`: binary where that is whole and short, decimal otherwise."""
     for prefix, factor in reversed(_BINARY.items()):
-        if size >= factor and size % factor == 0:
+        if size % factor == 0 and factor <= size < 10_000 * factor:
             return f"{size // factor} {prefix}B"
     return _scaled(size, [(factor, prefix + "B") for prefix, factor in _DECIMAL.items()])
 

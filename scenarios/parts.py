@@ -87,11 +87,17 @@ class Parts:
         wanted = wrong_count(table.level, table.count)
         if wanted is not None:
             self.faults.add(f"{key}.drives", f"{table.count} drives", f"{table.level} of {wanted}")
-        usable = None
+        usable, capacities = None, []
         if wanted is None and len(chosen) == table.count and table.stripe_unit > 0:
             capacities = self._used(key, table, chosen)
-            usable = usable_bytes(table.level, table.stripe_unit, capacities)
+            usable = usable_bytes(table.level, table.stripe_unit, capacities) or None
+        if usable is not None:
             chosen = self.with_history(key, table, usable, chosen, name)
+        elif capacities and table.used is None:
+            allowed = (
+                f"less: of the smallest drive, {format_size(min(capacities))}, nothing is used"
+            )
+            self.faults.add(f"{key}.stripe_unit", format_size(table.stripe_unit), allowed)
         if any(drive.spec.volatile(options) for drive, options in chosen):
             self.volatile.append(name)
         members = self.attach(chosen)
@@ -188,12 +194,16 @@ class Parts:
         options = DriveOptions(**{n: v for n, v in known.items() if n in spec.options})
         wanted = _family(chosen[0][0].spec)
         if _family(spec) != wanted:
-            self.faults.add(key, _family(spec), f"a drive of the array's interface: {wanted}")
+            allowed = f"a drive of the array's interface, {wanted}; this one has {_family(spec)}"
+            self.faults.add(key, spec.name, allowed)
             return None
         least = min(self._used(key, table, chosen))
         if spec.capacity_bytes(options) < least:
-            allowed = f"a drive of at least {format_size(least)}, as much as is used of the others"
-            self.faults.add(key, format_size(spec.capacity_bytes(options)), allowed)
+            allowed = (
+                f"a drive of at least {format_size(least)}, as much as is used of the others; this"
+                f" one has {format_size(spec.capacity_bytes(options))}"
+            )
+            self.faults.add(key, spec.name, allowed)
             return None
         return Attached(spec, "", key), options
 

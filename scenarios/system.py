@@ -308,11 +308,16 @@ def _area(
     if workload.area == 0:
         faults.add(f"{key}.area", "0 B", 'above 0 B, or "whole"')
         return None
-    area = usable - workload.area_start if workload.area is None else workload.area
-    if workload.area_start + max(area, 0) > usable or area <= 0:
-        allowed = f"at most {usable} B ({format_size(usable)}) from the start of the array"
-        written = f"{workload.area_start} B + {area} B" if workload.area_start else f"{area} B"
-        faults.add(f"{key}.area", written, allowed)
+    room = usable - workload.area_start
+    if room <= 0:
+        allowed = f"below {usable} B ({format_size(usable)}), what the array holds"
+        faults.add(f"{key}.area_start", f"{workload.area_start} B", allowed)
+        return None
+    area = room if workload.area is None else workload.area
+    if area > room:
+        behind = " behind area_start" if workload.area_start else ""
+        allowed = f"at most {room} B ({format_size(room)}), what the array holds{behind}"
+        faults.add(f"{key}.area", f"{area} B", allowed)
         return None
     block = workload.load().block_bytes
     if workload.hot_spot is not None:

@@ -97,6 +97,11 @@ def test_a_formatted_size_that_is_whole_reads_back(size):
         assert units.SIZE.convert(text) == size
 
 
+@pytest.mark.parametrize("text", ["64 KiB", "1 TB", "441 GB", "512 B", "12 KiB"])
+def test_a_size_is_formatted_as_people_write_it(text):
+    assert units.format_size(units.SIZE.convert(text)) == text
+
+
 @given(st.text(max_size=20))
 def test_no_text_breaks_the_parser(text):
     for dimension in units.DIMENSIONS:

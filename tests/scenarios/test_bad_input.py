@@ -116,7 +116,7 @@ def test_only_drives_that_compress_are_given_compressible_data(drives):
 
 def test_a_sas_drive_cannot_hang_on_sata(drives):
     fault = faults_of(tree(drives, controller__model="patsburg-a"))["array.0.drives.0.model"]
-    assert fault.value == "sas"
+    assert fault.value == str(drives / "sas.toml")
     assert "SATA 3G ports of patsburg-a" in fault.allowed
 
 
@@ -205,3 +205,33 @@ def test_no_mutation_breaks_the_checks(drives, data):
     else:
         # Raises PlanError if the engine finds a fault that the checks let pass.
         _engine.Simulation(json.dumps(built.plan(0, 0)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "value", "said"),
+    [
+        ({"workload__0__area": "32 TB"}, "workload.0.area", "32 TB", "what the array holds"),
+        ({"workload__0__area_start": "9 TB"}, "workload.0.area_start", "9 TB", "below"),
+        ({"array__0__stripe_unit": "1 TB"}, "array.0.stripe_unit", "1 TB", "nothing is used"),
+        ({"array__0__used": "9 TB"}, "array.0.used", "9 TB", "the smallest drive holds"),
+    ],
+)
+def test_a_size_that_does_not_fit_is_told_as_it_was_written(drives, changes, key, value, said):
+    found = faults_of(tree(drives, **changes))
+    assert list(found) == [key]
+    assert found[key].value == value
+    assert said in found[key].allowed
+
+
+def test_a_spare_of_another_interface_is_told_by_its_model(drives):
+    changes = {"hot_spares": 1, "hot_spare_model": "sata-6g-hdd", "level": "raid10"}
+    scenario = tree(drives, **{f"array__0__{key}": value for key, value in changes.items()})
+    fault = faults_of(scenario)["array.0.hot_spare_model"]
+    assert fault.value == "sata-6g-hdd"
+    assert fault.allowed == "a drive of the array's interface, SAS; this one has SATA"
+
+
+def test_drives_of_one_entry_are_one_fault(drives):
+    with pytest.raises(SpecError) as caught:
+        build_scenario(tree(drives, controller__model="patsburg-a"))
+    assert len(caught.value.faults) == 1
