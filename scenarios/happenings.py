@@ -164,6 +164,11 @@ def _happening(key: str, event: EventTable, table: ScenarioTable, parts: Parts) 
         if table.controller is None or not cache:
             parts.faults.add(f"{key}.action", event.action, "a controller whose cache is used")
             return None
+        if not any((plan.get("cache") or {}).get("write") == "write_back" for plan in parts.arrays):
+            parts.warnings.append(
+                f"{key}: battery-learn has no effect: write-back alone waits for the battery, and"
+                " that needs a controller.backup"
+            )
     return Happening(
         event.action, array, event.drive, event.extra, event.offset, event.size, event.lasts
     )

@@ -185,6 +185,8 @@ class WorkloadTable(Table):
         elif self.area_start % self.align:
             allowed = f"a multiple of align = {self.align} B"
             yield Fault("area_start", f"{self.area_start} B", allowed)
+        if not self.think_time and "think" in self.model_fields_set:
+            yield Fault("think", self.think, "left out: it has no effect without `think_time`")
         if self.rate is not None:
             if self.rate == 0 or self.rate > 1e8:
                 yield Fault("rate", f"{self.rate} IO/s", "above 0, at most 10^8 IO/s")

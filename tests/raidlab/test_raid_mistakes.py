@@ -143,6 +143,13 @@ def test_what_cannot_be_is_refused(tmp_path, changes, key, value, allowed):
             {"level": "raid0", "events": FAILS.format(drive=1)},
             "array data: a failed drive takes its data with it, raid0 keeps no copy",
         ),
+        (
+            {
+                "settings": 'backup = "none"',
+                "events": '[[event]]\nat = "10 ms"\naction = "battery-learn"',
+            },
+            "event.0: battery-learn has no effect: write-back alone waits for the battery",
+        ),
     ],
 )
 def test_what_has_no_effect_is_warned_of(tmp_path, changes, said):

@@ -54,6 +54,7 @@ def faults_of(scenario):
         ({"run__duration": "5 MB"}, "run.duration", "a duration"),
         ({"run__duration": 5}, "run.duration", "a unit is missing"),
         ({"workload__0__area": 32}, "workload.0.area", "a unit is missing"),
+        ({"workload__0__think": "exponential"}, "workload.0.think", "without `think_time`"),
         ({"workload__0__area": "0 B"}, "workload.0.area", "above 0 B"),
         ({"array__0__stripe_unit": "0 B"}, "array.0.stripe_unit", "multiple of 512 B"),
         ({"array__0__stripe_unit": "1000 B"}, "array.0.stripe_unit", "multiple of 512 B"),
