@@ -1,6 +1,6 @@
 //! What happens at given times: drives fail, power fails, batteries learn.
 
-use super::rebuild::Task;
+use super::background::Task;
 use crate::plan::Action;
 use crate::system::System;
 use raidlab_kernel::{Nanos, Time};

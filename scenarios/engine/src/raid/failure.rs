@@ -1,10 +1,10 @@
 //! Drives that fail, are slow or have unreadable sectors, and what the controller makes of it.
 
+use super::background::{Background, Task};
 use super::fate::Target;
 use super::job::{Phase, job_of};
 use super::power::GONE;
 use super::ranges::Ranges;
-use super::rebuild::{Background, Task};
 use super::stripe::{Extent, Role};
 use super::volume::State;
 use crate::system::{Event, System};

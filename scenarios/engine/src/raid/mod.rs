@@ -6,6 +6,7 @@
 //! request's time add up to its latency exactly. See docs/models/raid.md.
 
 mod action;
+mod background;
 mod cached;
 mod destage;
 mod drive_cache;
@@ -21,6 +22,7 @@ mod ranges;
 mod read_ahead;
 mod rebuild;
 mod request;
+mod rows;
 mod store;
 mod stripe;
 mod transfer;

@@ -1,7 +1,7 @@
 //! An array as the controller keeps it: its places, and which of its drives can be used.
 
+use super::background::Background;
 use super::geometry::{Geometry, Place};
-use super::rebuild::Background;
 use super::store::Caching;
 use super::stripe::Role;
 use raidlab_models::{SECTOR, Throughput};

@@ -1,0 +1,206 @@
+//! Work in the background of an array: rebuild, copyback, patrol read, consistency check. Tasks
+//! wait for each other; each goes step by step (see `rows`), and leaves the drives to the host for a share
+//! of the time while the host wants them.
+
+use super::volume::State;
+use crate::system::{Event, System};
+use raidlab_kernel::{Nanos, Time};
+
+/// What goes on in the background of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// A member's data are computed anew, row by row.
+    Rebuild { member: u32 },
+    /// A member's data are copied to the drive that replaces its spare.
+    Copyback { member: u32, to: u32 },
+    /// Every member is read, to meet unreadable sectors while they can be repaired.
+    Patrol,
+    /// Every stripe's parity is compared with its data, every unit's copies with each other, and
+    /// made anew where they differ.
+    Check,
+}
+
+/// A task and how far it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Background {
+    /// Tells it from others of the array.
+    pub id: u32,
+    pub task: Task,
+    /// The next row; of a check the next group: a stripe or, without parity, a unit.
+    pub row: u64,
+    /// Rows of the step under way.
+    pub rows: u64,
+    /// When its first step did; none while it waits for the tasks before it.
+    pub began: Option<Time>,
+    /// When the step under way began.
+    pub step: Time,
+}
+
+impl System {
+    /// What a task of an array is called in the log.
+    fn task_name(&self, array: u32, task: Task) -> String {
+        let drive = |drive: u32| &self.drives[drive as usize].name;
+        let name = &self.arrays[array as usize].name;
+        match task {
+            Task::Rebuild { member } => {
+                let stands = self.volume(array).members[member as usize].drive;
+                format!("rebuild on {}", drive(stands))
+            }
+            Task::Copyback { to, .. } => format!("copyback to {}", drive(to)),
+            Task::Patrol => format!("patrol read of {name}"),
+            Task::Check => format!("consistency check of {name}"),
+        }
+    }
+
+    /// Tasks of an array end before they are done.
+    pub(crate) fn give_up_tasks(&mut self, array: u32, tasks: &[Background], now: Time) {
+        for task in tasks {
+            let name = self.task_name(array, task.task);
+            let what = match task.began {
+                Some(began) => {
+                    let rows = self.task_rows(array, task.task).max(1);
+                    let share = 100.0 * task.row as f64 / rows as f64;
+                    let took = now.since(began).seconds();
+                    format!("{name} given up after {took:.1} s, {share:.0} % done")
+                }
+                None => format!("{name} given up before it began"),
+            };
+            self.log(now, what);
+        }
+    }
+
+    /// The rows of a task, none without redundancy; of a check the groups.
+    fn task_rows(&self, array: u32, task: Task) -> u64 {
+        let volume = self.volume(array);
+        match task {
+            Task::Check => volume.groups().0,
+            Task::Patrol => volume.geometry.rows() * u64::from(volume.geometry.members()),
+            Task::Rebuild { .. } | Task::Copyback { .. } => volume.geometry.rows(),
+        }
+    }
+
+    /// A task joins those of an array; one that is offline has none.
+    pub(crate) fn start_task(&mut self, array: u32, task: Task, now: Time) {
+        let volume = self.raid.volumes[array as usize].as_ref();
+        if volume.is_some_and(|volume| volume.offline) {
+            let name = self.task_name(array, task);
+            return self.log(now, format!("no {name}: the array is offline"));
+        }
+        let id = self.raid.tasks_begun;
+        self.raid.tasks_begun += 1;
+        let background = Background {
+            id,
+            task,
+            row: 0,
+            rows: 1,
+            began: None,
+            step: now,
+        };
+        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+            volume.tasks.push(background);
+            self.turn_at(array, now);
+        }
+    }
+
+    /// The next step of an array's first task.
+    pub(crate) fn background(&mut self, array: u32, now: Time) {
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        volume.stepping = false;
+        let offline = volume.offline;
+        let Some(first) = volume.tasks.first_mut().filter(|_| !offline) else {
+            return;
+        };
+        first.step = now;
+        let begins = first.began.is_none();
+        first.began.get_or_insert(now);
+        let Background { id, task, row, .. } = *first;
+        if begins {
+            let name = self.task_name(array, task);
+            self.log(now, format!("{name} begins"));
+        }
+        if row >= self.task_rows(array, task) {
+            return self.finish_task(array, now);
+        }
+        let member = match task {
+            Task::Rebuild { member } | Task::Copyback { member, .. } => (member, row),
+            Task::Patrol => {
+                let rows = self.volume(array).geometry.rows();
+                ((row / rows) as u32, row % rows)
+            }
+            Task::Check => return self.start_check(array, id, row, now),
+        };
+        self.start_rows(array, id, member, now);
+    }
+
+    pub(super) fn step_done(&mut self, array: u32, now: Time) {
+        let level = self.arrays[array as usize]
+            .controller
+            .map_or(0, |controller| {
+                self.controllers[controller as usize].load.level()
+            });
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        let share = volume.background_share;
+        let Some(task) = volume.tasks.first_mut() else {
+            return;
+        };
+        task.row += task.rows;
+        let took = now.since(task.step);
+        // While the host wants the drives, the background has its share of the time.
+        let pause = if level > 0 && share < 1.0 {
+            Nanos((took.0 as f64 * (1.0 - share) / share) as u64)
+        } else {
+            Nanos::ZERO
+        };
+        self.turn_at(array, now + pause);
+    }
+
+    fn finish_task(&mut self, array: u32, now: Time) {
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        let done = volume.tasks.remove(0);
+        let more = !volume.tasks.is_empty();
+        let took = now.since(done.began.unwrap_or(now)).seconds();
+        if more {
+            self.turn_at(array, now);
+        }
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        match done.task {
+            Task::Rebuild { member } => {
+                let member = &mut volume.members[member as usize];
+                if member.state != State::Failed {
+                    member.state = State::Good;
+                    self.raid.rebuilt = Some(now);
+                    self.log(now, format!("rebuild done after {took:.1} s"));
+                }
+            }
+            Task::Copyback { member, to } => {
+                volume.changes += 1;
+                let member = &mut volume.members[member as usize];
+                let spare = std::mem::replace(&mut member.drive, to);
+                member.copy = None;
+                volume.spares.push(spare);
+                self.log(now, format!("copyback done after {took:.1} s"));
+            }
+            Task::Patrol => self.log(now, format!("patrol read done after {took:.1} s")),
+            Task::Check => self.log(now, format!("consistency check done after {took:.1} s")),
+        }
+    }
+
+    /// The background of an array has its next turn at `at`.
+    pub(crate) fn turn_at(&mut self, array: u32, at: Time) {
+        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+            let idle = !volume.stepping && volume.under_way == 0 && !volume.offline;
+            if idle && !volume.tasks.is_empty() {
+                volume.stepping = true;
+                self.calendar.push(at, Event::Background(array));
+            }
+        }
+    }
+}
