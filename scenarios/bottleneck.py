@@ -12,7 +12,7 @@ def busiest(components: Sequence[Component], count: int = 2) -> list[str]:
     """The busiest components in words, `x at 99 %`, the busiest of each group only.
 
     Sixteen drives that are equally busy are one bottleneck, not the first sixteen: drives of one
-    array are a group, and so are their links.
+    array are a group, and so are their links and the cores of their firmware.
     """
     told: dict[str, str] = {}
     for component in sorted(components, key=lambda each: -each["utilization"]):
@@ -24,7 +24,7 @@ def busiest(components: Sequence[Component], count: int = 2) -> list[str]:
 def _group(component: Component) -> str:
     kind, name = component["kind"], component["name"]
     array, slash, _ = name.partition("/")
-    if kind in ("drive", "link") and slash:
+    if kind in ("drive", "link", "firmware") and slash:
         return f"{kind} of {array}"
     return f"{kind} {'threads' if kind == 'host' else name}"
 

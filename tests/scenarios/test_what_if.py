@@ -22,14 +22,29 @@ def test_equal_drives_are_one_bottleneck_and_the_next_is_something_else() -> Non
     components = [
         _component("drive", "data/ssd.0", 0.97),
         _component("drive", "data/ssd.1", 0.98),
+        _component("firmware", "data/ssd.0 firmware", 0.9),
+        _component("firmware", "data/ssd.1 firmware", 0.9),
         _component("link", "lsi PCIe 2.0 x8", 0.71),
         _component("drive", "data-tier/ssd.0", 0.2),
         _component("controller", "lsi", 0.6),
     ]
     assert busiest(components, 4) == [
-        "data/ssd.1 at 98 %", "lsi PCIe 2.0 x8 at 71 %", "lsi cores at 60 %",
-        "data-tier/ssd.0 at 20 %",
+        "data/ssd.1 at 98 %", "data/ssd.0 firmware at 90 %", "lsi PCIe 2.0 x8 at 71 %",
+        "lsi cores at 60 %",
     ]  # fmt: skip
+
+
+def test_the_cores_of_an_ssd_can_be_what_holds_it_back() -> None:
+    tree = {
+        "host": {"model": "nvme", "threads": 8},
+        "array": [{"name": "data", "drives": [{"model": "p3700-800"}]}],
+        "workload": [{"rw": "randread", "block_size": "4 KiB", "outstanding": 256}],
+        "run": {"warm_up": "10 ms", "duration": "50 ms", "precondition": "filled"},
+    }
+    (row,) = simulate(build_scenario(tree)).results
+    assert row["bottleneck"] == "data/p3700-800.0 firmware at 100 %"
+    shares = {part["name"]: part["utilization"] for part in row["components"]}
+    assert shares["data/p3700-800.0"] < 0.9
 
 
 def _gains(

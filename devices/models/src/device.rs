@@ -118,6 +118,14 @@ impl Device {
         }
     }
 
+    /// The same of the cores of its firmware, where they are counted.
+    pub fn cores_busy_until(&self, now: Time) -> Option<(Nanos, usize)> {
+        match self {
+            Device::Ssd(ssd) => Some(ssd.cores_busy_until(now)),
+            Device::Hdd(_) | Device::Station(_) | Device::External { .. } => None,
+        }
+    }
+
     /// The device's state for a file, of those that keep one.
     pub fn state(&self, name: &str) -> Option<DriveState> {
         match self {

@@ -276,6 +276,16 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
             load: Some(&drive.load),
             figures: drive.device.figures(),
         });
+        if let Some((busy, servers)) = drive.device.cores_busy_until(at) {
+            all.push(StationReport {
+                name: format!("{} firmware", drive.name),
+                kind: "firmware",
+                busy,
+                servers,
+                load: None,
+                figures: Vec::new(),
+            });
+        }
     }
     all
 }

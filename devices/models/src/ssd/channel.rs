@@ -42,6 +42,15 @@ impl Channel {
         }
     }
 
+    /// How much of what lies behind `now` is booked, as far as its gaps are remembered.
+    pub(super) fn booked_behind(&self, now: Time) -> Nanos {
+        self.gaps[..self.used]
+            .iter()
+            .fold(self.free.since(now), |booked, &(from, to)| {
+                booked.saturating_sub(to.since(from.max(now)))
+            })
+    }
+
     fn fill_gap(&mut self, ready: Time, length: Nanos) -> Option<Served> {
         let fits = |&(from, to): &(Time, Time)| from.max(ready) + length <= to;
         let earliest = (0..self.used)
@@ -91,6 +100,17 @@ mod tests {
         assert_eq!(channel.book(Time(1_000), Nanos(10_000)).end, Time(11_000));
         // What is left of the gap is too short.
         assert_eq!(channel.book(Time(2_000), Nanos(45_000)).start, Time(60_000));
+    }
+
+    #[test]
+    fn a_gap_behind_now_is_not_booked() {
+        let mut channel = Channel::default();
+        channel.book(Time(10_000), Nanos(10_000));
+        channel.book(Time(50_000), Nanos(10_000));
+        assert_eq!(channel.booked_behind(Time(0)), Nanos(20_000));
+        assert_eq!(channel.booked_behind(Time(15_000)), Nanos(15_000));
+        assert_eq!(channel.booked_behind(Time(30_000)), Nanos(10_000));
+        assert_eq!(channel.booked_behind(Time(70_000)), Nanos(0));
     }
 
     proptest! {

@@ -73,6 +73,8 @@ pub(super) struct Firmware {
     /// The one core of a drive that also works when a read's data have come: that is known
     /// ahead, and what arrives before finds the core free until then.
     ahead: Option<Channel>,
+    /// All work of that core, done or ahead.
+    given: Nanos,
     draws: Stream,
 }
 
@@ -92,6 +94,7 @@ impl Firmware {
             params: own,
             cores: Stations::new(params.cores as usize),
             draws,
+            given: Nanos::ZERO,
             ahead: (params.finish_ns + params.finish_unit_ns > Nanos::ZERO).then(Channel::default),
         }
     }
@@ -137,7 +140,10 @@ impl Firmware {
     #[inline]
     fn work(&mut self, now: Time, time: Nanos) -> Served {
         match &mut self.ahead {
-            Some(core) => core.book(now, time),
+            Some(core) => {
+                self.given += time;
+                core.book(now, time)
+            }
             None => self.cores.serve(now, time),
         }
     }
@@ -146,7 +152,17 @@ impl Firmware {
     #[inline]
     pub(super) fn finish(&mut self, units: u32, at: Time) -> Option<Served> {
         let time = self.params.finish_ns + self.params.finish_unit_ns * u64::from(units);
-        self.ahead.as_mut().map(|core| core.book(at, time))
+        let core = self.ahead.as_mut()?;
+        self.given += time;
+        Some(core.book(at, time))
+    }
+
+    /// Work of all cores up to `now`, and how many there are.
+    pub(super) fn busy_until(&self, now: Time) -> (Nanos, usize) {
+        match &self.ahead {
+            Some(core) => (self.given.saturating_sub(core.booked_behind(now)), 1),
+            None => (self.cores.busy_until(now), self.cores.count()),
+        }
     }
 
     /// What a command of `units` waits for besides.
@@ -207,6 +223,24 @@ mod tests {
         // An exponential part of mean 4000 has that deviation.
         assert!((variance.sqrt() / 4_000.0 - 1.0).abs() < 0.03, "{variance}");
         assert!(took.iter().all(|&t| t >= 6_000.0));
+    }
+
+    #[test]
+    fn cores_are_busy_for_what_they_have_done_so_far() {
+        for finish_ns in [Nanos::ZERO, Nanos(5_000)] {
+            let params = FirmwareParams {
+                finish_ns,
+                ..params()
+            };
+            let mut firmware = Firmware::new(&params, 0.0, Stream::new(1, "drive", "firmware"));
+            firmware.process(Op::Read, 1, false, Time(0));
+            firmware.process(Op::Read, 1, false, Time(0));
+            firmware.finish(1, Time(100_000));
+            assert_eq!(firmware.busy_until(Time(15_000)), (Nanos(15_000), 1));
+            assert_eq!(firmware.busy_until(Time(50_000)), (Nanos(20_000), 1));
+            let whole = Nanos(20_000) + finish_ns;
+            assert_eq!(firmware.busy_until(Time(200_000)), (whole, 1));
+        }
     }
 
     #[test]

@@ -231,6 +231,11 @@ impl Ssd {
         (self.nand.busy_until(now), self.nand.dies())
     }
 
+    /// Work of the firmware's cores up to `now`, and how many there are.
+    pub fn cores_busy_until(&self, now: Time) -> (Nanos, usize) {
+        self.firmware.busy_until(now)
+    }
+
     /// The drive's state for a file; `name` is the one by which it will be looked for.
     pub fn state(&self, name: &str) -> DriveState {
         let warmth = self.heat.as_ref().map(Heat::warmth);
