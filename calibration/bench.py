@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
+from raidlab.scenarios.simulate import Progress
 from raidlab.scenarios.topology import Attached, connect
 
 
@@ -172,18 +173,31 @@ class Bench:
             raise SpecError([Fault(k, v, allowed) for k, v, allowed in error.args[0]]) from None
         return _simulated(json.loads(text), plan["warm_up_ns"] / 1e9)
 
-    def run_all(self, points: Sequence[Point], effort: Effort, workers: int = 1) -> list[Simulated]:
+    def run_all(
+        self,
+        points: Sequence[Point],
+        effort: Effort,
+        workers: int = 1,
+        progress: Progress | None = None,
+    ) -> list[Simulated]:
         """Simulates points, several at once if there are `workers`."""
-        return run_tasks([partial(self.run, point, effort) for point in points], workers)
+        tasks = [partial(self.run, point, effort) for point in points]
+        return run_tasks(tasks, workers, progress)
 
 
-def run_tasks(tasks: Sequence[Callable[[], Simulated]], workers: int) -> list[Simulated]:
+def run_tasks(
+    tasks: Sequence[Callable[[], Simulated]], workers: int, progress: Progress | None = None
+) -> list[Simulated]:
     """Runs simulations on threads, which work in parallel while the engine runs."""
-    if workers <= 1 or len(tasks) <= 1:
+    if progress is None and (workers <= 1 or len(tasks) <= 1):
         return [task() for task in tasks]
-    with ThreadPoolExecutor(min(workers, len(tasks))) as pool:
+    with ThreadPoolExecutor(max(1, min(workers, len(tasks)))) as pool:
         futures = [pool.submit(task) for task in tasks]
         try:
+            for done, future in enumerate(as_completed(futures), 1):
+                future.result()
+                if progress is not None:
+                    progress(done, len(tasks))
             return [future.result() for future in futures]
         except BaseException:
             pool.shutdown(cancel_futures=True)

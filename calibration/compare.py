@@ -11,6 +11,7 @@ from raidlab.calibration.bench import Bench, Effort, Simulated
 from raidlab.calibration.distribution import kolmogorov, percentile
 from raidlab.calibration.loss import measured_cpu_us, total_percentile
 from raidlab.calibration.measurement import Latency, Point, Side
+from raidlab.scenarios.simulate import Progress
 
 PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.9)
 
@@ -109,9 +110,10 @@ def compare(
     *,
     parts: Sequence[str] = (),
     workers: int = 1,
+    progress: Progress | None = None,
 ) -> list[Compared]:
     """Simulates every point and lays it beside what was measured."""
-    results = bench.run_all(points, effort, workers)
+    results = bench.run_all(points, effort, workers, progress)
     of = parts or [""] * len(points)
     return [Compared(*row) for row in zip(points, results, of, strict=True)]
 

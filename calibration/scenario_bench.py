@@ -8,7 +8,7 @@ from typing import Any
 from raidlab.calibration.bench import Bench, Effort, workload_of
 from raidlab.calibration.measurement import WINDOWS, Point, seconds_of
 from raidlab.devices.catalogue import Device
-from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.system import Scenario, load_scenario
@@ -72,7 +72,7 @@ def bench_of_scenario(path: str) -> ScenarioBench:
     """The bench of a scenario file.
 
     Raises:
-        SpecError: It cannot be run, or has more than one workload.
+        SpecError: It cannot be run, or has events or more than one workload.
     """
     return bench_of(load_scenario(path))
 
@@ -81,12 +81,16 @@ def bench_of(scenario: Scenario, over_time: bool = False) -> ScenarioBench:
     """The bench of a scenario.
 
     Raises:
-        SpecError: It has more than one workload.
+        SpecError: It has events or more than one workload.
     """
-    count = len(scenario.base["workloads"])
-    if count != 1:
-        allowed = "one, which is replaced"
-        raise SpecError([Fault("workload", f"{count} loads", allowed, (), scenario.path)])
+    faults = Faults(scenario.path)
+    loads, events = len(scenario.base["workloads"]), len(scenario.written.get("event", ()))
+    if loads != 1:
+        faults.add("workload", f"{loads} loads", "one, which is replaced")
+    if events:
+        allowed = "none: each point is simulated as long as it takes, whatever happens when"
+        faults.add("event", f"{events} of them", allowed)
+    faults.raise_if_any()
 
     def of(kind: type[Any]) -> Any:
         found: list[Device] = [d for d in scenario.devices if isinstance(d.spec, kind)]

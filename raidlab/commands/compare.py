@@ -19,6 +19,7 @@ from raidlab.commands.common import (
     Workers,
     check_writable,
     command,
+    progress,
     say,
     table,
 )
@@ -101,7 +102,8 @@ def compare(
             )
         mapped = 1.0 if estimated is None else estimated[0]
     bench = replace(bench, mapped=mapped)
-    rows = lay_side_by_side(bench, points, effort, workers=threads)
+    with progress("measured points") as tell:
+        rows = lay_side_by_side(bench, points, effort, workers=threads, progress=tell)
     page = html or report
     if page is not None:
         from raidlab.calibration.calibration_report import html_comparison

@@ -279,6 +279,16 @@ def test_compare_loads_a_scenario_as_it_loads_a_device(raidlab, measured):
         assert document["points"][1]["error_pct"] == pytest.approx(100 * (1000 / 1900 - 1), abs=1)
         assert document["summary"]["points"] == 2
     assert "m and one.toml" in (measured.parent / "c.html").read_text()
+    assert "measured points: 2 of 2" in done.stderr
+
+
+def test_compare_refuses_a_scenario_in_which_something_happens(raidlab, measured):
+    text = (measured.parent / "one.toml").read_text()
+    event = '[[event]]\nat = "1 s"\naction = "power-fail"\n'
+    (measured.parent / "fails.toml").write_text(text + event)
+    done = raidlab("compare", "m.json", "--scenario", "fails.toml")
+    assert done.returncode == 2
+    assert 'fails.toml: event = "1 of them": none' in done.stderr
 
 
 @pytest.mark.parametrize(
