@@ -84,6 +84,10 @@ class Faults:
             file = fault.file or self.file
             self.found.append(replace(fault, key=key, value=value, file=file))
 
+    def told(self, key: str) -> bool:
+        """True if there is a fault at `key` or below it."""
+        return any(f"{fault.key}.".startswith(f"{key}.") for fault in self.found)
+
     def _as_written(self, key: str, value: Any) -> Any:
         """What the file has at `key`, if that is one value; else `value`."""
         at: Any = self.written

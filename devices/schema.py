@@ -188,8 +188,8 @@ def check(model: type[TableT], values: Mapping[str, Any], faults: Faults) -> Tab
         remaining = copy.deepcopy(dict(values))
         for fault in found:
             _remove(remaining, fault.key.split("."))
-        with contextlib.suppress(ValidationError):
-            checked = _parse(model, remaining)
+        checked, shortened = _rest(model, remaining)
+        faulty |= shortened
     for key, table in _tables(checked, ()):
         # A table that misses its faulty keys would seem to contradict itself.
         if key not in faulty:
@@ -200,6 +200,25 @@ def check(model: type[TableT], values: Mapping[str, Any], faults: Faults) -> Tab
 def _parse(model: type[TableT], values: Mapping[str, Any]) -> TableT:
     # Through JSON: pydantic's strict mode then takes what TOML can say and nothing else.
     return model.model_validate_json(json.dumps(values, default=str, skipkeys=True))
+
+
+def _rest(model: type[TableT], values: dict[str, Any]) -> tuple[TableT | None, set[str]]:
+    """What can be read of `values`, and the keys of tables that then lack a list.
+
+    A list of tables is left out whole if one of them cannot stand without its faulty keys.
+    """
+    shortened: set[str] = set()
+    try:
+        return _parse(model, values), shortened
+    except ValidationError as error:
+        for fault in faults_of(error, model):
+            path = fault.key.split(".")
+            to_list = path[: next((at for at, part in enumerate(path) if part.isdigit()), 0)]
+            _remove(values, to_list)
+            shortened.add(".".join(to_list[:-1]))
+    with contextlib.suppress(ValidationError):
+        return _parse(model, values), shortened
+    return None, shortened
 
 
 def _remove(tree: Any, path: list[str]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from raidlab.devices.units import format_duration, format_size
 from raidlab.scenarios.parts import Parts
 from raidlab.scenarios.schema import EventTable, RunTable, ScenarioTable
+from raidlab.scenarios.tier import tier_name
 
 _OF_A_DRIVE = ("fail-drive", "slow-drive", "unreadable-sectors", "replace-drive")
 _OF_AN_ARRAY = ("patrol-read", "consistency-check")
@@ -239,6 +240,9 @@ def _array(key: str, event: EventTable, parts: Parts) -> int | None:
     known = [*parts.offered, *parts.tiers]
     if name in parts.tiers:
         return parts.tiers[name]
+    not_laid_out = [array for array, (indices, _) in parts.offered.items() if not indices]
+    if name in (*not_laid_out, *map(tier_name, not_laid_out)):
+        return None
     if name not in parts.offered or len(parts.offered[name][0]) != 1:
         allowed = f"the name of an array: {', '.join(known)}"
         parts.faults.add(f"{key}.array", event.array or None, allowed, known)

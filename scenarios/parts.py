@@ -81,6 +81,11 @@ class Parts:
         if name in self.offered:
             self.faults.add(f"{key}.name", name, "a name that no other array has")
             return
+        if any(self.faults.told(f"{key}.{part}") for part in ("level", "drives")):
+            # What stands in for a level or a count that cannot be read is no fault.
+            self.choose_drives(key, name, table, controller[1])
+            self.offered[name] = ([], None)
+            return
         self._check_level(key, table, controller[0], controller[1] is not None)
         chosen = self.choose_drives(key, name, table, controller[1])
         self._check_mixture(key, table, chosen)

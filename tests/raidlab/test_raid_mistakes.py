@@ -166,6 +166,32 @@ def test_a_rebuild_without_a_spare_is_refused_where_it_is_asked_for(tmp_path):
     assert f"{path}: array.0.hot_spares = 0: 1 or more (or an event replace-drive)" in told.stderr
 
 
+def test_what_cannot_be_read_is_told_once_and_hides_nothing_else(tmp_path):
+    told, path = run(
+        tmp_path,
+        controller="lsi9999",
+        level="raid55",
+        array="hot_spares = 1\n" + tier(2),
+        drives='[{ model = "sas-6g-hhd", count = "eight" }]',
+        events='[[event]]\nat = "3"\naction = "fail-drvie"\ndrive = 99',
+    )
+    assert told.exit_code == 2
+    keys = [line.split(f"{path}: ")[1].split(" = ")[0] for line in told.stderr.splitlines()]
+    assert keys == [
+        "array.0.level", "array.0.drives.0.count", "event.0.at", "event.0.action",
+        "controller.model", "array.0.drives.0.model",
+    ]  # fmt: skip
+
+
+def test_an_event_of_an_array_that_cannot_be_read_is_no_fault_beside_it(tmp_path):
+    for array in ("data", "data-tier"):
+        events = FAILS.format(drive=1) + f'\narray = "{array}"'
+        told, _ = run(tmp_path, level="raid55", array=tier(2), events=events)
+        assert [line.split(": ")[2].split(" = ")[0] for line in told.stderr.splitlines()] == [
+            "array.0.level"
+        ]
+
+
 def test_all_mistakes_are_told_at_once(tmp_path):
     told, _ = run(
         tmp_path,
