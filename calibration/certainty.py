@@ -1,10 +1,11 @@
 """How sure a fit is: slopes at the place found, errors, correlations, intervals, doubts.
 
 The Jacobian gives standard errors and correlations; a bootstrap over points, on the linear model
-that the Jacobian is, says how far the points agree with each other, and the larger of both counts.
-Both think that residuals change in straight lines. So each interval is confirmed by its profile:
-the parameter is moved to the interval's end, the others along with it as the correlations say,
-and simulated. Where the residuals do not rise as they should, the end moves out until they do.
+that the Jacobian is, says how far the points agree with each other; where one run differs from
+another (`runs`), so do the places found. The largest of them counts. All think that residuals
+change in straight lines. So each interval is confirmed by its profile: the parameter is moved to
+the interval's end, the others along with it as the correlations say, and simulated. Where the
+residuals do not rise as they should, the end moves out until they do.
 
 Source: profile likelihood as in Venzon and Moolgavkar 1988, with the others moved linearly.
 """
@@ -18,7 +19,8 @@ import numpy as np
 
 from raidlab.calibration.loss import robust
 from raidlab.calibration.parameters import Parameter
-from raidlab.calibration.search import Array, Search, looser, step_of
+from raidlab.calibration.runs import doubt_of_slopes, from_run_to_run, residuals_of
+from raidlab.calibration.search import Array, Evaluate, Search, looser, step_of
 
 _STEP = 0.05
 """Wide, so that the scatter of two simulations is not taken for a slope."""
@@ -78,6 +80,7 @@ def certainty(
     groups: Sequence[int],
     seed: int,
     few: Sequence[int] = (),
+    runs: Sequence[Evaluate] = (),
 ) -> Certainty:
     """Slopes, errors and intervals around a place.
 
@@ -87,6 +90,8 @@ def certainty(
         groups: For each residual, the point that it belongs to.
         seed: Of the bootstrap's draws.
         few: Points on which bottlenecks are compared; all if none are given.
+        runs: The same simulations with other random numbers, where one run of them may differ from
+            another by more than what counts as agreement.
     """
     parameters, count = search.parameters, len(place)
     jacobian, at_best = _jacobian(search, place, parameters)
@@ -97,6 +102,11 @@ def certainty(
     covariance = np.linalg.inv(weighted.T @ weighted + _RIDGE * np.eye(count)) * scale
     deviations = np.sqrt(np.diag(covariance))
     errors = np.maximum(deviations, _bootstrap(weighted, at_best * weights, groups, seed))
+    if runs:
+        drawn = residuals_of(runs, place, search.points)
+        spans = np.array([_span(p, float(x)) for p, x in zip(parameters, place, strict=True)])
+        errors = np.maximum(errors, from_run_to_run(weighted, weights * drawn))
+        errors = np.maximum(errors, deviations * doubt_of_slopes(jacobian, spans, drawn))
     correlations = covariance / np.outer(deviations, deviations)
     estimates, confirmed = [], np.zeros(count)
     for index, parameter in enumerate(parameters):
@@ -211,6 +221,12 @@ def _jacobian(search: Search, place: Array, parameters: Sequence[Parameter]) -> 
         down = at_best - search.stepped(low, index, here)[: -count or None]
         columns.append(_slope(up, high[index] - place[index], down, place[index] - low[index]))
     return np.array(columns).T.reshape(len(at_best), count), at_best
+
+
+def _span(parameter: Parameter, at: float) -> float:
+    """How far apart the places are between which a slope is taken."""
+    step = step_of(parameter, at, _STEP)
+    return float(np.clip(at + step, 0.0, 1.0) - np.clip(at - step, 0.0, 1.0))
 
 
 def _slope(up: Array, above: float, down: Array, below: float) -> Array:

@@ -66,6 +66,7 @@ def fit(
     careful: Evaluate | None = None,
     few: Sequence[int] = (),
     feels: Callable[[Parameter, int], bool] = lambda parameter, point: True,
+    runs: Sequence[Evaluate] = (),
 ) -> Fit:
     """Finds the parameters under which the residuals are least.
 
@@ -84,6 +85,7 @@ def fit(
             search scatter too much.
         few: Points on which bottlenecks are compared; all if none are given.
         feels: Whether a point feels a parameter at all.
+        runs: As `careful`, each with other random numbers, where runs differ.
     """
     begun = time.monotonic()
     points = tuple(sorted(set(groups)))
@@ -108,7 +110,7 @@ def fit(
         search.full(place)
     place = place if search.best is None else search.best[1]
     search.evaluate = careful or evaluate
-    sure = certainty(search, place, groups, seed, few)
+    sure = certainty(search, place, groups, seed, few, runs)
     return Fit(
         sure.estimates,
         place,

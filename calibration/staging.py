@@ -24,6 +24,7 @@ from raidlab.calibration.kinds import declared_for, that_apply
 from raidlab.calibration.loss import groups_of, residuals, robust, values
 from raidlab.calibration.measurement import Point
 from raidlab.calibration.parameters import Choice, Kind, Option, Parameter, Way, choose, get, put
+from raidlab.calibration.runs import loosened
 from raidlab.calibration.search import Evaluate, OutOfTimeError, Search, Stage, look_everywhere
 from raidlab.calibration.system import System
 from raidlab.devices.faults import SpecError
@@ -35,6 +36,8 @@ FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
 CAREFUL = Effort(ios=12_000, ios_of_slow=6000, rounds=10.0)
 _SPANNING = 6
 _COMPARED = 8
+_RUNS = 8
+"""Runs by whose differences what changes over time is judged."""
 _PAGE = 4096
 _TELLING = 4
 """Points on which ways of working are compared."""
@@ -256,18 +259,23 @@ def _steps(
 
 def joint(task: Task, settled: Settled, until: float) -> Fit:
     """All parameters on all points, from where the parts have ended."""
+    model, groups = settled.model, groups_of(task.points)
+    others = range(1, 1 + _RUNS) if task.kind.over_time else ()
+    runs = [task.evaluator(model, replace(CAREFUL, seed=CAREFUL.seed + by)) for by in others]
+    as_run = loosened(runs, settled.place, groups)
     return fit(
-        settled.model.parameters,
+        model.parameters,
         settled.start,
-        task.evaluator(settled.model),
-        groups_of(task.points),
+        as_run(task.evaluator(model)),
+        groups,
         budget_s=max(1.0, until - time.monotonic()),
         seed=task.settings.seed,
         begin=settled.place,
         evaluated=settled.evaluations,
-        careful=task.evaluator(settled.model, CAREFUL),
+        careful=as_run(task.evaluator(model, CAREFUL)),
         few=_spanning(task.points, range(len(task.points)), _COMPARED),
         feels=lambda parameter, at: feels(task.kind, parameter, task.points[at]),
+        runs=[as_run(run) for run in runs],
     )
 
 
