@@ -11,11 +11,19 @@ use crate::Nanos;
 const MANTISSA_BITS: u32 = 6;
 const GROUP: usize = 1 << MANTISSA_BITS;
 const BUCKETS: usize = 29 * GROUP;
+/// Latencies that are put into their buckets together.
+const TOGETHER: usize = 16;
 
 /// Counts of latencies, with exact minimum, maximum, sum and sum of squares beside them.
+///
+/// The buckets of a thousand histograms do not fit the processor's cache: so the latest latencies
+/// are put into them together, which waits for the memory of all of them at once.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     buckets: Box<[u64; BUCKETS]>,
+    /// Buckets of the latest latencies, which `buckets` does not count yet.
+    latest: [u16; TOGETHER],
+    waiting: usize,
     count: u64,
     sum: u128,
     squares: f64,
@@ -27,6 +35,8 @@ impl Default for Histogram {
     fn default() -> Self {
         Histogram {
             buckets: Box::new([0; BUCKETS]),
+            latest: [0; TOGETHER],
+            waiting: 0,
             count: 0,
             sum: 0,
             squares: 0.0,
@@ -66,7 +76,11 @@ impl Histogram {
     /// Counts one latency.
     #[inline]
     pub fn record(&mut self, value: Nanos) {
-        self.buckets[Self::bucket(value)] += 1;
+        self.latest[self.waiting] = Self::bucket(value) as u16;
+        self.waiting += 1;
+        if self.waiting == TOGETHER {
+            self.put_latest();
+        }
         self.count += 1;
         self.sum += u128::from(value.0);
         self.squares += (value.0 as f64) * (value.0 as f64);
@@ -74,9 +88,26 @@ impl Histogram {
         self.most = self.most.max(value.0);
     }
 
+    #[inline(never)]
+    fn put_latest(&mut self) {
+        self.waiting = 0;
+        for bucket in self.latest {
+            self.buckets[usize::from(bucket)] += 1;
+        }
+    }
+
+    /// What every bucket counts.
+    fn counts(&self) -> Box<[u64; BUCKETS]> {
+        let mut whole = self.clone();
+        for &bucket in &self.latest[..self.waiting] {
+            whole.buckets[usize::from(bucket)] += 1;
+        }
+        whole.buckets
+    }
+
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Histogram) {
-        for (mine, theirs) in self.buckets.iter_mut().zip(other.buckets.iter()) {
+        for (mine, theirs) in self.buckets.iter_mut().zip(*other.counts()) {
             *mine += theirs;
         }
         self.count += other.count;
@@ -89,6 +120,7 @@ impl Histogram {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.buckets.fill(0);
+        self.waiting = 0;
         self.count = 0;
         self.sum = 0;
         self.squares = 0.0;
@@ -137,7 +169,7 @@ impl Histogram {
         }
         let wanted = (percent / 100.0 * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
-        for (bucket, &count) in self.buckets.iter().enumerate() {
+        for (bucket, count) in self.counts().into_iter().enumerate() {
             seen += count;
             if seen >= wanted {
                 let value = Self::representative(bucket).0;
@@ -149,11 +181,11 @@ impl Histogram {
 
     /// Non-empty buckets as (representative value, count), in ascending order.
     pub fn bins(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
-        self.buckets
-            .iter()
+        self.counts()
+            .into_iter()
             .enumerate()
-            .filter(|(_, count)| **count > 0)
-            .map(|(bucket, &count)| (Self::representative(bucket), count))
+            .filter(|&(_, count)| count > 0)
+            .map(|(bucket, count)| (Self::representative(bucket), count))
     }
 }
 

@@ -79,8 +79,18 @@ pub fn student_t_975(degrees: usize) -> f64 {
 /// does not grow with the run.
 #[derive(Clone, Debug)]
 pub struct BatchMeans {
-    sums: Vec<(f64, u64)>,
+    /// Full batches.
+    full: Vec<Batch>,
+    /// The one being filled; it stands here because every sample needs it.
+    open: Batch,
     per_batch: u64,
+}
+
+/// Samples of a batch, as their sum and number.
+#[derive(Clone, Copy, Debug, Default)]
+struct Batch {
+    sum: f64,
+    count: u64,
 }
 
 impl BatchMeans {
@@ -90,7 +100,8 @@ impl BatchMeans {
     /// An empty record whose batches hold one sample each at first.
     pub fn new() -> BatchMeans {
         BatchMeans {
-            sums: Vec::with_capacity(Self::MOST),
+            full: Vec::with_capacity(Self::MOST),
+            open: Batch::default(),
             per_batch: 1,
         }
     }
@@ -98,34 +109,37 @@ impl BatchMeans {
     /// Adds a sample.
     #[inline]
     pub fn record(&mut self, value: f64) {
-        match self.sums.last_mut() {
-            Some((sum, count)) if *count < self.per_batch => {
-                *sum += value;
-                *count += 1;
-            }
-            _ => self.open(value),
+        if self.open.count == self.per_batch {
+            self.close();
         }
+        self.open.sum += value;
+        self.open.count += 1;
     }
 
-    fn open(&mut self, value: f64) {
-        if self.sums.len() == Self::MOST {
+    #[cold]
+    fn close(&mut self) {
+        self.full.push(std::mem::take(&mut self.open));
+        if self.full.len() == Self::MOST {
             for i in 0..Self::MOST / 2 {
-                let (a, b) = (self.sums[2 * i], self.sums[2 * i + 1]);
-                self.sums[i] = (a.0 + b.0, a.1 + b.1);
+                let (a, b) = (self.full[2 * i], self.full[2 * i + 1]);
+                self.full[i] = Batch {
+                    sum: a.sum + b.sum,
+                    count: a.count + b.count,
+                };
             }
-            self.sums.truncate(Self::MOST / 2);
+            self.full.truncate(Self::MOST / 2);
             self.per_batch *= 2;
         }
-        self.sums.push((value, 1));
     }
 
     /// The confidence interval of the mean, from the full batches, grouped to about 20.
     pub fn interval(&self) -> Interval {
+        let open = Some(&self.open).filter(|open| open.count == self.per_batch);
         let full: Vec<f64> = self
-            .sums
+            .full
             .iter()
-            .filter(|(_, count)| *count == self.per_batch)
-            .map(|(sum, count)| sum / *count as f64)
+            .chain(open)
+            .map(|batch| batch.sum / batch.count as f64)
             .collect();
         let group = (full.len() / 20).max(1);
         let grouped: Vec<f64> = full
