@@ -58,9 +58,15 @@ pub(super) struct Mapping {
     /// Of a rewritten block: the slot holds valid data. Of a block that is as laid out: it no
     /// longer does, although the layout says so.
     marks: Bits,
+    /// Of a drive that was empty: stretches of homes of which any was ever put. Most of what is read
+    /// on a new drive was never written, and this answers it from little memory.
+    put_in: Option<Bits>,
     layout: Layout,
     block_of: Divider,
 }
+
+/// Homes of a stretch: 8.
+const STRETCH_SHIFT: u32 = 3;
 
 /// What has changed since the start, and how it was at the start.
 #[derive(Deserialize)]
@@ -104,6 +110,10 @@ impl From<SavedMapping> for Mapping {
         map.forward = saved.forward;
         map.marks = saved.marks;
         map.kept.fill(Kept::Some);
+        if let Some(put_in) = &mut map.put_in {
+            let homes = map.forward.changes().into_iter().map(|(home, _)| home);
+            homes.for_each(|home| put_in.set(home >> STRETCH_SHIFT));
+        }
         let homes = saved.homes.chunks_exact(saved.per_block.max(1) as usize);
         for (block, homes) in saved.rewritten.into_iter().zip(homes) {
             map.kept[block as usize] = Kept::Nothing;
@@ -124,6 +134,10 @@ impl Mapping {
             reverse: vec![0; slots],
             kept: vec![Kept::All; blocks as usize],
             marks: Bits::new(slots),
+            put_in: match layout {
+                Layout::Empty => Some(Bits::new((units as usize >> STRETCH_SHIFT) + 1)),
+                Layout::Tiled(_) => None,
+            },
             layout,
             block_of: Divider::new(per_block),
         }
@@ -159,6 +173,10 @@ impl Mapping {
                 Kept::All => return laid,
                 Kept::Some if !self.marks.get(laid.slot) => return laid,
                 Kept::Some | Kept::Nothing => {}
+            }
+        } else if let Some(put_in) = &self.put_in {
+            if !put_in.get(laid.home >> STRETCH_SHIFT) {
+                return laid;
             }
         }
         let slot = match self.forward.get(laid.home) {
@@ -247,6 +265,10 @@ impl Mapping {
     pub(super) fn put(&mut self, homes: &[u32], first: u32) {
         for (&home, slot) in homes.iter().zip(first..) {
             self.forward.set(home, slot + BIAS);
+        }
+        if let Some(put_in) = &mut self.put_in {
+            let homes = homes.iter();
+            homes.for_each(|home| put_in.set(home >> STRETCH_SHIFT));
         }
         let start = first as usize;
         self.reverse[start..start + homes.len()].copy_from_slice(homes);

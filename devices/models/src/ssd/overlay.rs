@@ -82,7 +82,7 @@ impl Overlay {
     }
 
     /// Places and their numbers, as far as they have changed, in the order of the places.
-    fn changes(&self) -> Vec<(u32, u32)> {
+    pub(super) fn changes(&self) -> Vec<(u32, u32)> {
         let in_pages = (0..)
             .zip(&self.numbers)
             .filter(|&(place, _)| self.is_in_page(place))

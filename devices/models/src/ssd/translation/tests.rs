@@ -348,3 +348,30 @@ fn books_agree_with_every_policy_and_a_saved_state_goes_on_as_if_it_had_never_be
         assert!(states[0] == states[1], "{policy:?}, {separate_frontiers}");
     }
 }
+
+/// What was written, trimmed and never written lies where it lay, or nowhere.
+#[test]
+fn a_drive_that_was_new_is_read_back_as_it_was() {
+    let shape = Shape {
+        units: 4000,
+        dies: 2,
+        blocks_per_die: 20,
+        sets_per_block: 32,
+        units_per_set: 4,
+    };
+    let draws = Stream::new(1, "test", "victims");
+    let params = CollectionParams::default();
+    let mut drive = Translation::new(shape, params, Layout::Empty, draws);
+    for unit in (0..4000).step_by(13) {
+        drive.write(unit, &mut Untimed);
+    }
+    drive.trim(130, 50);
+    let saved = postcard::to_allocvec(&drive).unwrap();
+    let read: Translation = postcard::from_bytes(&saved).unwrap();
+    for unit in 0..4000 {
+        let slot = drive.map.find(unit).slot;
+        let written = unit % 13 == 0 && !(130..180).contains(&unit);
+        assert_eq!(slot != NONE, written, "{unit}");
+        assert_eq!(read.map.find(unit).slot, slot, "{unit}");
+    }
+}
