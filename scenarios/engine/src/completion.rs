@@ -15,8 +15,8 @@ impl System {
         let slot = &mut self.drives[drive as usize];
         slot.in_flight -= 1;
         slot.load.change(now, -1);
-        if slot.waiting.is_plain() {
-            if let Some(next) = slot.waiting.pop(&mut self.ios, now) {
+        if let Some(queue) = slot.waiting.plain() {
+            if let Some(next) = queue.pop(&self.ios) {
                 self.descend(next, now);
             }
         } else {

@@ -18,6 +18,10 @@ impl System {
             return self.dispatch_flush(id, now);
         }
         let array = &self.arrays[array_index as usize];
+        if let Some(drive) = array.single {
+            self.ios[id].drive = drive;
+            return self.send(id, drive, now);
+        }
         array.layout.split(offset, bytes, &mut self.segments);
         let copies = if op == Op::Read {
             1

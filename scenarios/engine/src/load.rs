@@ -28,7 +28,7 @@ pub struct Load {
     cursors: Vec<u64>,
     /// Bytes between the starts of the threads' sequential streams.
     share: u64,
-    /// I/Os that each thread still makes.
+    /// I/Os that each thread still makes; empty if there is no end to them.
     left: Vec<u64>,
     /// The order of the blocks of a random load that covers its area.
     cover: Option<Cover>,
@@ -112,10 +112,9 @@ impl Load {
         let share = share.max(plan.block_bytes);
         let blocks = plan.area_bytes / plan.block_bytes;
         let passes = u64::from(plan.passes);
-        let each = match (passes, plan.access) {
-            (0, _) => u64::MAX,
-            (_, Access::Random) => (blocks / threads).max(1) * passes,
-            (_, Access::Sequential) => share / plan.block_bytes * passes,
+        let each = match plan.access {
+            Access::Random => (blocks / threads).max(1) * passes,
+            Access::Sequential => share / plan.block_bytes * passes,
         };
         let mut order = Stream::new(seed, &plan.name, "order");
         let covers = passes > 0 && plan.access == Access::Random;
@@ -128,7 +127,7 @@ impl Load {
             places: (plan.area_bytes - plan.block_bytes) / plan.align_bytes + 1,
             cursors: (0..threads).map(|thread| thread * share).collect(),
             share,
-            left: vec![each; threads as usize],
+            left: vec![each; if passes > 0 { threads as usize } else { 0 }],
             cover: covers.then(|| Cover::new(blocks, &mut order)),
             hot_spot: plan.hot_spot.as_ref().map(hot_spot),
             offsets: stream("offset"),
@@ -145,11 +144,9 @@ impl Load {
     /// The next I/O of `thread`; none if it has made all of its own.
     #[inline]
     pub fn next(&mut self, thread: u32) -> Option<Request> {
-        let left = &mut self.left[thread as usize];
-        if *left == 0 {
-            return None;
+        if let Some(left) = self.left.get_mut(thread as usize) {
+            *left = left.checked_sub(1)?;
         }
-        *left -= 1;
         let op = if self.read_share >= 1.0 {
             Op::Read
         } else if self.read_share <= 0.0 {

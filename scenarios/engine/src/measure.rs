@@ -88,13 +88,13 @@ impl Meter {
         if io.mark < self.from || io.mark > self.end {
             return false;
         }
-        if io.op == Op::Read {
-            self.reads.record(latency);
-            self.bytes[0] += io.bytes;
+        let side = if io.op == Op::Read {
+            &mut self.reads
         } else {
-            self.writes.record(latency);
-            self.bytes[1] += io.bytes;
-        }
+            &mut self.writes
+        };
+        side.record(latency);
+        self.bytes[usize::from(io.op != Op::Read)] += io.bytes;
         self.parts.add(&io.parts);
         if let Some(period) = self.periods.last_mut() {
             period.latencies.record(latency);

@@ -116,6 +116,9 @@ impl Queue {
 
     /// The oldest write that waits for room in the cache.
     pub fn oldest_deferred(&self) -> Option<(usize, &Waiting)> {
+        if !self.defers() {
+            return None;
+        }
         let waiting = self.waiting.iter().enumerate();
         waiting
             .filter(|(_, waiting)| waiting.deferred)

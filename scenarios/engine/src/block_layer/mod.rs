@@ -91,6 +91,15 @@ impl BlockLayer {
         matches!(self.order, Order::None(_)) && self.places.are_unlimited()
     }
 
+    /// What waits, if the drive's own limit alone decides.
+    #[inline]
+    pub fn plain(&mut self) -> Option<&mut Queue> {
+        match &mut self.order {
+            Order::None(queue) if self.places.are_unlimited() => Some(queue),
+            _ => None,
+        }
+    }
+
     /// A request of `thread` wants to go to the drive.
     #[inline]
     pub fn push(&mut self, ios: &mut Slab<Io>, id: IoId, thread: u32, now: Time) {

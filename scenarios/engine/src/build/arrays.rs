@@ -22,6 +22,10 @@ pub(super) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
                 name: array.name.clone(),
                 layout,
                 drives: array.drives.clone(),
+                single: match array.drives[..] {
+                    [drive] if array.level == Level::Jbod => Some(drive),
+                    _ => None,
+                },
                 controller: array.controller,
                 software: array.software,
                 path: if array.fast_path {
