@@ -40,8 +40,10 @@ def fate(result: Result) -> list[str]:
     if result.data is None or not result.events:
         return []
     data: dict[str, Any] = {key: f"{count:,}" for key, count in result.data.items()}
+    runs = len({(row["point"], row["replication"]) for row in result.results})
     lines = [
-        f"Of {data['acknowledged_writes']} acknowledged writes {data['lost_writes']} were lost;"
+        f"{'Of' if runs == 1 else f'In all {runs} runs together, of'}"
+        f" {data['acknowledged_writes']} acknowledged writes {data['lost_writes']} were lost;"
         f" {data['stale_reads']} reads got wrong data, {data['refused_reads']} were refused because"
         f" their data are lost; in {data['corrupt_stripes']} stripes parity or copies do not agree."
     ]

@@ -67,6 +67,7 @@ def test_of_several_runs_the_last_is_shown_and_named(mirror):
     result = simulate(path)
     assert whose(result) == "w, open load, replication 1"
     assert whose(result) in html_report(result)
+    assert fate(result)[0].startswith("In all 2 runs together, of ")
     assert len(happened(result)) == 2
 
 
