@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from raidlab.scenarios.tier import tier_name
+
 Component = Mapping[str, Any]
+
+
+def behind(components: Sequence[Component], target: str) -> list[Component]:
+    """What a load on the array `target` can meet: all but drives and links of other arrays."""
+    own = ("", target, tier_name(target))
+    return [each for each in components if each["name"].rpartition("/")[0] in own]
 
 
 def busiest(components: Sequence[Component], count: int = 2) -> list[str]:

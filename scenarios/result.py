@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from raidlab.scenarios.bottleneck import busiest
+from raidlab.scenarios.bottleneck import behind, busiest
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -186,7 +186,8 @@ def make_row(
     """
     loads = [run["workloads"][part] for part in parts]
     merged = loads[0] if len(loads) == 1 else merge_loads(loads)
-    bottleneck, runner_up, *_ = [*busiest(run["components"]), None, None]
+    met = behind(run["components"], target)
+    bottleneck, runner_up, *_ = [*busiest(met), None, None]
     return {
         "workload": name,
         "target": target,
@@ -203,7 +204,7 @@ def make_row(
         "read": merged["read"],
         "write": merged["write"],
         "breakdown_us": dict.fromkeys(PARTS, 0.0) | merged["breakdown_us"],
-        "write_amplification": _write_amplification(run["components"]),
+        "write_amplification": _write_amplification(met),
         "cache": _cache(run["caches"], target),
         "caches": run["caches"],
         "components": run["components"],

@@ -47,6 +47,25 @@ def test_the_cores_of_an_ssd_can_be_what_holds_it_back() -> None:
     assert shares["data/p3700-800.0"] < 0.9
 
 
+def test_a_load_is_not_held_back_by_drives_of_another_array() -> None:
+    tree = {
+        "controller": {"model": "lsi2008"},
+        "array": [
+            {"name": "fast", "level": "raid0", "drives": [{"model": "sas-6g-ssd", "count": 2}]},
+            {"name": "slow", "level": "raid0", "drives": [{"model": "sas-6g-hdd", "count": 2}]},
+        ],
+        "workload": [
+            {"target": "fast", "rw": "randwrite", "block_size": "4 KiB", "outstanding": 64},
+            {"target": "slow", "rw": "randread", "block_size": "4 KiB", "rate": "200 IO/s"},
+        ],
+        "run": {"warm_up": "0 s", "duration": "500 ms"},
+    }
+    fast, slow = simulate(build_scenario(tree)).results
+    assert fast["bottleneck"].startswith("fast/sas-6g-ssd")
+    assert slow["bottleneck"].startswith("slow/sas-6g-hdd")
+    assert fast["write_amplification"] >= 1.0 and slow["write_amplification"] is None
+
+
 def _gains(
     level: str, drives: int, load: dict[str, Any], warm_up: str = "50 ms", **controller: str
 ) -> dict[str, Row]:
