@@ -65,6 +65,9 @@ def load_device(path: Path) -> Device:
     """
     faults = Faults(str(path))
     values, stated = _values(path, faults, 0)
+    if faults.told("like"):
+        # What it would have taken over is not missing besides.
+        faults.raise_if_any()
     kind = values.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         faults.add("kind", kind, f"one of {', '.join(KINDS)}", KINDS)

@@ -99,6 +99,12 @@ def test_a_family_states_only_what_differs(write):
     assert device.spec.title == ""
 
 
+def test_of_a_family_that_does_not_exist_nothing_is_missing_besides(write):
+    found = faults_of(write('like = "p3700-80"\nname = "x"\ncapacity = "1 TB"\n'))
+    assert list(found) == ["like"]
+    assert found["like"].nearest == "p3700-800"
+
+
 def test_a_family_that_refers_to_itself_is_a_fault(write):
     path = write('like = "device.toml"\nkind = "station"\nname = "x"\n')
     assert "like" in faults_of(path)
