@@ -59,6 +59,8 @@ def test_drives_of_an_array_are_told_together(tmp_path):
 def test_reads_wear_nothing_and_disks_have_no_line(tmp_path):
     (line, _) = endurance(simulate(load_scenario(scenario(tmp_path, rw="randread"))))
     assert line["life_years"] is None
+    # What the NAND takes is the same for a drive that takes nothing in.
+    assert line["rated_tb"] == pytest.approx(2 * 20_000 * 1.23695, rel=1e-4)
     assert line["nand_per_host_byte"] is None
     assert line["temperature_c_max"] > 30
     disks = load_scenario(scenario(tmp_path, "sas-6g-hdd"))

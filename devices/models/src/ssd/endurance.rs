@@ -22,8 +22,8 @@ fn rated_bytes(nand: &NandParams) -> f64 {
     blocks * block_bytes * f64::from(nand.rated_cycles)
 }
 
-/// Figures for the report; none if nothing was written or no time has passed. `rated_host_bytes` is
-/// the data sheet's, 0 if it has none.
+/// Figures for the report; if nothing was written or no time has passed, what the NAND takes and
+/// nothing else. `rated_host_bytes` is the data sheet's, 0 if it has none.
 pub(super) fn figures(
     nand: &NandParams,
     (capacity_bytes, rated_host_bytes): (u64, u64),
@@ -31,15 +31,15 @@ pub(super) fn figures(
     nand_bytes: u64,
     until: Time,
 ) -> Vec<(&'static str, f64)> {
+    let rated = rated_bytes(nand);
+    let mut figures = vec![("rated_nand_bytes", rated)];
     if host_bytes == 0 || nand_bytes == 0 || until == Time::ZERO {
-        return Vec::new();
+        return figures;
     }
     let (host, written, capacity) = (host_bytes as f64, nand_bytes as f64, capacity_bytes as f64);
-    let rated = rated_bytes(nand);
     let seconds = until.since(Time::ZERO).seconds();
     let host_until_worn = rated * host / written;
-    let mut figures = vec![
-        ("rated_nand_bytes", rated),
+    figures.extend([
         ("host_bytes_until_worn", host_until_worn),
         ("drive_writes_per_day", host / seconds * DAY_S / capacity),
         (
@@ -47,7 +47,7 @@ pub(super) fn figures(
             host_until_worn / (capacity * PROMISED_YEARS * 365.0),
         ),
         ("life_years", rated / (written / seconds) / YEAR_S),
-    ];
+    ]);
     if rated_host_bytes > 0 {
         let rated = rated_host_bytes as f64;
         let a_day = rated / (capacity * PROMISED_YEARS * 365.0);
@@ -91,7 +91,8 @@ mod tests {
         for ((name, value), expected) in found.into_iter().zip(expected) {
             assert!((value / expected - 1.0).abs() < 1e-12, "{name}: {value}");
         }
-        assert!(figures(&nand, (1_000_000_000, 0), 0, 0, until).is_empty());
+        let read_only = figures(&nand, (1_000_000_000, 0), 0, 0, until);
+        assert_eq!(read_only, [("rated_nand_bytes", 2e12)]);
         // 1825 GB: one drive write a day for five years, 182,500 s at 10 MB/s.
         let rated = figures(
             &nand,
