@@ -268,11 +268,12 @@ def doubts(estimates: Sequence[Estimate], residuals: int) -> list[str]:
             " jobs and both directions (raidlab-collect --plan quick)"
         )
     for estimate in estimates:
-        key = estimate.parameter.key
+        parameter, key = estimate.parameter, estimate.parameter.key
         if key.startswith("state.") and estimate.at_bound:
             continue
         if estimate.at_bound:
-            found.append(f"{key} lies at its bound, {estimate.value:.4g} {estimate.parameter.unit}")
+            value, low, high = map(parameter.text, (estimate.value, parameter.low, parameter.high))
+            found.append(f"{key} = {value} lies at a bound of what was looked at, {low} to {high}")
         elif estimate.like:
             found.append(f"{key} cannot be told from {estimate.like} by these points")
         elif not estimate.identifiable:

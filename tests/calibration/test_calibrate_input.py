@@ -11,10 +11,11 @@ from typer.testing import CliRunner
 
 from raidlab.calibration.bench import Bench, Effort, Simulated
 from raidlab.calibration.calibrate import calibrate
+from raidlab.calibration.certainty import Estimate, doubts
 from raidlab.calibration.compare import Compared
 from raidlab.calibration.loss import measured_cpu_us
 from raidlab.calibration.measurement import Latency, Measurement, Point
-from raidlab.calibration.parameters import Choice
+from raidlab.calibration.parameters import Choice, Parameter
 from raidlab.calibration.posterior import device_files, intervals, places
 from raidlab.calibration.recovery import SYSTEMS, load, measure
 from raidlab.calibration.sanity import possible, too_little
@@ -259,3 +260,10 @@ def test_the_cause_is_not_the_cpu_where_fio_saw_no_more_of_it() -> None:
     assert "CPU time" in cause(1.2, 0.8 * seen)
     assert "waiting at the drive" in cause(1.2, seen)
     assert "another kind" in cause(5.0, 0.8 * seen)
+
+
+def test_what_lies_at_a_bound_is_told_with_both() -> None:
+    settle = Parameter("seek.settle", "ms", 0.5, 4.0, "log", "random writes")
+    found = Estimate(settle, 0.51, 0.1, 0.5, 0.6, at_bound=True, identifiable=False)
+    said = "seek.settle = 0.51 ms lies at a bound of what was looked at, 0.5 ms to 4 ms"
+    assert doubts([found], 5) == [said]
