@@ -30,12 +30,13 @@ from raidlab.calibration.measurement import Measurement, Point
 from raidlab.calibration.parameters import Kind, get, put
 from raidlab.calibration.sanity import extrapolated, possible, too_little
 from raidlab.calibration.select import missing, split
-from raidlab.calibration.staging import FINE, ROUGH, Decision, Settings, Task, joint, settle
+from raidlab.calibration.staging import AFTER, FINE, ROUGH, Decision, Settings, Task, joint, settle
 from raidlab.calibration.system import System
 from raidlab.devices.catalogue import find_for, load_device
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.units import is_quantity
+from raidlab.scenarios.simulate import Progress
 from raidlab.scenarios.store import Store
 
 Array = npt.NDArray[np.float64]
@@ -195,7 +196,10 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
 
 
 def calibrate(
-    measurement: Measurement, settings: Settings, store: Store | None = None
+    measurement: Measurement,
+    settings: Settings,
+    store: Store | None = None,
+    progress: Progress = lambda done, steps: None,
 ) -> Calibration:
     """Fits a device to a measurement.
 
@@ -203,6 +207,8 @@ def calibrate(
         measurement: What was measured.
         settings: What the user says of it.
         store: Keeps what is computed until the fit is done, so that it can go on if it is stopped.
+        progress: Is told how many steps are done, and of how many: searches of parts, all together
+            with their errors, the comparison.
 
     Raises:
         SpecError: Names that do not exist, points that say nothing of the kind.
@@ -231,7 +237,8 @@ def calibrate(
     task = Task(kind, host, tuple(points), settings, kept, system)
     if system is not None:
         _of_its_size(task, tree)
-    settled = settle(task, tree, started + 0.5 * settings.budget_s)
+    settled = settle(task, tree, started + 0.5 * settings.budget_s, progress)
+    progress(settled.searches, settled.searches + AFTER)
     found = joint(task, settled, started + settings.budget_s)
     found = replace(
         found,
@@ -240,6 +247,7 @@ def calibrate(
     )
     if kept is not None:
         kept.forget()
+    progress(settled.searches + 1, settled.searches + AFTER)
     model = settled.model
     warnings += [decision.said() for decision in settled.decisions]
     if settled.is_cut or found.is_cut:

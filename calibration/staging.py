@@ -29,11 +29,14 @@ from raidlab.calibration.search import Evaluate, OutOfTimeError, Search, Stage, 
 from raidlab.calibration.system import System
 from raidlab.devices.faults import SpecError
 from raidlab.devices.units import DURATION
+from raidlab.scenarios.simulate import Progress
 
 Array = npt.NDArray[np.float64]
 ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=3.0)
 FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
 CAREFUL = Effort(ios=12_000, ios_of_slow=6000, rounds=10.0)
+AFTER = 2
+"""Steps after the searches of parts: all parameters with their errors, the comparison."""
 _SPANNING = 6
 _COMPARED = 8
 _RUNS = 8
@@ -197,10 +200,18 @@ class Settled:
     decisions: tuple[Decision, ...] = ()
     is_cut: bool = False
     """True if time ended a search early."""
+    searches: int = 0
+    """How many there were."""
 
 
-def settle(task: Task, tree: Mapping[str, Any], until: float) -> Settled:
+def settle(task: Task, tree: Mapping[str, Any], until: float, progress: Progress) -> Settled:
     """Decides the ways of working and finds a place to begin at.
+
+    Args:
+        task: What is to be fitted.
+        tree: The device file to begin with.
+        until: When to end, by the monotonic clock.
+        progress: Is told how many steps are done, and of how many, with the `AFTER` that follow.
 
     Raises:
         SpecError: A parameter that the user names does not exist.
@@ -210,12 +221,14 @@ def settle(task: Task, tree: Mapping[str, Any], until: float) -> Settled:
     current = _at(task, tree, chosen, {})
     steps = _steps(task, current.model.parameters)
     for number, (way, side, points) in enumerate(steps):
+        progress(number, len(steps) + AFTER)
         left = max(0.0, until - time.monotonic()) / (len(steps) - number)
         if way is None:
             turned = _turned(current.model, side, task)
             _search(task, current, turned, points, time.monotonic() + left)
         else:
             current, tree = _decide(task, tree, chosen, current, way, points, left)
+    current.searches = len(steps)
     return current
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_module
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,9 +17,9 @@ from raidlab.commands.common import (
     Workers,
     check_writable,
     command,
+    resumable,
     say,
     table,
-    unfinished,
 )
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
@@ -115,8 +114,8 @@ def calibrate(
     measured = load_measurement(measurement)
     if draws is not None and posterior == 0:
         raise SpecError([Fault("--draws", str(draws), "only with --posterior N")])
-    with ExitStack() as stack:
-        result = fit_device(measured, settings, unfinished(stack))
+    with resumable("steps of the fit") as (tell, store):
+        result = fit_device(measured, settings, store, tell)
     document = result.to_dict()
     if out is not None:
         write_file(out, result.to_toml())

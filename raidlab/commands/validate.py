@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as json_module
 from collections.abc import Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -21,16 +20,14 @@ from raidlab.calibration.validate import Validation
 from raidlab.calibration.validate import validate as compare
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
-    INTERRUPTED,
     Html,
     Json,
     Workers,
     check_writable,
     command,
-    progress,
+    resumable,
     say,
     table,
-    unfinished,
 )
 from raidlab.devices.files import write_file
 
@@ -65,15 +62,8 @@ def validate(
         chosen = list(figures_of(source, chosen))
     if drive is not None:
         chosen = list(figures_of_drives(drive, chosen))
-    with ExitStack() as stack:
-        store = unfinished(stack)
-        tell = stack.enter_context(progress("simulating published figures"))
-        try:
-            validation = compare(chosen, workers=workers, progress=tell, store=store)
-        except KeyboardInterrupt:
-            kept = "" if store is None else ": the same command goes on from here"
-            say(f"interrupted{kept}")
-            raise typer.Exit(INTERRUPTED) from None
+    with resumable("simulating published figures") as (tell, store):
+        validation = compare(chosen, workers=workers, progress=tell, store=store)
     if json:
         print(json_module.dumps(validation.to_dict(), indent=2, allow_nan=False))
     else:

@@ -130,6 +130,13 @@ def test_options_that_cannot_be_are_named(tmp_path: Path) -> None:
         assert told in result.output, (words, result.output)
 
 
+def test_how_far_a_fit_is_can_be_told() -> None:
+    """A station has one search, for reads; then all together, then the comparison."""
+    told: list[tuple[int, int]] = []
+    calibrate(measured(), settings(), progress=lambda done, steps: told.append((done, steps)))
+    assert told == [(0, 3), (1, 3), (2, 3)]
+
+
 def test_parameters_are_fixed_freed_and_tied() -> None:
     choice = Choice({"servers": 8}, frozenset({"host.port.latency"}), {})
     result = calibrate(measured(), settings(choice=choice))
