@@ -8,6 +8,7 @@ on all points begins where these searches ended.
 from __future__ import annotations
 
 import copy
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -362,7 +363,8 @@ def _residuals(task: Task, points: tuple[int, ...]) -> int:
 
 
 def _said(option: Option) -> str:
-    return ", ".join(f"{key} = {value}" for key, value in option.values.items())
+    """As a device file would have it."""
+    return ", ".join(f"{key} = {json.dumps(value)}" for key, value in option.values.items())
 
 
 def _at(

@@ -15,11 +15,11 @@ from raidlab.calibration.certainty import Estimate, doubts
 from raidlab.calibration.compare import Compared
 from raidlab.calibration.loss import measured_cpu_us
 from raidlab.calibration.measurement import Latency, Measurement, Point
-from raidlab.calibration.parameters import Choice, Parameter
+from raidlab.calibration.parameters import Choice, Option, Parameter, Way
 from raidlab.calibration.posterior import device_files, intervals, places
 from raidlab.calibration.recovery import SYSTEMS, load, measure
 from raidlab.calibration.sanity import possible, too_little
-from raidlab.calibration.staging import Settings
+from raidlab.calibration.staging import Decision, Settings
 from raidlab.cli import app
 from raidlab.devices.catalogue import find, load_device
 from raidlab.devices.faults import Fault, SpecError
@@ -135,6 +135,14 @@ def test_how_far_a_fit_is_can_be_told() -> None:
     told: list[tuple[int, int]] = []
     calibrate(measured(), settings(), progress=lambda done, steps: told.append((done, steps)))
     assert told == [(0, 3), (1, 3), (2, 3)]
+
+
+def test_a_decision_is_told_as_a_device_file_would_have_it() -> None:
+    with_cache, without = (Option({"write_cache.enabled": on}) for on in (True, False))
+    way = Way("write_cache.enabled", "write", (with_cache, without))
+    said = Decision(way, with_cache, (without,)).said()
+    assert said.startswith("write_cache.enabled = true: fits best of 2")
+    assert "hardly tell it from write_cache.enabled = false" in said
 
 
 def test_parameters_are_fixed_freed_and_tied() -> None:
