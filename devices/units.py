@@ -234,12 +234,16 @@ Voltage = Annotated[float, BeforeValidator(_validator(VOLTAGE, 0))]
 
 
 def _share(value: Any) -> Any:
+    fault = _fault('a share from 0 to 1, or from "0 %" to "100 %"')
+    share = value
     if isinstance(value, str):
         try:
-            return PERCENT.convert(value)
+            share = PERCENT.convert(value)
         except ValueError:
-            raise _fault('a share from 0 to 1, or such as "67 %"') from None
-    return value
+            raise fault from None
+    if isinstance(share, int | float) and not 0 <= share <= 1:
+        raise fault
+    return share
 
 
 Share = Annotated[float, BeforeValidator(_share), Field(ge=0, le=1)]

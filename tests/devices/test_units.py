@@ -83,6 +83,12 @@ def test_the_fault_says_what_is_allowed():
         TypeAdapter(units.Duration).validate_python(5)
 
 
+@pytest.mark.parametrize("share", ["167 %", "-1 %", 1.5, -0.1, "half"])
+def test_a_share_that_is_none_is_told_what_one_is(share):
+    with pytest.raises(ValidationError, match='from 0 to 1, or from "0 %" to "100 %"'):
+        TypeAdapter(units.Share).validate_python(share)
+
+
 @given(st.integers(0, 2**50), st.sampled_from(list(units.SIZE.units)))
 def test_sizes_are_exact(number, unit):
     exact = number * units.SIZE.units[unit]
