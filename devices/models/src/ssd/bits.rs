@@ -1,6 +1,7 @@
 //! One bit for each slot. A scan of a block then touches one cache line where the map would cost
 //! one for each slot.
 
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Bits, all false at first.
@@ -73,10 +74,10 @@ impl Bits {
         }
     }
 
-    /// Loads a bit into the processor's cache.
+    /// Asks for a bit's memory ahead.
     #[inline]
     pub(super) fn touch(&self, index: u32) {
-        std::hint::black_box(self.0[(index >> 6) as usize]);
+        prefetch_index(&self.0, (index >> 6) as usize);
     }
 
     /// Sets `count` bits from `start` on.

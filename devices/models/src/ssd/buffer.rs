@@ -51,13 +51,6 @@ impl Buffer {
         self.used + units <= self.capacity || self.used == 0
     }
 
-    /// The writes that wait and could be taken now if each were of one unit.
-    #[inline]
-    pub(super) fn next_in_line(&self) -> impl Iterator<Item = &WaitingWrite> {
-        let room = self.capacity.saturating_sub(self.used);
-        self.waiting.iter().take(room as usize)
-    }
-
     #[inline]
     pub(super) fn take(&mut self, units: u32) {
         self.used += units;

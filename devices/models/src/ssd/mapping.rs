@@ -186,8 +186,8 @@ impl Mapping {
         Found { slot, ..laid }
     }
 
-    /// Loads what [`Mapping::find`] and [`Mapping::put`] will need of a unit into the processor's
-    /// cache: a caller that will write several waits for all of them together.
+    /// Asks for the memory that [`Mapping::find`] and [`Mapping::put`] will need of a unit, which
+    /// comes while the caller does something else.
     #[inline]
     pub(super) fn touch(&self, unit: u32) {
         let laid = self.layout.find(unit);

@@ -8,6 +8,7 @@
 //! before, and memory never exceeds the table's by more than a quarter.
 
 use super::bits::Bits;
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// No change is known.
@@ -116,14 +117,16 @@ impl Overlay {
         scattered.map_or(UNCHANGED, |hash| hash.get(place))
     }
 
-    /// Loads what is known of a place into the processor's cache: a caller that will need many
-    /// waits for all of them together instead of for one after the other.
+    /// Asks for the memory of what is known of a place: a caller that will need many waits for all
+    /// of them together instead of for one after the other, or not at all.
     #[inline]
     pub(super) fn touch(&self, place: u32) {
-        std::hint::black_box(match &self.scattered {
-            Some(hash) if !self.used.get(place >> PAGE_SHIFT) => hash.places[hash.first(place)],
-            _ => u64::from(self.numbers[place as usize]),
-        });
+        match &self.scattered {
+            Some(hash) if !self.used.get(place >> PAGE_SHIFT) => {
+                prefetch_index(&hash.places, hash.first(place))
+            }
+            _ => prefetch_index(&self.numbers, place as usize),
+        }
     }
 
     /// Many of `count` places from `first` on are about to be set.

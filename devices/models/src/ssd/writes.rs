@@ -426,17 +426,10 @@ impl Ssd {
     /// Takes the writes that now find room. Their waiting is charged to garbage collection by
     /// its share of what the dies did meanwhile.
     fn take_waiting<P: Port>(&mut self, port: &mut P, now: Time) {
-        // Most of what a write takes is waiting for memory: once for all of them.
-        for write in self.buffer.next_in_line() {
-            let io = port.io(write.io);
-            let (unit, _) = self.units(io.offset, io.bytes);
-            if unit < self.translation.map.units() {
-                self.translation.map.touch(unit);
-            }
-        }
+        let before = self.buffer.waiting.len();
         while let Some(&write) = self.buffer.waiting.front() {
             if !self.buffer.has_room(write.units) {
-                return;
+                break;
             }
             self.buffer.waiting.pop_front();
             let all = self.nand.work.all - write.before.all;
@@ -449,6 +442,16 @@ impl Ssd {
             }
             io.charge(Part::NandProgram, now);
             self.take(port, write.io, write.processed);
+        }
+        // Most of what a write takes is waiting for memory: as many as went now will find theirs at
+        // hand when it is their turn.
+        let taken = before - self.buffer.waiting.len();
+        for write in self.buffer.waiting.iter().take(taken) {
+            let io = port.io(write.io);
+            let (unit, _) = self.units(io.offset, io.bytes);
+            if unit < self.translation.map.units() {
+                self.translation.map.touch(unit);
+            }
         }
     }
 }
