@@ -59,7 +59,7 @@ def faults_of(scenario):
         ({"array__0__stripe_unit": "0 B"}, "array.0.stripe_unit", "multiple of 512 B"),
         ({"array__0__stripe_unit": "1000 B"}, "array.0.stripe_unit", "multiple of 512 B"),
         ({"workload__0__buffered": True}, "workload.0.buffered", "no [page_cache]"),
-        ({"workload__0__compressible": "120 %"}, "workload.0.compressible", "or equal to 1"),
+        ({"workload__0__compressible": "120 %"}, "workload.0.compressible", "a share from 0 to 1"),
         ({"workload__0__area": "401 GB"}, "workload.0.area", "at most"),
         ({"workload__0__area_start": "390 GB"}, "workload.0.area", "at most"),
         ({"workload__0__area": "4 kB"}, "workload.0.area", "at least a block"),
