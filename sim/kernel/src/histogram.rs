@@ -98,11 +98,11 @@ impl Histogram {
 
     /// What every bucket counts.
     fn counts(&self) -> Box<[u64; BUCKETS]> {
-        let mut whole = self.clone();
+        let mut counts = self.buckets.clone();
         for &bucket in &self.latest[..self.waiting] {
-            whole.buckets[usize::from(bucket)] += 1;
+            counts[usize::from(bucket)] += 1;
         }
-        whole.buckets
+        counts
     }
 
     /// Adds the counts of `other`.

@@ -135,11 +135,7 @@ impl System {
     }
 
     pub(super) fn step_done(&mut self, array: u32, now: Time) {
-        let level = self.arrays[array as usize]
-            .controller
-            .map_or(0, |controller| {
-                self.controllers[controller as usize].load.level()
-            });
+        let level = self.in_controller(array);
         let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
             return;
         };

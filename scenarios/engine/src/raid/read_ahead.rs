@@ -69,13 +69,15 @@ impl Streams {
 }
 
 impl System {
+    /// Requests in work at an array's controller, 0 without one.
+    pub(super) fn in_controller(&self, array: u32) -> u64 {
+        let controller = self.arrays[array as usize].controller;
+        controller.map_or(0, |at| self.controllers[at as usize].load.level())
+    }
+
     /// A read has come: note it, and read ahead if that is the policy.
     pub(crate) fn read_ahead(&mut self, array: u32, (offset, bytes): (u64, u64), now: Time) {
-        let level = self.arrays[array as usize]
-            .controller
-            .map_or(0, |controller| {
-                self.controllers[controller as usize].load.level()
-            });
+        let level = self.in_controller(array);
         let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
             return;
         };
