@@ -27,7 +27,7 @@ from raidlab.calibration.kept import Kept
 from raidlab.calibration.kinds import kind_of
 from raidlab.calibration.loss import Residual, groups_of, residuals
 from raidlab.calibration.measurement import Measurement, Point
-from raidlab.calibration.parameters import Kind, get, put
+from raidlab.calibration.parameters import Kind
 from raidlab.calibration.sanity import extrapolated, possible, too_little
 from raidlab.calibration.select import missing, split
 from raidlab.calibration.staging import AFTER, FINE, ROUGH, Decision, Settings, Task, joint, settle
@@ -35,6 +35,7 @@ from raidlab.calibration.system import System
 from raidlab.devices.catalogue import find_for, load_device
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
+from raidlab.devices.trees import get, put
 from raidlab.devices.units import is_quantity
 from raidlab.scenarios.simulate import Progress
 from raidlab.scenarios.store import Store

@@ -94,7 +94,7 @@ def certainty(
             another by more than what counts as agreement.
     """
     parameters, count = search.parameters, len(place)
-    jacobian, at_best = _jacobian(search, place, parameters)
+    jacobian, at_best, spans = _jacobian(search, place, parameters)
     weights = (1.0 + at_best**2) ** -0.25
     weighted = jacobian * weights[:, None]
     spare = max(1, len(at_best) - count)
@@ -104,7 +104,6 @@ def certainty(
     errors = np.maximum(deviations, _bootstrap(weighted, at_best * weights, groups, seed))
     if runs:
         drawn = residuals_of(runs, place, search.points)
-        spans = np.array([_span(p, float(x)) for p, x in zip(parameters, place, strict=True)])
         errors = np.maximum(errors, from_run_to_run(weighted, weights * drawn))
         errors = np.maximum(errors, deviations * doubt_of_slopes(jacobian, spans, drawn))
     correlations = covariance / np.outer(deviations, deviations)
@@ -207,26 +206,26 @@ def _end(
     return min(1.0, max(0.0, float(place[index] + distance)))
 
 
-def _jacobian(search: Search, place: Array, parameters: Sequence[Parameter]) -> tuple[Array, Array]:
-    """Change of the residuals by place, from steps to both sides where there is room."""
+def _jacobian(
+    search: Search, place: Array, parameters: Sequence[Parameter]
+) -> tuple[Array, Array, Array]:
+    """Change of the residuals by place, from steps to both sides where there is room.
+
+    Beside it the residuals here, and how far apart the places are between which each slope lies.
+    """
     count = len(place)
     here = search.residuals(place, search.points, False)
     at_best = here[: -count or None]
-    columns = []
+    columns, spans = [], []
     for index, parameter in enumerate(parameters):
         step = np.zeros(count)
         step[index] = step_of(parameter, float(place[index]), _STEP)
         high, low = np.clip(place + step, 0, 1), np.clip(place - step, 0, 1)
         up = search.stepped(high, index, here)[: -count or None] - at_best
         down = at_best - search.stepped(low, index, here)[: -count or None]
+        spans.append(high[index] - low[index])
         columns.append(_slope(up, high[index] - place[index], down, place[index] - low[index]))
-    return np.array(columns).T.reshape(len(at_best), count), at_best
-
-
-def _span(parameter: Parameter, at: float) -> float:
-    """How far apart the places are between which a slope is taken."""
-    step = step_of(parameter, at, _STEP)
-    return float(np.clip(at + step, 0.0, 1.0) - np.clip(at - step, 0.0, 1.0))
+    return np.array(columns).T.reshape(len(at_best), count), at_best, np.array(spans)
 
 
 def _slope(up: Array, above: float, down: Array, below: float) -> Array:

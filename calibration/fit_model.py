@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from raidlab.calibration.bench import Bench
 from raidlab.calibration.kinds import CPU_SCALE, CPU_TIMES, TURN, start_of, turn_ns
-from raidlab.calibration.parameters import Parameter, get, put
+from raidlab.calibration.parameters import Parameter
 from raidlab.devices.catalogue import KINDS
 from raidlab.devices.faults import Faults
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DeviceSpec, DriveSpec, check
+from raidlab.devices.trees import get, put
 
 Array = npt.NDArray[np.float64]
 Stand = Callable[[DeviceSpec, HostSpec, float], Bench]

@@ -12,9 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from raidlab.calibration.parameters import Kind, Option, Parameter, Way, get, number_of
+from raidlab.calibration.parameters import Kind, Option, Parameter, Way, number_of
 from raidlab.calibration.system_kinds import SYSTEM_KINDS
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import get
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -221,31 +221,6 @@ def _wrong_ties(ties: Mapping[str, str], known: Mapping[str, Parameter]) -> list
     return faults
 
 
-def put(tree: dict[str, Any], key: str, value: Any) -> None:
-    """Sets a dotted key of a tree, lists by index."""
-    *path, last = key.split(".")
-    at: Any = tree
-    for part in path:
-        at = at[int(part)] if isinstance(at, list) else at.setdefault(part, {})
-    if isinstance(at, list):
-        at[int(last)] = value
-    else:
-        at[last] = value
-
-
-def get(tree: Mapping[str, Any], key: str) -> Any:
-    """The value at a dotted key; None if there is none."""
-    at: Any = tree
-    for part in key.split("."):
-        if isinstance(at, Mapping):
-            at = at.get(part)
-        elif isinstance(at, list | tuple) and part.isdigit() and int(part) < len(at):
-            at = at[int(part)]
-        else:
-            return None
-    return at
-
-
 def number_of(value: Any) -> float:
     """A value of a device file in base units: nanoseconds, bytes, bytes a second; 0 for none."""
     if isinstance(value, str):

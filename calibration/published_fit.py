@@ -27,12 +27,12 @@ import numpy.typing as npt
 from scipy.optimize import least_squares
 
 from raidlab.calibration.loss import robust
-from raidlab.calibration.parameters import get
 from raidlab.calibration.published import Figure
 from raidlab.calibration.published_rows import DeviceFit, training_figures
 from raidlab.calibration.sheet_text import scaled, with_source, with_value
 from raidlab.calibration.validate import validate
 from raidlab.devices.catalogue import find
+from raidlab.devices.trees import get
 from raidlab.scenarios.store import Store
 
 Array = npt.NDArray[np.float64]

@@ -33,9 +33,10 @@ from raidlab.calibration.measurement import (
     Step,
     seconds_of,
 )
-from raidlab.calibration.parameters import Choice, get, put
+from raidlab.calibration.parameters import Choice
 from raidlab.calibration.staging import Decision, Settings, Task
 from raidlab.devices.faults import SpecError
+from raidlab.devices.trees import get, put
 
 _MIDDLE = (0.15, 0.85)
 _TRUTH = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, seed=1_000)

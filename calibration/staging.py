@@ -24,11 +24,12 @@ from raidlab.calibration.kept import Kept
 from raidlab.calibration.kinds import declared_for, that_apply
 from raidlab.calibration.loss import groups_of, residuals, robust, values
 from raidlab.calibration.measurement import Point
-from raidlab.calibration.parameters import Choice, Kind, Option, Parameter, Way, choose, get, put
+from raidlab.calibration.parameters import Choice, Kind, Option, Parameter, Way, choose
 from raidlab.calibration.runs import loosened
 from raidlab.calibration.search import Evaluate, OutOfTimeError, Search, Stage, look_everywhere
 from raidlab.calibration.system import System
 from raidlab.devices.faults import SpecError
+from raidlab.devices.trees import get, put
 from raidlab.devices.units import DURATION
 from raidlab.scenarios.simulate import Progress
 

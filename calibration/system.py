@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.calibration.bench import Bench
-from raidlab.calibration.parameters import Kind, get, number_of
+from raidlab.calibration.parameters import Kind, number_of
 from raidlab.calibration.scenario_bench import bench_of
 from raidlab.calibration.system_kinds import UNKNOWN
 from raidlab.devices.catalogue import Device, find_for, load_device
@@ -21,6 +21,7 @@ from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DeviceSpec, read_toml
+from raidlab.devices.trees import get
 from raidlab.scenarios.system import Scenario, build_scenario
 
 _HOW: Mapping[str, str] = {

@@ -16,6 +16,8 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from raidlab.devices.trees import get
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -90,14 +92,7 @@ class Faults:
 
     def _as_written(self, key: str, value: Any) -> Any:
         """What the file has at `key`, if that is one value; else `value`."""
-        at: Any = self.written
-        for part in key.split("."):
-            if isinstance(at, Mapping):
-                at = at.get(part)
-            elif isinstance(at, Sequence) and part.isdigit() and int(part) < len(at):
-                at = at[int(part)]
-            else:
-                return value
+        at = get(self.written, key)
         return at if value is not None and isinstance(at, str | int | float) else value
 
     def raise_if_any(self) -> None:

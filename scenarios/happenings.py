@@ -75,6 +75,12 @@ def plan_actions(
     return [(0, learns | {"ready": False}), (happening.lasts, learns | {"ready": True})]
 
 
+def asked_by(events: Sequence[Mapping[str, Any]]) -> list[int]:
+    """For each of the plan's events, in their order, the number of the one that a file asks for."""
+    actions = [2 if event["action"] == "battery-learn" else 1 for event in events]
+    return [at for at, count in enumerate(actions) for _ in range(count)]
+
+
 def happenings(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
     """The plan's events; faults for those that cannot happen in this system."""
     events: list[dict[str, Any]] = []
@@ -144,13 +150,14 @@ def _happening(key: str, event: EventTable, table: ScenarioTable, parts: Parts) 
         if found is None:
             return None
         array, plan = found, parts.arrays[found]
-        drives = len(plan["drives"]) + len(plan.get("spares", []))
-        if event.action in _OF_A_DRIVE and event.drive >= drives:
-            allowed = f"a drive of {plan['name']}: 0 to {drives - 1}, spares behind the others"
+        drives = [*plan["drives"], *plan.get("spares", [])]
+        if event.action in _OF_A_DRIVE and event.drive >= len(drives):
+            last = len(drives) - 1
+            allowed = f"a drive of {plan['name']}: 0 to {last}, spares behind the others"
             parts.faults.add(f"{key}.drive", event.drive, allowed)
             return None
         if event.action == "unreadable-sectors" and "refused" not in plan:
-            size = parts.bytes_of_drive[[*plan["drives"], *plan.get("spares", [])][event.drive]]
+            size = parts.bytes_of_drive[drives[event.drive]]
             if event.offset >= size:
                 allowed = f"on the drive: below {format_size(size)}"
                 parts.faults.add(f"{key}.offset", format_size(event.offset), allowed)

@@ -13,15 +13,13 @@ from typing import Any
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import make_folder
 from raidlab.scenarios import _engine
+from raidlab.scenarios.happenings import asked_by
 from raidlab.scenarios.result import Result, Row, make_row
 from raidlab.scenarios.store import Store
 from raidlab.scenarios.system import Scenario, load_scenario
 
 _KEYS = {"snapshot": "run.snapshot", "save_state": "--save-state"}
 """What a user calls a key of the plan."""
-
-_ACTIONS = {"battery-learn": 2}
-"""Events of the plan that one of a scenario becomes, where it is not one."""
 
 _GATHERED = 0.1
 """Share of what is written that may stay in a controller's cache without a warning."""
@@ -146,7 +144,7 @@ def plan_faults(
     for drive in (plan or {}).get("drives", ()):
         drives.setdefault(f"devices.{drive['device']}", drive["name"])
 
-    asked = [at for at, event in enumerate(events) for _ in range(_ACTIONS.get(event["action"], 1))]
+    asked = asked_by(events)
 
     def users_own(key: str, value: Any) -> tuple[str, Any]:
         part, number, rest = (*key.split(".", 2), "", "")[:3]

@@ -13,7 +13,7 @@ from raidlab.calibration.calibrate import Calibration, calibrate, system_of
 from raidlab.calibration.calibration_report import html_calibration
 from raidlab.calibration.kinds import kind_of, start_of
 from raidlab.calibration.measurement import Measurement, Point, Step, rates_of
-from raidlab.calibration.parameters import Choice, Parameter, put
+from raidlab.calibration.parameters import Choice, Parameter
 from raidlab.calibration.recovery import SYSTEMS, load, measure
 from raidlab.calibration.search import looser
 from raidlab.calibration.staging import Settings
@@ -23,6 +23,7 @@ from raidlab.devices.catalogue import KINDS, load_device
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec, check, read_toml
+from raidlab.devices.trees import put
 from raidlab.scenarios.system import build_scenario
 
 _EFFORT = Effort(ios=8000, seed=77)
