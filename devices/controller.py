@@ -10,7 +10,7 @@ from pydantic import Field
 from raidlab.devices.faults import Fault
 from raidlab.devices.links import Interface, InterfaceName
 from raidlab.devices.schema import DeviceSpec, Table
-from raidlab.devices.units import Duration, Rate, Share, Size
+from raidlab.devices.units import Duration, Rate, Share, Size, format_duration
 
 Level = Literal["jbod", "raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50", "raid60"]
 
@@ -40,16 +40,21 @@ class Cache(Table):
     """Of the memory itself."""
     efficiency: float = Field(default=1.0, gt=0, le=1)
     """Share of the bandwidth that is left for data when directions and banks alternate."""
-    dirty: Share = 0.75
+    dirty: Share = Field(default=0.75, gt=0)
     """Share that may hold data not yet on the drives; further writes wait."""
     low: Share = 0.5
     """Share of `dirty` below which data wait for neighbours instead of going out."""
     flush: Duration = 4_000_000_000
-    """Data go out to the drives after this time at the latest."""
+    """What is dirty when such an interval begins goes out to the drives in the course of it."""
     destages: int = Field(default=4, ge=1, le=1024)
     """Stripes on their way to the drives at once, for each drive."""
     backup: tuple[Literal["none", "bbu", "fbu"], ...] = ("none",)
     """What can hold or save its content through an outage."""
+
+    def faults(self) -> Iterator[Fault]:
+        """A flush that never rests."""
+        if self.flush < 1_000_000:
+            yield Fault("flush", format_duration(self.flush), 'at least "1 ms"')
 
     @property
     def usable(self) -> int:

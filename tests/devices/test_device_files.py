@@ -153,3 +153,18 @@ def test_an_unknown_name_suggests_the_nearest():
 def test_a_name_without_its_ending_suggests_one_that_has_it(written, nearest):
     with pytest.raises(SpecError, match=f'did you mean "{nearest}"'):
         find(written)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('flush = "0 s"', 'cache.flush = "0 s": at least "1 ms"'),
+        ("dirty = 0", "cache.dirty = 0: greater than 0"),
+    ],
+)
+def test_a_controller_s_memory_that_cannot_be_is_told_by_its_key(tmp_path, line, told):
+    path = tmp_path / "mine.toml"
+    path.write_text(f'kind = "controller"\nname = "mine"\nlike = "lsi2108"\n[cache]\n{line}\n')
+    with pytest.raises(SpecError) as raised:
+        load_device(path)
+    assert str(raised.value).endswith(told)

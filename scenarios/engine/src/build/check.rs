@@ -3,6 +3,7 @@
 use crate::plan::{Action, Arrival, EventPlan, Plan, Sizes, WorkloadPlan};
 use crate::system::Array;
 use crate::tier::forgets;
+use raidlab_kernel::Nanos;
 use raidlab_models::Fault;
 
 /// Faults collected under the dotted key at which they stand.
@@ -111,14 +112,16 @@ fn check_tiers(plan: &Plan, faults: &mut Faults) {
 fn check_controllers(plan: &Plan, faults: &mut Faults) {
     for (i, controller) in plan.controllers.iter().enumerate() {
         if let Some(cache) = &controller.cache {
-            for (key, share) in [
-                ("dirty_share", cache.dirty_share),
-                ("low_share", cache.low_share),
-            ] {
-                if !(share > 0.0 && share <= 1.0) {
-                    let key = format!("controllers.{i}.cache.{key}");
-                    faults.add(key, share, "above 0, at most 1");
-                }
+            let key = |name| format!("controllers.{i}.cache.{name}");
+            let (dirty, low, flush) = (cache.dirty_share, cache.low_share, cache.flush_interval_ns);
+            if !(dirty > 0.0 && dirty <= 1.0) {
+                faults.add(key("dirty_share"), dirty, "above 0, at most 1");
+            }
+            if !(0.0..=1.0).contains(&low) {
+                faults.add(key("low_share"), low, "0 to 1");
+            }
+            if flush < Nanos(1_000_000) {
+                faults.add(key("flush_interval_ns"), flush.0, "at least 1000000");
             }
         }
         if let Some(link) = controller.link {

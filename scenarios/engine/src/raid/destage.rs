@@ -145,22 +145,26 @@ impl System {
     /// Sees to it that dirty data go out in time.
     pub(crate) fn arm_flush(&mut self, controller: u32, now: Time) {
         if let Some(store) = self.raid.stores[controller as usize].as_mut() {
-            if !store.flush_armed {
-                store.flush_armed = true;
-                let at = now + store.flush_interval;
+            if !store.flush.armed {
+                store.flush.armed = true;
+                let at = now + store.flush.interval;
                 self.calendar.push(at, Event::Flush(controller));
             }
         }
     }
 
-    /// Everything dirty goes out.
+    /// The next step of a flush: its groups may go out.
     pub(crate) fn flush_due(&mut self, controller: u32, now: Time) {
         if let Some(store) = self.raid.stores[controller as usize].as_mut() {
-            store.flush_armed = false;
-            store.sweep = store.cache.groups_waiting();
-            if !store.cache.is_clean() {
-                self.arm_flush(controller, now);
+            store.flush.armed = !store.cache.is_clean();
+            if store.flush.armed {
+                let waiting = store.cache.groups_waiting();
+                store.sweep = waiting.min(store.sweep + store.flush.step(waiting));
+                let at = now + store.flush.pace;
+                self.calendar.push(at, Event::Flush(controller));
                 self.destage(controller, now);
+            } else {
+                store.flush.steps_left = 0;
             }
         }
     }

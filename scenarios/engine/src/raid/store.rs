@@ -90,6 +90,47 @@ impl Lane {
     }
 }
 
+/// Steps of a flush at most.
+const STEPS: u64 = 1024;
+
+/// Data that are due: what waits when an interval begins goes out evenly over it, so that reads of
+/// the host find the drives as busy at any time of it.
+#[derive(Debug)]
+pub(crate) struct Flush {
+    pub interval: Nanos,
+    /// True if the next step is scheduled.
+    pub armed: bool,
+    /// Of this interval.
+    pub steps_left: u64,
+    /// From one step to the next.
+    pub pace: Nanos,
+    /// Groups of a step.
+    pub groups: u64,
+}
+
+impl Flush {
+    fn new(interval: Nanos) -> Flush {
+        Flush {
+            interval,
+            armed: false,
+            steps_left: 0,
+            pace: interval,
+            groups: 0,
+        }
+    }
+
+    /// How many of the groups that wait may go out with this step, which may begin an interval.
+    pub fn step(&mut self, waiting: u64) -> u64 {
+        if self.steps_left == 0 {
+            self.groups = waiting.div_ceil(STEPS).max(1);
+            self.steps_left = waiting.div_ceil(self.groups).max(1);
+            self.pace = Nanos(self.interval.0 / self.steps_left);
+        }
+        self.steps_left -= 1;
+        self.groups
+    }
+}
+
 /// A controller's cache.
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -98,9 +139,7 @@ pub(crate) struct Store {
     pub lanes: Vec<Lane>,
     /// Share of the dirty limit below which data wait for neighbours.
     pub low_share: f64,
-    pub flush_interval: Nanos,
-    /// True if a flush is scheduled.
-    pub flush_armed: bool,
+    pub flush: Flush,
     /// Groups that go out whatever the share.
     pub sweep: u64,
     /// Requests that wait for room.
@@ -123,8 +162,7 @@ impl Store {
             cache: Cache::new(plan.bytes, dirty, spaces),
             lanes,
             low_share: plan.low_share,
-            flush_interval: plan.flush_interval_ns,
-            flush_armed: false,
+            flush: Flush::new(plan.flush_interval_ns),
             sweep: 0,
             waiting: Queue::default(),
             leaving: Vec::with_capacity(256),
@@ -145,6 +183,17 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Ten groups leave one by one over the interval, ten thousand ten at a time.
+    #[test]
+    fn a_flush_is_spread_over_its_interval() {
+        let mut flush = Flush::new(Nanos(4_096_000));
+        assert_eq!((flush.step(10), flush.pace), (1, Nanos(409_600)));
+        assert!((0..9).all(|left| flush.step(left) == 1));
+        assert_eq!((flush.step(10_000), flush.pace), (10, Nanos(4_096)));
+        assert!((1..1000).all(|_| flush.step(0) == 10));
+        assert_eq!((flush.step(0), flush.pace), (1, Nanos(4_096_000)));
+    }
 
     #[test]
     fn lines_divide_the_unit() {
