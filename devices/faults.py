@@ -138,12 +138,22 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
         case "literal_error":
             choices = [part.strip().strip("'") for part in _literals(str(context["expected"]))]
             return Fault(key, detail["input"], f"one of {', '.join(choices)}", choices)
+        case "model_type":
+            return Fault(key, _scalar(detail["input"]), "a table" + f": [{key}]" * (len(loc) == 1))
+        case "tuple_type" if _keys_at(model, loc):
+            written = f": [[{key}]]" * (len(loc) == 1)
+            return Fault(key, _scalar(detail["input"]), f"a list of tables{written}")
     message = detail["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     if detail["type"] == "too_short":
         message = f"at least {context['min_length']} entries"
     elif detail["type"] == "string_pattern_mismatch":
         message = f"text of the form {context['pattern']}"
     return Fault(key, detail["input"], message)
+
+
+def _scalar(value: Any) -> Any:
+    """A value, if it can be shown in a message; None for tables and lists."""
+    return None if isinstance(value, dict | list) else value
 
 
 def _literals(expected: str) -> list[str]:

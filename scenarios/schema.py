@@ -37,6 +37,11 @@ class HostTable(Table):
     clock: Frequency | None = None
     """Clock of the CPU if it differs from the model's."""
 
+    def faults(self) -> Iterator[Fault]:
+        """A clock that no CPU has."""
+        if self.clock is not None and not 1e6 <= self.clock <= 1e12:
+            yield Fault("clock", f"{self.clock:g} Hz", "1 MHz to 1 THz")
+
 
 class ControllerTable(Table):
     """`[controller]`."""
@@ -247,7 +252,7 @@ class RunTable(Table):
     """Ends a run earlier, so long after the last rebuild is done; 0 for never."""
     precondition: Literal["fresh", "filled", "steady-state"] = "fresh"
     filled: Size | None = None
-    """What `precondition` fills of each drive, from its start; the whole drive if left out."""
+    """What `precondition` fills of each array, from its start; all of it if left out."""
     snapshot: str | None = Field(default=None, min_length=1)
     """A file of `raidlab run --save-state`: the state in which flash drives begin."""
     replications: int = Field(default=1, ge=1, le=1000)
@@ -262,8 +267,14 @@ class RunTable(Table):
         if self.snapshot is not None and self.precondition != "fresh":
             allowed = 'left out, or "fresh": the snapshot is the state that the drives begin in'
             yield Fault("precondition", self.precondition, allowed)
-        if self.time_lapse * 100 > self.warm_up + self.duration:
+        if self.warm_up + self.duration < 100:
+            yield Fault("duration", f"{self.duration} ns", "at least 100 ns with the warm_up")
+        elif self.time_lapse * 100 > self.warm_up + self.duration:
             yield Fault("time_lapse", self.time_lapse, "less: too little of the run would be left")
+        if self.filled == 0:
+            yield Fault("filled", "0 B", "above 0 B")
+        elif self.filled is not None and self.precondition == "fresh":
+            yield Fault("filled", None, "left out: it has no effect without `precondition`")
         for key in ("warm_up", "duration"):
             if getattr(self, key) > 10 * 365 * 86400 * 10**9:
                 yield Fault(key, f"{getattr(self, key)} ns", "at most ten years")

@@ -86,6 +86,14 @@ def faults_of(scenario):
         ({"array": None}, "array", "missing"),
         ({"run__seed": -1}, "run.seed", "greater than or equal to 0"),
         ({"run__replications": 1.5}, "run.replications", "integer"),
+        ({"run__duration": "1 ns"}, "run.duration", "at least 100 ns"),
+        ({"run__filled": "1 GB"}, "run.filled", "no effect without `precondition`"),
+        ({"run__filled": "0 B"}, "run.filled", "above 0 B"),
+        ({"host": {"clock": "0 GHz"}}, "host.clock", "1 MHz to 1 THz"),
+        ({"host": {"clock": "1 Hz"}}, "host.clock", "1 MHz to 1 THz"),
+        ({"array": {"level": "raid0"}}, "array", "a list of tables: [[array]]"),
+        ({"array__0__drives": 4}, "array.0.drives", "a list of tables"),
+        ({"controller": [{"model": "lsi2008"}]}, "controller", "a table: [controller]"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_named(drives, changes, key, said):
