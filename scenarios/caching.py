@@ -15,7 +15,8 @@ from raidlab.scenarios.schema import ArrayTable, ControllerTable
 _HOLD_NS = {"none": 0, "bbu": 72 * 3600 * 10**9, "fbu": 2**62}
 """How long the cache outlives an outage: a charged battery for three days, flash for good."""
 
-_FAST_LEVELS = ("jbod", "independent", "raid0", "raid1", "raid10", "raid1e")
+FAST_LEVELS = ("jbod", "independent", "raid0", "raid1", "raid10", "raid1e")
+"""Levels that the short path of a controller serves."""
 
 
 def backup_of(spec: ControllerSpec, settings: ControllerTable) -> str:
@@ -60,7 +61,7 @@ def cache_plan(
         return {}
     plan = policy(spec, settings)
     past = _past_the_cache(plan)
-    fast = settings.fast_path and past and table.level in _FAST_LEVELS
+    fast = settings.fast_path and past and table.level in FAST_LEVELS
     return {"cache": None if past else plan, "fast_path": fast}
 
 

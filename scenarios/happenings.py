@@ -13,6 +13,8 @@ from raidlab.scenarios.tier import tier_name
 
 _OF_A_DRIVE = ("fail-drive", "slow-drive", "unreadable-sectors", "replace-drive")
 _OF_AN_ARRAY = ("patrol-read", "consistency-check")
+_REBUILDS = frozenset(("fail-drive", "replace-drive"))
+"""Events that a rebuild or a copyback may follow."""
 ACTIONS = (*_OF_A_DRIVE, *_OF_AN_ARRAY, "power-fail", "battery-learn")
 """What can happen, by its name in a scenario."""
 
@@ -96,6 +98,7 @@ def happenings(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
             events.append({"at_ns": _simulated(event.at + delay, table.run)} | action)
     _within_another_outage(table, parts)
     parts.warnings += dict.fromkeys(_without_rebuild(table, parts))
+    parts.warnings += _without_background(table)
     if any(event.action == "power-fail" for event in table.event):
         parts.warnings += [_forgets(name) for name in parts.volatile]
     return events
@@ -203,6 +206,18 @@ def _without_rebuild(table: ScenarioTable, parts: Parts) -> Iterator[str]:
                 f"array {name}: no rebuild after drive {event.drive} has failed: there is neither a"
                 " hot spare (hot_spares) nor a new drive (an event replace-drive)"
             )
+
+
+def _without_background(table: ScenarioTable) -> Iterator[str]:
+    """Settings of rebuilds and checks in a run without any."""
+    actions = {event.action for event in table.event}
+    if not actions & _REBUILDS and table.run.after_rebuild:
+        yield "run.after_rebuild: has no effect: no event has data rebuilt"
+    if not actions & {*_REBUILDS, *_OF_AN_ARRAY}:
+        for at, array in enumerate(table.array):
+            if "rebuild_rate" in array.model_fields_set:
+                key = f"array.{at}.rebuild_rate"
+                yield f"{key}: has no effect: no event has data rebuilt or checked"
 
 
 def _without_tier(name: str, parts: Parts) -> Iterator[str]:

@@ -13,7 +13,7 @@ from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.arrays import usable_bytes, wrong_count
-from raidlab.scenarios.caching import cache_plan
+from raidlab.scenarios.caching import FAST_LEVELS, cache_plan
 from raidlab.scenarios.history import drive_histories
 from raidlab.scenarios.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
 from raidlab.scenarios.tier import add_tier, stand_in, tier_name
@@ -81,6 +81,10 @@ class Parts:
         if name in self.offered:
             self.faults.add(f"{key}.name", name, "a name that no other array has")
             return
+        for other, above in enumerate(self.scenario.array):
+            if above.cache_tier is not None and name == tier_name(self.scenario.array_name(other)):
+                allowed = f"a name that no other array has: the tier of array.{other} is called so"
+                self.faults.add(f"{key}.name", name, allowed)
         if any(self.faults.told(f"{key}.{part}") for part in ("level", "drives")):
             # What stands in for a level or a count that cannot be read is no fault.
             self.choose_drives(key, name, table, controller[1])
@@ -127,8 +131,8 @@ class Parts:
                 }
             )
         self.offered[name] = (indices, usable)
-        if chosen and all(drive.spec.kind == "hdd" for drive, _ in chosen):
-            self._without_fast_path(name, controller[1], indices)
+        if chosen and controller[1] is not None and controller[1].fast_path:
+            self._without_fast_path(name, table.level, chosen, indices)
         if table.cache_tier is None:
             return
         tier = add_tier(self, key, name, table, controller)
@@ -139,13 +143,14 @@ class Parts:
         self.tiers[tier_name(name)] = tier["array"]
 
     def _without_fast_path(
-        self, name: str, settings: ControllerTable | None, indices: list[int]
+        self, name: str, level: str, chosen: list[tuple[Attached, DriveOptions]], indices: list[int]
     ) -> None:
         """The short path is for flash: hard disks, not the firmware, set the pace of theirs."""
-        if settings is not None and settings.fast_path:
-            self.warnings.append(
-                f"controller.fast_path: has no effect on {name}, an array of hard disks"
-            )
+        without = f"controller.fast_path: has no effect on {name}"
+        if level not in FAST_LEVELS:
+            self.warnings.append(f"{without}: the short path serves {', '.join(FAST_LEVELS)}")
+        elif all(drive.spec.kind == "hdd" for drive, _ in chosen):
+            self.warnings.append(f"{without}, an array of hard disks")
             for index in indices:
                 self.arrays[index]["fast_path"] = False
 
@@ -333,6 +338,12 @@ class Parts:
                 allowed = f"at most {usable} B from the start of the array"
                 self.faults.add(f"{key}.history.{at}.area", f"{past.area} B", allowed)
                 return chosen
+        filled = self.scenario.run.filled
+        if filled is not None and filled > usable:
+            self.warnings.append(
+                f"run.filled: {format_size(filled)} is more than {name or table.name} holds,"
+                f" {format_size(usable)}: it is filled"
+            )
         loads = [
             load
             for at, load in enumerate(self.scenario.workload)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -232,6 +232,7 @@ def _workloads(
         if name in names:
             parts.faults.add(f"{key}.name", name, "a name that no other workload has")
         names.add(name)
+        parts.warnings += _no_whole_sectors(key, workload)
         target = table.target_name(at)
         if target not in parts.offered:
             allowed = f"the name of an array: {', '.join(parts.offered)}"
@@ -258,6 +259,21 @@ def _workloads(
         index += len(plans)
         loaded.append((Loaded(name, target, outstanding, parts_of), plans))
     return _in_step(loaded, parts.faults)
+
+
+def _no_whole_sectors(key: str, workload: WorkloadTable) -> Iterator[str]:
+    """Sizes of direct I/Os that no drive moves, such as 4 kB for 4 KiB."""
+    for name in () if workload.buffered else ("block_size", "align"):
+        size = getattr(workload, name) or 0
+        if size % 512:
+            nearest = next(
+                (size // 1000**n * 1024**n for n in (3, 2, 1) if size % 1000**n == 0),
+                -(-size // 512) * 512,
+            )
+            yield (
+                f"{key}.{name}: {format_size(size)} is no multiple of 512 B, and direct I/O moves"
+                f' whole sectors; did you mean "{format_size(nearest)}"?'
+            )
 
 
 def _page_cache(

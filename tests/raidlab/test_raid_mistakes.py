@@ -25,6 +25,7 @@ area = "1 GB"
 [run]
 warm_up = "0 s"
 duration = "50 ms"
+{run}
 {events}
 """
 DISKS = '[{ model = "sas-6g-hdd", count = 8 }]'
@@ -40,6 +41,7 @@ def run(tmp_path, **changes):
         "level": "raid5",
         "drives": DISKS,
         "array": "",
+        "run": "",
         "events": "",
     } | changes
     path = tmp_path / "scenario.toml"
@@ -149,6 +151,18 @@ def test_what_cannot_be_is_refused(tmp_path, changes, key, value, allowed):
                 "events": '[[event]]\nat = "10 ms"\naction = "battery-learn"',
             },
             "event.0: battery-learn has no effect: write-back alone waits for the battery",
+        ),
+        (
+            {"settings": FAST_PATH, "drives": DISKS.replace("hdd", "ssd")},
+            "controller.fast_path: has no effect on data: the short path serves jbod, independent",
+        ),
+        (
+            {"array": "rebuild_rate = 0.5"},
+            "array.0.rebuild_rate: has no effect: no event has data rebuilt or checked",
+        ),
+        (
+            {"run": 'after_rebuild = "1 s"'},
+            "run.after_rebuild: has no effect: no event has data rebuilt",
         ),
     ],
 )

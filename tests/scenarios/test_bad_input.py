@@ -244,3 +244,25 @@ def test_drives_of_one_entry_are_one_fault(drives):
     with pytest.raises(SpecError) as caught:
         build_scenario(tree(drives, controller__model="patsburg-a"))
     assert len(caught.value.faults) == 1
+
+
+def test_blocks_that_are_no_whole_sectors_are_warned_of_and_the_nearest_are_named(drives):
+    load = {"rw": "randread", "block_size": "4 kB"}
+    (warning,) = build_scenario(tree(drives, workload=[load])).warnings
+    assert warning == (
+        "workload.0.block_size: 4 kB is no multiple of 512 B, and direct I/O moves whole sectors;"
+        ' did you mean "4 KiB"?'
+    )
+
+
+def test_no_array_is_called_like_another_one_s_tier():
+    disks = [{"model": "sas-6g-hdd", "count": 2}]
+    tiered = {"name": "a", "level": "raid0", "drives": disks}
+    tiered["cache_tier"] = {"drives": [{"model": "sas-6g-ssd", "count": 2}], "level": "raid1"}
+    scenario = {
+        "controller": {"model": "lsi2208-1g"},
+        "array": [tiered, {"name": "a-tier", "level": "raid0", "drives": disks}],
+        "workload": [{"profile": "database", "target": "a"}],
+    }
+    fault = faults_of(scenario)["array.1.name"]
+    assert fault.allowed == "a name that no other array has: the tier of array.0 is called so"
