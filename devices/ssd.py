@@ -16,7 +16,8 @@ from raidlab.devices.ssd_heat import Heat
 from raidlab.devices.ssd_nand import WORKING_BLOCKS, Nand
 from raidlab.devices.units import Duration, Frequency, Rate, Share, Size
 
-_SOAKED_TIME_CONSTANT_S = 0.2
+_SOAKED_TIME_CONSTANT_S = 0.4
+_SOAKED_INTERVAL_NS = 500_000
 
 
 class Collection(Table):
@@ -338,11 +339,13 @@ class SsdSpec(DriveSpec):
     def _heat(self, heat: Heat, options: DriveOptions) -> dict[str, Any]:
         name = options.cooling or next(iter(heat.cooling))
         cooling = heat.cooling[name]
-        capacity = heat.capacity
+        capacity, interval = heat.capacity, heat.interval
         if options.history:
             # A drive in use is warm, but its time constant is minutes: with less heat capacity
-            # it comes to the same balance within the run's warm-up.
+            # it comes to the same balance within the run's warm-up. It heats faster, too, and
+            # looks at its temperature so much more often.
             capacity = _SOAKED_TIME_CONSTANT_S / cooling.resistance
+            interval = min(interval, _SOAKED_INTERVAL_NS)
         return {
             "ambient_c": cooling.ambient,
             "resistance_k_per_w": cooling.resistance,
@@ -354,7 +357,7 @@ class SsdSpec(DriveSpec):
             "byte_nj": heat.byte,
             "steps": [{"above_c": step.above, "speed": step.speed} for step in heat.step],
             "hysteresis_k": heat.hysteresis,
-            "interval_ns": heat.interval,
+            "interval_ns": interval,
         }
 
 

@@ -133,8 +133,9 @@ def test_compressible_data_cost_fewer_bytes_of_nand_and_fewer_moves() -> None:
     assert per_byte[-1] < 1 < per_byte[0]
 
 
-def test_restricted_cooling_throttles_and_keeps_the_drive_below_its_limit() -> None:
-    drive = spec("p3700-800")
+@pytest.mark.parametrize("name", ["p3700-800", "p3700-1600", "p3700-2000"])
+def test_restricted_cooling_throttles_and_keeps_the_drive_below_its_limit(name: str) -> None:
+    drive = spec(name)
     size = drive.capacity
     past = (PastLoad("sequential", 0, size, 131072, size),)
     figures = {}
