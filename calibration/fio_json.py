@@ -232,7 +232,8 @@ def _options(path: Path, shared: Mapping[str, str], entry: Mapping[str, Any]) ->
     match = _OF_NAME.search(path.name)
     if "rw" not in options and "readwrite" not in options and match is not None:
         rw = f"{(match[1] or '').lower()}{match[2].lower()}"
-        options = {"ioengine": "libaio", "rw": rw, "iodepth": match[3], "numjobs": match[4]}
+        options = {"ioengine": "libaio", "direct": "1", "rw": rw}
+        options |= {"iodepth": match[3], "numjobs": match[4]}
     return options
 
 
@@ -266,6 +267,7 @@ def _point(
         iodepth=load.iodepth,
         numjobs=jobs,
         area_bytes=load.area_bytes,
+        buffered=load.buffered,
         runtime_s=max(runtimes, default=0.0) / 1000,
         read=sides["read"],
         write=sides["write"],

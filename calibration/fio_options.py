@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _SYNCHRONOUS = frozenset({"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"})
+_THROUGH_PAGES = _SYNCHRONOUS | {"libaio", "io_uring", "posixaio"}
+"""Engines that use the kernel's files, so its page cache unless `direct` is set."""
 _SHARED = {"readwrite": "rw", "blocksize": "bs"}
 _MIXED = frozenset({"rw", "randrw", "readwrite"})
 _RW = frozenset({"read", "write", "randread", "randwrite", *_MIXED})
@@ -34,6 +36,8 @@ class JobLoad:
     iodepth: int
     numjobs: int
     area_bytes: int | None
+    buffered: bool
+    """True if the kernel's page cache stands between, as it does unless `direct` is set."""
 
 
 def size(text: str) -> int:
@@ -71,8 +75,22 @@ def load_of(options: Mapping[str, str]) -> JobLoad:
             )
     sizes = [size(part) for part in known.get("bs", "4k").split(",") if part.strip()]
     bs = _of_direction(sizes, rw)
-    depth = 1 if known.get("ioengine", "psync") in _SYNCHRONOUS else _whole(known, "iodepth")
-    return JobLoad(rw, _read_share(rw, known), bs, depth, _whole(known, "numjobs"), _area(known))
+    engine = known.get("ioengine", "psync")
+    return JobLoad(
+        rw,
+        _read_share(rw, known),
+        bs,
+        1 if engine in _SYNCHRONOUS else _whole(known, "iodepth"),
+        _whole(known, "numjobs"),
+        _area(known),
+        engine in _THROUGH_PAGES and not _is_direct(known),
+    )
+
+
+def _is_direct(options: Mapping[str, str]) -> bool:
+    if "direct" in options:
+        return options["direct"] != "0"
+    return options.get("buffered", "1") == "0"
 
 
 def _of_direction(sizes: list[int], rw: str) -> int:

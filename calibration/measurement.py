@@ -108,6 +108,8 @@ class Point(_Checked):
     runtime_s: Annotated[float, Field(ge=0)] = 0.0
     read: Side | None = None
     write: Side | None = None
+    buffered: bool = False
+    """True if the host's page cache stood between: fio without `direct=1`."""
     cpu_share: Annotated[float | None, Field(ge=0)] = None
     """CPU time of each job as a share of the run, user and system together."""
     timeline: tuple[Step, ...] = ()

@@ -41,7 +41,8 @@ class Parameter:
             the core time of a drive that is never the bottleneck.
         limits: True for a time, a rate or a number of places that shows where it is the
             bottleneck and nowhere else.
-        needs: How the system around a component must work for it to show (`system.System.has`).
+        needs: How the system around a component must work for it to show (`system.System.has`), or
+            what must have been measured (`staging.Task.has`).
     """
 
     key: str

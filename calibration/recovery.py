@@ -81,6 +81,9 @@ CASES: Mapping[str, Case] = {
     ),
     "ssd": Case("ssd", "ssd", depths=_FEW, around={"host.": 1.15}),
     "nvme": Case("nvme", "nvme", depths=_FEW, around={"host.": 1.15}),
+    "nvme-blocks": Case(
+        "nvme-blocks", "nvme", depths=_FEW, blocks=(4096, 65536), around={"host.": 1.15}
+    ),
     "host": Case("host", "host", system="host.toml", jobs=(1,), around={"": 3.0}),
     "controller": Case("controller", "controller", system="controller.toml", depths=_SOME),
     "controller-parity": Case(

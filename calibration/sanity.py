@@ -38,6 +38,12 @@ def possible(measurement: Measurement) -> tuple[list[Point], list[str]]:
             f"{_points(len(idle))}, {idle[0].label()} the first, latencies far below what their"
             " rate and depth say: was the load held back (rate, thinktime), or are units mixed?"
         )
+    buffered = [point for point in kept if point.buffered]
+    if buffered:
+        notes.append(
+            f"{_points(len(buffered))}, {buffered[0].label()} the first, gone through the host's"
+            " page cache: memory answers where the device should; measure with direct=1"
+        )
     return kept, notes
 
 

@@ -44,6 +44,8 @@ _COMPARED = 8
 _RUNS = 8
 """Runs by whose differences what changes over time is judged."""
 _PAGE = 4096
+_LARGE = 4
+"""Times the smallest block, from which a block tells the time of its bytes from a command's."""
 _TELLING = 4
 """Points on which ways of working are compared."""
 _ABOUT_AS_WELL = 4.0
@@ -97,6 +99,16 @@ class Task:
         """The directions that were measured."""
         return frozenset(name for point in self.points for name, _ in point.sides())
 
+    @property
+    def has(self) -> frozenset[str]:
+        """What can show a parameter: how the system works, large beside small blocks."""
+        found = set(self.system.has if self.system else ())
+        for side in self.sides:
+            blocks = [p.bs for p in self.points if getattr(p, side)]
+            if max(blocks) >= _LARGE * min(blocks):
+                found.add(f"large {side}s")
+        return frozenset(found)
+
     def wide(self, parameter: Parameter) -> Parameter:
         """The parameter with room for a slow drive.
 
@@ -115,7 +127,7 @@ class Task:
     def model(self, tree: Mapping[str, Any], set_by_ways: frozenset[str]) -> FitModel:
         """The model of a device file, turning what applies to it."""
         kind, choice = self.kind, self.settings.choice
-        has = self.system.has if self.system else frozenset[str]()
+        has = self.has
         # The state of a system's drives stands in its scenario.
         known_state = self.system is not None or all(p.state is not None for p in self.points)
         declared = [

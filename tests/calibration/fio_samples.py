@@ -53,4 +53,5 @@ OPTIONS = {
     "iodepth": "8",
     "numjobs": "2",
     "ioengine": "libaio",
+    "direct": "1",
 }

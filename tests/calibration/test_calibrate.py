@@ -17,6 +17,7 @@ from raidlab.calibration.compare import Compared, compare, estimate_mapped, summ
 from raidlab.calibration.distribution import kolmogorov, percentile
 from raidlab.calibration.fio_json import import_fio
 from raidlab.calibration.fit import fit
+from raidlab.calibration.fit_model import FitModel
 from raidlab.calibration.kinds import TEMPLATES, kind_of
 from raidlab.calibration.loss import residuals
 from raidlab.calibration.measurement import Latency, Measurement, Point, Side
@@ -447,3 +448,30 @@ def test_a_bench_has_the_clock_of_its_host() -> None:
     assert isinstance(card, SsdSpec)
     on_bench = Bench.of(card, host).device["firmware"]["write_unit_ns"]
     assert on_bench == round(card.firmware.write_unit * 2.93e9 / host.clock)
+
+
+def nvme(settings: Settings, loads: list[Point]) -> FitModel:
+    kind = kind_of("nvme")
+    tree, _ = base_of(kind, settings, "truth", None)
+    host = host_of(kind, settings, None)
+    return Task(kind, host, tuple(loads), settings).model(tree, frozenset())
+
+
+def test_large_blocks_beside_small_ones_tell_what_a_unit_costs() -> None:
+    """Four cores that take 20 us for each 4 KiB pass 819 MB a second, however many ask."""
+    loads = [load("randread", depth, bs=bs) for bs in (4096, 65536) for depth in (1, 32)]
+    truth = nvme(Settings("nvme", overrides={"firmware.read_unit": "20 us"}), loads)
+    measured = measure_on(truth.bench(truth.start), loads, "limited", Effort(ios=20_000, seed=5))
+    assert measured.points[-1].iops * 65536 == pytest.approx(4 * 4096 / 20e-6, rel=0.02)
+    result = calibrate(measured, Settings("nvme", leave_out=False, budget_s=60.0))
+    found = {each.parameter.key: each for each in result.fit.estimates}["firmware.read_unit"]
+    assert found.low <= 20 <= found.high
+    assert found.value == pytest.approx(20, rel=0.1)
+    assert abs(result.rows[-1].error_pct) < 5
+
+
+def test_blocks_of_one_size_do_not_turn_what_a_unit_costs() -> None:
+    reads = [load("randread", depth) for depth in (1, 32)]
+    writes = [load("randwrite", 4, bs=bs) for bs in (4096, 65536)]
+    keys = {each.key for each in nvme(Settings("nvme"), [*reads, *writes]).parameters}
+    assert "firmware.read_unit" not in keys and "firmware.write_unit" in keys

@@ -9,6 +9,7 @@ import pytest
 from raidlab.calibration.fio_json import import_fio
 from raidlab.calibration.fio_options import OptionError, load_of, size
 from raidlab.calibration.measurement import Measurement, load_measurement
+from raidlab.calibration.sanity import possible
 from raidlab.devices.faults import SpecError
 from tests.calibration.fio_samples import OPTIONS, direction, document, job
 
@@ -85,6 +86,25 @@ def test_of_a_run_that_reports_as_it_goes_the_last_report_counts(tmp_path: Path)
     other = document(job(direction(30.0, 1800, 300.0), {**OPTIONS, "iodepth": "1"}))
     points = one(tmp_path, f"{so_far}\n{whole}\n{other}\n").points
     assert [(point.iodepth, point.iops) for point in points] == [(1, 30.0), (8, 20.0)]
+
+
+@pytest.mark.parametrize(
+    ("options", "buffered"),
+    [
+        ({"direct": "1"}, False),
+        ({"direct": "0"}, True),
+        ({"ioengine": "io_uring", "direct": "0"}, True),
+        ({"direct": "0", "buffered": "0"}, True),
+        ({"direct": "0", "ioengine": "rbd"}, False),
+    ],
+)
+def test_a_point_says_whether_the_page_cache_stood_between(
+    tmp_path: Path, options: dict[str, str], buffered: bool
+) -> None:
+    text = document(job(direction(10.0, 600, 500.0), OPTIONS | options))
+    measured = one(tmp_path, text)
+    assert measured.points[0].buffered == buffered
+    assert any("direct=1" in note for note in possible(measured)[1]) == buffered
 
 
 def test_an_old_result_without_options_is_known_by_its_name(tmp_path: Path) -> None:
@@ -174,6 +194,8 @@ def test_options_in_all_their_spellings() -> None:
     assert load_of({"rw": "randwrite", "bs": "4k,16k"}).bs == 16384
     assert load_of({"rw": "read", "ioengine": "psync", "iodepth": "32"}).iodepth == 1
     assert load_of({"rw": "read", "size": "1G"}).area_bytes == 1 << 30
+    assert load_of({"rw": "read"}).buffered and not load_of({"rw": "read", "direct": "1"}).buffered
+    assert not load_of({"rw": "read", "buffered": "0"}).buffered
     with pytest.raises(OptionError):
         load_of({"rw": "randtrim"})
     with pytest.raises(OptionError):
