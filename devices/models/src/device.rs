@@ -58,6 +58,15 @@ impl Device {
         })
     }
 
+    /// A command for these bytes will come soon: large tables are asked for what it will need of
+    /// them, which comes while something else is done. Nothing else changes.
+    #[inline]
+    pub fn foresee(&self, offset: u64, bytes: u64) {
+        if let Device::Ssd(ssd) = self {
+            ssd.foresee(offset, bytes);
+        }
+    }
+
     /// A command arrives now, with its data if it is a write.
     #[inline]
     pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {

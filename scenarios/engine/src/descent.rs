@@ -16,6 +16,7 @@ impl System {
         if io.op == Op::Write && !slot.path.is_empty() {
             io.leg = 0;
             io.data_end = now;
+            slot.device.foresee(io.offset, io.bytes);
             self.next_leg(id, now);
         } else {
             self.at_drive(id);

@@ -98,6 +98,9 @@ impl System {
         }
         io.entered = ready;
         self.tally.issued += 1;
+        if self.arrays[io.array as usize].in_memory {
+            self.foresee(id);
+        }
         if ready > self.calendar.now() {
             self.calendar.push(ready, Event::Admit(id));
         } else {

@@ -1,6 +1,8 @@
 //! A hash table from 64-bit keys to 32-bit values that allocates only when it outgrows what it
 //! was made for: linear probing, deletion by shifting back, no tombstones.
 
+use prefetch_index::prefetch_index;
+
 /// No key here.
 const EMPTY: u8 = 0;
 
@@ -60,6 +62,14 @@ impl Table {
             }
             at = (at + 1) & mask;
         }
+    }
+
+    /// Asks for the memory of a key ahead, which comes while the caller does something else.
+    #[inline]
+    pub fn touch(&self, key: u64) {
+        let (at, _) = self.home(key);
+        prefetch_index(&self.tags, at);
+        prefetch_index(&self.slots, at);
     }
 
     /// The value under `key`.

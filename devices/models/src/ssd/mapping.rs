@@ -194,6 +194,9 @@ impl Mapping {
         if laid.slot != NONE {
             self.marks.touch(laid.slot);
         }
+        if let Some(put_in) = &self.put_in {
+            put_in.touch(laid.home >> STRETCH_SHIFT);
+        }
         self.forward.touch(laid.home);
     }
 

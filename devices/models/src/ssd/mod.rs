@@ -185,6 +185,22 @@ impl Ssd {
         })
     }
 
+    /// Asks for the memory of the map that a command will need; not while writes wait, as it would
+    /// not stay at hand for so long.
+    #[inline]
+    pub fn foresee(&self, offset: u64, bytes: u64) {
+        if !self.buffer.waiting.is_empty() {
+            return;
+        }
+        let (first, count) = self.units(offset, bytes);
+        let map = &self.translation.map;
+        for unit in [first, first + count - 1] {
+            if unit < map.units() {
+                map.touch(unit);
+            }
+        }
+    }
+
     /// Takes a command that arrives now, with its data if it is a write.
     #[inline]
     pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {

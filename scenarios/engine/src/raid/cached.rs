@@ -12,6 +12,36 @@ fn pages_at_most(bytes: u64, line: u64) -> u64 {
 }
 
 impl System {
+    /// Asks for the memory in which a request will be looked up, and for what its drive will need
+    /// of its map if it is a read, as most are not in the cache.
+    pub(crate) fn foresee(&self, id: IoId) {
+        let io = &self.ios[id];
+        let volume = self.volume(io.array);
+        let controller = self.arrays[io.array as usize].controller;
+        let store =
+            controller.and_then(|controller| self.raid.stores[controller as usize].as_ref());
+        let (Some(caching), Some(store)) = (&volume.caching, store) else {
+            return;
+        };
+        let piece = volume.geometry.piece(io.offset, io.bytes);
+        let (line, _) = caching.lines(io.offset, 1).next().unwrap_or_default();
+        match io.op {
+            Op::Read => {
+                store.cache.foresee(line, None);
+                let place = volume.geometry.data(piece.stripe, piece.column, 0);
+                let drive = volume.members[place.member as usize].drive;
+                let bytes = u64::from(piece.end - piece.start);
+                let offset = place.offset + u64::from(piece.start);
+                self.drives[drive as usize].device.foresee(offset, bytes);
+            }
+            Op::Write => {
+                let group = volume.group(piece.stripe, piece.column);
+                store.cache.foresee(line, Some((caching.space, group)));
+            }
+            Op::Trim | Op::Flush => {}
+        }
+    }
+
     /// The controller takes up a request whose data pass through its memory.
     pub(crate) fn take_up_in_memory(&mut self, index: u32, id: IoId, now: Time) {
         let (array, op) = (self.ios[id].array, self.ios[id].op);

@@ -102,6 +102,8 @@ impl System {
             commands += transfers.len() as u64;
             if writes {
                 written = transfers.iter().map(|t| u64::from(t.end - t.start)).sum();
+            } else {
+                self.foresee_transfers(index, &transfers);
             }
             self.raid.transfers = transfers;
         }
@@ -110,6 +112,22 @@ impl System {
         let served = self.firmware(array, commands * copies, now);
         self.ios[io].charge_stay(Part::ControllerWait, Part::Controller, served);
         self.step_job_at(index, Phase::Read, served.end, now);
+    }
+
+    /// Asks for the memory that the drives will need when these transfers come to them.
+    fn foresee_transfers(&self, index: u32, transfers: &[Transfer]) {
+        let job = &self.raid.jobs[index];
+        let volume = self.volume(job.array);
+        if volume.caching.is_none() {
+            return;
+        }
+        for transfer in transfers {
+            let unit = volume.place(job.stripe, transfer.role);
+            let drive = volume.members[unit.member as usize].drive;
+            let offset = unit.offset + u64::from(transfer.start);
+            let bytes = u64::from(transfer.end - transfer.start);
+            self.drives[drive as usize].device.foresee(offset, bytes);
+        }
     }
 
     /// More is lost than the parities can make good: nothing is read or written.

@@ -4,6 +4,7 @@
 use super::Cache;
 use super::line::{NONE, Sectors, pages};
 use crate::BitSet;
+use prefetch_index::prefetch_index;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
@@ -22,6 +23,12 @@ pub struct Leaving {
     pub key: u64,
     /// Its dirty sectors.
     pub dirty: Sectors,
+}
+
+/// The key of a space's group.
+#[inline]
+fn group_key(space: u32, number: u64) -> u64 {
+    u64::from(space) << 48 | number
 }
 
 impl Cache {
@@ -43,12 +50,20 @@ impl Cache {
     /// True if a group of a space has dirty data.
     #[inline]
     pub fn has_group(&self, space: u32, number: u64) -> bool {
-        let key = u64::from(space) << 48 | number;
-        self.group_index.get(key).is_some()
+        self.group_index.get(group_key(space, number)).is_some()
+    }
+
+    /// Asks for the memory of a line, and of its group if it is to be written.
+    #[inline]
+    pub fn foresee(&self, line: u64, group: Option<(u32, u64)>) {
+        self.index.touch(line);
+        if let Some((space, number)) = group {
+            self.group_index.touch(group_key(space, number));
+        }
     }
 
     pub(super) fn group(&mut self, space: u32, number: u64) -> u32 {
-        let key = u64::from(space) << 48 | number;
+        let key = group_key(space, number);
         if let Some(at) = self.group_index.get(key) {
             return at;
         }
@@ -102,12 +117,33 @@ impl Cache {
             }
             if let Some(number) = self.waiting[space].next_around(self.position[space]) {
                 self.position[space] = number + 1;
-                let key = (space as u64) << 48 | number;
+                self.look_ahead(space as u32, number);
+                let key = group_key(space as u32, number);
                 let at = self.group_index.get(key).expect("a waiting group is known");
                 return Some((at, space as u32, number));
             }
         }
         None
+    }
+
+    /// Asks for the memory of the groups behind this one, which leave next: of each for what can be
+    /// found with what was asked for when it stood one further behind.
+    fn look_ahead(&self, space: u32, number: u64) {
+        let mut next = number;
+        let mut behind = || {
+            next = self.waiting[space as usize].next(next + 1)?;
+            Some(group_key(space, next))
+        };
+        let group = |key| self.group_index.get(key).map(|at| at as usize);
+        if let Some(at) = behind().and_then(group) {
+            prefetch_index(&self.lines, self.groups[at].first as usize);
+        }
+        if let Some(at) = behind().and_then(group) {
+            prefetch_index(&self.groups, at);
+        }
+        if let Some(key) = behind() {
+            self.group_index.touch(key);
+        }
     }
 
     /// A group begins to leave: its dirty sectors, line by line.
@@ -166,9 +202,8 @@ impl Cache {
         state.leaving = false;
         let (space, number) = (state.space, state.number);
         if still_dirty == NONE {
-            let key = u64::from(space) << 48 | number;
             debug_assert!(!state.queued);
-            self.group_index.remove(key);
+            self.group_index.remove(group_key(space, number));
             self.free_groups.push(group);
             return;
         }

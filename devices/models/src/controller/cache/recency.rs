@@ -2,6 +2,7 @@
 
 use super::Cache;
 use super::line::{EMPTY_LINE, Line, NONE, NOTHING_COMES, Sectors, pages};
+use prefetch_index::prefetch_index;
 
 impl Cache {
     /// Makes room for `pages` more; false if too much is dirty or being read.
@@ -47,6 +48,16 @@ impl Cache {
         *line = EMPTY_LINE;
         self.index.remove(key);
         self.free_lines.push(at);
+        self.touch_oldest();
+    }
+
+    /// Asks for the memory that it will take to evict the oldest line, and for the one after it.
+    #[inline]
+    fn touch_oldest(&self) {
+        if let Some(oldest) = self.lines.get(self.oldest as usize) {
+            self.index.touch(oldest.key);
+            prefetch_index(&self.lines, oldest.next as usize);
+        }
     }
 
     pub(super) fn line(&mut self, key: u64) -> u32 {
