@@ -4,7 +4,7 @@
 //! Thousands of runs may wait. They hang in bins of consecutive sectors, so both questions that
 //! are asked of them look at few: what overlaps a request, and what the arm reaches first.
 //! For the latter bins are visited outwards from the arm until even the seek to the next bin
-//! takes longer than the best access found.
+//! takes longer than the best access found. A cache for few runs looks at all of them.
 
 use super::mechanics::Arm;
 use super::model::Model;
@@ -14,7 +14,10 @@ use raidlab_kernel::Time;
 
 const NONE: u16 = u16::MAX;
 
-/// A run of sectors to be written.
+/// A cache for so few runs looks at all of them: bins pay where there are many.
+const FEW: usize = 32;
+
+/// A run of sectors to be written; empty in a slot that is free.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
     lbn: u64,
@@ -236,6 +239,7 @@ impl WriteCache {
             }
             self.extents[before as usize].next = extent.next;
         }
+        self.extents[slot as usize].end = extent.lbn;
         self.free.push(slot);
         self.sectors -= extent.end - extent.lbn;
         self.old -= u32::from(extent.epoch < self.epoch);
@@ -263,6 +267,11 @@ impl WriteCache {
         if !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. }) {
             let found = self.ascending(at, wanted, access);
             return found.filter(|&(_, time)| time < bound);
+        }
+        if self.extents.len() <= FEW {
+            if let Some(found) = self.soonest(wanted, access, bound) {
+                return found;
+            }
         }
         let here = (at >> self.shift) as usize;
         let mut up = self.occupied_from(here);
@@ -303,6 +312,29 @@ impl WriteCache {
                 down = self.occupied_before(bin);
             }
         }
+    }
+
+    /// Of all runs the one that is reached first, if that takes less than `bound`; nothing is
+    /// known if several are reached at once, of which the one that bins meet first must go.
+    #[inline]
+    fn soonest(
+        &self,
+        wanted: impl Fn(&Extent) -> bool,
+        access: impl Fn(&Extent) -> u64,
+        bound: u64,
+    ) -> Option<Option<(u16, u64)>> {
+        let (mut best, mut least, mut tied) = (None, bound, false);
+        for (slot, extent) in (0..).zip(&self.extents) {
+            if extent.lbn == extent.end || !wanted(extent) {
+                continue;
+            }
+            let time = access(extent);
+            if time <= least {
+                tied = time == least;
+                (best, least) = (Some(slot), time);
+            }
+        }
+        (!tied).then_some(best.map(|slot| (slot, least)))
     }
 
     /// The next run from sector `at` upwards, or else the lowest.
@@ -374,6 +406,7 @@ impl WriteCache {
     pub fn clear(&mut self) {
         self.free.clear();
         self.free.extend((0..self.extents.len() as u16).rev());
+        self.extents.fill(Extent::default());
         self.bins.fill(NONE);
         self.occupied.fill(0);
         (self.sectors, self.longest, self.old) = (0, 0, 0);
