@@ -68,15 +68,21 @@ impl Buffer {
         (lbn >> self.size.next_power_of_two().trailing_zeros()) as u32
     }
 
-    /// False if no segment can touch the sectors from `lbn` to before `end`.
+    /// Which ends of segments say that the segment may touch the sectors from `lbn` to before `end`.
     #[inline]
-    fn is_near(&self, lbn: u64, end: u64) -> bool {
+    fn near(&self, lbn: u64, end: u64) -> impl Fn(u32) -> bool + use<> {
         // A segment that touches them ends no further behind them than it is long.
         let first = self.stretch(lbn.saturating_sub(1));
         let last = self.stretch(end + u64::from(self.size));
         let width = last.wrapping_sub(first);
-        let near = |found, &at: &u32| found | (at.wrapping_sub(first) <= width);
-        self.ends.iter().fold(false, near)
+        move |at| at.wrapping_sub(first) <= width
+    }
+
+    /// False if no segment can touch the sectors from `lbn` to before `end`.
+    #[inline]
+    fn is_near(&self, lbn: u64, end: u64) -> bool {
+        let near = self.near(lbn, end);
+        self.ends.iter().fold(false, |found, &at| found | near(at))
     }
 
     /// A segment has changed.
@@ -159,7 +165,11 @@ impl Buffer {
         if !self.is_near(lbn, end) {
             return;
         }
-        for index in 0..self.segments.len() {
+        let near = self.near(lbn, end);
+        for index in 0..self.ends.len() {
+            if !near(self.ends[index]) {
+                continue;
+            }
             let segment = &mut self.segments[index];
             if segment.overlaps(lbn, end) && Some(index) != skip {
                 segment.end = segment.start;

@@ -118,6 +118,8 @@ impl<L: Fn(Role) -> bool> Stripe<'_, L> {
         self.modify_reads(ranges, &mut |t| count(&mut modify, t, self.lives(t.role)));
         self.other_data(ranges, &mut |t| {
             count(&mut reconstruct, t, self.lives(t.role));
+            // What is no better than to modify need not be known to the end.
+            modify.is_none() || reconstruct < modify
         });
         Some(match (modify, reconstruct) {
             (_, Some((0, _))) => Way::Full,
@@ -134,7 +136,10 @@ impl<L: Fn(Role) -> bool> Stripe<'_, L> {
         match way {
             Way::Plain | Way::Full => {}
             Way::Modify => self.modify_reads(ranges, &mut |t| into.push(t)),
-            Way::Reconstruct => self.other_data(ranges, &mut |t| into.push(t)),
+            Way::Reconstruct => self.other_data(ranges, &mut |t| {
+                into.push(t);
+                true
+            }),
             Way::Recover => {
                 for &(start, end) in ranges {
                     self.all_that_is_left(start, end, into);
@@ -200,8 +205,8 @@ impl<L: Fn(Role) -> bool> Stripe<'_, L> {
         self.parity_transfers(ranges, each);
     }
 
-    /// Data in the ranges that the extents do not replace.
-    fn other_data(&self, ranges: &[(u32, u32)], each: &mut impl FnMut(Transfer)) {
+    /// Data in the ranges that the extents do not replace, as long as `each` wants more of them.
+    fn other_data(&self, ranges: &[(u32, u32)], each: &mut impl FnMut(Transfer) -> bool) {
         let mut extents = self.extents.iter().peekable();
         for column in 0..self.columns {
             let role = Role::Data(column);
@@ -215,21 +220,26 @@ impl<L: Fn(Role) -> bool> Stripe<'_, L> {
                     if extent.end <= from || extent.start >= end {
                         continue;
                     }
-                    if extent.start > from {
-                        each(Transfer {
+                    let end = extent.start;
+                    if end > from
+                        && !each(Transfer {
                             role,
                             start: from,
-                            end: extent.start,
-                        });
+                            end,
+                        })
+                    {
+                        return;
                     }
                     from = extent.end;
                 }
-                if from < end {
-                    each(Transfer {
+                if from < end
+                    && !each(Transfer {
                         role,
                         start: from,
                         end,
-                    });
+                    })
+                {
+                    return;
                 }
             }
         }
