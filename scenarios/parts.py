@@ -61,8 +61,11 @@ class Parts:
             device = self.own.get(name) or find(name, self.folder, kind)
         except SpecError as error:
             for fault in error.faults:
-                if fault.file:
+                if fault.file and fault.key:
                     self.faults.found.append(fault)
+                elif fault.file:
+                    allowed = f"a file that can be read; {fault.file}: {fault.allowed}"
+                    self.faults.add(key, name, allowed)
                 else:
                     self.faults.add(key, name, fault.allowed, fault.choices)
             return None

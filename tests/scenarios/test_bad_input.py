@@ -74,6 +74,8 @@ def faults_of(scenario):
         ({"workload__0__fio": "x.fio"}, "workload.0.fio", "not modelled yet"),
         ({"controller__model": "lsi20008"}, "controller.model", "a controller of the catalogue"),
         ({"controller__model": "generic"}, "controller.model", "a controller; this is a host"),
+        ({"controller__model": "no.toml"}, "controller.model", "no.toml: No such file"),
+        ({"host": {"model": "/"}}, "host.model", "a file that can be read; /: Is a directory"),
         ({"controller__write": "write-back"}, "controller.write", "lsi2008 has no cache"),
         ({"controller": None}, "array.0.level", "software_raid"),
         ({"array__0__level": "raid5"}, "array.0.level", "jbod, raid0, raid1, raid1e, raid10"),
