@@ -19,10 +19,18 @@ from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.hdd import HddSpec
 from raidlab.devices.host import HostSpec
-from raidlab.devices.provenance import SOURCES, Source, check_sources, take_sources
+from raidlab.devices.provenance import (
+    SOURCES,
+    Source,
+    check_sources,
+    take_sources,
+    unstated,
+    used,
+)
 from raidlab.devices.schema import DeviceSpec, check, read_toml
 from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.station import StationSpec
+from raidlab.devices.trees import get
 
 KINDS: Mapping[str, type[DeviceSpec]] = {
     "hdd": HddSpec,
@@ -157,13 +165,19 @@ def _values(path: Path, faults: Faults, depth: int) -> tuple[dict[str, Any], dic
     inherited, base_stated = _values(base, faults, depth + 1)
     for own in ("name", "aliases", "title"):
         inherited.pop(own, None)
+    # The other's source is not that of a number which this file has changed.
+    for key in unstated(values, stated):
+        if get(values, key) != get(inherited, key):
+            stated[key] = Source(source="assumed", note=f"{path.name} states no source for it")
     # What this file says of a table's source must not be hidden by the other's finer statement.
     kept = {
         key: source
         for key, source in base_stated.items()
         if not any(key == own or key.startswith(own + ".") for own in stated)
     }
-    return _merged(inherited, values), kept | stated
+    merged = _merged(inherited, values)
+    needed = used(merged, kept | stated)
+    return merged, {key: kept[key] for key in kept if key in needed} | stated
 
 
 def _file_of(like: Any, path: Path, faults: Faults) -> Path | None:

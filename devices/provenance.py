@@ -82,6 +82,18 @@ def take_sources(
     return values, stated
 
 
+def unstated(values: Mapping[str, Any], stated: Mapping[str, Source]) -> list[str]:
+    """Keys of the numbers in `values` for which neither they nor a table of theirs has a source."""
+    return [
+        key for key, _ in _numbers(values, ()) if ALL not in stated and not _nearest(key, stated)
+    ]
+
+
+def used(values: Mapping[str, Any], stated: Mapping[str, Source]) -> set[str]:
+    """The keys in `stated` that tell the source of a number in `values`."""
+    return {_nearest(key, stated) or ALL for key, _ in _numbers(values, ())}
+
+
 def check_sources(
     values: Mapping[str, Any], stated: Mapping[str, Source], faults: Faults
 ) -> dict[str, Source]:
@@ -95,8 +107,7 @@ def check_sources(
     numbers = dict(_numbers(values, ()))
     told = {fault.key for fault in faults.found}
     for key, value in numbers.items():
-        prefixes = [key.rsplit(".", cut)[0] for cut in range(key.count(".") + 1)]
-        match = next((prefix for prefix in (*prefixes, ALL) if prefix in stated), None)
+        match = _nearest(key, stated) or (ALL if ALL in stated else None)
         if key in told:
             # A number that is wrong has a source all the same.
             used.update(filter(None, [match]))
@@ -115,6 +126,12 @@ def check_sources(
             allowed = "names no number of this file, or each has a nearer source"
             faults.add(f"{SOURCES}.{key}", None, allowed, numbers)
     return found
+
+
+def _nearest(key: str, stated: Mapping[str, Source]) -> str | None:
+    """The key itself, or the innermost table around it, for which a source is stated."""
+    prefixes = (key.rsplit(".", cut)[0] for cut in range(key.count(".") + 1))
+    return next((prefix for prefix in prefixes if prefix in stated), None)
 
 
 def _read_source(key: str, written: Any, faults: Faults) -> Source | None:

@@ -99,6 +99,15 @@ def test_a_family_states_only_what_differs(write):
     assert device.spec.title == ""
 
 
+def test_a_number_changed_without_a_source_has_not_that_of_the_family(write):
+    write(STATION, "base.toml")
+    lines = 'like = "base.toml"\nkind = "station"\nname = "x"\nservers = 2\nservice = "9 ms"\n'
+    device = load_device(write(lines))
+    assert device.sources["service"].source == "assumed"
+    assert "device.toml states no source" in device.sources["service"].note
+    assert device.sources["servers"].note == "two arms"
+
+
 def test_of_a_family_that_does_not_exist_nothing_is_missing_besides(write):
     found = faults_of(write('like = "p3700-80"\nname = "x"\ncapacity = "1 TB"\n'))
     assert list(found) == ["like"]
