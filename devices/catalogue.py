@@ -23,9 +23,9 @@ from raidlab.devices.provenance import (
     SOURCES,
     Source,
     check_sources,
+    needed,
     take_sources,
     unstated,
-    used,
 )
 from raidlab.devices.schema import DeviceSpec, check, read_toml
 from raidlab.devices.ssd import SsdSpec
@@ -176,8 +176,8 @@ def _values(path: Path, faults: Faults, depth: int) -> tuple[dict[str, Any], dic
         if not any(key == own or key.startswith(own + ".") for own in stated)
     }
     merged = _merged(inherited, values)
-    needed = used(merged, kept | stated)
-    return merged, {key: kept[key] for key in kept if key in needed} | stated
+    used = needed(merged, kept | stated)
+    return merged, {key: source for key, source in kept.items() if key in used} | stated
 
 
 def _file_of(like: Any, path: Path, faults: Faults) -> Path | None:

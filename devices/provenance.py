@@ -83,15 +83,13 @@ def take_sources(
 
 
 def unstated(values: Mapping[str, Any], stated: Mapping[str, Source]) -> list[str]:
-    """Keys of the numbers in `values` for which neither they nor a table of theirs has a source."""
-    return [
-        key for key, _ in _numbers(values, ()) if ALL not in stated and not _nearest(key, stated)
-    ]
+    """Keys of the numbers in `values` of which `stated` says no source."""
+    return [key for key, _ in _numbers(values, ()) if _key_of(key, stated) is None]
 
 
-def used(values: Mapping[str, Any], stated: Mapping[str, Source]) -> set[str]:
-    """The keys in `stated` that tell the source of a number in `values`."""
-    return {_nearest(key, stated) or ALL for key, _ in _numbers(values, ())}
+def needed(values: Mapping[str, Any], stated: Mapping[str, Source]) -> set[str | None]:
+    """The keys in `stated` that tell the source of a number in `values`; None for no source."""
+    return {_key_of(key, stated) for key, _ in _numbers(values, ())}
 
 
 def check_sources(
@@ -103,15 +101,13 @@ def check_sources(
     Numbers of a list share the key of the list.
     """
     found: dict[str, Source] = {}
-    used: set[str] = set()
     numbers = dict(_numbers(values, ()))
     told = {fault.key for fault in faults.found}
     for key, value in numbers.items():
-        match = _nearest(key, stated) or (ALL if ALL in stated else None)
         if key in told:
-            # A number that is wrong has a source all the same.
-            used.update(filter(None, [match]))
-        elif match is None:
+            continue
+        match = _key_of(key, stated)
+        if match is None:
             faults.add(
                 key,
                 value,
@@ -119,8 +115,9 @@ def check_sources(
                 " (data-sheet, published, measured, fitted, assumed)",
             )
         else:
-            used.add(match)
             found[key] = stated[match]
+    # A number that is wrong has a source all the same.
+    used = needed(values, stated)
     for key in stated:
         if key not in used and not (key == ALL and numbers):
             allowed = "names no number of this file, or each has a nearer source"
@@ -128,10 +125,10 @@ def check_sources(
     return found
 
 
-def _nearest(key: str, stated: Mapping[str, Source]) -> str | None:
-    """The key itself, or the innermost table around it, for which a source is stated."""
+def _key_of(key: str, stated: Mapping[str, Source]) -> str | None:
+    """Of what a number's source is stated: itself, the innermost table around it, or all."""
     prefixes = (key.rsplit(".", cut)[0] for cut in range(key.count(".") + 1))
-    return next((prefix for prefix in prefixes if prefix in stated), None)
+    return next((prefix for prefix in (*prefixes, ALL) if prefix in stated), None)
 
 
 def _read_source(key: str, written: Any, faults: Faults) -> Source | None:

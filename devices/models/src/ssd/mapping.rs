@@ -187,9 +187,12 @@ impl Mapping {
     }
 
     /// Asks for the memory that [`Mapping::find`] and [`Mapping::put`] will need of a unit, which
-    /// comes while the caller does something else.
+    /// comes while the caller does something else; of a unit beyond the end for nothing.
     #[inline]
     pub(super) fn touch(&self, unit: u32) {
+        if unit >= self.units {
+            return;
+        }
         let laid = self.layout.find(unit);
         if laid.slot != NONE {
             self.marks.touch(laid.slot);

@@ -193,12 +193,8 @@ impl Ssd {
             return;
         }
         let (first, count) = self.units(offset, bytes);
-        let map = &self.translation.map;
-        for unit in [first, first + count - 1] {
-            if unit < map.units() {
-                map.touch(unit);
-            }
-        }
+        self.translation.map.touch(first);
+        self.translation.map.touch(first + count - 1);
     }
 
     /// Takes a command that arrives now, with its data if it is a write.

@@ -449,9 +449,7 @@ impl Ssd {
         for write in self.buffer.waiting.iter().take(taken) {
             let io = port.io(write.io);
             let (unit, _) = self.units(io.offset, io.bytes);
-            if unit < self.translation.map.units() {
-                self.translation.map.touch(unit);
-            }
+            self.translation.map.touch(unit);
         }
     }
 }

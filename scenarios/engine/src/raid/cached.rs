@@ -1,6 +1,7 @@
 //! Requests that meet the cache: which path they take, hits, write-back, waiting for room.
 
 use super::request::stage;
+use super::stripe::Role;
 use crate::plan::{ReadAhead, WritePolicy};
 use crate::system::{Event, System};
 use raidlab_kernel::{IoId, Op, Part, Time};
@@ -28,11 +29,8 @@ impl System {
         match io.op {
             Op::Read => {
                 store.cache.foresee(line, None);
-                let place = volume.geometry.data(piece.stripe, piece.column, 0);
-                let drive = volume.members[place.member as usize].drive;
-                let bytes = u64::from(piece.end - piece.start);
-                let offset = place.offset + u64::from(piece.start);
-                self.drives[drive as usize].device.foresee(offset, bytes);
+                let role = Role::Data(piece.column);
+                self.foresee_transfer(volume, piece.stripe, role, (piece.start, piece.end));
             }
             Op::Write => {
                 let group = volume.group(piece.stripe, piece.column);

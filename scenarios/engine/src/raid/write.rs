@@ -121,13 +121,24 @@ impl System {
         if volume.caching.is_none() {
             return;
         }
-        for transfer in transfers {
-            let unit = volume.place(job.stripe, transfer.role);
-            let drive = volume.members[unit.member as usize].drive;
-            let offset = unit.offset + u64::from(transfer.start);
-            let bytes = u64::from(transfer.end - transfer.start);
-            self.drives[drive as usize].device.foresee(offset, bytes);
+        for &Transfer { role, start, end } in transfers {
+            self.foresee_transfer(volume, job.stripe, role, (start, end));
         }
+    }
+
+    /// Asks for the memory that a drive will need of its map for a part of a unit.
+    #[inline]
+    pub(crate) fn foresee_transfer(
+        &self,
+        volume: &Volume,
+        stripe: u64,
+        role: Role,
+        (start, end): (u32, u32),
+    ) {
+        let place = volume.place(stripe, role);
+        let drive = volume.members[place.member as usize].drive;
+        let device = &self.drives[drive as usize].device;
+        device.foresee(place.offset + u64::from(start), u64::from(end - start));
     }
 
     /// More is lost than the parities can make good: nothing is read or written.
