@@ -135,6 +135,49 @@ fn a_filled_drive_holds_every_unit_once_and_in_order() {
     assert_ne!(slots.last(), Some(&NONE));
 }
 
+/// A drive that was filled, rewritten at random until that had settled, and left alone.
+fn rewritten_and_rested(
+    shape: Shape,
+    params: CollectionParams,
+    tile_units: u32,
+    seed: u64,
+) -> Translation {
+    let settle = PastLoad {
+        access: PastAccess::Random,
+        block_bytes: UNIT,
+        written_bytes: 0,
+        then_rests: true,
+        ..fill(shape)
+    };
+    let history = [fill(shape), settle];
+    prepare(shape, params, &history, UNIT, tile_units, (seed, "full"))
+}
+
+/// Victims drawn at random, and blocks moved to level wear, free little on a full drive: a tile
+/// that ended with fewer free blocks than its share would reach into the next one's.
+#[test]
+fn a_tile_ends_with_all_its_free_blocks_however_victims_are_chosen() {
+    let start_free_blocks = 7;
+    let shape = Shape {
+        units: (293 - WORKING_BLOCKS - start_free_blocks) * 3,
+        dies: 1,
+        blocks_per_die: 293,
+        sets_per_block: 1,
+        units_per_set: 3,
+    };
+    let params = CollectionParams {
+        policy: Policy::Random,
+        start_free_blocks,
+        level_wear: true,
+        wear_gap: 1,
+        ..CollectionParams::default()
+    };
+    let seed = 5_543_576_778_256_503_322;
+    let drive = rewritten_and_rested(shape, params, 1, seed);
+    drive.check().unwrap();
+    assert_eq!(drive.why_stuck(), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     /// The fullest drive that may be built, of any geometry, under any policy and with wear
@@ -170,15 +213,7 @@ proptest! {
             wear_gap,
             ..CollectionParams::default()
         };
-        let settle = PastLoad {
-            access: PastAccess::Random,
-            block_bytes: UNIT,
-            written_bytes: 0,
-            then_rests: true,
-            ..fill(shape)
-        };
-        let history = [fill(shape), settle];
-        let mut drive = prepare(shape, params, &history, UNIT, tile_units, (seed, "full"));
+        let mut drive = rewritten_and_rested(shape, params, tile_units, seed);
         let mut draws = Stream::new(seed, "test", "load");
         for _ in 0..5000 {
             drive.write(draws.below(u64::from(shape.units)) as u32, &mut Untimed);

@@ -19,36 +19,33 @@ impl Translation {
     /// Collects until every die has `target` free blocks, or as many as can be had.
     pub(in crate::ssd) fn collect_to<W: Work>(&mut self, target: u32, work: &mut W) {
         for die in 0..self.shape.dies {
-            for _ in 0..self.shape.blocks_per_die {
-                if self.dies[die as usize].free.len() >= target as usize {
-                    break;
-                }
-                if self.dies[die as usize].victim.is_none() && !self.choose_victim(die, Need::Pace)
-                {
-                    break;
-                }
-                while self.dies[die as usize].victim.is_some() {
-                    self.collect_set(die, work);
-                }
-            }
+            self.free_blocks(die, target, Need::Pace, work);
         }
     }
 
     /// Collects until the host may open a block: the write waits for all of it. False, and the
     /// drive is stuck, if no block of the die has anything to free.
-    ///
-    /// A policy may pick blocks that free little, again and again; when it has had as many tries
-    /// as there are blocks, the emptiest is taken. If that one is full of valid data nothing can
-    /// be freed; else every further try gains room.
     pub(super) fn make_room<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
+        let freed = self.free_blocks(die, 2, Need::Room, work);
+        if !freed {
+            self.stuck = Some(die);
+        }
+        freed
+    }
+
+    /// Collects until `die` has `target` free blocks; false if it cannot have as many.
+    ///
+    /// A policy may pick blocks that free little, again and again, and so may the levelling of
+    /// wear; when they have had as many tries as there are blocks, the emptiest is taken. If that
+    /// one is full of valid data nothing can be freed; else every further try gains room.
+    fn free_blocks<W: Work>(&mut self, die: u32, target: u32, need: Need, work: &mut W) -> bool {
         let mut tries = 0;
-        while self.dies[die as usize].free.len() < 2 {
+        while self.dies[die as usize].free.len() < target as usize {
             tries += 1;
             let emptiest = tries > self.shape.blocks_per_die;
             if self.dies[die as usize].victim.is_none() {
-                let needed = if emptiest { Need::Emptiest } else { Need::Room };
+                let needed = if emptiest { Need::Emptiest } else { need };
                 if !self.choose_victim(die, needed) {
-                    self.stuck = Some(die);
                     return false;
                 }
             }
