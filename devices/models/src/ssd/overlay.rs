@@ -4,7 +4,7 @@
 //! all its pages long before they have changed a tenth of it. So a page of the table is used only
 //! where many changes stand side by side; scattered ones are kept in a hash table (linear
 //! probing; neighbours share a cache line) until they are so many that the table is the smaller
-//! one. The hash table doubles as it grows: what an I/O costs does not depend on how many were
+//! one, or turn out to crowd on few of its pages. The hash table doubles as it grows: what an I/O costs does not depend on how many were
 //! before, and memory never exceeds the table's by more than a quarter.
 
 use super::bits::Bits;
@@ -20,6 +20,9 @@ const SMALL: usize = 1 << 22;
 const SCATTERED_SHARE: usize = 16;
 /// Places of a page: 4 KiB.
 const PAGE_SHIFT: u32 = 10;
+/// Changes to a page, on average, from which on a load has come to nearly all of its pages: of pages
+/// drawn at random one in twenty has not been drawn by then.
+const CROWDED: usize = 3;
 /// Places beside each other in one line of 64 bytes of the hash table.
 const LINE_SHIFT: u32 = 3;
 const FIRST_LINES: usize = 1 << 10;
@@ -156,7 +159,8 @@ impl Overlay {
         let Some(hash) = &mut self.scattered else {
             return;
         };
-        if hash.used * SCATTERED_SHARE < self.numbers.len() {
+        if hash.used * SCATTERED_SHARE < self.numbers.len() && !hash.is_crowded(self.numbers.len())
+        {
             return hash.double();
         }
         for (place, number) in hash.entries() {
@@ -217,6 +221,19 @@ impl Hash {
         2 * self.used >= self.places.len()
     }
 
+    /// True if the keys crowd on few pages of a table of so many places.
+    fn is_crowded(&self, places: usize) -> bool {
+        let most = (self.used / CROWDED).min(SMALL >> PAGE_SHIFT);
+        let mut seen = Bits::new((places >> PAGE_SHIFT) + 1);
+        let mut pages = 0;
+        self.entries().all(|(key, _)| {
+            let page = key >> PAGE_SHIFT;
+            pages += usize::from(!seen.get(page));
+            seen.set(page);
+            pages <= most
+        })
+    }
+
     fn double(&mut self) {
         let mut larger = Hash::new((2 * self.places.len()) >> LINE_SHIFT);
         for (key, number) in self.entries() {
@@ -260,6 +277,23 @@ mod tests {
             all.sort_unstable();
             prop_assert_eq!(overlay.changes(), all);
         }
+    }
+
+    /// Random places of so many pages that stand far apart.
+    fn changed_at_random(pages: u32) -> Overlay {
+        let mut overlay = Overlay::new(40_000_000);
+        let mut draws = raidlab_kernel::Stream::new(1, "test", "places");
+        for number in 1..=5000 {
+            let page = draws.below(u64::from(pages)) as u32 * (30_000 / pages);
+            overlay.set(page << PAGE_SHIFT | draws.below(1000) as u32, number);
+        }
+        overlay
+    }
+
+    #[test]
+    fn becomes_a_plain_table_when_changes_crowd_on_few_pages() {
+        assert!(changed_at_random(1000).scattered.is_none());
+        assert!(changed_at_random(3000).scattered.is_some());
     }
 
     #[test]
