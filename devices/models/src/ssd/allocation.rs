@@ -49,6 +49,7 @@ pub(super) struct Victim {
 /// A die's own books.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Die {
+    /// In the order in which they will be opened.
     pub(super) free: VecDeque<u32>,
     pub(super) frontiers: [Frontier; 2],
     pub(super) victim: Option<Victim>,
@@ -162,12 +163,12 @@ impl Blocks {
 }
 
 impl Die {
-    /// Takes a free block: the least worn if `level_wear`, else the one that is free longest.
-    pub(super) fn take_free(&mut self, blocks: &Blocks, level_wear: bool) -> Option<u32> {
-        if !level_wear {
-            return self.free.pop_front();
-        }
-        let least = (0..self.free.len()).min_by_key(|&i| blocks.erases(self.free[i]))?;
-        self.free.remove(least)
+    /// Lets an erased block be opened again: after all that are no more worn if `level_wear`, else
+    /// after all.
+    pub(super) fn add_free(&mut self, block: u32, blocks: &Blocks, level_wear: bool) {
+        let wear = blocks.erases(block);
+        let goes_behind = |&other: &u32| !level_wear || blocks.erases(other) <= wear;
+        let before = self.free.iter().rposition(goes_behind);
+        self.free.insert(before.map_or(0, |at| at + 1), block);
     }
 }

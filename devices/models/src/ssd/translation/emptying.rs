@@ -243,7 +243,7 @@ impl Translation {
         }
         books.victim = None;
         self.blocks.erase(victim.block);
-        books.free.push_back(victim.block);
+        books.add_free(victim.block, &self.blocks, self.params.level_wear);
         self.counts.erases += 1;
         work.erase(die);
         true

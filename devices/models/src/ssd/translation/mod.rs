@@ -401,7 +401,8 @@ impl Translation {
             self.blocks.close(full);
         }
         let block = books
-            .take_free(&self.blocks, self.params.level_wear)
+            .free
+            .pop_front()
             .expect("a die keeps a free block for garbage collection");
         self.map.rewrite(block);
         books.frontiers[stream] = Frontier { block, next: 0 };
