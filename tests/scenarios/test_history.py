@@ -76,6 +76,8 @@ def test_fresh_drives_have_no_past_and_a_stated_one_comes_last():
         # Collection works hard, and its own block must not start half empty in every tile.
         ("p3700-800", {"rw": "randwrite", "block_size": "64 KiB"}, "800 GB", 3),
         ("p3700-2000", {"rw": "randwrite", "block_size": "4 KiB"}, "2000 GB", 1.5),
+        # Collection must not be ahead of the host: it would rest after seven seconds.
+        ("p3700-2000", {"rw": "randwrite", "block_size": "4 KiB"}, "2000 GB", 10),
         ("sas2-ssd-400gb", {"profile": "file-copy"}, "32 GB", 3),
     ],
 )

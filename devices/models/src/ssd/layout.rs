@@ -171,7 +171,7 @@ impl Tiles {
 
     /// The drive's unit that is unit `local` of `tile`; none beyond the end of the drive,
     /// which cuts the last chunks off.
-    fn drive_unit(&self, tile: u32, local: u32) -> Option<u32> {
+    pub(super) fn drive_unit(&self, tile: u32, local: u32) -> Option<u32> {
         let (row, within) = self.chunk.split(local);
         let chunk = u64::from(row) * u64::from(self.tiles.get()) + u64::from(tile);
         let unit = chunk * u64::from(self.chunk.get()) + u64::from(within);
@@ -211,6 +211,8 @@ pub(super) struct TileEnd {
     /// True if the home of each unit is its own number: filled in order and not touched since.
     pub(super) in_order: bool,
     pub(super) blocks: Vec<TileBlock>,
+    /// Units that the host has yet to write until collection, which went ahead, is in step.
+    pub(super) ahead: u32,
     /// The open blocks, by index into `blocks`.
     pub(super) frontiers: [Frontier; 2],
     /// True if garbage collection came to a point where it could free nothing.

@@ -143,6 +143,11 @@ impl Mapping {
         }
     }
 
+    /// Where everything lay at the start.
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
     /// Number of units.
     pub(super) fn units(&self) -> u32 {
         self.units

@@ -161,8 +161,10 @@ pub(super) fn prepare(
     };
     debug_assert!(tiles.blocks.get() * tiling.layers <= shape.blocks_per_die);
     let mut drive = Translation::from_tiles(shape, params, tiles, draws);
-    if history.last().is_some_and(PastLoad::settles_at_random) {
-        drive.stagger(&mut Stream::new(seed, name, "phases of the dies"));
+    if let Some(load) = history.last().filter(|load| load.settles_at_random()) {
+        let area = Area::of(load, tiling, unit_bytes);
+        let units = area.first as u32..(area.first + area.units) as u32;
+        drive.stagger(&units, &mut Stream::new(seed, name, "phases of the dies"));
     }
     drive
 }
@@ -197,8 +199,9 @@ impl Past {
             }
         }
         // All tiles of a die together have as many free blocks as the die keeps.
-        tile.collect_to(self.params.start_free_blocks.max(1), &mut Untimed);
-        tile.into_tile()
+        let reserve = self.params.start_free_blocks.max(1);
+        let ahead = tile.collect_to(0, reserve, &mut Untimed).unwrap_or(0);
+        tile.into_tile(ahead)
     }
 }
 
@@ -221,21 +224,7 @@ fn undergo(
     unit_bytes: u64,
     draws: &mut Stream,
 ) {
-    let share = u64::from(tiling.count) * unit_bytes;
-    let per_set = u64::from(tiling.shape.units_per_set);
-    let units = u64::from(tiling.shape.units);
-    // The area in whole rows of chunks; even the smallest area has one.
-    let first = (load.start_bytes / share / per_set * per_set).min(units - per_set);
-    let end = (load.start_bytes + load.area_bytes)
-        .div_ceil(share)
-        .next_multiple_of(per_set)
-        .clamp(first + per_set, units);
-    let block = (load.block_bytes / unit_bytes).clamp(1, per_set);
-    let area = Area {
-        first,
-        units: end - first,
-        block,
-    };
+    let area = Area::of(load, tiling, unit_bytes);
     let mut position = 0;
     let mut round = |tile: &mut Translation, writes: u64| match load.access {
         PastAccess::Sequential => {
@@ -247,10 +236,11 @@ fn undergo(
         PastAccess::Random => area.write_randomly(tile, writes, draws),
     };
     if load.written_bytes > 0 {
-        round(
-            tile,
-            load.written_bytes.div_ceil(share).next_multiple_of(per_set),
-        );
+        let share = load
+            .written_bytes
+            .div_ceil(u64::from(tiling.count) * unit_bytes);
+        let per_set = u64::from(tiling.shape.units_per_set);
+        round(tile, share.next_multiple_of(per_set));
         return;
     }
     settle(tile, area.units, &mut round);
@@ -319,6 +309,23 @@ struct Area {
 }
 
 impl Area {
+    fn of(load: &PastLoad, tiling: Tiling, unit_bytes: u64) -> Area {
+        let share = u64::from(tiling.count) * unit_bytes;
+        let per_set = u64::from(tiling.shape.units_per_set);
+        let units = u64::from(tiling.shape.units);
+        // In whole rows of chunks; even the smallest area has one.
+        let first = (load.start_bytes / share / per_set * per_set).min(units - per_set);
+        let end = (load.start_bytes + load.area_bytes)
+            .div_ceil(share)
+            .next_multiple_of(per_set)
+            .clamp(first + per_set, units);
+        Area {
+            first,
+            units: end - first,
+            block: (load.block_bytes / unit_bytes).clamp(1, per_set),
+        }
+    }
+
     fn write_randomly(self, tile: &mut Translation, writes: u64, draws: &mut Stream) {
         let blocks = (self.units / self.block).max(1);
         for _ in 0..writes.div_ceil(self.block) {

@@ -6,7 +6,7 @@ use crate::ssd::collection::{self, CollectionParams, Policy};
 
 /// What a victim is needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Need {
+enum Need {
     /// To keep pace, in step with the host or in idle time: wear is levelled on the way.
     Pace,
     /// The host waits for a free block: wear can wait.
@@ -16,44 +16,55 @@ pub(super) enum Need {
 }
 
 impl Translation {
-    /// Collects until every die has `target` free blocks, or as many as can be had.
-    pub(in crate::ssd) fn collect_to<W: Work>(&mut self, target: u32, work: &mut W) {
-        for die in 0..self.shape.dies {
-            self.free_blocks(die, target, Need::Pace, work);
-        }
+    /// Collects until `die` has `target` free blocks. Gives how far that is ahead of the host: the
+    /// units that it would have written meanwhile, in step; none if the die cannot have as many.
+    pub(in crate::ssd) fn collect_to<W: Work>(
+        &mut self,
+        die: u32,
+        target: u32,
+        work: &mut W,
+    ) -> Option<u32> {
+        self.free_blocks(die, target, Need::Pace, work)
     }
 
     /// Collects until the host may open a block: the write waits for all of it. False, and the
     /// drive is stuck, if no block of the die has anything to free.
     pub(super) fn make_room<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
-        let freed = self.free_blocks(die, 2, Need::Room, work);
-        if !freed {
+        let enough = self.free_blocks(die, 2, Need::Room, work).is_some();
+        if !enough {
             self.stuck = Some(die);
         }
-        freed
+        enough
     }
 
-    /// Collects until `die` has `target` free blocks; false if it cannot have as many.
-    ///
     /// A policy may pick blocks that free little, again and again, and so may the levelling of
     /// wear; when they have had as many tries as there are blocks, the emptiest is taken. If that
     /// one is full of valid data nothing can be freed; else every further try gains room.
-    fn free_blocks<W: Work>(&mut self, die: u32, target: u32, need: Need, work: &mut W) -> bool {
-        let mut tries = 0;
+    fn free_blocks<W: Work>(
+        &mut self,
+        die: u32,
+        target: u32,
+        need: Need,
+        work: &mut W,
+    ) -> Option<u32> {
+        let (mut tries, mut ahead) = (0, 0);
         while self.dies[die as usize].free.len() < target as usize {
             tries += 1;
             let emptiest = tries > self.shape.blocks_per_die;
             if self.dies[die as usize].victim.is_none() {
                 let needed = if emptiest { Need::Emptiest } else { need };
                 if !self.choose_victim(die, needed) {
-                    return false;
+                    return None;
                 }
+            }
+            if let Some(victim) = self.dies[die as usize].victim {
+                ahead += victim.budget.saturating_sub(victim.written);
             }
             while self.dies[die as usize].victim.is_some() {
                 self.collect_set(die, work);
             }
         }
-        true
+        Some(ahead)
     }
 
     /// Lets collection on `die` keep pace with `units` that the host has written there.
@@ -159,7 +170,7 @@ impl Translation {
         !self.params.separate_frontiers && self.dies[die as usize].free.is_empty()
     }
 
-    pub(super) fn choose_victim(&mut self, die: u32, need: Need) -> bool {
+    fn choose_victim(&mut self, die: u32, need: Need) -> bool {
         let range = (die * self.shape.blocks_per_die, self.shape.blocks_per_die);
         let per_block = self.block_of.get();
         let mut params: CollectionParams = self.params;

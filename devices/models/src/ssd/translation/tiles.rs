@@ -1,13 +1,13 @@
 //! From a drive to the tile that a history has left, and from such a tile to a drive.
 
-use super::emptying::Need;
 use super::{Shape, Translation, Untimed};
-use crate::ssd::allocation::{Frontier, Origin};
+use crate::ssd::allocation::Frontier;
 use crate::ssd::bits::Bits;
 use crate::ssd::collection::CollectionParams;
 use crate::ssd::layout::{Layout, TileBlock, TileEnd, Tiles};
 use crate::ssd::mapping::NONE;
 use raidlab_kernel::Stream;
+use std::ops::Range;
 use std::sync::Arc;
 
 impl Translation {
@@ -75,33 +75,57 @@ impl Translation {
         self.moving = held;
     }
 
-    /// Lets every die be at another point of emptying a block. All dies start from one tile: in
-    /// step they would all do their hard and their easy work at the same time, which dies
-    /// that have been written at random for long do not.
-    pub(in crate::ssd) fn stagger(&mut self, draws: &mut Stream) {
+    /// Lets every die be at another point of emptying a block: the load that the drive has seen, on
+    /// these units of its tiles, goes on there for a part of the time that this takes. All dies
+    /// start from one tile, and in step they would all do their hard and their easy work at the
+    /// same time, which dies that have been written at random for long do not.
+    pub(in crate::ssd) fn stagger(&mut self, area: &Range<u32>, draws: &mut Stream) {
+        let Layout::Tiled(tiles) = self.map.layout() else {
+            return;
+        };
+        let ahead = tiles.end.ahead / self.shape.units_per_set;
+        let start_free_blocks = self.params.start_free_blocks;
         for die in 0..self.shape.dies {
-            let frontier = self.dies[die as usize].frontiers[Origin::Host as usize];
-            if frontier.block == NONE || frontier.next == self.block_of.get() {
-                self.open(die, Origin::Host, &mut Untimed);
-            }
-            let share = draws.unit();
-            let enough = self.params.start_free_blocks as usize;
-            if self.dies[die as usize].free.len() >= enough || !self.choose_victim(die, Need::Pace)
-            {
-                continue;
-            }
-            for _ in 0..(share * f64::from(self.shape.sets_per_block)) as u32 {
-                self.collect_set(die, &mut Untimed);
-            }
-            if let Some(victim) = &mut self.dies[die as usize].victim {
-                victim.written = (share * f64::from(victim.budget)) as u32;
+            // Collection waits until the host is in step with it.
+            self.params.start_free_blocks = 0;
+            self.write_on(die, ahead, area, draws);
+            self.params.start_free_blocks = start_free_blocks;
+            self.write_on(die, 1, area, draws);
+            if let Some(victim) = self.dies[die as usize].victim {
+                let sets = victim.budget.div_ceil(self.shape.units_per_set);
+                self.write_on(die, draws.below(u64::from(sets)) as u32, area, draws);
             }
         }
+        self.current = 0;
         self.reset_counts();
     }
 
-    /// The state in which a tile ends: tables and blocks in use, free blocks left out.
-    pub(in crate::ssd) fn into_tile(self) -> TileEnd {
+    /// The host writes so many page sets on a die, with any units of an area that it has there.
+    fn write_on(&mut self, die: u32, sets: u32, area: &Range<u32>, draws: &mut Stream) {
+        for _ in 0..sets {
+            self.current = die;
+            for _ in 0..self.shape.units_per_set {
+                if let Some(unit) = self.unit_on(die, area, draws) {
+                    self.write(unit, &mut Untimed);
+                }
+            }
+        }
+    }
+
+    /// Any unit of an area that a history has left on a die; none beyond the drive's end.
+    fn unit_on(&self, die: u32, area: &Range<u32>, draws: &mut Stream) -> Option<u32> {
+        let Layout::Tiled(tiles) = self.map.layout() else {
+            return None;
+        };
+        let layers = tiles.tiles.get() / self.shape.dies;
+        let layer = draws.below(u64::from(layers)) as u32;
+        let local = area.start + draws.below(u64::from(area.end - area.start)) as u32;
+        tiles.drive_unit(layer * self.shape.dies + die, local)
+    }
+
+    /// The state in which a tile ends: tables and blocks in use, free blocks left out. Collection is
+    /// so many units `ahead` of the host.
+    pub(in crate::ssd) fn into_tile(self, ahead: u32) -> TileEnd {
         let per_block = self.block_of.get();
         let free: Vec<bool> = {
             let mut free = vec![false; self.blocks.count() as usize];
@@ -147,6 +171,7 @@ impl Translation {
         let in_order = (0..).zip(&homes).all(|(unit, &home)| home == unit);
         TileEnd {
             stuck: self.stuck.is_some(),
+            ahead,
             homes: homes.into_boxed_slice(),
             units: units.into_boxed_slice(),
             laid,
