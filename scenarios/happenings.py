@@ -50,22 +50,21 @@ class Happening:
     lasts: int = 60_000_000_000
 
 
+def drives_of(array: Mapping[str, Any]) -> list[int]:
+    """The plan's drives of an array, spares behind the others."""
+    return [*array["drives"], *array.get("spares", [])]
+
+
 def plan_actions(
     happening: Happening, arrays: Sequence[Mapping[str, Any]]
 ) -> list[tuple[int, dict[str, Any]]]:
-    """The plan's actions, each with its delay in nanoseconds.
-
-    Raises:
-        IndexError: The array has no such drive.
-    """
+    """The plan's actions, each with its delay in nanoseconds."""
     what = happening.action
     plain: dict[str, Any] = {"action": what.replace("-", "_")}
     if what in _OF_AN_ARRAY:
         return [(0, plain | {"array": happening.array})]
     if what in _OF_A_DRIVE:
-        array = arrays[happening.array]
-        drives = [*array["drives"], *array.get("spares", [])]
-        plain["drive"] = drives[happening.drive]
+        plain["drive"] = drives_of(arrays[happening.array])[happening.drive]
         if what == "slow-drive":
             plain["extra_ns"] = happening.extra
         if what == "unreadable-sectors":
@@ -153,7 +152,7 @@ def _happening(key: str, event: EventTable, table: ScenarioTable, parts: Parts) 
         if found is None:
             return None
         array, plan = found, parts.arrays[found]
-        drives = [*plan["drives"], *plan.get("spares", [])]
+        drives = drives_of(plan)
         if event.action in _OF_A_DRIVE and event.drive >= len(drives):
             last = len(drives) - 1
             allowed = f"a drive of {plan['name']}: 0 to {last}, spares behind the others"

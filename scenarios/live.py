@@ -16,7 +16,7 @@ import simpy
 
 from raidlab.devices.faults import Faults
 from raidlab.scenarios import _engine
-from raidlab.scenarios.happenings import ACTIONS, Happening, plan_actions
+from raidlab.scenarios.happenings import ACTIONS, Happening, drives_of, plan_actions
 from raidlab.scenarios.system import Scenario, load_scenario
 from raidlab.sim.environment import Back, Environment, to_nanoseconds
 
@@ -107,7 +107,8 @@ class LiveSystem:
         if follow_data:
             plan["data"] = True
         self._arrays = plan["arrays"]
-        self._engine = _engine.Simulation(json.dumps(plan))
+        self._plan = json.dumps(plan)
+        self._engine = _engine.Simulation(self._plan)
         self._start = to_nanoseconds(env.now)
         self._waiting: dict[int, simpy.Event] = {}
         self._being_served = 0
@@ -156,18 +157,30 @@ class LiveSystem:
             offset: Of `unreadable-sectors`: first byte on the drive.
             size: Of `unreadable-sectors`: number of bytes.
             lasts: Of `power-fail` and `battery-learn`: for so many seconds.
+
+        Raises:
+            ValueError: It cannot happen in this system; what is allowed is told.
         """
-        if action not in ACTIONS:
-            raise ValueError(f"{action!r} cannot happen; allowed: {', '.join(ACTIONS)}")
+        _check("action", action, action in ACTIONS, ", ".join(ACTIONS))
         array = self._array(target)
+        drives = drives_of(self._arrays[array])
+        last = len(drives) - 1
+        _check(
+            "drive", drive, drive in range(len(drives)), f"0 to {last}, spares behind the others"
+        )
+        if action == "unreadable-sectors":
+            end = json.loads(_engine.capacities(self._plan))[drives[drive]]
+            _check("offset", offset, 0 <= offset < end, f"0 to below {end}, on the drive")
+            _check("size", size, size > 0, "more than 0 bytes")
+        if action == "battery-learn":
+            has_cache = any(array.get("cache") for array in self._arrays)
+            _check("action", action, has_cache, "that of a controller whose cache is used")
+        _check("extra", extra, extra >= 0, "0 seconds or more")
+        _check("lasts", lasts, lasts >= 0, "0 seconds or more")
         happening = Happening(
             action, array, drive, to_nanoseconds(extra), offset, size, to_nanoseconds(lasts)
         )
-        try:
-            actions = plan_actions(happening, self._arrays)
-        except IndexError:
-            raise ValueError(f"array {target!r} has no drive {drive}") from None
-        for delay, what in actions:
+        for delay, what in plan_actions(happening, self._arrays):
             if delay:
                 later = self.env.timeout(delay / 1e9, json.dumps(what))
                 later.callbacks.append(lambda event: self._act(event.value))
@@ -197,6 +210,8 @@ class LiveSystem:
 
     def _array(self, target: int | str) -> int:
         if isinstance(target, int):
+            arrays = len(self._arrays)
+            _check("target", target, target in range(arrays), f"0 to {arrays - 1}, or a name")
             return target
         index = self._engine.array(target)
         if index is None:
@@ -234,6 +249,12 @@ class LiveSystem:
         self._catch_up()
         self._being_served -= 1
         self._engine.served(back.io)
+
+
+def _check(name: str, value: object, holds: bool, allowed: str) -> None:
+    """Raises ValueError for an argument with a value that is not allowed."""
+    if not holds:
+        raise ValueError(f"{name} = {value!r}: allowed is {allowed}")
 
 
 def _plan(system: Scenario | str | Path) -> dict[str, Any]:

@@ -121,15 +121,34 @@ def test_a_learning_battery_makes_writes_wait_for_the_drives(drives):
 @pytest.mark.parametrize(
     ("what", "said"),
     [
-        ({"action": "explode"}, "allowed: fail-drive"),
-        ({"action": "fail-drive", "drive": 9}, "no drive 9"),
+        ({"action": "explode"}, "action = 'explode': allowed is fail-drive"),
+        (
+            {"action": "fail-drive", "drive": 9},
+            "drive = 9: allowed is 0 to .*, spares behind the others",
+        ),
+        ({"action": "fail-drive", "drive": -1}, "drive = -1"),
         ({"action": "fail-drive", "target": "dat"}, "no array named 'dat'"),
+        ({"action": "patrol-read", "target": 1}, "target = 1: allowed is 0 to 0"),
+        ({"action": "slow-drive", "extra": -1}, "extra = -1"),
+        ({"action": "power-fail", "lasts": -1}, "lasts = -1"),
+        ({"action": "unreadable-sectors", "offset": 10**15}, "offset = .* on the drive"),
+        ({"action": "unreadable-sectors", "size": 0}, "size = 0"),
     ],
 )
 def test_what_cannot_happen_is_told(drives, what, said):
     _, system = placed(drives / "sas.toml")
     with pytest.raises(ValueError, match=said):
         system.happen(**what)
+    assert system.events() == []
+
+
+def test_without_a_cache_no_battery_learns(drives):
+    scenario = tree(drives / "sas.toml")
+    del scenario["workload"], scenario["event"], scenario["controller"]
+    scenario["array"][0]["software_raid"] = "os"
+    system = LiveSystem(Environment(), build_scenario(scenario), follow_data=True)
+    with pytest.raises(ValueError, match="a controller whose cache is used"):
+        system.happen("battery-learn")
 
 
 def test_a_system_that_does_not_follow_its_data_says_so(drives):
