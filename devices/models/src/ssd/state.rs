@@ -45,13 +45,6 @@ pub struct PastLoad {
     pub then_rests: bool,
 }
 
-impl PastLoad {
-    /// True if it leaves the dies each at a point of its own.
-    fn settles_at_random(&self) -> bool {
-        self.access == PastAccess::Random && self.written_bytes == 0
-    }
-}
-
 /// Units in a tile below which a larger one does not take noticeable time.
 const TILE_UNITS: u32 = 1 << 18;
 /// Blocks that a tile has at least, so that victims are chosen from many.
@@ -160,8 +153,11 @@ pub(super) fn prepare(
         end,
     };
     debug_assert!(tiles.blocks.get() * tiling.layers <= shape.blocks_per_die);
+    // Once collection has worked, dies that were written at random are not in step.
+    let collected = tiles.end.blocks.iter().any(|block| block.erases > 0);
     let mut drive = Translation::from_tiles(shape, params, tiles, draws);
-    if let Some(load) = history.last().filter(|load| load.settles_at_random()) {
+    let at_random = |load: &&PastLoad| load.access == PastAccess::Random && collected;
+    if let Some(load) = history.last().filter(at_random) {
         let area = Area::of(load, tiling, unit_bytes);
         let units = area.first as u32..(area.first + area.units) as u32;
         drive.stagger(&units, &mut Stream::new(seed, name, "phases of the dies"));
@@ -241,9 +237,13 @@ fn undergo(
             .div_ceil(u64::from(tiling.count) * unit_bytes);
         let per_set = u64::from(tiling.shape.units_per_set);
         round(tile, share.next_multiple_of(per_set));
-        return;
+    } else {
+        settle(tile, area.units, &mut round);
     }
-    settle(tile, area.units, &mut round);
+    let (most_worn, _) = tile.wear();
+    if load.written_bytes == 0 || most_worn > 0 {
+        end_with_full_blocks(tile, &mut round);
+    }
 }
 
 /// Repeats rounds until write amplification no longer changes. A round writes as much as the area or,
@@ -274,11 +274,10 @@ fn settle(tile: &mut Translation, area: u64, round: &mut impl FnMut(&mut Transla
         }
         before = now;
     }
-    end_with_full_blocks(tile, round);
 }
 
 /// Goes on until the host's block is full and what collection's block lacks is next to nothing: a
-/// block left half full would be lost space in every tile but a die's first.
+/// block left half full would be lost space in every tile but a die's first, and an easy victim there.
 ///
 /// The two fill up at rates that have nothing to do with each other, so the longer this takes
 /// the less is asked for.
