@@ -10,11 +10,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from raidlab.devices.faults import Fault
 from raidlab.devices.schema import PastLoad
+from raidlab.devices.units import format_size
 from raidlab.scenarios.loads import RW
 from raidlab.scenarios.schema import ArrayTable, PastTable, ScenarioTable, WorkloadTable
 
 _FILL_BLOCK = 128 * 1024
+_MOST_TIMES = 1000
+"""How often a past may write the array: long before, nothing changes any more."""
+
+
+def beyond_array(past: PastTable, usable: int) -> Iterator[Fault]:
+    """Faults of a stated past that an array of `usable` bytes has no room or no time for."""
+    room = usable - past.area_start
+    if room <= 0:
+        allowed = f"below {usable} B ({format_size(usable)}), what the array holds"
+        yield Fault("area_start", format_size(past.area_start), allowed)
+    elif past.area is not None and past.area > room:
+        allowed = f"at most {room} B ({format_size(room)}), what the array holds behind area_start"
+        yield Fault("area", format_size(past.area), allowed)
+    if past.written is not None and past.written > _MOST_TIMES * usable:
+        allowed = (
+            f"at most {_MOST_TIMES} times what the array holds, {format_size(usable)}; left out:"
+            " until nothing changes any more"
+        )
+        yield Fault("written", format_size(past.written), allowed)
 
 
 def drive_histories(
@@ -31,7 +52,7 @@ def drive_histories(
         array: Its drives and its own `history`.
         loads: The workloads on it.
         usable: Bytes that it offers; of each drive if they are loaded independently.
-        capacities: Bytes of each drive.
+        capacities: Bytes of each drive that it may use.
     """
     past = [_stated(entry, usable) for entry in array.history]
     precondition = scenario.run.precondition
@@ -40,12 +61,14 @@ def drive_histories(
         past.insert(0, PastLoad("sequential", 0, fill, _FILL_BLOCK, fill))
     if precondition == "steady-state":
         past += _settled(loads, usable)
+    # One after the other all of each drive is used, side by side what the smallest has.
+    scale = min(capacities) / usable
     histories, start = [], 0
     for capacity in capacities:
         if array.level == "jbod":
             shares = [_overlap(load, start, capacity) for load in past]
         else:
-            shares = [_share(load, capacity / usable, array) for load in past]
+            shares = [_share(load, scale, array) for load in past]
         histories.append(tuple(share for share in shares if share is not None))
         start += capacity
     return histories

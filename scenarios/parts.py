@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 from raidlab.devices.catalogue import Device, find
 from raidlab.devices.controller import ControllerSpec
-from raidlab.devices.faults import Faults, SpecError
+from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.caching import FAST_LEVELS, cache_plan
-from raidlab.scenarios.history import drive_histories
+from raidlab.scenarios.history import beyond_array, drive_histories
 from raidlab.scenarios.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
 from raidlab.scenarios.tier import add_tier, stand_in, tier_name
 from raidlab.scenarios.topology import Attached
@@ -104,7 +104,7 @@ class Parts:
             capacities = self._used(key, table, chosen)
             usable = usable_bytes(table.level, table.stripe_unit, capacities) or None
         if usable is not None:
-            chosen = self.with_history(key, table, usable, chosen, name)
+            chosen = self.with_history(key, table, capacities, chosen, name)
         elif capacities and table.used is None:
             allowed = (
                 f"less: of the smallest drive, {format_size(min(capacities))}, nothing is used"
@@ -127,7 +127,7 @@ class Parts:
                     "drives": group,
                     "controller": 0 if controller[1] is not None else None,
                     "software": self._striped(table) and (table.software_raid == "os" or in_host),
-                    "used_bytes": table.used or 0,
+                    "used_bytes": table.used_bytes,
                     "spares": spares,
                     "background_share": table.rebuild_rate,
                     **cache_plan(table, *controller),
@@ -223,14 +223,14 @@ class Parts:
     def _used(
         self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]
     ) -> list[int]:
-        """Bytes of each drive that the array uses."""
+        """Bytes of each drive that the array uses: of a part of it, whole stripe units."""
         whole = [drive.spec.capacity_bytes(options) for drive, options in chosen]
         if table.used is None:
             return whole
         if not table.stripe_unit <= table.used <= min(whole):
             allowed = f"a stripe unit to {format_size(min(whole))}, what the smallest drive holds"
             self.faults.add(f"{key}.used", format_size(table.used), allowed)
-        return [min(table.used, capacity) for capacity in whole]
+        return [min(table.used_bytes, capacity) for capacity in whole]
 
     def _check_mixture(
         self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]
@@ -316,13 +316,14 @@ class Parts:
         self,
         key: str,
         table: ArrayTable,
-        usable: int,
+        capacities: list[int],
         chosen: list[tuple[Attached, DriveOptions]],
         name: str = "",
     ) -> list[tuple[Attached, DriveOptions]]:
         """The same drives with what they have been through.
 
-        `name` is the array's for the scenario's own; loads of the scenario then count.
+        `capacities` is what the array uses of each; `name` is the array's for the scenario's own:
+        loads of the scenario then count.
         """
         remember = [drive for drive, _ in chosen if "history" in drive.spec.options]
         if not remember:
@@ -336,11 +337,15 @@ class Parts:
             return chosen
         if self.scenario.run.snapshot is not None:
             return self._with_snapshot(key, table, chosen, self.scenario.run.snapshot)
-        for at, past in enumerate(table.history):
-            if past.area_start + (past.area or 1) > usable:
-                allowed = f"at most {usable} B from the start of the array"
-                self.faults.add(f"{key}.history.{at}.area", f"{past.area} B", allowed)
-                return chosen
+        usable = usable_bytes(table.level, table.stripe_unit, capacities)
+        beyond = [
+            Fault(f"{key}.history.{at}.{fault.key}", fault.value, fault.allowed)
+            for at, past in enumerate(table.history)
+            for fault in beyond_array(past, usable)
+        ]
+        if beyond:
+            self.faults.extend(beyond)
+            return chosen
         filled = self.scenario.run.filled
         if filled is not None and filled > usable:
             self.warnings.append(
@@ -354,7 +359,6 @@ class Parts:
             and self.scenario.target_name(at) == name
             and not any(True for _ in load.faults())
         ]
-        capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
         histories = drive_histories(self.scenario, table, loads, usable, capacities)
         return [
             (drive, replace(options, history=past) if drive in remember and past else options)

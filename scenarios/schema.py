@@ -92,6 +92,13 @@ class PastTable(Table):
     then_rests: bool = False
     """True if drives then had some minutes for collection in the background."""
 
+    def faults(self) -> Iterator[Fault]:
+        """Writes of nothing, or nowhere."""
+        if self.area == 0:
+            yield Fault("area", "0 B", 'above 0 B, or "whole"')
+        if self.written == 0:
+            yield Fault("written", "0 B", "above 0 B; left out: until nothing changes any more")
+
 
 class ArrayTable(Table):
     """`[[array]]`."""
@@ -120,6 +127,12 @@ class ArrayTable(Table):
             yield Fault("stripe_unit", f"{self.stripe_unit} B", allowed)
         if self.rebuild_rate == 0:
             yield Fault("rebuild_rate", 0, "above 0, at most 1: at 0 nothing would ever be rebuilt")
+
+    @property
+    def used_bytes(self) -> int:
+        """`used` in whole stripe units, so that no drive begins within one; 0 for all."""
+        unit = self.stripe_unit
+        return self.used // unit * unit if self.used and unit else 0
 
     @property
     def count(self) -> int:

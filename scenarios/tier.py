@@ -90,7 +90,7 @@ def add_tier(
     array = ArrayTable.model_construct(
         **{**vars(array), "history": _past(parts, name, array.stripe_unit, usable)}
     )
-    members = parts.attach(parts.with_history(key, array, usable, chosen))
+    members = parts.attach(parts.with_history(key, array, capacities, chosen))
     parts.arrays.append(
         {
             "name": array.name,

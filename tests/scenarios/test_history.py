@@ -2,6 +2,7 @@
 
 import pytest
 
+from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import PastLoad
 from raidlab.scenarios.history import drive_histories
 from raidlab.scenarios.schema import ScenarioTable
@@ -66,6 +67,56 @@ def test_fresh_drives_have_no_past_and_a_stated_one_comes_last():
     past = [{"rw": "randwrite", "block_size": "4 KiB", "area": "10 GB", "written": "50 GB"}]
     (history,) = histories("jbod", 1, 100 * GB, "filled", history=past)
     assert history[1] == PastLoad("random", 0, 10 * GB, 4096, 50 * GB)
+
+
+@pytest.mark.parametrize("level", ["jbod", "independent", "raid0", "raid10", "raid5"])
+def test_what_an_array_does_not_use_of_its_drives_has_never_been_written(level):
+    """Over-provisioning by `used`: half of each drive stays spare."""
+    tree = {
+        "controller": {"model": "lsi2208-1g-3.0"},
+        "array": [
+            {"level": level, "used": "100 GB", "drives": [{"model": "sas-6g-ssd", "count": 4}]}
+        ],
+        "workload": [{"rw": "randwrite", "block_size": "4 KiB"}],
+        "run": {"precondition": "steady-state"},
+    }
+    plan = build_scenario(tree).plan(0, 0)
+    used = 100 * GB // (64 * 1024) * 64 * 1024
+    for array in plan["arrays"]:
+        assert array["used_bytes"] == used
+        for drive in array["drives"]:
+            history = plan["devices"][plan["drives"][drive]["device"]]["history"]
+            written = [load["area_bytes"] for load in history]
+            assert written == pytest.approx([used, used], abs=4096)
+
+
+def test_of_drives_of_two_sizes_the_larger_has_held_what_the_smaller_has():
+    table = {"level": "raid0", "drives": [{"model": "x", "count": 2}]}
+    scenario = ScenarioTable.model_validate(
+        {"array": [table], "run": {"precondition": "filled"}}, strict=False
+    )
+    found = drive_histories(scenario, scenario.array[0], (), 200 * GB, [100 * GB, 400 * GB])
+    assert [load.written_bytes for (load,) in found] == [100 * GB, 100 * GB]
+
+
+@pytest.mark.parametrize(
+    ("past", "key", "allowed"),
+    [
+        ({"area": "0 B"}, "area", 'above 0 B, or "whole"'),
+        ({"written": "0 B"}, "written", "above 0 B"),
+        ({"area_start": "900 GB"}, "area_start", "below 200000000000 B"),
+        ({"area_start": "150 GB", "area": "60 GB"}, "area", "at most 50000000000 B"),
+        ({"written": "1000 PB"}, "written", "at most 1000 times what the array holds, 200 GB"),
+    ],
+)
+def test_a_past_that_cannot_have_been_is_told_by_its_own_key(past, key, allowed):
+    drive = {"model": "sas-6g-ssd"}
+    load = {"rw": "randread", "block_size": "4 KiB"}
+    with pytest.raises(SpecError) as refused:
+        build_scenario({"array": [{"drives": [drive], "history": [past]}], "workload": [load]})
+    (fault,) = refused.value.faults
+    assert (fault.key, fault.value) == (f"array.0.history.0.{key}", past[key])
+    assert fault.allowed.startswith(allowed)
 
 
 @pytest.mark.parametrize(
