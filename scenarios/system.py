@@ -55,6 +55,8 @@ class Scenario:
     written: Mapping[str, Any]
     """The scenario as it was written."""
     path: str = ""
+    snapshot: str = ""
+    """Digest of the file of `run.snapshot`, if there is one."""
 
     def plan(self, point: int, replication: int, seed: int | None = None) -> dict[str, Any]:
         """The engine's plan of one run.
@@ -65,7 +67,8 @@ class Scenario:
             seed: Replaces the scenario's own.
         """
         plan = copy.deepcopy(dict(self.base))
-        plan["seed"] = _replicated(self.seed if seed is None else seed, replication)
+        seed = self.seed if seed is None else seed
+        plan["seed"] = _own_seed(seed, replication, self.snapshot)
         for workload in self.workloads:
             for part in workload.parts:
                 arrival = plan["workloads"][part]["arrival"]
@@ -89,11 +92,24 @@ def fingerprint(plan: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _replicated(seed: int, replication: int) -> int:
-    if replication == 0:
+def _own_seed(seed: int, replication: int, snapshot: str) -> int:
+    """The seed of one run.
+
+    With the seed of the run that has saved its snapshot it would write to the same places in the
+    same order, and blocks filled side by side would become free side by side.
+    """
+    if replication == 0 and not snapshot:
         return seed
-    digest = hashlib.sha256(f"{seed} replication {replication}".encode()).digest()
-    return int.from_bytes(digest[:8], "little") >> 1
+    text = f"{seed} replication {replication}{snapshot and f' from {snapshot}'}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
+
+
+def _digest(file: Path | None) -> str:
+    """Of a file's content; empty if it cannot be read, which the engine tells."""
+    try:
+        return "" if file is None else hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return ""
 
 
 def load_scenario(path: str | Path) -> Scenario:
@@ -163,6 +179,7 @@ def build_scenario(
         base=plan,
         written=dict(tree),
         path="" if path is None else str(path),
+        snapshot=_digest(parts.snapshot),
     )
 
 
