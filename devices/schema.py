@@ -48,7 +48,10 @@ class PastLoad:
     written_bytes: int
     """Altogether; 0 to go on until write amplification has settled."""
     ongoing: bool = False
-    """True if it goes on until the run begins: what it wrote last still fills the buffer."""
+    """True if it goes on until the run begins: what it wrote last still fills the buffer.
+    Neighbours in a history that go on do so together."""
+    weight: int = 1
+    """Its part of the bytes that loads which go on together write."""
     then_rests: bool = False
     """True if the drive then had some minutes for collection in the background."""
 

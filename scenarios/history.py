@@ -13,10 +13,12 @@ from dataclasses import replace
 from raidlab.devices.faults import Fault
 from raidlab.devices.schema import PastLoad
 from raidlab.devices.units import format_size
-from raidlab.scenarios.loads import RW
+from raidlab.scenarios.loads import HOT_SHARE, RW
 from raidlab.scenarios.schema import ArrayTable, PastTable, ScenarioTable, WorkloadTable
 
 _FILL_BLOCK = 128 * 1024
+_ALL = 1_000_000
+"""The weights of loads that go on together, summed up."""
 _MOST_TIMES = 1000
 """How often a past may write the array: long before, nothing changes any more."""
 
@@ -88,16 +90,50 @@ def _stated(entry: PastTable, usable: int) -> PastLoad:
 
 
 def _settled(loads: Sequence[WorkloadTable], usable: int) -> Iterator[PastLoad]:
-    """The measured loads' own writes, for so long that nothing changes any more."""
-    for load in loads:
-        wanted = load.load()
-        if wanted.read_share < 1:
-            area = usable - load.area_start if load.area is None else load.area
-            # A sequential load has settled after one pass.
-            written = area if wanted.access == "sequential" else 0
+    """The measured loads' own writes, side by side until nothing changes any more."""
+    writing = [load for load in loads if load.load().read_share < 1]
+    bytes_of = [
+        each * _bytes_written(load) for each, load in zip(_paces(writing), writing, strict=True)
+    ]
+    for load, written in zip(writing, bytes_of, strict=True):
+        access, block = load.load().access, load.load().block_bytes
+        for start, area, share in _places(load, usable):
             yield PastLoad(
-                wanted.access, load.area_start, area, wanted.block_bytes, written, ongoing=True
+                access,
+                start,
+                area,
+                block,
+                # A sequential load has settled after one pass.
+                area if access == "sequential" else 0,
+                ongoing=True,
+                weight=max(1, round(_ALL * share * written / sum(bytes_of))),
             )
+
+
+def _paces(loads: Sequence[WorkloadTable]) -> Iterator[float]:
+    """How many I/Os each of the loads makes beside the others, as far as they say."""
+    if all(load.rate is not None for load in loads):
+        return (load.rate or 0.0 for load in loads)
+    if all(load.rate is None for load in loads):
+        return (float((load.outstanding or (1,))[0]) for load in loads)
+    return (1.0 for _ in loads)
+
+
+def _bytes_written(load: WorkloadTable) -> float:
+    """Bytes that a load writes with each of its I/Os, in the mean."""
+    wanted = load.load()
+    return (1 - wanted.read_share) * wanted.block_bytes
+
+
+def _places(load: WorkloadTable, usable: int) -> Iterator[tuple[int, int, float]]:
+    """Where a load's writes go: first byte, bytes, share of the writes."""
+    share = 0.0
+    if load.hot_spot is not None:
+        share = HOT_SHARE if load.hot_share is None else load.hot_share
+        yield load.area_start + load.hot_start, load.hot_spot, share
+    area = usable - load.area_start if load.area is None else load.area
+    if share < 1:
+        yield load.area_start, area, 1 - share
 
 
 def _overlap(load: PastLoad, start: int, capacity: int) -> PastLoad | None:
@@ -107,9 +143,13 @@ def _overlap(load: PastLoad, start: int, capacity: int) -> PastLoad | None:
     if area <= 0:
         return None
     written = load.written_bytes * area // load.area_bytes
-    block = min(load.block_bytes, area)
     return replace(
-        load, start_bytes=first - start, area_bytes=area, block_bytes=block, written_bytes=written
+        load,
+        start_bytes=first - start,
+        area_bytes=area,
+        block_bytes=min(load.block_bytes, area),
+        written_bytes=written,
+        weight=max(1, load.weight * area // load.area_bytes),
     )
 
 

@@ -14,6 +14,9 @@ Rw = Literal["read", "write", "rw", "readwrite", "randread", "randwrite", "randr
 OUTSTANDING = (1, 3, 8, 16, 32, 64, 128, 256, 512)
 """Outstanding I/Os at which the published curves were measured; `max` is the best of them."""
 
+HOT_SHARE = 0.85
+"""Share of the I/Os that go to a hot spot, where a load does not say."""
+
 _KIB = 1024
 
 

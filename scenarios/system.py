@@ -18,6 +18,7 @@ from raidlab.devices.schema import check, read_toml
 from raidlab.devices.units import format_size
 from raidlab.scenarios.caching import controller_plan, settings_warnings
 from raidlab.scenarios.happenings import happenings
+from raidlab.scenarios.loads import HOT_SHARE
 from raidlab.scenarios.parts import Parts
 from raidlab.scenarios.schema import ScenarioTable, WorkloadTable
 from raidlab.scenarios.support import not_yet
@@ -379,7 +380,7 @@ def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) ->
     hot_spot = None
     if workload.hot_spot is not None:
         hot_spot = {
-            "share": 0.85 if workload.hot_share is None else workload.hot_share,
+            "share": HOT_SHARE if workload.hot_share is None else workload.hot_share,
             "start_bytes": workload.area_start + workload.hot_start,
             "bytes": workload.hot_spot,
         }

@@ -30,7 +30,7 @@ def test_a_single_drive_is_filled_and_then_loaded_where_it_is_measured():
     assert history == (
         PastLoad("sequential", 0, 100 * GB, 128 * 1024, 100 * GB),
         # Reads leave nothing behind; the writes of the profile settle in their area.
-        PastLoad("random", 0, 32 * GB, 64 * 1024, 0, ongoing=True),
+        PastLoad("random", 0, 32 * GB, 64 * 1024, 0, ongoing=True, weight=1_000_000),
     )
 
 
@@ -117,6 +117,55 @@ def test_a_past_that_cannot_have_been_is_told_by_its_own_key(past, key, allowed)
     (fault,) = refused.value.faults
     assert (fault.key, fault.value) == (f"array.0.history.0.{key}", past[key])
     assert fault.allowed.startswith(allowed)
+
+
+STEADY = {"rw": "randwrite", "block_size": "4 KiB", "align": "4 KiB"}
+
+
+def amplification(*loads):
+    tree = {
+        "array": [{"drives": [{"model": "sas2-ssd-400gb"}]}],
+        "workload": list(loads),
+        "run": {"precondition": "steady-state", "warm_up": "500 ms", "duration": "2 s"},
+    }
+    return simulate(build_scenario(tree)).results[0]["write_amplification"]
+
+
+def test_loads_settle_side_by_side_and_not_the_last_of_them():
+    """Each half of a drive written at random is the drive written at random."""
+    whole = amplification(STEADY | {"outstanding": 32})
+    half = STEADY | {"outstanding": 16, "area": "200 GB"}
+    halves = amplification(half, half | {"area_start": "200 GB"})
+    assert halves == pytest.approx(whole, rel=0.03)
+    # A stream beside it writes over one block after the other, and not all of the drive.
+    stream = {"rw": "write", "block_size": "128 KiB", "outstanding": 1}
+    assert 1.3 < amplification(STEADY | {"outstanding": 32}, stream) < whole
+
+
+def test_a_hot_spot_counts_in_the_steady_state():
+    """The emptiest block is often one whose cold units are moved again and again."""
+    spot = {"outstanding": 32, "hot_spot": "20 GB", "hot_share": 0.9}
+    assert amplification(STEADY | spot) > 1.08 * amplification(STEADY | {"outstanding": 32})
+
+
+def test_loads_weigh_as_much_as_they_write():
+    table = ScenarioTable.model_validate(
+        {
+            "array": [{"level": "jbod", "drives": [{"model": "x"}]}],
+            "workload": [
+                {"profile": "database", "rate": "3000 IO/s", "hot_spot": "10 GB"},
+                {"rw": "write", "block_size": "64 KiB", "rate": "500 IO/s", "area": "50 GB"},
+            ],
+            "run": {"precondition": "steady-state"},
+        },
+        strict=False,
+    )
+    ((_, *settled),) = drive_histories(table, table.array[0], table.workload, 100 * GB, [100 * GB])
+    database, stream = 0.33 * 8 * 3000, 64 * 500
+    expected = [0.85 * database, 0.15 * database, stream]
+    weights = [each / sum(expected) * 1e6 for each in expected]
+    assert [load.weight for load in settled] == pytest.approx(weights, abs=1)
+    assert [load.area_bytes for load in settled] == [10 * GB, 100 * GB, 50 * GB]
 
 
 @pytest.mark.parametrize(

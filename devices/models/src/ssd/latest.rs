@@ -62,6 +62,7 @@ mod tests {
             block_bytes: 8192,
             written_bytes: 0,
             ongoing,
+            weight: 1,
             then_rests: false,
         }
     }

@@ -38,11 +38,24 @@ pub struct PastLoad {
     /// Bytes written altogether; 0 to go on until write amplification has settled.
     pub written_bytes: u64,
     /// True if the load goes on until the run begins: what it wrote last still fills the buffer.
+    /// Neighbours in a history that go on do so together.
     #[serde(default)]
     pub ongoing: bool,
+    /// Its part of the bytes that loads which go on together write.
+    #[serde(default = "one")]
+    pub weight: u32,
     /// True if the drive then had some minutes for collection in the background.
     #[serde(default)]
     pub then_rests: bool,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// The loads of a history that follow each other, those together that go on together.
+fn one_after_the_other(history: &[PastLoad]) -> impl DoubleEndedIterator<Item = &[PastLoad]> {
+    history.chunk_by(|load, next| load.ongoing && next.ongoing)
 }
 
 /// Units in a tile below which a larger one does not take noticeable time.
@@ -157,7 +170,8 @@ pub(super) fn prepare(
     let collected = tiles.end.blocks.iter().any(|block| block.erases > 0);
     let mut drive = Translation::from_tiles(shape, params, tiles, draws);
     let at_random = |load: &&PastLoad| load.access == PastAccess::Random && collected;
-    if let Some(load) = history.last().filter(at_random) {
+    let last = one_after_the_other(history).next_back().unwrap_or_default();
+    if let Some(load) = last.iter().rev().find(at_random) {
         let area = Area::of(load, tiling, unit_bytes);
         let units = area.first as u32..(area.first + area.units) as u32;
         drive.stagger(&units, &mut Stream::new(seed, name, "phases of the dies"));
@@ -182,15 +196,15 @@ impl Past {
         let draws = Stream::new(self.seed, "tile", "victims of the past");
         let mut tile = Translation::new(self.tiling.shape, self.params, Layout::Empty, draws);
         let mut load_draws = Stream::new(self.seed, "tile", "past load");
-        for load in &self.history {
+        for loads in one_after_the_other(&self.history) {
             undergo(
                 &mut tile,
-                load,
+                loads,
                 self.tiling,
                 self.unit_bytes,
                 &mut load_draws,
             );
-            if load.then_rests {
+            if loads.iter().any(|load| load.then_rests) {
                 self.rest(&mut tile);
             }
         }
@@ -212,37 +226,55 @@ impl Past {
     }
 }
 
-/// Lets the tile see its share of a load.
+/// Lets the tile see its share of a load, or of several that go on together.
 fn undergo(
     tile: &mut Translation,
-    load: &PastLoad,
+    loads: &[PastLoad],
     tiling: Tiling,
     unit_bytes: u64,
     draws: &mut Stream,
 ) {
-    let area = Area::of(load, tiling, unit_bytes);
-    let mut position = 0;
-    let mut round = |tile: &mut Translation, writes: u64| match load.access {
-        PastAccess::Sequential => {
-            for _ in 0..writes {
-                tile.write((area.first + position) as u32, &mut Untimed);
-                position = (position + 1) % area.units;
-            }
-        }
-        PastAccess::Random => area.write_randomly(tile, writes, draws),
+    let mut writers: Vec<Writer> = loads
+        .iter()
+        .map(|load| Writer::of(load, tiling, unit_bytes))
+        .collect();
+    let area: u64 = writers.iter().map(|writer| writer.area.units).sum();
+    let mut round = |tile: &mut Translation, writes| write(tile, &mut writers, writes, draws);
+    let stated = match loads {
+        [only] => only.written_bytes,
+        _ => 0,
     };
-    if load.written_bytes > 0 {
-        let share = load
-            .written_bytes
-            .div_ceil(u64::from(tiling.count) * unit_bytes);
+    if stated > 0 {
+        let share = stated.div_ceil(u64::from(tiling.count) * unit_bytes);
         let per_set = u64::from(tiling.shape.units_per_set);
         round(tile, share.next_multiple_of(per_set));
     } else {
-        settle(tile, area.units, &mut round);
+        settle(tile, area.min(u64::from(tiling.shape.units)), &mut round);
     }
     let (most_worn, _) = tile.wear();
-    if load.written_bytes == 0 || most_worn > 0 {
+    if stated == 0 || most_worn > 0 {
         end_with_full_blocks(tile, &mut round);
+    }
+}
+
+/// So many units of a load or, block by block, of several in the proportion of their weights.
+fn write(tile: &mut Translation, writers: &mut [Writer], units: u64, draws: &mut Stream) {
+    if let [only] = writers {
+        return only.write(tile, units, draws);
+    }
+    let all = writers.iter().map(Writer::frequency).sum();
+    let mut left = units;
+    while left > 0 {
+        let mut drawn = draws.below(all);
+        let next = writers.iter_mut().find(|writer| {
+            let found = drawn < writer.frequency();
+            drawn = drawn.saturating_sub(writer.frequency());
+            found
+        });
+        let writer = next.expect("less than the sum was drawn");
+        let block = writer.area.block;
+        writer.write(tile, block, draws);
+        left = left.saturating_sub(block);
     }
 }
 
@@ -332,6 +364,43 @@ impl Area {
             for unit in start..start + self.block {
                 tile.write(unit as u32, &mut Untimed);
             }
+        }
+    }
+}
+
+/// A load on a tile.
+struct Writer {
+    area: Area,
+    access: PastAccess,
+    weight: u32,
+    /// Where in its area a sequential one is.
+    position: u64,
+}
+
+impl Writer {
+    fn of(load: &PastLoad, tiling: Tiling, unit_bytes: u64) -> Writer {
+        Writer {
+            area: Area::of(load, tiling, unit_bytes),
+            access: load.access,
+            weight: load.weight,
+            position: 0,
+        }
+    }
+
+    /// How often it writes a block, beside others: the larger its blocks, the less often.
+    fn frequency(&self) -> u64 {
+        (u64::from(self.weight) << 16) / self.area.block + 1
+    }
+
+    fn write(&mut self, tile: &mut Translation, units: u64, draws: &mut Stream) {
+        match self.access {
+            PastAccess::Sequential => {
+                for _ in 0..units {
+                    tile.write((self.area.first + self.position) as u32, &mut Untimed);
+                    self.position = (self.position + 1) % self.area.units;
+                }
+            }
+            PastAccess::Random => self.area.write_randomly(tile, units, draws),
         }
     }
 }

@@ -137,6 +137,7 @@ fn params() -> SsdParams {
             block_bytes: 65536,
             written_bytes: 32 << 20,
             ongoing: false,
+            weight: 1,
             then_rests: false,
         }],
         snapshot: None,

@@ -29,6 +29,7 @@ fn fill(shape: Shape) -> PastLoad {
         block_bytes: 128 << 10,
         written_bytes: u64::from(shape.units) * UNIT,
         ongoing: false,
+        weight: 1,
         then_rests: false,
     }
 }
@@ -109,6 +110,74 @@ fn a_small_area_rewritten_on_a_full_drive_agrees_with_the_full_drive() {
         (got / expected - 1.0).abs() <= 0.02,
         "{got:.4}, full drive {expected:.4}"
     );
+}
+
+/// Nine tenths of the writes go to a tenth of the drive, the rest anywhere: two loads that go on together.
+#[test]
+fn loads_that_go_on_together_agree_with_the_full_drive_under_both() {
+    let shape = shape(1024, 0.9);
+    let params = CollectionParams::default();
+    let units = u64::from(shape.units);
+    let tenth = units / 10;
+    let mut draws = Stream::new(5, "test", "both loads");
+    let mut both = |drive: &mut Translation, rounds: f64| {
+        drive.reset_counts();
+        for _ in 0..(rounds * units as f64) as u64 {
+            let hot = draws.below(10) < 9;
+            let unit = draws.below(if hot { tenth } else { units });
+            drive.write(unit as u32, &mut Untimed);
+        }
+        drive.check().unwrap();
+        drive.counts().write_amplification()
+    };
+    let victims = Stream::new(3, "full", "victims");
+    let mut full = Translation::new(shape, params, Layout::Empty, victims);
+    for unit in 0..shape.units {
+        full.write(unit, &mut Untimed);
+    }
+    both(&mut full, 12.0);
+    let load = |area: u64, weight| PastLoad {
+        access: PastAccess::Random,
+        block_bytes: UNIT,
+        area_bytes: area * UNIT,
+        written_bytes: 0,
+        ongoing: true,
+        weight,
+        ..fill(shape)
+    };
+    let history = [fill(shape), load(tenth, 9), load(units, 1)];
+    let tile_units = shape.units / 8;
+    let mut scaled = prepare(shape, params, &history, UNIT, tile_units, (1, "scaled"));
+    let expected = both(&mut full, 1.0);
+    let got = both(&mut scaled, 1.0);
+    assert!(
+        (got / expected - 1.0).abs() <= 0.02,
+        "{got:.4}, full drive {expected:.4}"
+    );
+}
+
+/// A stream beside random writes over the same area.
+#[test]
+fn of_loads_that_go_on_together_the_last_is_not_the_only_one() {
+    let shape = shape(1024, 0.9);
+    let units = u64::from(shape.units);
+    let ongoing = |access, written_bytes| PastLoad {
+        access,
+        block_bytes: UNIT,
+        written_bytes,
+        ongoing: true,
+        ..fill(shape)
+    };
+    let random = ongoing(PastAccess::Random, 0);
+    let stream = ongoing(PastAccess::Sequential, units * UNIT);
+    let params = CollectionParams::default();
+    let moved = |loads: &[PastLoad]| {
+        let history = [&[fill(shape)], loads].concat();
+        let mut drive = prepare(shape, params, &history, UNIT, 0, (1, "drive"));
+        amplification(&mut drive, units, 0.3)
+    };
+    let (alone, mixed) = (moved(&[random]), moved(&[random, stream]));
+    assert!(mixed > 1.5 && mixed < alone, "{mixed:.3}, alone {alone:.3}");
 }
 
 #[test]

@@ -306,6 +306,7 @@ fn books_agree_with_every_policy_and_a_saved_state_goes_on_as_if_it_had_never_be
             block_bytes: 4096,
             written_bytes,
             ongoing: false,
+            weight: 1,
             then_rests: false,
         };
         let history = [
