@@ -72,6 +72,23 @@ def test_an_io_that_the_power_failure_cuts_off_raises(drives):
     assert [event["what"] for event in system.events()] == ["power failed", "power back"]
 
 
+def test_an_io_waits_while_the_power_is_off(drives):
+    env, system = placed(drives / "sas.toml", write="write-through")
+    ends = []
+
+    def writer():
+        yield env.timeout(1)
+        system.happen("power-fail", lasts=2)
+        yield env.timeout(0.5)
+        for ask in (system.write, system.read):
+            done = yield ask(0, 8 * KIB)
+            ends.append((round(env.now, 1), round(done.latency, 1)))
+
+    env.run(env.process(writer()))
+    assert ends == [(3.0, 1.5), (3.0, 0.0)]
+    assert system.data()["acknowledged_writes"] == 1
+
+
 def test_a_spare_takes_over_and_the_new_drive_gets_its_data_back(drives):
     env, system = placed(drives / "small.toml", spares=1, write="write-through")
 

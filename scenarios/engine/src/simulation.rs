@@ -59,7 +59,8 @@ impl Simulation {
         self.system.calendar.next_time()
     }
 
-    /// Submits an I/O now; `mark` (below 2^31) comes back with its completion.
+    /// Submits an I/O now; `mark` (below 2^31) comes back with its completion. While the power is off
+    /// it waits, as loads do.
     ///
     /// # Errors
     /// Says what is wrong with the array, the range or the mark.
@@ -92,9 +93,12 @@ impl Simulation {
         let thread = self.system.outside_thread_of(mark);
         let request = Request { op, offset, bytes };
         self.system.calendar.advance_to(self.now);
-        Ok(self
+        let on = self.now.max(self.system.raid.off_until);
+        let id = self
             .system
-            .enter(request, array, thread, OUTSIDE | mark, self.now))
+            .enter(request, array, thread, OUTSIDE | mark, on);
+        self.system.ios[id].issued = self.now;
+        Ok(id)
     }
 
     /// Goes on until something comes back or the clock reaches `limit`, whichever is first.
