@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Mapping
 from itertools import count
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -28,6 +29,10 @@ _WHY = (
     "refused, since what it wants is lost or cannot be kept",
     "the power failed while it was under way",
 )
+
+
+_TEN_YEARS = 10 * 365 * 86400
+_SECONDS = "a number of seconds, 0 or more, at most ten years"
 
 
 class Command(NamedTuple):
@@ -165,20 +170,26 @@ class LiveSystem:
         array = self._array(target)
         drives = drives_of(self._arrays[array])
         last = len(drives) - 1
-        _check(
-            "drive", drive, drive in range(len(drives)), f"0 to {last}, spares behind the others"
-        )
+        there = _is_whole(drive) and drive <= last
+        _check("drive", drive, there, f"0 to {last}, spares behind the others")
+        _check("offset", offset, _is_whole(offset), "whole bytes, 0 or more")
+        _check("size", size, _is_whole(size) and size > 0, "whole bytes, more than 0")
         if action == "unreadable-sectors":
             end = json.loads(_engine.capacities(self._plan))[drives[drive]]
-            _check("offset", offset, 0 <= offset < end, f"0 to below {end}, on the drive")
-            _check("size", size, size > 0, "more than 0 bytes")
+            _check("offset", offset, offset < end, f"0 to below {end}, on the drive")
         if action == "battery-learn":
             has_cache = any(array.get("cache") for array in self._arrays)
             _check("action", action, has_cache, "that of a controller whose cache is used")
-        _check("extra", extra, extra >= 0, "0 seconds or more")
-        _check("lasts", lasts, lasts >= 0, "0 seconds or more")
+        _check("extra", extra, _is_time(extra), _SECONDS)
+        _check("lasts", lasts, _is_time(lasts), _SECONDS)
         happening = Happening(
-            action, array, drive, to_nanoseconds(extra), offset, size, to_nanoseconds(lasts)
+            action,
+            array,
+            int(drive),
+            to_nanoseconds(extra),
+            int(offset),
+            int(size),
+            to_nanoseconds(lasts),
         )
         for delay, what in plan_actions(happening, self._arrays):
             if delay:
@@ -213,6 +224,7 @@ class LiveSystem:
             arrays = len(self._arrays)
             _check("target", target, target in range(arrays), f"0 to {arrays - 1}, or a name")
             return target
+        _check("target", target, isinstance(target, str), "an array's name or number")
         index = self._engine.array(target)
         if index is None:
             raise ValueError(f"no array named {target!r} in this system")
@@ -220,6 +232,8 @@ class LiveSystem:
 
     def _submit(self, op: int, offset: int, size: int, target: int | str) -> simpy.Event:
         array = self._array(target)
+        _check("offset", offset, _is_whole(offset), "whole bytes, 0 or more")
+        _check("size", size, _is_whole(size), "whole bytes, 0 or more")
         self._catch_up()
         mark = next(self._marks) % (1 << 31)
         event = self.env.event()
@@ -255,6 +269,16 @@ def _check(name: str, value: object, holds: bool, allowed: str) -> None:
     """Raises ValueError for an argument with a value that is not allowed."""
     if not holds:
         raise ValueError(f"{name} = {value!r}: allowed is {allowed}")
+
+
+def _is_whole(value: object) -> bool:
+    """A count that is not negative; numpy's, too."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
+
+
+def _is_time(value: object) -> bool:
+    """Seconds that the engine's clock can count."""
+    return isinstance(value, Real) and 0 <= float(value) <= _TEN_YEARS
 
 
 def _plan(system: Scenario | str | Path) -> dict[str, Any]:

@@ -150,6 +150,13 @@ def test_a_learning_battery_makes_writes_wait_for_the_drives(drives):
         ({"action": "power-fail", "lasts": -1}, "lasts = -1"),
         ({"action": "unreadable-sectors", "offset": 10**15}, "offset = .* on the drive"),
         ({"action": "unreadable-sectors", "size": 0}, "size = 0"),
+        ({"action": "unreadable-sectors", "offset": "4 KiB"}, "offset = '4 KiB'.*whole bytes"),
+        ({"action": "unreadable-sectors", "size": 1.5}, "size = 1.5.*whole bytes"),
+        ({"action": "slow-drive", "extra": "1 s"}, "extra = '1 s'.*a number of seconds"),
+        ({"action": "slow-drive", "extra": float("inf")}, "extra = inf"),
+        ({"action": "power-fail", "lasts": 1e12}, "lasts = 1000000000000.0.*at most ten years"),
+        ({"action": "fail-drive", "drive": 1.0}, "drive = 1.0"),
+        ({"action": "fail-drive", "target": None}, "target = None: allowed is an array's name"),
     ],
 )
 def test_what_cannot_happen_is_told(drives, what, said):
@@ -157,6 +164,13 @@ def test_what_cannot_happen_is_told(drives, what, said):
     with pytest.raises(ValueError, match=said):
         system.happen(**what)
     assert system.events() == []
+
+
+@pytest.mark.parametrize(("offset", "size"), [("0", 4096), (0.5, 4096), (-1, 4096), (0, -5)])
+def test_an_io_is_of_whole_bytes(drives, offset, size):
+    _, system = placed(drives / "sas.toml")
+    with pytest.raises(ValueError, match="whole bytes, 0 or more"):
+        system.read(offset, size)
 
 
 def test_without_a_cache_no_battery_learns(drives):
