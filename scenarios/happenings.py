@@ -187,11 +187,14 @@ def _happening(key: str, event: EventTable, table: ScenarioTable, parts: Parts) 
 def _without_rebuild(table: ScenarioTable, parts: Parts) -> Iterator[str]:
     """Drives that fail with nobody to take their place."""
     fails = [event for event in table.event if event.action == "fail-drive"]
+    only = next(iter(parts.offered), "")
     replaced = {
-        (event.array, event.drive) for event in table.event if event.action == "replace-drive"
+        (event.array or only, event.drive)
+        for event in table.event
+        if event.action == "replace-drive"
     }
     for event in fails:
-        name = event.array or next(iter(parts.offered), "")
+        name = event.array or only
         if name in parts.tiers:
             yield from _without_tier(name, parts)
         if name not in parts.offered or len(parts.offered[name][0]) != 1:
@@ -200,7 +203,7 @@ def _without_rebuild(table: ScenarioTable, parts: Parts) -> Iterator[str]:
         if plan["level"] in _BARE:
             level = plan["level"]
             yield f"array {name}: a failed drive takes its data with it, {level} keeps no copy"
-        elif not plan.get("spares") and (event.array, event.drive) not in replaced:
+        elif not plan.get("spares") and (name, event.drive) not in replaced:
             yield (
                 f"array {name}: no rebuild after drive {event.drive} has failed: there is neither a"
                 " hot spare (hot_spares) nor a new drive (an event replace-drive)"

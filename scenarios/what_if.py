@@ -47,15 +47,20 @@ def what_if(
     )  # fmt: skip
     before = {(row["workload"], row["point"]): row for row in result.summary()}
     told: list[Row] = []
-    for words, outcome in changed:
-        if isinstance(outcome, str):
-            told.append({"change": words, "why_not": outcome, "results": []})
+    warnings = list(result.warnings)
+    for words, changed_to in changed:
+        if isinstance(changed_to, str):
+            told.append({"change": words, "why_not": changed_to, "results": []})
         else:
-            rows = next(outcomes).summary()
-            told.append(
-                {"change": words, "why_not": None, "results": [_gain(row, before) for row in rows]}
-            )
-    return replace(result, what_if=tuple(told))
+            outcome = next(outcomes)
+            gains = [_gain(row, before) for row in outcome.summary()]
+            told.append({"change": words, "why_not": None, "results": gains})
+            warnings += [
+                f"with {words}: {warning}"
+                for warning in outcome.warnings
+                if warning not in result.warnings
+            ]
+    return replace(result, what_if=tuple(told), warnings=tuple(warnings))
 
 
 def _gain(row: Row, before: dict[tuple[str, int], Row]) -> Row:

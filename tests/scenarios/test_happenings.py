@@ -174,6 +174,7 @@ def test_a_failed_drive_that_nobody_replaces_is_warned_of(drives):
 
     assert "no rebuild after drive 1 has failed" in warned(fail)
     assert "no rebuild" not in warned(fail, replace)
+    assert "no rebuild" not in warned(fail, replace | {"array": "data"})
     assert "no rebuild" not in warned(fail, spares=1)
     assert "raid0 keeps no copy" in warned(fail, level="raid0")
     check = {"at": "1 s", "action": "consistency-check"}

@@ -103,6 +103,20 @@ def test_parity_bound_writes_gain_by_the_parity_engine() -> None:
     assert abs(_gain(gains["twice the cores of lsi2108"])) < 10
 
 
+def test_a_larger_cache_that_is_still_filling_is_warned_of() -> None:
+    tree = {
+        "controller": {"model": "lsi2208-1g-3.0"},
+        "array": [{"level": "raid5", "drives": [{"model": "sas-6g-ssd", "count": 8}]}],
+        "workload": [{"profile": "database", "outstanding": 64}],
+        "run": {"warm_up": "3 s", "duration": "1 s", "precondition": "steady-state"},
+    }
+    scenario = build_scenario(tree)
+    result = simulate(scenario)
+    assert not result.warnings
+    told = "with twice the cache of lsi2208-1g-3.0: the cache of lsi2208-1g-3.0 was not full yet"
+    assert any(warning.startswith(told) for warning in what_if(scenario, result).warnings)
+
+
 def test_the_same_seed_gives_the_same_gains() -> None:
     once, again = (_gains("raid0", 2, {"profile": "database"}) for _ in range(2))
     assert once == again
