@@ -193,3 +193,14 @@ def test_a_load_that_does_not_change_is_drawn_beside_one_that_does(drives):
     rates = {trace.name: list(trace.x) for trace in figure.data if trace.showlegend}
     assert rates == {"fixed": [1, 2, 8], "varied": [1, 2, 8]}
     assert "outstanding I/Os of varied" in str(figure.layout)
+
+
+@pytest.mark.parametrize("load", [{"block_size": "1 GiB"}, {"area": "1 MB", "passes": 1}])
+def test_a_run_in_which_nothing_was_recorded_is_warned_of(load):
+    tree = {
+        "array": [{"drives": [{"model": "sas-6g-ssd"}]}],
+        "workload": [{"rw": "write", "block_size": "4 KiB"} | load],
+        "run": {"warm_up": "50 ms", "duration": "50 ms"},
+    }
+    (warning,) = simulate(build_scenario(tree)).warnings
+    assert warning.startswith("workload-0 at 1 outstanding: no I/O was done while it was recorded")
