@@ -296,6 +296,12 @@ class Parts:
         options = DriveOptions(write_cache=write_cache, format=entry.format, cooling=entry.cooling)
         found = list(spec.option_faults(options))
         self.faults.extend(found, key)
+        switched = replace(options, write_cache=True)
+        if entry.write_cache is not None and not found and not spec.volatile(switched):
+            self.warnings.append(
+                f"{key}.write_cache: has no effect on {spec.name}, whose buffer forgets nothing"
+                " when the power fails"
+            )
         compressible = self._compressible(array, spec)
         return None if found else replace(options, compressible=compressible)
 

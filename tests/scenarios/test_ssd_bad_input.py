@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from raidlab.cli import app
 from raidlab.devices.catalogue import SPECS
 from raidlab.scenarios.live import LiveSystem
+from raidlab.scenarios.system import build_scenario
 from raidlab.sim.environment import Environment
 
 SCENARIO = """
@@ -108,3 +109,17 @@ def test_a_trim_beyond_the_end_is_refused(tmp_path):
     system = LiveSystem(Environment(), tmp_path / "s.toml")
     with pytest.raises(ValueError, match="the array holds 64000000000"):
         system.trim(62 * 10**9, 4 * 10**9)
+
+
+@pytest.mark.parametrize("switched", [True, False])
+def test_a_write_cache_that_nothing_can_switch_is_warned_of(switched):
+    """What capacitors protect is never written through; a disk's cache is another matter."""
+
+    def warnings(model):
+        drive = {"model": model, "write_cache": switched}
+        load = {"rw": "randwrite", "block_size": "4 KiB"}
+        return build_scenario({"array": [{"drives": [drive]}], "workload": [load]}).warnings
+
+    (warning,) = warnings("sas-6g-ssd")
+    assert warning.startswith("array.0.drives.0.write_cache: has no effect on sas-6g-ssd")
+    assert not warnings("generic-15000rpm")
