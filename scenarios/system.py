@@ -124,7 +124,9 @@ def load_scenario(path: str | Path) -> Scenario:
 
 
 def build_scenario(
-    tree: Mapping[str, Any], path: Path | None = None, own: Mapping[str, Device] | None = None
+    tree: Mapping[str, Any],
+    path: str | Path | None = None,
+    own: Mapping[str, Device] | None = None,
 ) -> Scenario:
     """A scenario from the tree of its file.
 
@@ -136,6 +138,7 @@ def build_scenario(
     Raises:
         SpecError: Everything that is wrong with it.
     """
+    path = None if path is None else Path(path)
     faults = Faults("" if path is None else str(path))
     table = check(ScenarioTable, tree, faults)
     if table is None:

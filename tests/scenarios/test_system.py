@@ -117,3 +117,10 @@ def test_replications_differ_in_nothing_but_the_seed(drives):
     first, second = built.plan(0, 0), built.plan(0, 1)
     assert first.pop("seed") == built.seed != second.pop("seed")
     assert first == second
+
+
+def test_a_tree_may_come_with_the_name_of_its_file(drives):
+    load = {"rw": "randread", "block_size": "4 KiB"}
+    tree = {"array": [{"drives": [{"model": "sas.toml"}]}], "workload": [load]}
+    built = build_scenario(tree, str(drives / "mine.toml"))
+    assert built.title == "mine"
