@@ -39,11 +39,11 @@ def run(folder: Path, *options: str, model="mine.toml", load="", run="") -> tupl
 @pytest.mark.parametrize(
     ("old", "new", "key", "words"),
     [
-        ("reserved_blocks = 290", "reserved_blocks = 1024", "nand.reserved_blocks", "spare blocks"),
-        ("blocks_per_plane = 1024", "blocks_per_plane = 295", "capacity", "no block is left"),
+        ("reserved_blocks = 250", "reserved_blocks = 1024", "nand.reserved_blocks", "spare blocks"),
+        ("blocks_per_plane = 1024", "blocks_per_plane = 255", "capacity", "no block is left"),
         ('capacity = "800 GB"', 'capacity = "1300 GB"', "capacity", "has 1236950581248 B"),
-        ('capacity = "800 GB"', 'capacity = "900 GB"', "capacity", "at most 878186594304 B"),
-        ('unit = "4 KiB"', 'unit = "20 kB"', "capacity", "at most 536002560000 B"),
+        ('capacity = "800 GB"', 'capacity = "930 GB"', "capacity", "at most 926504976384 B"),
+        ('unit = "4 KiB"', 'unit = "20 kB"', "capacity", "at most 565493760000 B"),
         ('page = "16 KiB"', 'page = "16 KiB"\nparity_stripe = 73', "nand.parity_stripe", "to 72"),
         ('above = "68 degC"', 'above = "29 degC"', "heat.step.0.above", "ambient 30 degC"),
         ('above = "68 degC"', 'above = "37 degC"', "heat.step.0.above", "when it is idle"),
