@@ -25,6 +25,9 @@ from raidlab.scenarios.support import not_yet
 from raidlab.scenarios.tier import follows_data
 from raidlab.scenarios.topology import Topology, connect
 
+_LARGEST_FILE = 1 << 43
+"""Bytes: the engine's page cache numbers pages of 4 KiB with 31 bits."""
+
 
 @dataclass(frozen=True)
 class Loaded:
@@ -273,7 +276,7 @@ def _workloads(
         plans = [
             _workload_plan(workload, f"{name}.{part}" if len(arrays) > 1 else name, array, area)
             | {"threads": workload.threads or table.host.threads}
-            | _page_cache(key, workload, table, parts.faults, host)
+            | _page_cache(key, workload, table, parts.faults, host, area)
             for part, array in enumerate(arrays)
         ]
         parts_of = tuple(range(index, index + len(plans)))
@@ -303,6 +306,7 @@ def _page_cache(
     table: ScenarioTable,
     faults: Faults,
     host: HostSpec | None,
+    area: int,
 ) -> dict[str, Any]:
     """How a load goes through the host's page cache, if it does."""
     if not workload.buffered or host is None:
@@ -312,6 +316,9 @@ def _page_cache(
         return {}
     if table.event:
         faults.add(f"{key}.buffered", True, "false: the page cache follows no [[event]]")
+    if area > _LARGEST_FILE:
+        allowed = f"at most {format_size(_LARGEST_FILE)} of a buffered load, which is one file"
+        faults.add(f"{key}.area", f"{area} B", allowed)
     threads = workload.threads or table.host.threads
     if any(step > threads for step in workload.outstanding or (1,)):
         allowed = f"at most {threads}: each of the {threads} threads sleeps in its one call"

@@ -1,5 +1,9 @@
 """Loads that go through the host's page cache."""
 
+import json
+import subprocess
+import sys
+
 import pytest
 
 from raidlab.devices.faults import SpecError
@@ -42,3 +46,42 @@ def test_the_clock_scales_its_times():
     slow = tree() | {"host": {"model": "linux-2.6.32-8gb", "clock": "1.4 GHz"}}
     plan = build_scenario(slow).plan(0, 0)
     assert plan["workloads"][0]["page_cache"]["write_page_ns"] == 22000
+
+
+STATION = """
+kind = "station"
+name = "large"
+capacity = "{capacity}"
+service = "100 us"
+[sources]
+all = "assumed"
+"""
+
+
+def on_a_large_drive(folder, capacity):
+    """Random reads anywhere in a file as large as the drive."""
+    (folder / "large.toml").write_text(STATION.format(capacity=capacity))
+    scenario = tree(rw="randread", passes=0, area="whole")
+    scenario["array"][0]["drives"] = [{"model": str(folder / "large.toml")}]
+    return scenario | {"run": {"warm_up": "0 s", "duration": "100 ms"}}
+
+
+def test_a_large_file_takes_memory_for_what_is_touched_of_it(tmp_path):
+    """250 million pages, of which a thousand are read: not nine bytes for each of them."""
+    program = (
+        "import json, re, sys\n"
+        "from raidlab.scenarios.simulate import simulate\n"
+        "from raidlab.scenarios.system import build_scenario\n"
+        "assert simulate(build_scenario(json.loads(sys.argv[1]))).results[0]['ios'] > 500\n"
+        "print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])\n"
+    )
+    scenario = json.dumps(on_a_large_drive(tmp_path, "1 TB"))
+    done = subprocess.run(
+        [sys.executable, "-c", program, scenario], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 300_000, "KiB"
+
+
+def test_a_file_larger_than_any_is_refused(tmp_path):
+    with pytest.raises(SpecError, match=r"workload\.0\.area = .* at most 8 TiB of a buffered load"):
+        build_scenario(on_a_large_drive(tmp_path, "18 TB"))

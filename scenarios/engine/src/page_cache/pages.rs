@@ -11,13 +11,13 @@ pub(super) const READING: u8 = 8;
 /// Reading it lets the next window be read ahead.
 pub(super) const MARK: u8 = 16;
 
-const NONE: u32 = u32::MAX;
-
-/// All pages of a file, and a list of those in memory by their last use.
+/// All pages of a file, and a list of those in memory by their last use. All begins as zeros, so
+/// that only what is touched of a large file takes real memory.
 #[derive(Debug)]
 pub(super) struct Pages {
     flags: Vec<u8>,
-    /// Towards the most recently used, by page; the entry behind the last page is the list's head.
+    /// Towards the most recently used, by page in memory; the entry behind the last page is the
+    /// list's head.
     newer: Vec<u32>,
     older: Vec<u32>,
     /// Pages that memory holds at most.
@@ -33,8 +33,8 @@ impl Pages {
         let head = count;
         let mut pages = Pages {
             flags: vec![0; count as usize],
-            newer: vec![NONE; count as usize + 1],
-            older: vec![NONE; count as usize + 1],
+            newer: vec![0; count as usize + 1],
+            older: vec![0; count as usize + 1],
             room: room.max(1),
             held: 0,
             dirty: 0,
@@ -76,7 +76,7 @@ impl Pages {
     /// The page is used: it becomes the most recent one.
     #[inline]
     pub(super) fn touch(&mut self, page: u32) {
-        if self.older[page as usize] != NONE {
+        if self.is(page, PRESENT | READING) {
             self.unlink(page);
             self.link(page);
         }
@@ -157,8 +157,6 @@ impl Pages {
         let (older, newer) = (self.older[page as usize], self.newer[page as usize]);
         self.newer[older as usize] = newer;
         self.older[newer as usize] = older;
-        self.older[page as usize] = NONE;
-        self.newer[page as usize] = NONE;
     }
 }
 
