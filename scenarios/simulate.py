@@ -15,6 +15,7 @@ from raidlab.devices.files import make_folder
 from raidlab.scenarios import _engine
 from raidlab.scenarios.happenings import asked_by
 from raidlab.scenarios.result import Result, Row, make_row
+from raidlab.scenarios.shortfalls import shortfalls
 from raidlab.scenarios.store import Store
 from raidlab.scenarios.system import Scenario, load_scenario
 
@@ -265,7 +266,7 @@ def _result(
         " when the power failed",
     )
     warnings = [_still_filling(name, steps) for name, steps in gathered.items()]
-    warnings += dict.fromkeys(_recorded_nothing(row) for row in rows if not row["ios"])
+    warnings += shortfalls(scenario, rows)
     return Result(
         title=scenario.title,
         seed=scenario.seed if seed is None else seed,
@@ -295,13 +296,6 @@ def _filling(outcome: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
     for cache in outcome["caches"]:
         if cache["gathered_bytes"] > _GATHERED * written:
             yield cache["name"]
-
-
-def _recorded_nothing(row: Row) -> str:
-    outstanding = f" at {row['outstanding']} outstanding" if row["outstanding"] else ""
-    errors = row["errors"]
-    why = f"{errors} were refused or cut off" if errors else "see run.warm_up and run.duration"
-    return f"{row['workload']}{outstanding}: no I/O was done while it was recorded; {why}"
 
 
 def _still_filling(name: str, outstanding: Sequence[int]) -> str:

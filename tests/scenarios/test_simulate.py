@@ -15,7 +15,8 @@ from raidlab.scenarios.system import build_scenario
 
 
 def scenario(drives, level="jbod", count=1, host="generic", **changes):
-    workload = {"rw": "randread", "block_size": "4 KiB", "area": "32 GB", "outstanding": [1, 2]}
+    workload = {"rw": "randread", "block_size": "4 KiB", "area": "32 GB"}
+    workload |= {} if "rate" in changes else {"outstanding": [1, 2]}
     return build_scenario(
         {
             "title": "fixed time",
@@ -96,6 +97,27 @@ def test_tables_and_pictures(drives):
     assert [line["replications"] for line in result.summary()] == [2, 2]
     figure = result.plot()
     assert "IO/s" in str(figure.layout) and "outstanding" in str(figure.layout)
+
+
+def test_a_load_of_which_nothing_is_recorded_is_told(drives):
+    passes = scenario(drives, area="4 KiB", outstanding=1, passes=1)
+    assert "ended within its warm-up (run.warm_up)" in simulate(passes).warnings[0]
+    rare = scenario(drives, rate="0.01 IO/s")
+    assert simulate(rare).warnings == (
+        "workload-0: nothing was recorded, no I/O ended within 2 s (run.duration)",
+    )
+
+
+def test_an_open_load_beyond_what_is_served_is_told(drives):
+    """One drive of 1 ms serves 1000 I/Os a second."""
+    too_much = simulate(scenario(drives, rate="1200 IO/s")).warnings
+    assert too_much == (
+        "workload-0: arrives at 1200 IO/s, more than is served: the queue grows, and the latencies"
+        " grow with run.duration",
+    )
+    assert simulate(scenario(drives, rate="900 IO/s")).warnings == ()
+    four = scenario(drives, "independent", 4, rate="900 IO/s")
+    assert simulate(four).warnings == ()
 
 
 def test_public_names():
@@ -193,14 +215,3 @@ def test_a_load_that_does_not_change_is_drawn_beside_one_that_does(drives):
     rates = {trace.name: list(trace.x) for trace in figure.data if trace.showlegend}
     assert rates == {"fixed": [1, 2, 8], "varied": [1, 2, 8]}
     assert "outstanding I/Os of varied" in str(figure.layout)
-
-
-@pytest.mark.parametrize("load", [{"block_size": "1 GiB"}, {"area": "1 MB", "passes": 1}])
-def test_a_run_in_which_nothing_was_recorded_is_warned_of(load):
-    tree = {
-        "array": [{"drives": [{"model": "sas-6g-ssd"}]}],
-        "workload": [{"rw": "write", "block_size": "4 KiB"} | load],
-        "run": {"warm_up": "50 ms", "duration": "50 ms"},
-    }
-    (warning,) = simulate(build_scenario(tree)).warnings
-    assert warning.startswith("workload-0 at 1 outstanding: no I/O was done while it was recorded")
