@@ -97,6 +97,7 @@ class LiveSystem:
     Raises:
         SpecError: Everything that is wrong with the scenario, or a drive name that is not in it.
         PlanError: Everything that is wrong with a plan.
+        ValueError: `env` is another kind of environment.
     """
 
     def __init__(
@@ -107,6 +108,7 @@ class LiveSystem:
         *,
         follow_data: bool = False,
     ) -> None:
+        _check("env", env, isinstance(env, Environment), "a raidlab.Environment")
         self.env = env
         plan, self._drives = _with_outside_drives(_plan(system), drives or {})
         if follow_data:
@@ -225,15 +227,16 @@ class LiveSystem:
             _check("target", target, target in range(arrays), f"0 to {arrays - 1}, or a name")
             return target
         _check("target", target, isinstance(target, str), "an array's name or number")
-        index = self._engine.array(target)
-        if index is None:
-            raise ValueError(f"no array named {target!r} in this system")
-        return index
+        names = [array["name"] for array in self._arrays]
+        if target not in names:
+            raise ValueError(f"no array named {target!r} in this system: it has {', '.join(names)}")
+        return names.index(target)
 
     def _submit(self, op: int, offset: int, size: int, target: int | str) -> simpy.Event:
         array = self._array(target)
-        _check("offset", offset, _is_whole(offset), "whole bytes, 0 or more")
-        _check("size", size, _is_whole(size), "whole bytes, 0 or more")
+        for name, value in (("offset", offset), ("size", size)):
+            may_be = _is_whole(value) and value < 1 << 63
+            _check(name, value, may_be, "whole bytes, 0 or more, below 2^63")
         self._catch_up()
         mark = next(self._marks) % (1 << 31)
         event = self.env.event()

@@ -1,6 +1,8 @@
 """Things that fail while SimPy processes work with a system."""
 
+import numpy as np
 import pytest
+import simpy
 
 import raidlab
 from raidlab.scenarios.live import LiveSystem, StorageError
@@ -189,3 +191,36 @@ def test_a_system_that_does_not_follow_its_data_says_so(drives):
     assert system.data() is None
     with pytest.raises(ValueError, match="does not follow its data"):
         system.happen("power-fail")
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ({"offset": -1, "size": 512}, "offset = -1: allowed is whole bytes"),
+        ({"offset": 0, "size": "4 KiB"}, "size = '4 KiB'"),
+        ({"offset": 0.5, "size": 512}, "offset = 0.5"),
+        ({"offset": 1 << 70, "size": 512}, "offset = .*below 2"),
+    ],
+)
+def test_places_that_are_none_are_told(drives, place, said):
+    env, system = placed(drives / "sas.toml")
+    with pytest.raises(ValueError, match=said):
+        system.write(**place)
+    done = env.run(system.write(np.int64(4096), np.uint32(512)))
+    assert (done.offset, done.size) == (4096, 512)
+
+
+def test_numbers_of_any_kind_will_do(drives):
+    env, system = placed(drives / "sas.toml")
+    system.happen(
+        "unreadable-sectors", drive=np.int64(1), offset=np.uint32(512), size=np.int64(512)
+    )
+    system.happen("slow-drive", drive=np.int8(0), extra=np.float32(0.5))
+    assert env.run(system.read(0, 512)).latency > 0.5
+
+
+def test_another_environment_is_told(drives):
+    scenario = tree(drives / "sas.toml")
+    del scenario["workload"], scenario["event"]
+    with pytest.raises(ValueError, match=r"allowed is a raidlab\.Environment"):
+        LiveSystem(simpy.Environment(), build_scenario(scenario))
