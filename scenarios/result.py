@@ -95,6 +95,9 @@ class Result:
     def summary(self) -> list[Row]:
         """One line for each workload and point: means over replications.
 
+        Means are the rates, `latency_us` and `breakdown_us`; what else a row tells is that of the
+        first replication.
+
         The 95 % interval is Student's over the replications; with a single one it is that of
         batch means within the run.
         """
