@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
-from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.files import make_folder
 from raidlab.scenarios import _engine
 from raidlab.scenarios.happenings import asked_by
@@ -51,16 +51,17 @@ def simulate(
     Args:
         scenario: A loaded scenario, or the path of its file.
         workers: Threads; the number of cores if None. The result does not depend on it.
-        seed: Replaces the scenario's own seed.
+        seed: Replaces the scenario's own seed; from 0 to 2^63 - 1.
         progress: Told after every finished run.
         store: Keeps finished runs of a simulation that is interrupted, and finds them again.
         save_state: A file for the state of the flash drives at the end, of a scenario with a single
             run; docs/files/state.md.
 
     Raises:
-        SpecError: The scenario cannot be run as it stands.
+        SpecError: The scenario cannot be run as it stands, or `workers` or `seed` cannot be.
         Interrupted: Ctrl-C; carries the rows that were finished.
     """
+    _check_numbers(workers, seed)
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
     if not scenario.workloads:
@@ -87,6 +88,15 @@ def simulate(
     if store is not None:
         store.forget(store.key(plan) for plan in plans)
     return _result(scenario, runs, finished, seed)
+
+
+def _check_numbers(workers: int | None, seed: int | None) -> None:
+    faults = Faults("")
+    if workers is not None and not (isinstance(workers, int) and workers >= 1):
+        faults.add("workers", workers, "a whole number from 1 on")
+    if seed is not None and not (isinstance(seed, int) and 0 <= seed < 1 << 63):
+        faults.add("seed", seed, "a whole number from 0 to 2^63 - 1")
+    faults.raise_if_any()
 
 
 def results_of(

@@ -120,6 +120,16 @@ def test_an_open_load_beyond_what_is_served_is_told(drives):
     assert simulate(four).warnings == ()
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{"workers": 0}, {"workers": 1.5}, {"seed": -1}, {"seed": "a"}, {"seed": 1 << 63}],
+)
+def test_numbers_that_are_none_are_told(drives, given):
+    (name,) = given
+    with pytest.raises(raidlab.SpecError, match=f"^{name} = .*: a whole number from"):
+        simulate(scenario(drives), **given)
+
+
 def test_public_names():
     for name in raidlab.__all__:
         assert getattr(raidlab, name) is not None
