@@ -163,6 +163,13 @@ def _values(path: Path, faults: Faults, depth: int) -> tuple[dict[str, Any], dic
         faults.add("like", like, "a device that does not, in the end, refer back to this one")
         return values, stated
     inherited, base_stated = _values(base, faults, depth + 1)
+    kind = inherited.get("kind")
+    if kind and values.get("kind", kind) != kind:
+        faults.add(
+            "like",
+            like,
+            f"a device of the same kind ({values['kind']}); this is one of kind {kind}",
+        )
     for own in ("name", "aliases", "title"):
         inherited.pop(own, None)
     # The other's source is not that of a number which this file has changed.

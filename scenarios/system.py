@@ -370,6 +370,8 @@ def _area(
         elif not block <= workload.hot_spot <= area - workload.hot_start:
             allowed = f"a block of {block} B at least, at most what the area of {area} B holds"
             faults.add(f"{key}.hot_spot", f"{workload.hot_spot} B", allowed)
+    if workload.align > area and workload.load().access == "random":
+        faults.add(f"{key}.align", f"{workload.align} B", f"at most the area of {area} B")
     least = block * (workload.threads or threads)
     if area < least:
         faults.add(f"{key}.area", f"{area} B", f"at least a block of {block} B for each thread")

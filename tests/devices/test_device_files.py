@@ -114,6 +114,12 @@ def test_of_a_family_that_does_not_exist_nothing_is_missing_besides(write):
     assert found["like"].nearest == "p3700-800"
 
 
+def test_a_family_of_another_kind_is_the_only_fault(write):
+    found = faults_of(write('like = "p3700-800"\nkind = "hdd"\nname = "x"\n'))
+    assert list(found) == ["like"]
+    assert found["like"].allowed == "a device of the same kind (hdd); this is one of kind ssd"
+
+
 def test_a_family_that_refers_to_itself_is_a_fault(write):
     path = write('like = "device.toml"\nkind = "station"\nname = "x"\n')
     assert "like" in faults_of(path)

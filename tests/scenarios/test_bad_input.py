@@ -70,6 +70,7 @@ def faults_of(scenario):
         ({"workload__0__outstanding": []}, "workload.0.outstanding", "1 to"),
         ({"workload__0__outstanding": "most"}, "workload.0.outstanding", "max"),
         ({"workload__0__align": "0 B"}, "workload.0.align", "at least 1 B"),
+        ({"workload__0__align": "64 GB"}, "workload.0.align", "at most the area of 32000000000 B"),
         ({"workload__0__target": "dat"}, "workload.0.target", "the name of an array"),
         ({"workload__0__fio": "x.fio"}, "workload.0.fio", "not modelled yet"),
         ({"controller__model": "lsi20008"}, "controller.model", "a controller of the catalogue"),
