@@ -129,6 +129,22 @@ fn cached_reads_hit_the_second_time() {
     assert!((999_000.0..=1_000_100.0).contains(&rate), "{rate}");
 }
 
+/// Of an area four times as large as the cache a quarter is there; a read that waits for its data
+/// to come into the cache is a miss, once.
+#[test]
+fn a_read_that_fills_the_cache_is_a_miss() {
+    let mut value = cached("raid0", 2, "write_through", "none");
+    let bytes = value["controllers"][0]["cache"]["bytes"].as_u64().unwrap();
+    value["arrays"][0]["cache"]["keep_reads"] = json!(true);
+    value["workloads"][0]["read_share"] = json!(1.0);
+    value["workloads"][0]["area_bytes"] = json!(4 * bytes);
+    value["warm_up_ns"] = json!(10_000_000_000_u64);
+    let found = result(&value);
+    let ratio = found.caches[0].read_hits as f64 / found.caches[0].reads as f64;
+    assert!((ratio - 0.25).abs() < 0.03, "{ratio}");
+    assert!(found.caches[0].reads.abs_diff(found.workloads[0].ios) <= 8);
+}
+
 /// Mixed loads on every level leave no breach, and the same seed gives the same result.
 #[test]
 fn mixed_loads_are_accounted_for_on_every_level() {

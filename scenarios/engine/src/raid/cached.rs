@@ -139,7 +139,10 @@ impl System {
         let keep = caching.keep_reads;
         let ahead = caching.read_ahead != ReadAhead::None;
         let found = self.look_up(id);
-        self.count_read(array, found);
+        // One that has waited was a miss, and is counted.
+        if self.ios[id].leg == stage::TAKEN_UP {
+            self.count_read(array, found);
+        }
         match found {
             Found::All => {
                 self.ios[id].moved = bytes;

@@ -1,6 +1,7 @@
 //! Read-ahead: which reads belong to sequential streams, and what to read before it is asked.
 
 use super::job::{Phase, Work};
+use super::request::stage;
 use crate::plan::ReadAhead;
 use crate::system::System;
 use raidlab_kernel::{Io, Op, Part, Time};
@@ -180,6 +181,7 @@ impl System {
             if refused {
                 self.read_drives(reader, now);
             } else {
+                self.ios[reader].leg = stage::AWAITED;
                 self.go_on(reader, now);
             }
         }

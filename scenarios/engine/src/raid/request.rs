@@ -14,12 +14,14 @@ pub(super) mod stage {
     pub const WORKING: u32 = 2;
     /// Nothing is left but to tell the host.
     pub const DONE: u32 = 3;
+    /// What a read waited for has come into the cache.
+    pub const AWAITED: u32 = 4;
 }
 
 impl System {
     /// A request goes on: taken up, its data in memory, or all done.
     pub(crate) fn go_on(&mut self, id: IoId, now: Time) {
-        if self.ios[id].leg == stage::TAKEN_UP {
+        if [stage::TAKEN_UP, stage::AWAITED].contains(&self.ios[id].leg) {
             self.follow_begin(id);
         }
         if self.raid.watch && self.is_refused(id) {
@@ -35,7 +37,7 @@ impl System {
                 // In here; going out is charged to whoever writes them.
                 self.cross(id, Direction::Down, 1, now);
             }
-            (stage::TAKEN_UP, Op::Read) => self.read_through(id, now),
+            (stage::TAKEN_UP | stage::AWAITED, Op::Read) => self.read_through(id, now),
             (stage::DATA_IN, _) => self.write_on(id, now),
             (stage::TAKEN_UP, Op::Trim) => {
                 io.leg = stage::DONE;
@@ -127,7 +129,8 @@ impl System {
     fn is_refused(&self, id: IoId) -> bool {
         let io = &self.ios[id];
         let data = matches!(io.op, Op::Read | Op::Write);
-        data && matches!(io.leg, stage::TAKEN_UP | stage::DATA_IN) && self.volume(io.array).offline
+        let begins = [stage::TAKEN_UP, stage::DATA_IN, stage::AWAITED].contains(&io.leg);
+        data && begins && self.volume(io.array).offline
     }
 
     /// The versions of the data take note of a request; once, though it may come here again
