@@ -227,10 +227,11 @@ class LiveSystem:
             _check("target", target, target in range(arrays), f"0 to {arrays - 1}, or a name")
             return target
         _check("target", target, isinstance(target, str), "an array's name or number")
-        names = [array["name"] for array in self._arrays]
-        if target not in names:
-            raise ValueError(f"no array named {target!r} in this system: it has {', '.join(names)}")
-        return names.index(target)
+        index = self._engine.array(target)
+        if index is None:
+            names = ", ".join(array["name"] for array in self._arrays)
+            raise ValueError(f"no array named {target!r} in this system: it has {names}")
+        return index
 
     def _submit(self, op: int, offset: int, size: int, target: int | str) -> simpy.Event:
         array = self._array(target)

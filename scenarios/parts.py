@@ -51,8 +51,6 @@ class Parts:
     """For each array of the scenario: the plan's arrays, bytes that each offers if known."""
     tiers: dict[str, int] = field(default_factory=dict)
     """The plan's arrays that are tiers of others, by name."""
-    snapshot: Path | None = None
-    """The file whose state drives begin in, if there is one."""
     warnings: list[str] = field(default_factory=list)
     volatile: list[str] = field(default_factory=list)
     """Arrays with drives whose own caches forget what they hold when the power fails."""
@@ -384,8 +382,7 @@ class Parts:
         if table.history:
             allowed = "left out: run.snapshot says what the drives have been through"
             self.faults.add(f"{key}.history", None, allowed)
-        self.snapshot = (self.folder or Path()) / snapshot
-        file = str(self.snapshot)
+        file = str((self.folder or Path()) / snapshot)
         return [
             (drive, replace(options, snapshot=file))
             if "snapshot" in drive.spec.options

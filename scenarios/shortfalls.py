@@ -18,7 +18,7 @@ _LEFT = 0.01
 
 def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
     """A warning for each way in which a workload falls short, for all points together."""
-    plans = scenario.plan(0, 0)["workloads"]
+    plans = scenario.base["workloads"]
     rates = {
         workload.name: sum(plans[part]["arrival"].get("per_s", 0.0) for part in workload.parts)
         for workload in scenario.workloads

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -108,10 +108,11 @@ def _own_seed(seed: int, replication: int, snapshot: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
 
 
-def _digest(file: Path | None) -> str:
-    """Of a file's content; empty if it cannot be read, which the engine tells."""
+def _snapshot_digest(devices: Sequence[Mapping[str, Any]]) -> str:
+    """Of the file with the state of the drives; empty if it cannot be read: the engine tells."""
+    file = next((plan["snapshot"] for plan in devices if "snapshot" in plan), None)
     try:
-        return "" if file is None else hashlib.sha256(file.read_bytes()).hexdigest()
+        return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
     except OSError:
         return ""
 
@@ -186,7 +187,7 @@ def build_scenario(
         base=plan,
         written=dict(tree),
         path="" if path is None else str(path),
-        snapshot=_digest(parts.snapshot),
+        snapshot=_snapshot_digest(plan["devices"]),
     )
 
 

@@ -22,19 +22,21 @@ drives = [{{ model = "{model}", count = {count} }}]
 rw = "randwrite"
 block_size = "4 KiB"
 align = "4 KiB"
-area = "8 GB"
+area = "{area}"
 outstanding = {outstanding}
 [run]
 warm_up = "10 ms"
-duration = "200 ms"
+duration = "{duration}"
 {state}
 """
 
 
-def scenario(folder: Path, state: str, model="sata-ssd-64gb", count=1, outstanding="32") -> Path:
+USUAL = {"count": 1, "outstanding": "32", "area": "8 GB", "duration": "200 ms"}
+
+
+def scenario(folder: Path, state: str, model="sata-ssd-64gb", **others) -> Path:
     path = folder / f"{model}-{len(list(folder.iterdir()))}.toml"
-    text = SCENARIO.format(model=model, count=count, outstanding=outstanding, state=state)
-    path.write_text(text)
+    path.write_text(SCENARIO.format(model=model, state=state, **USUAL | others))
     return path
 
 
@@ -65,31 +67,15 @@ def test_a_saved_state_is_begun_with_again_and_goes_on_the_same_each_time(tmp_pa
     assert file.read_bytes() == whole
 
 
-AT_RANDOM = """
-[[array]]
-name = "data"
-drives = [{{ model = "sas-6g-ssd" }}]
-[[workload]]
-rw = "randwrite"
-block_size = "4 KiB"
-align = "4 KiB"
-outstanding = 32
-[run]
-warm_up = "50 ms"
-duration = "5 s"
-{state}
-"""
-
-
 def test_a_run_goes_on_with_other_writes_than_the_one_that_has_saved_its_state(tmp_path):
     """The same writes again would find every block of that run to be empty."""
-    path, file = tmp_path / "random.toml", tmp_path / "drive.state"
-    path.write_text(AT_RANDOM.format(state='precondition = "steady-state"'))
-    saved = simulate(load_scenario(path), save_state=file).results[0]
-    path.write_text(AT_RANDOM.format(state='snapshot = "drive.state"'))
-    again = simulate(load_scenario(path)).results[0]
+    load = {"model": "sas-6g-ssd", "area": "whole", "duration": "5 s"}
+    path = scenario(tmp_path, 'precondition = "steady-state"', **load)
+    saved = save(path, tmp_path / "drive.state").results[0]
+    goes_on = load_scenario(scenario(tmp_path, 'snapshot = "drive.state"', **load))
+    again = simulate(goes_on).results[0]
     assert again["write_amplification"] == pytest.approx(saved["write_amplification"], rel=0.02)
-    assert load_scenario(path).plan(0, 1)["seed"] != load_scenario(path).plan(0, 0)["seed"]
+    assert goes_on.plan(0, 1)["seed"] != goes_on.plan(0, 0)["seed"]
 
 
 HOT = """
