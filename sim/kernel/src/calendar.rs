@@ -1,72 +1,76 @@
-//! The calendar: events in the order of (time, sequence number).
+//! The calendar: events in the order of their times, first in first out among equals.
 //!
-//! A ring of buckets of equal width holds the near future, a heap what lies beyond, and a small
-//! heap the bucket whose time has come (the idea of calendar and ladder queues: Brown, 1988;
-//! Tang, Goh and Thng, 2005). Most events are put into a bucket and taken out of it once, whatever
-//! the number of pending events is. The width follows the mean distance of the events
-//! that were taken. The order does not depend on it: events at one instant come out in the
-//! order they went in.
+//! A ring of buckets of equal width holds the near future, a heap what lies beyond (the idea of
+//! calendar queues: Brown, 1988). A bucket is a short list in the order of time, so an event is put
+//! in once and taken out once, whatever the number of pending events is. The width follows the
+//! mean distance of the events that were taken, and shrinks where events crowd. The order
+//! does not depend on it.
 
 use crate::Time;
-use crate::heap::{Entry, Heap};
+use crate::heap::Heap;
 
 /// Buckets in the ring.
 const BUCKETS: usize = 4096;
 const WORDS: usize = BUCKETS / 64;
-/// End of a bucket's list.
+/// No node.
 const END: u32 = u32::MAX;
 /// Events taken between two looks at the width.
 const LOOK_AFTER: u32 = 4096;
 
 #[derive(Clone, Copy)]
 struct Node<E> {
-    entry: Entry<E>,
+    at: Time,
+    event: E,
+    /// The next one of its bucket, of the last one the first; of a free node the next free one.
     next: u32,
 }
 
 /// Pending events of type `E`, the earliest first, first in first out among equals.
 pub struct Calendar<E> {
-    /// Events of the bucket whose time has come, and any before its end.
-    current: Heap<E>,
-    /// Events beyond the ring.
-    far: Heap<E>,
-    /// Empty, for changing the width.
-    spare: Heap<E>,
     nodes: Vec<Node<E>>,
     free: u32,
-    heads: Box<[u32; BUCKETS]>,
+    /// The last event of each bucket.
+    tails: Box<[u32; BUCKETS]>,
     occupied: [u64; WORDS],
     /// Events in the ring.
     near: usize,
+    /// Events beyond the ring, and how many have come there so far.
+    far: Heap<E>,
+    beyond: u64,
+    /// Empty, for changing the width.
+    spare: Vec<(Time, E)>,
     /// Log2 of the width of a bucket in nanoseconds.
     shift: u32,
     /// Number of the bucket whose time has come, counted from time zero.
     bucket: u64,
-    sequence: u64,
+    scheduled: u64,
     now: Time,
     /// Events until the next look at the width, and when the last one was.
     countdown: u32,
     looked: Time,
+    /// Events passed since then in search of the place of another.
+    passed: u32,
 }
 
 impl<E: Copy> Calendar<E> {
     /// An empty calendar at time zero with room for `capacity` events before it must grow.
     pub fn with_capacity(capacity: usize) -> Self {
         Calendar {
-            current: Heap::with_capacity(capacity),
-            far: Heap::with_capacity(capacity),
-            spare: Heap::with_capacity(capacity),
             nodes: Vec::with_capacity(capacity),
             free: END,
-            heads: Box::new([END; BUCKETS]),
+            tails: Box::new([END; BUCKETS]),
             occupied: [0; WORDS],
             near: 0,
+            far: Heap::with_capacity(capacity),
+            beyond: 0,
+            spare: Vec::with_capacity(capacity),
             shift: 10,
             bucket: 0,
-            sequence: 0,
+            scheduled: 0,
             now: Time::ZERO,
             countdown: LOOK_AFTER,
             looked: Time::ZERO,
+            passed: 0,
         }
     }
 
@@ -77,7 +81,7 @@ impl<E: Copy> Calendar<E> {
 
     /// Number of pending events.
     pub fn len(&self) -> usize {
-        self.current.len() + self.near + self.far.len()
+        self.near + self.far.len()
     }
 
     /// True if nothing is pending.
@@ -87,17 +91,14 @@ impl<E: Copy> Calendar<E> {
 
     /// Number of events scheduled so far.
     pub fn scheduled(&self) -> u64 {
-        self.sequence
+        self.scheduled
     }
 
     /// When the next event is due.
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
-        if self.current.first().is_none() {
-            let entry = self.turn()?;
-            self.current.push(entry.key, entry.event);
-        }
-        self.current.first().map(Entry::at)
+        let last = self.last_of_next_bucket()?;
+        Some(self.nodes[self.nodes[last as usize].next as usize].at)
     }
 
     /// Moves the clock to `time` although no event is due there.
@@ -114,36 +115,64 @@ impl<E: Copy> Calendar<E> {
     #[inline(always)]
     pub fn push(&mut self, at: Time, event: E) {
         debug_assert!(at >= self.now, "{at:?} lies before {:?}", self.now);
-        let key = u128::from(at.0) << 64 | u128::from(self.sequence);
-        self.sequence += 1;
-        self.place(key, event);
+        self.scheduled += 1;
+        self.place(at, event);
     }
 
     #[inline(always)]
-    fn place(&mut self, key: u128, event: E) {
-        let bucket = (key >> 64) as u64 >> self.shift;
-        // Most events lie between the present bucket and the end of the ring.
-        if bucket.wrapping_sub(self.bucket + 1) < BUCKETS as u64 - 1 {
-            self.put(bucket as usize % BUCKETS, Entry { key, event });
-        } else if bucket <= self.bucket {
-            self.current.push(key, event);
+    fn place(&mut self, at: Time, event: E) {
+        // What is due before the present bucket is the earliest of it.
+        let ahead = (at.0 >> self.shift).saturating_sub(self.bucket);
+        if ahead < BUCKETS as u64 {
+            self.put((self.bucket + ahead) as usize % BUCKETS, at, event);
         } else {
+            let key = u128::from(at.0) << 64 | u128::from(self.beyond);
+            self.beyond += 1;
             self.far.push(key, event);
         }
     }
 
     #[inline(always)]
-    fn put(&mut self, slot: usize, entry: Entry<E>) {
-        let next = std::mem::replace(&mut self.heads[slot], self.free);
-        if let Some(node) = self.nodes.get_mut(self.free as usize) {
+    fn put(&mut self, slot: usize, at: Time, event: E) {
+        let index = self.free;
+        let next = index;
+        let index = if let Some(node) = self.nodes.get_mut(index as usize) {
             self.free = node.next;
-            *node = Node { entry, next };
+            *node = Node { at, event, next };
+            index
         } else {
-            self.heads[slot] = self.nodes.len() as u32;
-            self.nodes.push(Node { entry, next });
-        }
-        self.occupied[slot / 64] |= 1 << (slot % 64);
+            let next = self.nodes.len() as u32;
+            self.nodes.push(Node { at, event, next });
+            next
+        };
         self.near += 1;
+        if self.tails[slot] == END {
+            self.tails[slot] = index;
+            self.occupied[slot / 64] |= 1 << (slot % 64);
+        } else {
+            self.join(slot, index);
+        }
+    }
+
+    /// Links a node into the list of a bucket that holds others.
+    fn join(&mut self, slot: usize, index: u32) {
+        let at = self.nodes[index as usize].at;
+        let last = self.tails[slot];
+        let mut before = last;
+        if self.nodes[last as usize].at <= at {
+            self.tails[slot] = index;
+        } else {
+            loop {
+                let after = self.nodes[before as usize].next;
+                if self.nodes[after as usize].at > at {
+                    break;
+                }
+                before = after;
+                self.passed += 1;
+            }
+        }
+        self.nodes[index as usize].next = self.nodes[before as usize].next;
+        self.nodes[before as usize].next = index;
     }
 
     /// Takes the earliest event and moves the clock to it.
@@ -155,39 +184,48 @@ impl<E: Copy> Calendar<E> {
     /// Takes the earliest event and moves the clock to it, if it is due at `limit` or earlier.
     #[inline]
     pub fn pop_until(&mut self, limit: Time) -> Option<(Time, E)> {
-        let entry = if self.current.first().is_some() {
-            self.current.pop()?
-        } else {
-            self.turn()?
-        };
-        if entry.at() > limit {
-            self.current.push(entry.key, entry.event);
+        let last = self.last_of_next_bucket()?;
+        let first = self.nodes[last as usize].next;
+        let Node { at, event, next } = self.nodes[first as usize];
+        if at > limit {
             return None;
         }
-        self.now = entry.at();
+        self.nodes[last as usize].next = next;
+        if first == last {
+            let slot = self.bucket as usize % BUCKETS;
+            self.tails[slot] = END;
+            self.occupied[slot / 64] &= !(1 << (slot % 64));
+        }
+        self.nodes[first as usize].next = self.free;
+        self.free = first;
+        self.near -= 1;
+        self.now = at;
         self.countdown -= 1;
         if self.countdown == 0 {
             self.adapt();
         }
-        Some((self.now, entry.event))
+        Some((at, event))
     }
 
-    /// Turns the ring to the next bucket that holds something and takes the earliest event out of
-    /// it; the others come into `current`, which is empty.
+    /// The last event of the bucket with the earliest one, to which the ring is turned.
     #[inline]
-    fn turn(&mut self) -> Option<Entry<E>> {
-        let first = if self.near > 0 {
+    fn last_of_next_bucket(&mut self) -> Option<u32> {
+        let last = self.tails[self.bucket as usize % BUCKETS];
+        if last != END { Some(last) } else { self.turn() }
+    }
+
+    /// Turns the ring to the next bucket that holds something; gives its last event.
+    #[inline]
+    fn turn(&mut self) -> Option<u32> {
+        if self.near > 0 {
             self.bucket += self.distance();
-            self.take_bucket(self.bucket as usize % BUCKETS)
         } else {
-            let first = self.far.pop();
-            self.bucket = first.as_ref()?.at().0 >> self.shift;
-            first
-        };
+            self.bucket = self.far.first()?.at().0 >> self.shift;
+        }
         if self.reaches_far() {
             self.fetch_far();
         }
-        first
+        Some(self.tails[self.bucket as usize % BUCKETS])
     }
 
     /// True if the ring has come to reach events of the far future.
@@ -200,7 +238,7 @@ impl<E: Copy> Calendar<E> {
     fn fetch_far(&mut self) {
         while self.reaches_far() {
             if let Some(entry) = self.far.pop() {
-                self.place(entry.key, entry.event);
+                self.place(entry.at(), entry.event);
             }
         }
     }
@@ -225,38 +263,6 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
-    /// Empties a bucket: its earliest event, which most often is the only one, and the others
-    /// into `current`.
-    #[inline]
-    fn take_bucket(&mut self, slot: usize) -> Option<Entry<E>> {
-        let mut first = std::mem::replace(&mut self.heads[slot], END);
-        if first == END {
-            return None;
-        }
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
-        let mut other = self.nodes[first as usize].next;
-        while other != END {
-            let next = self.nodes[other as usize].next;
-            if self.nodes[other as usize].entry.key < self.nodes[first as usize].entry.key {
-                std::mem::swap(&mut other, &mut first);
-            }
-            let entry = self.free_node(other);
-            self.current.push(entry.key, entry.event);
-            other = next;
-        }
-        Some(self.free_node(first))
-    }
-
-    /// A node's event; the node may be used again.
-    #[inline]
-    fn free_node(&mut self, index: u32) -> Entry<E> {
-        let node = &mut self.nodes[index as usize];
-        node.next = self.free;
-        self.free = index;
-        self.near -= 1;
-        node.entry
-    }
-
     /// Fits the width of a bucket to the mean distance of the events that were taken lately.
     #[cold]
     fn adapt(&mut self) {
@@ -264,21 +270,41 @@ impl<E: Copy> Calendar<E> {
         let mean = self.now.since(self.looked).0 / u64::from(LOOK_AFTER);
         self.looked = self.now;
         let wanted = (2 * mean).max(1).ilog2();
-        if self.shift.abs_diff(wanted) < 2 {
-            return;
+        let passed = std::mem::take(&mut self.passed);
+        if passed > 4 * LOOK_AFTER {
+            self.resize(self.shift.saturating_sub(2).min(wanted));
+        } else if self.shift > wanted + 1 || (self.shift + 1 < wanted && passed < LOOK_AFTER) {
+            self.resize(wanted);
         }
-        // Everything in the ring passes through the heaps.
-        for slot in 0..BUCKETS {
-            if let Some(first) = self.take_bucket(slot) {
-                self.current.push(first.key, first.event);
+    }
+
+    /// Takes everything out of the ring and puts it in again with buckets of another width.
+    fn resize(&mut self, shift: u32) {
+        let mut pending = std::mem::take(&mut self.spare);
+        for ahead in 0..BUCKETS as u64 {
+            let slot = (self.bucket + ahead) as usize % BUCKETS;
+            let last = std::mem::replace(&mut self.tails[slot], END);
+            let mut index = last;
+            while index != END {
+                index = self.nodes[index as usize].next;
+                let node = &self.nodes[index as usize];
+                pending.push((node.at, node.event));
+                if index == last {
+                    break;
+                }
             }
         }
-        self.shift = wanted;
-        self.bucket = self.now.0 >> wanted;
-        std::mem::swap(&mut self.current, &mut self.spare);
-        while let Some(entry) = self.spare.pop() {
-            self.place(entry.key, entry.event);
+        self.nodes.clear();
+        self.free = END;
+        self.near = 0;
+        self.occupied.fill(0);
+        self.shift = shift;
+        self.bucket = self.now.0 >> shift;
+        for &(at, event) in &pending {
+            self.place(at, event);
         }
+        pending.clear();
+        self.spare = pending;
         self.fetch_far();
     }
 }
