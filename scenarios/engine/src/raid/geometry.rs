@@ -40,6 +40,8 @@ pub struct Geometry {
     unit: u64,
     members: u64,
     spans: u64,
+    /// Drives of a span.
+    span: u64,
     columns: u64,
     parities: u64,
     copies: u64,
@@ -121,6 +123,7 @@ impl Geometry {
             unit,
             members,
             spans,
+            span: members / spans,
             columns,
             parities,
             copies,
@@ -258,33 +261,51 @@ impl Geometry {
     /// Where parity `which` of a stripe lies: 0 is the exclusive or, 1 the second one.
     #[inline]
     pub fn parity(&self, stripe: u64, which: u32) -> Place {
-        let n = self.members / self.spans;
-        let (span, row) = (stripe % self.spans, stripe / self.spans);
-        let member = (self.first_parity(row, n) + u64::from(which)) % n;
+        let (span, row) = self.span_of(stripe);
+        let member = self.around(self.first_parity(row) + u64::from(which));
         Place {
-            member: (span * n + member) as u32,
+            member: (span * self.span + member) as u32,
             offset: row * self.unit,
         }
     }
 
-    fn first_parity(&self, row: u64, n: u64) -> u64 {
+    /// The span of a stripe and its row there.
+    #[inline]
+    fn span_of(&self, stripe: u64) -> (u64, u64) {
+        match self.spans {
+            1 => (0, stripe),
+            spans => (stripe % spans, stripe / spans),
+        }
+    }
+
+    /// The drive of a span that lies `steps` from its first, at most once around.
+    #[inline]
+    fn around(&self, steps: u64) -> u64 {
+        if steps < self.span {
+            steps
+        } else {
+            steps - self.span
+        }
+    }
+
+    #[inline]
+    fn first_parity(&self, row: u64) -> u64 {
         match self.rotation {
-            Rotation::LeftSymmetric | Rotation::LeftAsymmetric => n - 1 - row % n,
-            Rotation::RightSymmetric | Rotation::RightAsymmetric => row % n,
+            Rotation::LeftSymmetric | Rotation::LeftAsymmetric => self.span - 1 - row % self.span,
+            Rotation::RightSymmetric | Rotation::RightAsymmetric => row % self.span,
         }
     }
 
     fn rotated(&self, stripe: u64, column: u64) -> Place {
-        let n = self.members / self.spans;
-        let (span, row) = (stripe % self.spans, stripe / self.spans);
-        let first = self.first_parity(row, n);
+        let (span, row) = self.span_of(stripe);
+        let first = self.first_parity(row);
         let member = match self.rotation {
             Rotation::LeftSymmetric | Rotation::RightSymmetric => {
-                (first + self.parities + column) % n
+                self.around(first + self.parities + column)
             }
             Rotation::LeftAsymmetric | Rotation::RightAsymmetric => {
                 // Parity units that have wrapped around to the front come before all data.
-                let wrapped = (first + self.parities).saturating_sub(n);
+                let wrapped = (first + self.parities).saturating_sub(self.span);
                 let steps_over = if wrapped > 0 {
                     wrapped
                 } else if column >= first {
@@ -296,7 +317,7 @@ impl Geometry {
             }
         };
         Place {
-            member: (span * n + member) as u32,
+            member: (span * self.span + member) as u32,
             offset: row * self.unit,
         }
     }
@@ -345,7 +366,7 @@ impl Geometry {
 
     /// The stripe whose units lie at `row` of the drives of member `member`'s span.
     pub fn stripe_at(&self, member: u32, row: u64) -> u64 {
-        let span = u64::from(member) / (self.members / self.spans);
+        let span = u64::from(member) / self.span;
         row * self.spans + span
     }
 }
