@@ -16,6 +16,8 @@ const WORDS: usize = BUCKETS / 64;
 const END: u32 = u32::MAX;
 /// Events taken between two looks at the width.
 const LOOK_AFTER: u32 = 4096;
+/// Events passed on the way to a place after which a look does not wait.
+const CROWDED: u32 = 64 * LOOK_AFTER;
 
 #[derive(Clone, Copy)]
 struct Node<E> {
@@ -173,6 +175,9 @@ impl<E: Copy> Calendar<E> {
         }
         self.nodes[index as usize].next = self.nodes[before as usize].next;
         self.nodes[before as usize].next = index;
+        if self.passed > CROWDED {
+            self.adapt();
+        }
     }
 
     /// Takes the earliest event and moves the clock to it.
@@ -270,11 +275,14 @@ impl<E: Copy> Calendar<E> {
         let mean = self.now.since(self.looked).0 / u64::from(LOOK_AFTER);
         self.looked = self.now;
         let wanted = (2 * mean).max(1).ilog2();
-        let passed = std::mem::take(&mut self.passed);
-        if passed > 4 * LOOK_AFTER {
-            self.resize(self.shift.saturating_sub(2).min(wanted));
-        } else if self.shift > wanted + 1 || (self.shift + 1 < wanted && passed < LOOK_AFTER) {
+        // How many others an event passed in search of its place.
+        let crowd = std::mem::take(&mut self.passed) / (LOOK_AFTER / 8);
+        if crowd >= 4 * 8 {
+            self.resize(wanted.min(self.shift.saturating_sub((crowd / 8).ilog2())));
+        } else if self.shift > wanted + 1 {
             self.resize(wanted);
+        } else if self.shift + 1 < wanted && crowd == 0 {
+            self.resize(self.shift + 2);
         }
     }
 
@@ -312,6 +320,7 @@ impl<E: Copy> Calendar<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Stream;
     use proptest::prelude::*;
 
     #[test]
@@ -323,6 +332,44 @@ mod tests {
         let order: String = std::iter::from_fn(|| calendar.pop().map(|(_, e)| e)).collect();
         assert_eq!(order, "bdac");
         assert_eq!(calendar.now(), Time(5));
+    }
+
+    /// Bursts of a microsecond, far apart: the mean distance alone would put each into one bucket,
+    /// where half of the others would stand before an event's place.
+    #[test]
+    fn buckets_narrow_where_events_crowd() {
+        let mut calendar = Calendar::with_capacity(2048);
+        let mut draws = Stream::new(1, "calendar", "crowd");
+        let (mut sequence, mut passed) = (0, 0);
+        for burst in 1..40 {
+            for _ in 0..8192 {
+                let before = calendar.passed;
+                calendar.push(Time(burst * 1_000_000 + draws.below(1000)), sequence);
+                passed += u64::from(calendar.passed.saturating_sub(before));
+                sequence += 1;
+            }
+            let mut last = None;
+            while let Some(next) = calendar.pop() {
+                assert!(Some(next) > last, "{next:?} after {last:?}");
+                last = Some(next);
+            }
+        }
+        assert!(passed < 4 * sequence, "{passed} passed by {sequence}");
+    }
+
+    /// Equal times far ahead keep their order through a change of width.
+    #[test]
+    fn equals_stay_in_order_when_the_width_changes() {
+        let mut calendar = Calendar::with_capacity(64);
+        for name in 0..20 {
+            calendar.push(Time(50_000_000), name);
+        }
+        for width in [20, 2, 0, 24, 8] {
+            calendar.resize(width);
+            calendar.push(Time(50_000_000), calendar.scheduled());
+        }
+        let order: Vec<u64> = std::iter::from_fn(|| calendar.pop().map(|(_, e)| e)).collect();
+        assert_eq!(order, (0..25).collect::<Vec<_>>());
     }
 
     proptest! {
