@@ -114,3 +114,19 @@ fn a_hard_disk_with_its_write_cache() {
     load["read_share"] = json!(0.5);
     assert_free(&value);
 }
+
+/// Spares make an array one that can fail: its runs, of four units each, have jobs.
+#[test]
+fn runs_of_mirrored_units() {
+    let mut value = stations(5, 100_000, "exponential", 1);
+    value["arrays"][0]["level"] = json!("raid10");
+    value["arrays"][0]["drives"] = json!([0, 1, 2, 3]);
+    value["arrays"][0]["spares"] = json!([4]);
+    let load = &mut value["workloads"][0];
+    load["area_bytes"] = json!(1_u64 << 29);
+    load["block_bytes"] = json!(32_768);
+    load["arrival"]["outstanding"] = json!(64);
+    load["read_share"] = json!(0.0);
+    load["align_bytes"] = json!(512);
+    assert_free(&value);
+}

@@ -5,7 +5,8 @@ use super::fate::Target;
 use super::job::{Phase, job_of};
 use super::power::GONE;
 use super::ranges::Ranges;
-use super::stripe::{Extent, Role};
+use super::run::Run;
+use super::stripe::Role;
 use super::volume::State;
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, IoId, Nanos, Op, Part, Time};
@@ -127,6 +128,7 @@ impl System {
         None
     }
 
+    /// The units of a command that has met unreadable sectors, as far as they have some.
     fn mark_unreadable(&mut self, drive: u32, offset: u64, bytes: u64) {
         let Some((array, member)) = self.member_of(drive) else {
             return;
@@ -135,9 +137,12 @@ impl System {
             volume.changes += 1;
             let unit = volume.geometry.unit();
             let known = &mut volume.members[member as usize].unreadable;
-            for row in offset / unit..(offset + bytes).div_ceil(unit) {
-                if !known.contains(&(row * unit)) {
-                    known.push(row * unit);
+            let unreadable = &self.raid.health[drive as usize].unreadable;
+            let end = offset + bytes;
+            for start in (offset / unit..end.div_ceil(unit)).map(|row| row * unit) {
+                let met = unreadable.touches(start.max(offset), (start + unit).min(end));
+                if met && !known.contains(&start) {
+                    known.push(start);
                 }
             }
         }
@@ -162,13 +167,13 @@ impl System {
         let found =
             member.and_then(|member| volume.geometry.unit_at(member as u32, io.offset / unit));
         if let Some((stripe, Role::Data(column))) = found {
-            let start = (io.offset % unit) as u32;
-            let extent = Extent {
+            let run = Run {
+                stripe,
                 column,
-                start,
-                end: start + io.bytes as u32,
+                start: (io.offset % unit) as u32,
+                bytes: io.bytes,
             };
-            self.read_piece(parent, array, stripe, extent, now, Some(&io));
+            self.read_run(parent, array, run, now, Some(&io));
         } else {
             self.refuse(parent, io.bytes);
         }
@@ -278,11 +283,11 @@ impl System {
         self.give_up_tasks(array, &ended, now);
     }
 
-    /// What a command carries, for the versions of the data.
-    pub(crate) fn attach(&mut self, command: IoId, target: Target) {
-        let io = &self.ios[command];
+    /// What a command carries next, for the versions of the data.
+    pub(crate) fn attach(&mut self, command: IoId, target: Target, bytes: u64) {
+        let write = self.ios[command].op == Op::Write;
         if let Some(fate) = &mut self.raid.fate {
-            fate.attach(command, io.op == Op::Write, target, io.bytes);
+            fate.attach(command, write, target, bytes);
         }
     }
 }

@@ -7,7 +7,7 @@
 //! behind the parity and wrap around, asymmetric ones begin at the first drive and step over it.
 //! Levels without parity are the same with no parity and several copies of a column.
 
-use super::stripe::Role;
+use super::stripe::{Extent, Role};
 use crate::plan::{Level, Rotation};
 
 /// A contiguous piece of a request inside one unit.
@@ -21,6 +21,17 @@ pub struct Piece {
     pub start: u32,
     /// Byte behind the last one within the unit.
     pub end: u32,
+}
+
+impl Piece {
+    /// The bytes of its column.
+    pub fn extent(&self) -> Extent {
+        Extent {
+            column: self.column,
+            start: self.start,
+            end: self.end,
+        }
+    }
 }
 
 /// A unit on a drive.
@@ -255,6 +266,16 @@ impl Geometry {
         Place {
             member: member as u32,
             offset: row * self.unit,
+        }
+    }
+
+    /// Whether a data unit lies right behind the one of the stripe before, copy by copy. On levels
+    /// with parity each stripe counts for itself, since the parity moves from drive to drive.
+    pub fn goes_on(&self, stripe: u64) -> bool {
+        match self.level {
+            Level::Jbod => self.before.binary_search_by_key(&stripe, |b| b.1).is_err(),
+            Level::Raid0 | Level::Raid1 | Level::Raid10 => stripe > 0,
+            _ => false,
         }
     }
 

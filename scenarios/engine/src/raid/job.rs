@@ -108,6 +108,12 @@ pub(crate) struct Job {
     pub differs: bool,
     /// True if it writes an older version than the one that was lost with the tier.
     pub older: bool,
+    /// The first job of its run, which sends the commands of all of them; itself if it is alone.
+    pub head: u32,
+    /// The next one of its run.
+    pub mate: u32,
+    /// Jobs of the run that it heads that have not got their locks yet.
+    pub missing: u32,
     /// The job behind it in the queue for the same lock.
     pub next: u32,
     /// The last of those that wait for the lock that it holds.
@@ -134,6 +140,7 @@ impl System {
         (job.io, job.array, job.stripe, job.work) = (io, array, stripe, work);
         (job.phase, job.way) = (Phase::Plan, Way::Plain);
         (job.written, job.next, job.last) = (0, NO_JOB, NO_JOB);
+        (job.head, job.mate, job.missing) = (index, NO_JOB, 1);
         (job.again, job.refused, job.scheduled) = (false, false, false);
         (job.gone, job.lost, job.differs) = (false, false, false);
         (job.slot, job.older) = (NO_SLOT, false);
@@ -150,7 +157,17 @@ impl System {
         let io = job.io;
         self.ios[io].bytes = bytes;
         if self.lock(index) {
-            self.step_job(index, now);
+            self.locked(index, now);
+        }
+    }
+
+    /// A job has its lock: it goes on, as soon as all of its run have theirs.
+    pub(crate) fn locked(&mut self, index: u32, now: Time) {
+        let head = self.raid.jobs[index].head;
+        let missing = &mut self.raid.jobs[head].missing;
+        *missing -= 1;
+        if *missing == 0 {
+            self.step_job(head, now);
         }
     }
 

@@ -54,8 +54,9 @@ impl System {
         let job = &mut self.raid.jobs[next];
         job.last = if last == next { NO_JOB } else { last };
         debug_assert_eq!(job.phase, Phase::Plan);
-        let io = job.io;
+        let head = job.head;
+        let io = self.raid.jobs[head].io;
         self.ios[io].charge(Part::Raid, now);
-        self.step_job(next, now);
+        self.locked(next, now);
     }
 }

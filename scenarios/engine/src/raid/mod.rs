@@ -1,4 +1,5 @@
-//! Arrays whose data pass through a controller's (or the host's) memory: parity, lost drives.
+//! Arrays whose data pass through a controller's (or the host's) memory, or can be lost: parity,
+//! caches, failures.
 //!
 //! A request to such an array becomes *jobs*, each with a record of its own below the request's;
 //! a job takes several phases, each of which sends commands. The last command of a phase carries
@@ -23,6 +24,7 @@ mod read_ahead;
 mod rebuild;
 mod request;
 mod rows;
+mod run;
 mod store;
 mod stripe;
 mod transfer;

@@ -246,7 +246,12 @@ impl System {
     pub(crate) fn power_back(&mut self, now: Time) {
         self.log(now, "power back".into());
         for index in self.raid.kept.clone() {
-            let io = self.raid.jobs[index].io;
+            let job = &self.raid.jobs[index];
+            if job.head != index {
+                // The head of its run writes it.
+                continue;
+            }
+            let io = job.io;
             self.ios[io].charge(raidlab_kernel::Part::Raid, now);
             self.write_phase(index, now);
         }

@@ -114,7 +114,7 @@ impl System {
             if !self.raid.jobs[index].refused {
                 self.ios[io].pending += 1;
                 let command = self.new_command(io, Op::Write, drive, row * unit, unit, now);
-                self.attach(command, Target::Unit(index, role, 0));
+                self.attach(command, Target::Unit(index, role, 0), unit);
                 self.send(command, drive, now);
             }
         }

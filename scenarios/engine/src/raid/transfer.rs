@@ -2,6 +2,7 @@
 
 use super::fate::Target;
 use super::job::{Work, job_of};
+use super::run::Run;
 use super::stripe::{Extent, Role};
 use crate::system::System;
 use raidlab_kernel::{Io, IoId, Op, Time};
@@ -13,7 +14,8 @@ impl System {
             .expect("the array's data pass through memory")
     }
 
-    /// Sends a command below `parent` to a unit's drive; data go to every copy that lives.
+    /// Sends a command below `parent` to a unit's drive; data go to every copy that lives, and on
+    /// into the units behind it that are written together with it.
     pub(crate) fn send_to(
         &mut self,
         parent: IoId,
@@ -24,11 +26,14 @@ impl System {
         now: Time,
     ) {
         let (array, stripe, role) = place;
-        let bytes = u64::from(range.1 - range.0);
-        let copies = match role {
-            Role::Data(_) if op == Op::Write => self.volume(array).geometry.copies(),
-            _ => 1,
-        };
+        let mut bytes = u64::from(range.1 - range.0);
+        let mut copies = 1;
+        if op == Op::Write {
+            bytes += self.bytes_of_mates(job);
+            if let Role::Data(_) = role {
+                copies = self.volume(array).geometry.copies();
+            }
+        }
         for copy in 0..copies {
             let volume = self.volume(array);
             let unit = match role {
@@ -36,23 +41,37 @@ impl System {
                 Role::Parity(which) => volume.geometry.parity(stripe, which),
                 Role::Copy(column, copy) => volume.geometry.data(stripe, column, copy),
             };
-            let member = &volume.members[unit.member as usize];
-            let copy_to = member.copy.filter(|&(_, upto)| unit.offset < upto);
-            let plain = volume.geometry.parities() == 0;
-            if op == Op::Read || volume.lives(unit) || plain && volume.takes_writes(unit) {
-                let drives = [Some(member.drive), copy_to.map(|(drive, _)| drive)];
-                let offset = unit.offset + u64::from(range.0);
-                for drive in drives
-                    .into_iter()
-                    .take(1 + usize::from(op == Op::Write))
-                    .flatten()
-                {
+            let drives = match op {
+                Op::Read => [
+                    Some((volume.members[unit.member as usize].drive, u64::MAX)),
+                    None,
+                ],
+                _ => volume.takers(unit),
+            };
+            let offset = unit.offset + u64::from(range.0);
+            for (drive, upto) in drives.into_iter().flatten() {
+                let bytes = bytes.min(upto.saturating_sub(offset));
+                if bytes > 0 {
                     self.ios[parent].pending += 1;
                     let command = self.new_command(parent, op, drive, offset, bytes, now);
-                    self.attach(command, Target::Unit(job, role, range.0));
+                    self.follow_unit(command, job, (role, range.0), bytes);
                     self.send(command, drive, now);
                 }
             }
+        }
+    }
+
+    /// Where the data of a command to a unit belong; of one that writes a run each unit's.
+    fn follow_unit(&mut self, command: IoId, job: u32, (role, start): (Role, u32), bytes: u64) {
+        if self.raid.fate.is_none() {
+            return;
+        }
+        let unit = self.volume(self.raid.jobs[job].array).geometry.unit();
+        let (mut job, mut start, mut left) = (job, start, bytes);
+        while left > 0 {
+            let own = left.min(unit - u64::from(start));
+            self.attach(command, Target::Unit(job, role, start), own);
+            (job, start, left) = (self.raid.jobs[job].mate, 0, left - own);
         }
     }
 
@@ -126,52 +145,79 @@ impl System {
         bytes: u64,
         now: Time,
     ) {
-        let end = offset + bytes;
+        let range = (offset, offset + bytes);
         self.hold(parent);
-        while offset < end {
-            let piece = self.volume(array).geometry.piece(offset, end - offset);
-            let extent = Extent {
-                column: piece.column,
-                start: piece.start,
-                end: piece.end,
-            };
-            self.read_piece(parent, array, piece.stripe, extent, now, None);
-            offset += u64::from(piece.end - piece.start);
+        while let Some(run) = self.volume(array).geometry.next_run(range, &mut offset) {
+            self.read_run(parent, array, run, now, None);
         }
         self.let_go(parent, now);
     }
 
-    /// Reads a piece below `parent`; time that an earlier try took is on `before`'s account.
-    pub(crate) fn read_piece(
+    /// Reads a run below `parent`, with one command for as much of it as the same copy gives; time
+    /// that an earlier try took is on `before`'s account.
+    pub(crate) fn read_run(
         &mut self,
         parent: IoId,
         array: u32,
-        stripe: u64,
-        extent: Extent,
+        mut run: Run,
         now: Time,
         before: Option<&Io>,
     ) {
-        if let Some((drive, unit)) = self.living_copy(array, stripe, extent, now) {
+        let unit = self.volume(array).geometry.unit();
+        while run.bytes > 0 {
+            let bytes = match self.living_copy(array, &run, now) {
+                Some((copy, drive, offset)) => {
+                    let bytes = self.volume(array).readable(&run, copy);
+                    self.ios[parent].pending += 1;
+                    let command = self.new_command(parent, Op::Read, drive, offset, bytes, now);
+                    self.inherit(command, before);
+                    self.follow_read(command, array, Run { bytes, ..run });
+                    self.send(command, drive, now);
+                    bytes
+                }
+                None => self.do_without(parent, array, &run, now, before),
+            };
+            run = run.behind(bytes, unit);
+        }
+    }
+
+    /// No copy of a run's first unit can be read: its part of the run is computed or refused. Gives
+    /// the bytes of that part.
+    fn do_without(
+        &mut self,
+        parent: IoId,
+        array: u32,
+        run: &Run,
+        now: Time,
+        before: Option<&Io>,
+    ) -> u64 {
+        let geometry = &self.volume(array).geometry;
+        let extent = run.first(geometry.unit());
+        let bytes = u64::from(extent.end - extent.start);
+        if geometry.parities() == 0 {
+            self.refuse(parent, bytes);
+            return bytes;
+        }
+        let job = self.new_job(parent, array, run.stripe, Work::Recover, now);
+        self.raid.jobs[job].extents.push(extent);
+        let record = self.raid.jobs[job].io;
+        self.inherit(record, before);
+        self.begin(job, now);
+        bytes
+    }
+
+    /// Where the data of a read of a run belong, unit by unit.
+    fn follow_read(&mut self, command: IoId, array: u32, run: Run) {
+        if self.raid.fate.is_none() {
+            return;
+        }
+        let unit = self.volume(array).geometry.unit();
+        for (stripe, extent) in run.extents(unit) {
+            let geometry = &self.volume(array).geometry;
+            let start = geometry.offset(stripe, extent.column) + u64::from(extent.start);
+            let (_, start) = self.origin(array, start);
             let bytes = u64::from(extent.end - extent.start);
-            self.ios[parent].pending += 1;
-            let offset = unit + u64::from(extent.start);
-            let command = self.new_command(parent, Op::Read, drive, offset, bytes, now);
-            self.inherit(command, before);
-            if self.raid.fate.is_some() {
-                let geometry = &self.volume(array).geometry;
-                let start = geometry.offset(stripe, extent.column) + u64::from(extent.start);
-                let (_, start) = self.origin(array, start);
-                self.attach(command, Target::Range(start));
-            }
-            self.send(command, drive, now);
-        } else if self.volume(array).geometry.parities() == 0 {
-            self.refuse(parent, u64::from(extent.end - extent.start));
-        } else {
-            let job = self.new_job(parent, array, stripe, Work::Recover, now);
-            self.raid.jobs[job].extents.push(extent);
-            let record = self.raid.jobs[job].io;
-            self.inherit(record, before);
-            self.begin(job, now);
+            self.attach(command, Target::Range(start), bytes);
         }
     }
 
@@ -182,29 +228,29 @@ impl System {
         }
     }
 
-    /// The living copy with the fewest commands before it; among equals the nearest.
-    pub(crate) fn living_copy(
-        &self,
-        array: u32,
-        stripe: u64,
-        extent: Extent,
-        now: Time,
-    ) -> Option<(u32, u64)> {
+    /// The living copy of a run's first unit with the fewest commands before it, among equals the
+    /// nearest: its number, drive and offset there.
+    pub(crate) fn living_copy(&self, array: u32, run: &Run, now: Time) -> Option<(u32, u32, u64)> {
         let volume = self.volume(array);
+        let start = u64::from(run.start);
         let copies = (0..volume.geometry.copies())
-            .map(|copy| volume.geometry.data(stripe, extent.column, copy))
-            .filter(|&place| volume.lives(place))
-            .map(|place| (volume.members[place.member as usize].drive, place.offset));
+            .map(|copy| (copy, volume.geometry.data(run.stripe, run.column, copy)))
+            .filter(|&(_, place)| volume.lives(place))
+            .map(|(copy, place)| {
+                let drive = volume.members[place.member as usize].drive;
+                (copy, drive, place.offset + start)
+            });
         if volume.geometry.copies() == 1 {
             return copies.into_iter().next();
         }
-        copies.min_by_key(|&(drive, offset)| {
-            self.drives[drive as usize].cost(now, offset + u64::from(extent.start), false)
+        let by_queue = self.arrays[array as usize].software;
+        copies.min_by_key(|&(_, drive, offset)| {
+            self.drives[drive as usize].cost(now, offset, by_queue)
         })
     }
 
-    /// Writes a range of the array's own drives below `parent`, a job for each stripe (or unit,
-    /// where no parity ties units together).
+    /// Writes a range of the array's own drives below `parent`: a job for each stripe or, where no
+    /// parity ties units together, for each unit, those of a run together.
     pub(crate) fn write_array(
         &mut self,
         parent: IoId,
@@ -213,14 +259,31 @@ impl System {
         bytes: u64,
         now: Time,
     ) {
-        let end = offset + bytes;
-        let together = self.volume(array).geometry.parities() > 0;
+        let range = (offset, offset + bytes);
         self.hold(parent);
+        if self.volume(array).geometry.parities() > 0 {
+            self.write_stripes(parent, array, range, now);
+        } else {
+            while let Some(run) = self.volume(array).geometry.next_run(range, &mut offset) {
+                self.write_run(parent, array, run, now);
+            }
+        }
+        self.let_go(parent, now);
+    }
+
+    /// Writes a range (start, end) with parity, a job for each stripe.
+    fn write_stripes(
+        &mut self,
+        parent: IoId,
+        array: u32,
+        (mut offset, end): (u64, u64),
+        now: Time,
+    ) {
         let mut open: Option<(u32, u64)> = None;
         while offset < end {
             let piece = self.volume(array).geometry.piece(offset, end - offset);
             let job = match open {
-                Some((job, stripe)) if together && stripe == piece.stripe => job,
+                Some((job, stripe)) if stripe == piece.stripe => job,
                 _ => {
                     if let Some((job, _)) = open {
                         self.begin(job, now);
@@ -228,21 +291,25 @@ impl System {
                     self.new_job(parent, array, piece.stripe, Work::Write, now)
                 }
             };
-            let extent = Extent {
-                column: piece.column,
-                start: piece.start,
-                end: piece.end,
-            };
-            self.raid.jobs[job].extents.push(extent);
-            if self.raid.fate.is_some() {
-                self.follow_new_data(job, parent, (array, offset), extent);
-            }
+            self.take_new_data(job, parent, array, piece.extent());
             open = Some((job, piece.stripe));
             offset += u64::from(piece.end - piece.start);
         }
         if let Some((job, _)) = open {
             self.begin(job, now);
         }
-        self.let_go(parent, now);
+    }
+
+    /// A job that writes gets one more extent.
+    pub(super) fn take_new_data(&mut self, job: u32, parent: IoId, array: u32, extent: Extent) {
+        self.raid.jobs[job].extents.push(extent);
+        if self.raid.fate.is_some() {
+            let unit = self
+                .volume(array)
+                .geometry
+                .offset(self.raid.jobs[job].stripe, extent.column);
+            let offset = unit + u64::from(extent.start);
+            self.follow_new_data(job, parent, (array, offset), extent);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::background::Background;
 use super::geometry::{Geometry, Place};
+use super::run::Run;
 use super::store::Caching;
 use super::stripe::Role;
 use raidlab_models::{SECTOR, Throughput};
@@ -93,13 +94,41 @@ impl Volume {
         }
     }
 
-    /// Whether a unit without parity can be written: unreadable sectors can.
-    pub fn takes_writes(&self, place: Place) -> bool {
-        match self.members[place.member as usize].state {
-            State::Good => true,
-            State::Failed => false,
-            State::Rebuilding(upto) => place.offset < upto,
+    /// Up to where a member without parity can be written: unreadable sectors can.
+    pub fn writable_up_to(&self, member: u32) -> u64 {
+        match self.members[member as usize].state {
+            State::Good => u64::MAX,
+            State::Failed => 0,
+            State::Rebuilding(upto) => upto,
         }
+    }
+
+    /// The drives that take what is written to a unit and, without parity, right behind it, each
+    /// with the offset up to which it does: the member, and the one to which it is being copied.
+    #[inline]
+    pub fn takers(&self, unit: Place) -> [Option<(u32, u64)>; 2] {
+        let member = &self.members[unit.member as usize];
+        let end = if self.geometry.parities() == 0 {
+            self.writable_up_to(unit.member)
+        } else if self.lives(unit) {
+            u64::MAX
+        } else {
+            0
+        };
+        let copied = member.copy.map(|(drive, upto)| (drive, upto.min(end)));
+        [Some((member.drive, end)), copied]
+    }
+
+    /// How many bytes of a run can be read from a copy, of which the first unit can be.
+    #[inline]
+    pub fn readable(&self, run: &Run, copy: u32) -> u64 {
+        if self.changes == 0 {
+            return run.bytes;
+        }
+        let lives = |stripe| self.lives(self.geometry.data(stripe, run.column, copy));
+        let extents = run.extents(self.geometry.unit());
+        let readable = extents.take_while(|&(stripe, _)| stripe == run.stripe || lives(stripe));
+        readable.map(|(_, e)| u64::from(e.end - e.start)).sum()
     }
 
     /// Whether data written to a unit now can be read back: from a copy, or through parity.
@@ -107,7 +136,7 @@ impl Volume {
         let geometry = &self.geometry;
         let mut copies = (0..geometry.copies()).map(|copy| geometry.data(stripe, column, copy));
         if geometry.parities() == 0 {
-            return copies.any(|place| self.takes_writes(place));
+            return copies.any(|place| place.offset < self.writable_up_to(place.member));
         }
         if copies.any(|place| self.lives(place)) {
             return true;

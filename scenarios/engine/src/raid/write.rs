@@ -2,7 +2,8 @@
 
 use super::fate::Target;
 use super::geometry::Place;
-use super::job::{Job, NO_SLOT, Phase, Work};
+use super::job::{Job, NO_JOB, NO_SLOT, Phase, Work};
+use super::run::Run;
 use super::stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
 use super::volume::Volume;
 use crate::system::System;
@@ -244,7 +245,7 @@ impl System {
     }
 
     pub(crate) fn write_phase(&mut self, index: u32, now: Time) {
-        self.raid.jobs[index].phase = Phase::Finish;
+        self.set_phase(index, Phase::Finish);
         self.send_all(index, Op::Write, now);
     }
 
@@ -276,17 +277,18 @@ impl System {
         let Role::Data(column) = unit.2 else {
             return self.give_up(index, now);
         };
-        let extent = super::Extent {
+        let run = Run {
+            stripe,
             column,
             start: 0,
-            end: bytes as u32,
+            bytes,
         };
-        let Some((drive, offset)) = self.living_copy(array, stripe, extent, now) else {
+        let Some((_, drive, offset)) = self.living_copy(array, &run, now) else {
             return self.give_up(index, now);
         };
         self.ios[io].pending += 1;
         let command = self.new_command(io, Op::Read, drive, offset, bytes, now);
-        self.attach(command, Target::Unit(index, unit.2, 0));
+        self.attach(command, Target::Unit(index, unit.2, 0), bytes);
         self.send(command, drive, now);
     }
 
@@ -320,7 +322,16 @@ impl System {
         self.raid.ranges = ranges;
     }
 
+    /// A job is done, and with it those of its run; it is the last of them to come back.
     pub(crate) fn finish_job(&mut self, index: u32, now: Time) {
+        while self.raid.jobs[index].mate != NO_JOB {
+            let mate = self.take_mate(index);
+            self.finish_one(mate, now);
+        }
+        self.finish_one(index, now);
+    }
+
+    fn finish_one(&mut self, index: u32, now: Time) {
         let io: IoId = self.raid.jobs[index].io;
         if self.raid.jobs[index].slot != NO_SLOT {
             if self.slot_written(index, now) {

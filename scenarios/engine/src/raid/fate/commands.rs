@@ -14,33 +14,34 @@ pub(crate) enum Target {
     Range(u64),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Payload {
-    target: Target,
+    /// Where they belong, one after the other, each with its number of tokens.
+    targets: Vec<(Target, usize)>,
     tokens: Vec<u64>,
     /// True if the drive's cache has taken them.
     placed: bool,
 }
 
 impl Fate {
-    /// A command is about to go; a write's data go with it.
+    /// A command is about to go, with so many bytes more for a target; a write's data go with it.
     pub fn attach(&mut self, command: IoId, write: bool, target: Target, bytes: u64) {
-        let mut tokens = Vec::new();
+        let payload = self.payloads.entry(command).or_default();
         if let (true, Target::Unit(job, role, start)) = (write, target) {
             let shadow = self.shadows.entry(job).or_default();
             for sector in grains(u64::from(start), bytes) {
                 let value = shadow.new.get(&(role, sector)).copied();
                 // A repaired unit goes back as it was recovered.
                 let value = value.or_else(|| shadow.read.get(&(role, sector)).copied());
-                tokens.push(value.unwrap_or(0));
+                payload.tokens.push(value.unwrap_or(0));
             }
         }
-        let payload = Payload {
-            target,
-            tokens,
-            placed: false,
+        let start = match target {
+            Target::Unit(_, _, start) => u64::from(start),
+            Target::Range(offset) => offset,
         };
-        self.payloads.insert(command, payload);
+        let count = grains(start, bytes).count();
+        payload.targets.push((target, count));
     }
 
     /// A command is at the medium.
@@ -100,17 +101,20 @@ impl Fate {
         if !read {
             return;
         }
-        for (at, &value) in payload.tokens.iter().enumerate() {
-            match payload.target {
-                Target::Unit(job, role, start) => {
-                    let sector = u64::from(start) / GRAIN + at as u64;
-                    let shadow = self.shadows.entry(job).or_default();
-                    shadow.read.insert((role, sector), value);
-                }
-                Target::Range(offset) => {
-                    let grain = offset / GRAIN + at as u64;
-                    let got = &mut self.readers.entry(parent).or_default().got;
-                    got.entry(grain).or_insert(value);
+        let mut tokens = payload.tokens.into_iter();
+        for (target, count) in payload.targets {
+            for (at, value) in tokens.by_ref().take(count).enumerate() {
+                match target {
+                    Target::Unit(job, role, start) => {
+                        let sector = u64::from(start) / GRAIN + at as u64;
+                        let shadow = self.shadows.entry(job).or_default();
+                        shadow.read.insert((role, sector), value);
+                    }
+                    Target::Range(offset) => {
+                        let grain = offset / GRAIN + at as u64;
+                        let got = &mut self.readers.entry(parent).or_default().got;
+                        got.entry(grain).or_insert(value);
+                    }
                 }
             }
         }
