@@ -50,6 +50,25 @@ def test_flash_backup_keeps_every_acknowledged_write_and_none_loses_the_dirty_on
     assert result.data["stale_reads"] == 0
 
 
+@pytest.mark.parametrize("level", ["raid0", "raid10"])
+@pytest.mark.parametrize("controller", [{"model": "lsi2008"}, None])
+def test_an_event_after_the_end_changes_nothing(drives, level, controller):
+    def rows(*events):
+        asked = tree(drives / "sas.toml", *events, level=level)
+        asked["controller"] = controller
+        asked["workload"] = [
+            {"rw": "randread", "block_size": "1 MiB", "outstanding": 4, "area": "1 GiB"}
+        ]
+        if controller is None:
+            del asked["controller"]
+            asked["array"][0]["software_raid"] = "os"
+        (row,) = simulate(build_scenario(asked)).results
+        return {key: row[key] for key in ("iops", "mib_per_s", "latency_us", "breakdown_us")}
+
+    slow = {"at": "1 h", "action": "slow-drive", "drive": 1, "extra": "1 ms"}
+    assert rows(slow) == rows()
+
+
 @pytest.mark.parametrize(
     ("event", "message"),
     [

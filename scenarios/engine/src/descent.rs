@@ -13,21 +13,38 @@ impl System {
         io.charge(Part::Queue, now);
         let slot = &mut self.drives[io.drive as usize];
         slot.in_flight += 1;
-        if io.op == Op::Write && !slot.path.is_empty() {
+        let write = io.op == Op::Write;
+        if write && self.legs(id) > 0 {
+            let io = &mut self.ios[id];
             io.leg = 0;
             io.data_end = now;
-            slot.device.foresee(io.offset, io.bytes);
+            self.drives[io.drive as usize]
+                .device
+                .foresee(io.offset, io.bytes);
             self.next_leg(id, now);
         } else {
             self.at_drive(id);
         }
     }
 
+    /// How many links a command's data cross.
+    #[inline]
+    fn legs(&self, id: IoId) -> u32 {
+        let io = &self.ios[id];
+        let drive = &self.drives[io.drive as usize];
+        let all = drive.path.len() as u32;
+        if drive.own_legs < all && self.is_own_work(io) {
+            drive.own_legs
+        } else {
+            all
+        }
+    }
+
     /// Data of a command reach the next link of its path; both ways.
     pub(crate) fn next_leg(&mut self, id: IoId, now: Time) {
+        let legs = self.legs(id);
         let io = &mut self.ios[id];
         let path = &self.drives[io.drive as usize].path;
-        let legs = path.len() as u32;
         let (way, link) = if io.op == Op::Write {
             (Direction::Down, path[(legs - 1 - io.leg) as usize])
         } else {
@@ -107,9 +124,8 @@ impl System {
     /// A command has been served: read data move up the links.
     #[inline]
     pub(crate) fn ascend(&mut self, id: IoId, now: Time) {
-        let io = &mut self.ios[id];
-        if io.op == Op::Read && !self.drives[io.drive as usize].path.is_empty() {
-            io.leg = 0;
+        if self.ios[id].op == Op::Read && self.legs(id) > 0 {
+            self.ios[id].leg = 0;
             self.next_leg(id, now);
         } else {
             self.returned(id, now);

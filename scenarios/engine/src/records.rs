@@ -34,8 +34,12 @@ pub struct Array {
     pub(crate) software: bool,
     /// Its requests' way through the firmware.
     pub(crate) path: Path,
-    /// True if its data pass through the controller's or the host's memory.
+    /// True if `raid/` does its work, since its data pass through the controller's or the host's
+    /// memory or can be lost.
     pub(crate) in_memory: bool,
+    /// True if its data go straight between its drives and the host, with neither parity nor a
+    /// cache on their way.
+    pub(crate) straight: bool,
 }
 
 /// A workload in a run.

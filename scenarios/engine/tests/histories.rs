@@ -118,7 +118,10 @@ fn histories() -> impl Strategy<Value = History> {
         ("raid50", 6),
         ("raid60", 8),
     ]);
-    (levels, 0u32..3, tiers()).prop_flat_map(|(level, spares, tier)| {
+    // Some have neither a cache nor a tier: without parity their data go straight to the host.
+    let straight = prop::bool::weighted(0.2);
+    (levels, 0u32..3, tiers(), straight).prop_flat_map(|(level, spares, tier, straight)| {
+        let tier = tier.filter(|_| !straight);
         let fast = tier.as_ref().map_or(0, |tier| tier.level.1 + tier.spares);
         let settings = (
             prop::sample::select(vec![
@@ -133,10 +136,14 @@ fn histories() -> impl Strategy<Value = History> {
             any::<bool>(),
             prop_oneof![3 => Just(0u64), 1 => 1u64..3000],
         );
-        let load = (0.1f64..0.9, 1u32..12, 1u64..13, any::<u64>());
+        let load = (0.1f64..0.9, 1u32..12, 1u64..25, any::<u64>());
         (settings, load, happenings(level.1 + spares + fast)).prop_map(
             move |(settings, load, happenings)| {
-                let (rotation, write, read_ahead, keep_reads, backup, settle_us) = settings;
+                let (rotation, mut write, mut read_ahead, mut keep_reads, backup, settle_us) =
+                    settings;
+                if straight {
+                    (write, read_ahead, keep_reads) = ("write_through", "none", false);
+                }
                 let (read_share, outstanding, block_sectors, seed) = load;
                 History {
                     level,
@@ -190,7 +197,12 @@ fn value(history: &History) -> Value {
     value["seed"] = json!(history.seed);
     value["devices"][0]["capacity_bytes"] = json!(20 * 2048);
     value["devices"][0]["settle_ns"] = json!(history.settle_us * 1000);
-    value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1,
+    value["links"] = json!([{"name": "x", "bytes_per_s": 500_000_000, "full_duplex": true,
+        "frame_bytes": 512}]);
+    for drive in 0..all + fast {
+        value["drives"][drive as usize]["path"] = json!([0]);
+    }
+    value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1, "link": 0,
         "request_ns": 5000, "command_ns": 1000, "latency_ns": 2000,
         "cache": {"bytes": 48 * 4096, "dirty_share": 0.6, "low_share": 0.5,
                   "flush_interval_ns": 2_000_000, "destages_per_drive": 2,

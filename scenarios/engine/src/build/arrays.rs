@@ -36,6 +36,7 @@ pub(super) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
                     Path::Uncached
                 },
                 in_memory: in_memory(plan, array),
+                straight: !is_kept(plan, array),
             }),
             Err(why) => faults.add(format!("arrays.{index}"), &array.name, why),
         }
@@ -43,16 +44,21 @@ pub(super) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
     arrays
 }
 
-/// Whether an array's data pass through memory, where parity is made and the cache lies.
+/// Whether `raid/` does an array's work: its data pass through memory, or what becomes of them is
+/// asked.
 fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
+    is_kept(plan, array) || plan.data || plan.can_fail() || !array.spares.is_empty()
+}
+
+/// Whether an array's data pass through memory, where parity is made and the cache lies.
+fn is_kept(plan: &Plan, array: &ArrayPlan) -> bool {
     let cached = array.cache.as_ref().is_some_and(|policy| {
         policy.keep_reads
             || policy.write != WritePolicy::WriteThrough
             || policy.read_ahead != ReadAhead::None
     });
-    let watched = plan.data || plan.can_fail() || !array.spares.is_empty();
     let tiered = array.tier.is_some() || tier_of(plan, array).is_some();
-    array.level.has_parity() || cached || watched || tiered
+    array.level.has_parity() || cached || tiered
 }
 
 /// The array whose tier an array is.
@@ -142,8 +148,9 @@ fn geometry(array: &ArrayPlan, drives: &[Drive]) -> Result<Geometry, String> {
     )
 }
 
-/// The volumes of arrays whose data pass through memory: their drives' paths end there, and
-/// the controller's link to the host is crossed by the requests themselves.
+/// The volumes of arrays: where data pass through memory, their drives' paths end there, and the
+/// controller's link to the host is crossed by the requests themselves; elsewhere only the paths
+/// of the controller's own work end there.
 pub(super) fn build_volumes(
     plan: &Plan,
     drives: &mut [Drive],
@@ -159,12 +166,16 @@ pub(super) fn build_volumes(
             .map(|index| &plan.controllers[index as usize]);
         let link = controller.and_then(|controller| controller.link);
         for &drive in array.drives.iter().chain(&array.spares) {
-            let path = &mut drives[drive as usize].path;
-            if link.is_some() && path.last().copied() == link {
-                path.pop();
+            let drive = &mut drives[drive as usize];
+            if link.is_some() && drive.path.last().copied() == link {
+                drive.own_legs = drive.path.len() as u32 - 1;
+                if !built.straight {
+                    drive.path.pop();
+                }
             }
         }
-        let mut volume = Volume::new(geometry, &array.drives, link);
+        let host_link = link.filter(|_| !built.straight);
+        let mut volume = Volume::new(geometry, &array.drives, host_link);
         volume.spares = array.spares.iter().rev().copied().collect();
         volume.background_share = array.background_share;
         if array.controller.is_none() {

@@ -51,10 +51,11 @@ impl System {
         };
         let array = &self.arrays[array as usize];
         let io = &mut self.ios[id];
-        // Jobs on stripes count their commands themselves.
-        let commands = match op {
-            Op::Read if !hit => array.layout.fan_out(io.op, io.offset, io.bytes),
-            _ => 0,
+        // Jobs on stripes count their commands themselves where parity or a cache is.
+        let commands = if array.straight || op == Op::Read && !hit {
+            array.layout.fan_out(io.op, io.offset, io.bytes)
+        } else {
+            0
         };
         let chip = &mut self.controllers[index as usize].chip;
         let served = if self.raid.tiers[io.array as usize].is_some() {

@@ -262,6 +262,12 @@ impl System {
         }
     }
 
+    /// Whether a command belongs to a job that no request waits for.
+    pub(crate) fn is_own_work(&self, command: &Io) -> bool {
+        let job = (command.parent != Io::NONE).then(|| &self.ios[command.parent]);
+        job.is_some_and(|job| job.parent == Io::NONE && job_of(job).is_some())
+    }
+
     /// Keeps a record waiting while its children are being sent; `let_go` ends that.
     pub(crate) fn hold(&mut self, id: IoId) {
         self.ios[id].pending += 1;

@@ -40,9 +40,13 @@ impl System {
             (stage::TAKEN_UP | stage::AWAITED, Op::Read) => self.read_through(id, now),
             (stage::DATA_IN, _) => self.write_on(id, now),
             (stage::TAKEN_UP, Op::Trim) => {
-                io.leg = stage::DONE;
-                io.moved = io.bytes;
-                self.complete(id, now);
+                io.leg = stage::WORKING;
+                let array = io.array;
+                if self.arrays[array as usize].straight {
+                    self.trim_drives(id, array, now);
+                } else {
+                    self.pass_on(id, now);
+                }
             }
             (stage::TAKEN_UP, Op::Flush) => {
                 io.leg = stage::WORKING;
@@ -79,16 +83,22 @@ impl System {
                 self.past_ends(io.array, (io.offset, io.bytes));
                 // What was read beside it may be older.
                 self.forget(id);
+            } else {
+                // However many drives have heard of it.
+                self.ios[id].moved = self.ios[id].bytes;
             }
             self.complete(id, now);
         }
     }
 
-    /// Data of a request pass the memory so many times, and the link to the host; then the
-    /// request goes on.
+    /// Data of a request pass the memory so many times, and the link to the host, unless they go
+    /// straight there with their commands; then the request goes on.
     fn cross(&mut self, id: IoId, way: Direction, passes: u64, now: Time) {
         let io = &mut self.ios[id];
         let array = &self.arrays[io.array as usize];
+        if array.straight {
+            return self.go_on(id, now);
+        }
         let mut ready = now;
         if let Some(controller) = array.controller {
             let chip = &mut self.controllers[controller as usize].chip;
@@ -120,6 +130,29 @@ impl System {
             if member.state != super::volume::State::Failed {
                 self.ios[id].pending += 1;
                 self.command(id, Op::Flush, member.drive, 0, 0, now);
+            }
+        }
+        self.let_go(id, now);
+    }
+
+    /// Every copy that can be written hears of it. The versions of the data do not: until they are
+    /// written over, what was trimmed may be read as it was.
+    fn trim_drives(&mut self, id: IoId, array: u32, now: Time) {
+        let io = &self.ios[id];
+        let (mut offset, range) = (io.offset, (io.offset, io.offset + io.bytes));
+        self.hold(id);
+        while let Some(run) = self.volume(array).geometry.next_run(range, &mut offset) {
+            for copy in 0..self.volume(array).geometry.copies() {
+                let volume = self.volume(array);
+                let unit = volume.geometry.data(run.stripe, run.column, copy);
+                let offset = unit.offset + u64::from(run.start);
+                for (drive, upto) in volume.takers(unit).into_iter().flatten() {
+                    let bytes = run.bytes.min(upto.saturating_sub(offset));
+                    if bytes > 0 {
+                        self.ios[id].pending += 1;
+                        self.command(id, Op::Trim, drive, offset, bytes, now);
+                    }
+                }
             }
         }
         self.let_go(id, now);

@@ -109,6 +109,10 @@ impl System {
             self.raid.transfers = transfers;
         }
         self.raid.jobs[index].written = written;
+        if self.arrays[array as usize].straight && work == Work::Write {
+            // Counted when the request was taken up.
+            return self.step_job_at(index, Phase::Read, now, now);
+        }
         let copies = u64::from(self.volume(array).geometry.copies());
         let served = self.firmware(array, commands * copies, now);
         self.ios[io].charge_stay(Part::ControllerWait, Part::Controller, served);

@@ -1,0 +1,163 @@
+//! What follows the data changes no times: with neither parity nor a cache, an array whose data are
+//! followed sends the same commands as one that is not, over the same links.
+
+mod common;
+
+use common::{plan, stations};
+use raidlab_engine::raid::LogEntry;
+use raidlab_engine::report::RunResult;
+use raidlab_engine::{Pacing, TraceRequest, kernel, replay, run};
+use serde_json::{Value, json};
+
+const LEVELS: [(&str, u32); 5] = [
+    ("jbod", 2),
+    ("raid0", 4),
+    ("raid1", 2),
+    ("raid10", 4),
+    ("raid1e", 3),
+];
+
+fn result(value: &Value) -> RunResult {
+    let result = run(&plan(value), || true).expect("a run");
+    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
+    result
+}
+
+/// I/Os of up to 64 KiB on units of 4 KiB; each drive has a link, the controller one to the host.
+fn array(level: &str, drives: u32, controller: bool) -> Value {
+    let mut value = stations(drives, 100_000, "exponential", 1);
+    value["devices"][0]["capacity_bytes"] = json!(1 << 24);
+    let link = |rate: u64, frame: u64| {
+        json!({"name": "x", "bytes_per_s": rate,
+        "full_duplex": true, "frame_bytes": frame})
+    };
+    value["links"] = json!([link(1_000_000_000, 4096)]);
+    for drive in 0..drives {
+        let links = value["links"].as_array_mut().unwrap();
+        links.push(link(300_000_000, 1024));
+        value["drives"][drive as usize]["path"] = json!([drive + 1, 0]);
+    }
+    if controller {
+        value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1,
+            "request_ns": 5000, "command_ns": 1000, "latency_ns": 2000, "link": 0,
+            "memory_bytes_per_s": 1_000_000_000}]);
+        value["arrays"][0]["controller"] = json!(0);
+    }
+    value["arrays"][0]["level"] = json!(level);
+    let load = &mut value["workloads"][0];
+    load["area_bytes"] = json!(1 << 24);
+    load["align_bytes"] = json!(512);
+    load["block_bytes"] = json!(65_536);
+    load["arrival"]["outstanding"] = json!(4);
+    value["duration_ns"] = json!(200_000_000);
+    value
+}
+
+/// Shares of reads at which no two writes meet in a unit of a mirror, whose copies then wait.
+fn loads(level: &str) -> &'static [f64] {
+    match level {
+        "jbod" | "raid0" => &[1.0, 0.5, 0.0],
+        _ => &[1.0],
+    }
+}
+
+#[test]
+fn the_times_are_the_same_with_and_without() {
+    for (level, drives) in LEVELS {
+        for controller in [false, true] {
+            for &reads in loads(level) {
+                let mut value = array(level, drives, controller);
+                value["workloads"][0]["read_share"] = json!(reads);
+                let load = |value: &Value| serde_json::to_value(&result(value).workloads).unwrap();
+                let plain = load(&value);
+                value["data"] = json!(true);
+                assert_eq!(load(&value), plain, "{level} {controller} {reads}");
+            }
+        }
+    }
+}
+
+/// Writes of mirrors wait for each other where they meet in a unit: seldom.
+#[test]
+fn the_rates_of_mirrored_writes_are_the_same() {
+    for (level, drives) in LEVELS {
+        let mut value = array(level, drives, true);
+        value["workloads"][0]["read_share"] = json!(0.0);
+        value["duration_ns"] = json!(4_000_000_000_u64);
+        let rate = |value: &Value| result(value).workloads[0].ios as f64;
+        let plain = rate(&value);
+        value["data"] = json!(true);
+        let off = (rate(&value) / plain - 1.0).abs();
+        assert!(off < 0.01, "{level} {off}");
+    }
+}
+
+/// One after the other nothing waits for anything: every answer takes the same time, also that of a
+/// TRIM, which both copies of a mirror hear of.
+#[test]
+fn every_kind_of_request_takes_the_same_time() {
+    use kernel::Op::{Flush, Read, Trim, Write};
+    for (level, drives) in LEVELS {
+        let ops = [Write, Trim, Read, Flush, Write, Read, Trim];
+        let requests: Vec<TraceRequest> = (0..70)
+            .map(|nth: u64| TraceRequest {
+                op: ops[nth as usize % ops.len()],
+                offset: nth * 37 * 512,
+                bytes: 4096 + nth % 9 * 7680,
+                time: kernel::Nanos(0),
+            })
+            .collect();
+        let times = |value: &Value| {
+            let after = Pacing::AfterCompletion;
+            replay(&plan(value), 0, &requests, after, || true).expect("a replay")
+        };
+        let mut value = array(level, drives, true);
+        value["workloads"] = json!([]);
+        let plain = times(&value);
+        value["data"] = json!(true);
+        assert_eq!(times(&value), plain, "{level}");
+    }
+}
+
+/// A rebuild moves data between drives and the controller: the host's link, so slow that it would
+/// take a minute there, has no part in it.
+#[test]
+fn work_of_the_controller_itself_does_not_cross_the_link_to_the_host() {
+    let mut value = array("raid1", 2, true);
+    value["links"][0]["bytes_per_s"] = json!(300_000);
+    value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": 1.0});
+    value["workloads"][0]["block_bytes"] = json!(512);
+    value["duration_ns"] = json!(20_000_000_000_u64);
+    value["events"] = json!([
+        {"at_ns": 0, "action": "fail_drive", "drive": 0},
+        {"at_ns": 1000, "action": "replace_drive", "drive": 0},
+    ]);
+    let log = result(&value).log;
+    let done = |entry: &LogEntry| entry.what.starts_with("rebuild done");
+    assert!(log.iter().any(done), "{log:?}");
+}
+
+/// One sector of one drive is unreadable. Of reads that begin anywhere, those of 16 units that meet
+/// its unit are refused, and no others: one in 15, where a run of 8 units around it were two in 15.
+#[test]
+fn an_unreadable_sector_costs_its_unit_and_no_other() {
+    let mut value = array("raid0", 2, true);
+    value["data"] = json!(true);
+    value["devices"][0]["capacity_bytes"] = json!(1 << 19);
+    let load = &mut value["workloads"][0];
+    load["area_bytes"] = json!(1 << 20);
+    load["align_bytes"] = json!(4096);
+    value["duration_ns"] = json!(4_000_000_000_u64);
+    value["events"] = json!([{"at_ns": 0, "action": "unreadable_sectors", "drive": 1,
+        "offset_bytes": 1 << 18, "bytes": 512}]);
+    let result = result(&value);
+    let data = result.data.expect("data were followed");
+    let share = data.refused_reads as f64 / (result.workloads[0].ios + data.refused_reads) as f64;
+    assert!((share / (16.0 / 241.0) - 1.0).abs() < 0.1, "{share}");
+    // Mirrored, none is refused: the rest of what was asked with it comes from either drive.
+    value["arrays"][0]["level"] = json!("raid1");
+    value["workloads"][0]["area_bytes"] = json!(1 << 19);
+    let mirrored = run(&plan(&value), || true).expect("a run");
+    let data = mirrored.data.expect("data were followed");
+    assert_eq!((data.refused_reads, data.stale_reads), (0, 0));
+}
