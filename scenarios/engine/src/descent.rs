@@ -11,39 +11,38 @@ impl System {
     pub(crate) fn descend(&mut self, id: IoId, now: Time) {
         let io = &mut self.ios[id];
         io.charge(Part::Queue, now);
-        let slot = &mut self.drives[io.drive as usize];
-        slot.in_flight += 1;
-        let write = io.op == Op::Write;
-        if write && self.legs(id) > 0 {
+        self.drives[io.drive as usize].in_flight += 1;
+        if io.op == Op::Write && self.set_out(id) {
             let io = &mut self.ios[id];
-            io.leg = 0;
             io.data_end = now;
-            self.drives[io.drive as usize]
-                .device
-                .foresee(io.offset, io.bytes);
+            let device = &self.drives[io.drive as usize].device;
+            device.foresee(io.offset, io.bytes);
             self.next_leg(id, now);
         } else {
             self.at_drive(id);
         }
     }
 
-    /// How many links a command's data cross.
+    /// A command's data come before the first of the links that they cross; false if there is none.
     #[inline]
-    fn legs(&self, id: IoId) -> u32 {
+    fn set_out(&mut self, id: IoId) -> bool {
         let io = &self.ios[id];
         let drive = &self.drives[io.drive as usize];
-        let all = drive.path.len() as u32;
-        if drive.own_legs < all && self.is_own_work(io) {
+        let all = drive.path.len() as u16;
+        let legs = if drive.own_legs < all && self.is_own_work(io) {
             drive.own_legs
         } else {
             all
-        }
+        };
+        let io = &mut self.ios[id];
+        (io.leg, io.legs) = (0, legs);
+        legs > 0
     }
 
     /// Data of a command reach the next link of its path; both ways.
     pub(crate) fn next_leg(&mut self, id: IoId, now: Time) {
-        let legs = self.legs(id);
         let io = &mut self.ios[id];
+        let legs = u32::from(io.legs);
         let path = &self.drives[io.drive as usize].path;
         let (way, link) = if io.op == Op::Write {
             (Direction::Down, path[(legs - 1 - io.leg) as usize])
@@ -124,8 +123,7 @@ impl System {
     /// A command has been served: read data move up the links.
     #[inline]
     pub(crate) fn ascend(&mut self, id: IoId, now: Time) {
-        if self.ios[id].op == Op::Read && self.legs(id) > 0 {
-            self.ios[id].leg = 0;
+        if self.ios[id].op == Op::Read && self.set_out(id) {
             self.next_leg(id, now);
         } else {
             self.returned(id, now);

@@ -21,7 +21,7 @@ pub struct Drive {
     /// Indices of the links from the drive to the host.
     pub path: Vec<u32>,
     /// How many of them the data of the controller's own work cross.
-    pub own_legs: u32,
+    pub own_legs: u16,
     /// Commands that the device takes at once.
     pub queue_depth: u32,
     /// Commands at the device.

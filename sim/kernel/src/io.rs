@@ -129,6 +129,8 @@ pub struct Io {
     pub op: Op,
     /// True if a request cannot be served: what it wants is lost, or cannot be kept.
     pub refused: bool,
+    /// How many links its data cross.
+    pub legs: u16,
     /// The drive that serves it as a command.
     pub drive: u32,
     /// First byte, on the array for a request, on the drive for a command.
@@ -144,7 +146,7 @@ pub struct Io {
     pub parent: IoId,
     /// The one behind it in the queue where it waits.
     pub next: IoId,
-    /// How many links of its path its data have reached.
+    /// How many of them its data have reached.
     pub leg: u32,
     /// Commands that a request still waits for.
     pub pending: u32,

@@ -184,7 +184,7 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
                 name: name.clone(),
                 device,
                 path: path.clone(),
-                own_legs: path.len() as u32,
+                own_legs: path.len() as u16,
                 queue_depth: drive.queue_depth,
                 in_flight: 0,
                 waiting: BlockLayer::new(drive.block_layer, 0, 0),
