@@ -5,13 +5,16 @@ that the Jacobian is, says how far the points agree with each other; where one r
 another (`runs`), so do the places found. The largest of them counts. All think that residuals
 change in straight lines. So each interval is confirmed by its profile: the parameter is moved to
 the interval's end, the others along with it as the correlations say, and simulated. Where the
-residuals do not rise as they should, the end moves out until they do.
+residuals do not rise as they should, the end moves out until they do. A whole number is compared
+with the next ones: less than that changes nothing and says nothing. One whose next ones are
+excluded is known, and leaves no doubt to the others.
 
 Source: profile likelihood as in Venzon and Moolgavkar 1988, with the others moved linearly.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -36,6 +39,8 @@ of a sample, p below q, are correlated by sqrt(p (1 - q) / (q (1 - p))), its dec
 mean."""
 _RIDGE = 1e-4
 """Far below any real sensitivity: keeps what nothing speaks to finite, and huge."""
+_KNOWN = 1e8
+"""As if a place had been measured within a ten thousandth of the range."""
 _AS_WELL = 4.0
 """Loss by which two bottlenecks differ, if they do."""
 _LOOKS = 4
@@ -66,6 +71,8 @@ class Estimate:
 class Certainty:
     """What the surroundings of a place say."""
 
+    place: Array
+    """With whole numbers where their values are."""
     estimates: tuple[Estimate, ...]
     errors: Array
     """Standard errors of the places, in units of the range."""
@@ -94,14 +101,20 @@ def certainty(
             another by more than what counts as agreement.
     """
     parameters, count = search.parameters, len(place)
+    pairs = zip(parameters, place, strict=True)
+    place = np.array([parameter.settled(float(at)) for parameter, at in pairs])
     jacobian, at_best, spans = _jacobian(search, place, parameters)
     weights = (1.0 + at_best**2) ** -0.25
     weighted = jacobian * weights[:, None]
     spare = max(1, len(at_best) - count)
     scale = _TOGETHER * max(1.0, float(np.sum((at_best * weights) ** 2)) / spare)
-    covariance = np.linalg.inv(weighted.T @ weighted + _RIDGE * np.eye(count)) * scale
+    known = np.full(count, _RIDGE)
+    covariance = _covariance(weighted, known, scale)
+    if not runs:
+        known[_exact(search, place, at_best, covariance, scale)] = _KNOWN
+        covariance = _covariance(weighted, known, scale)
     deviations = np.sqrt(np.diag(covariance))
-    errors = np.maximum(deviations, _bootstrap(weighted, at_best * weights, groups, seed))
+    errors = np.maximum(deviations, _bootstrap(weighted, at_best * weights, groups, seed, known))
     if runs:
         drawn = residuals_of(runs, place, search.points)
         errors = np.maximum(errors, from_run_to_run(weighted, weights * drawn))
@@ -126,14 +139,20 @@ def certainty(
             other = _other_bottleneck(search, place, index, tuple(few) or search.points)
             estimate = replace(estimate, like=other, identifiable=not other)
         estimates.append(estimate)
-    return Certainty(tuple(estimates), confirmed, correlations, jacobian, at_best)
+    return Certainty(place, tuple(estimates), confirmed, correlations, jacobian, at_best)
+
+
+def _covariance(weighted: Array, known: Array, scale: float) -> Array:
+    """Of the places, by the slopes of the residuals and what is known of each place besides."""
+    return np.asarray(np.linalg.inv(weighted.T @ weighted + np.diag(known)) * scale)
 
 
 def _estimate(
     parameter: Parameter, at: float, error: float, low: float, high: float, like: str
 ) -> Estimate:
-    at_bound = at < _AT_BOUND or at > 1 - _AT_BOUND
-    one_sided = low <= 0.0 or high >= 1.0
+    is_least = parameter.is_least(at)
+    at_bound = (at < _AT_BOUND and not is_least) or at > 1 - _AT_BOUND
+    one_sided = (low <= 0.0 and not is_least) or high >= 1.0
     return Estimate(
         parameter,
         parameter.value(at),
@@ -188,22 +207,53 @@ def _end(
     rise: float,
 ) -> float:
     """The end of an interval: at least `distance` away, where the residuals have risen enough."""
-    least, found = robust(at_best), 0.0
-    count = len(place)
+    found = 0.0
     for _ in range(_OUTWARD):
-        moved = np.clip(place + distance * along, 0.0, 1.0)
-        end = float(place[index] + distance)
-        if not 0.0 < end < 1.0:
+        if not 0.0 < place[index] + distance < 1.0:
             break
-        found = robust(search.residuals(moved, search.points, False)[: -count or None]) - least
+        way = math.copysign(1.0, distance)
+        looked = way * max(abs(distance), _to_next(search.parameters[index], place[index], way))
+        found = _rise(search, place + looked * along, at_best)
         if found >= 0.5 * rise:
             break
-        distance *= min(_FARTHER, max(1.3, float(np.sqrt(rise / max(found, 1e-9)))))
+        distance = looked * min(_FARTHER, max(1.3, float(np.sqrt(rise / max(found, 1e-9)))))
     else:
         if found < _FLAT * rise:
             # Nothing rises on this side however far it goes.
             return 0.0 if distance < 0.0 else 1.0
     return min(1.0, max(0.0, float(place[index] + distance)))
+
+
+def _rise(search: Search, moved: Array, at_best: Array) -> float:
+    """By how much the loss is higher at another place."""
+    moved = np.clip(moved, 0.0, 1.0)
+    there = search.residuals(moved, search.points, False)[: -len(moved) or None]
+    return robust(there) - robust(at_best)
+
+
+def _to_next(parameter: Parameter, at: float, way: float) -> float:
+    """How far it is to the next whole number, up or down; 0 if there is none."""
+    return abs(parameter.place(parameter.value(at) + way) - at) if parameter.whole else 0.0
+
+
+def _exact(
+    search: Search, place: Array, at_best: Array, covariance: Array, scale: float
+) -> list[int]:
+    """The whole numbers whose next ones are excluded, by their errors and by simulation."""
+    enough, found = 0.5 * _95**2 * scale, []
+    for index, parameter in enumerate(search.parameters):
+        if not parameter.whole:
+            continue
+        along = covariance[:, index] / covariance[index, index]
+        steps = [way * _to_next(parameter, place[index], way) for way in (-1.0, 1.0)]
+        steps = [step for step in steps if step]
+        error = _95 * float(np.sqrt(covariance[index, index]))
+        if all(
+            abs(step) > error and _rise(search, place + step * along, at_best) >= enough
+            for step in steps
+        ):
+            found.append(index)
+    return found
 
 
 def _jacobian(
@@ -221,6 +271,8 @@ def _jacobian(
         step = np.zeros(count)
         step[index] = step_of(parameter, float(place[index]), _STEP)
         high, low = np.clip(place + step, 0, 1), np.clip(place - step, 0, 1)
+        for moved in (high, low):
+            moved[index] = parameter.settled(float(moved[index]))
         up = search.stepped(high, index, here)[: -count or None] - at_best
         down = at_best - search.stepped(low, index, here)[: -count or None]
         spans.append(high[index] - low[index])
@@ -241,7 +293,9 @@ def _slope(up: Array, above: float, down: Array, below: float) -> Array:
     return np.asarray((up + down) / (above + below))
 
 
-def _bootstrap(weighted: Array, residuals: Array, groups: Sequence[int], seed: int) -> Array:
+def _bootstrap(
+    weighted: Array, residuals: Array, groups: Sequence[int], seed: int, known: Array
+) -> Array:
     """Deviation of the places when points are drawn with replacement, on the linear model."""
     draws = np.random.default_rng(seed)
     members = [np.flatnonzero(np.array(groups) == group) for group in sorted(set(groups))]
@@ -253,7 +307,7 @@ def _bootstrap(weighted: Array, residuals: Array, groups: Sequence[int], seed: i
         chosen = draws.integers(len(members), size=len(members))
         rows = np.concatenate([members[index] for index in chosen])
         part = weighted[rows]
-        normal = part.T @ part + 1.0 * np.eye(count)
+        normal = part.T @ part + np.diag(np.maximum(1.0, known))
         moves.append(-np.linalg.solve(normal, part.T @ residuals[rows]))
     return np.asarray(np.std(np.array(moves), axis=0))
 

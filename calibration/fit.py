@@ -113,7 +113,7 @@ def fit(
     sure = certainty(search, place, groups, seed, few, runs)
     return Fit(
         sure.estimates,
-        place,
+        sure.place,
         sure.errors,
         sure.correlations,
         sure.jacobian,

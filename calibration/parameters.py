@@ -80,6 +80,14 @@ class Parameter:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
+    def settled(self, at: float) -> float:
+        """The place of the value that a place stands for: many stand for one whole number."""
+        return self.place(self.value(at)) if self.whole else min(1.0, max(0.0, at))
+
+    def is_least(self, at: float) -> bool:
+        """True where the value is the least that can be at all: one, of what is counted."""
+        return self.whole and self.low == self.value(at) == 1.0
+
     def slope(self, at: float) -> float:
         """Change of the value for a change of its place."""
         if self.scale == "log":
