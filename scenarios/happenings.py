@@ -86,6 +86,7 @@ def happenings(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
     """The plan's events; faults for those that cannot happen in this system."""
     events: list[dict[str, Any]] = []
     end = table.run.warm_up + table.run.duration
+    happen = [event for event in table.event if event.at < end]
     for at, event in enumerate(table.event):
         _without_effect(f"event.{at}", event, parts)
         if event.at >= end:
@@ -96,9 +97,9 @@ def happenings(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
         for delay, action in _actions(f"event.{at}", event, table, parts):
             events.append({"at_ns": _simulated(event.at + delay, table.run)} | action)
     _within_another_outage(table, parts)
-    parts.warnings += dict.fromkeys(_without_rebuild(table, parts))
-    parts.warnings += _without_background(table)
-    if any(event.action == "power-fail" for event in table.event):
+    parts.warnings += dict.fromkeys(_without_rebuild(happen, table, parts))
+    parts.warnings += _without_background(happen, table)
+    if any(event.action == "power-fail" for event in happen):
         parts.warnings += [_forgets(name) for name in parts.volatile]
     return events
 
@@ -146,28 +147,29 @@ def _actions(
 
 
 def _happening(key: str, event: EventTable, table: ScenarioTable, parts: Parts) -> Happening | None:
-    array = 0
+    array = drive = 0
     if event.action in _OF_A_DRIVE or event.action in _OF_AN_ARRAY:
-        found = _array(key, event, parts)
-        if found is None:
+        found = _arrays(key, event, parts)
+        places = [(at, n) for at in found for n in range(len(drives_of(parts.arrays[at])))]
+        if not places:
             return None
-        array, plan = found, parts.arrays[found]
-        drives = drives_of(plan)
-        if event.action in _OF_A_DRIVE and event.drive >= len(drives):
-            last = len(drives) - 1
-            allowed = f"a drive of {plan['name']}: 0 to {last}, spares behind the others"
+        array, drive = places[min(event.drive, len(places) - 1)]
+        plan = parts.arrays[array]
+        if event.action in _OF_A_DRIVE and event.drive >= len(places):
+            name = _named(event, parts)
+            allowed = f"a drive of {name}: 0 to {len(places) - 1}, spares behind the others"
             parts.faults.add(f"{key}.drive", event.drive, allowed)
             return None
         if event.action == "unreadable-sectors" and "refused" not in plan:
-            size = parts.bytes_of_drive[drives[event.drive]]
+            size = parts.bytes_of_drive[drives_of(plan)[drive]]
             if event.offset >= size:
                 allowed = f"on the drive: below {format_size(size)}"
                 parts.faults.add(f"{key}.offset", format_size(event.offset), allowed)
                 return None
         if event.action in _OF_AN_ARRAY and plan["level"] in _BARE:
             parts.warnings.append(
-                f"{key}: {event.action} has no effect on {plan['name']}: without redundancy there"
-                " is nothing to compare with or repair from"
+                f"{key}: {event.action} has no effect on {_named(event, parts)}: without redundancy"
+                " there is nothing to compare with or repair from"
             )
     if event.action == "battery-learn":
         cache = any(plan.get("cache") is not None for plan in parts.arrays)
@@ -179,14 +181,14 @@ def _happening(key: str, event: EventTable, table: ScenarioTable, parts: Parts) 
                 f"{key}: battery-learn has no effect: write-back alone waits for the battery, and"
                 " that needs a controller.backup"
             )
-    return Happening(
-        event.action, array, event.drive, event.extra, event.offset, event.size, event.lasts
-    )
+    return Happening(event.action, array, drive, event.extra, event.offset, event.size, event.lasts)
 
 
-def _without_rebuild(table: ScenarioTable, parts: Parts) -> Iterator[str]:
+def _without_rebuild(
+    events: Sequence[EventTable], table: ScenarioTable, parts: Parts
+) -> Iterator[str]:
     """Drives that fail with nobody to take their place."""
-    fails = [event for event in table.event if event.action == "fail-drive"]
+    fails = [event for event in events if event.action == "fail-drive"]
     only = next(iter(parts.offered), "")
     replaced = {
         (event.array or only, event.drive)
@@ -197,11 +199,13 @@ def _without_rebuild(table: ScenarioTable, parts: Parts) -> Iterator[str]:
         name = event.array or only
         if name in parts.tiers:
             yield from _without_tier(name, parts)
-        if name not in parts.offered or len(parts.offered[name][0]) != 1:
+        if name not in parts.offered or not parts.offered[name][0]:
             continue
         plan = parts.arrays[parts.offered[name][0][0]]
         if plan["level"] in _BARE:
-            level = plan["level"]
+            level = next(
+                array.level for at, array in enumerate(table.array) if table.array_name(at) == name
+            )
             yield f"array {name}: a failed drive takes its data with it, {level} keeps no copy"
         elif not plan.get("spares") and (name, event.drive) not in replaced:
             yield (
@@ -210,9 +214,9 @@ def _without_rebuild(table: ScenarioTable, parts: Parts) -> Iterator[str]:
             )
 
 
-def _without_background(table: ScenarioTable) -> Iterator[str]:
+def _without_background(events: Sequence[EventTable], table: ScenarioTable) -> Iterator[str]:
     """Settings of rebuilds and checks in a run without any."""
-    actions = {event.action for event in table.event}
+    actions = {event.action for event in events}
     if not actions & _REBUILDS and table.run.after_rebuild:
         yield "run.after_rebuild: has no effect: no event has data rebuilt"
     if not actions & {*_REBUILDS, *_OF_AN_ARRAY}:
@@ -259,16 +263,22 @@ def _move(
     }
 
 
-def _array(key: str, event: EventTable, parts: Parts) -> int | None:
-    name = event.array or (next(iter(parts.offered)) if len(parts.offered) == 1 else "")
-    known = [*parts.offered, *parts.tiers]
+def _named(event: EventTable, parts: Parts) -> str:
+    """The array that an event is about: the only one, if it names none."""
+    return event.array or (next(iter(parts.offered)) if len(parts.offered) == 1 else "")
+
+
+def _arrays(key: str, event: EventTable, parts: Parts) -> list[int]:
+    """The plan's arrays of an event's array: several, of drives that are loaded each on its own."""
+    name = _named(event, parts)
     if name in parts.tiers:
-        return parts.tiers[name]
+        return [parts.tiers[name]]
     not_laid_out = [array for array, (indices, _) in parts.offered.items() if not indices]
-    if name in (*not_laid_out, *map(tier_name, not_laid_out)):
-        return None
-    if name not in parts.offered or len(parts.offered[name][0]) != 1:
+    if name in map(tier_name, not_laid_out):
+        return []
+    if name not in parts.offered:
+        known = [*parts.offered, *parts.tiers]
         allowed = f"the name of an array: {', '.join(known)}"
         parts.faults.add(f"{key}.array", event.array or None, allowed, known)
-        return None
-    return parts.offered[name][0][0]
+        return []
+    return parts.offered[name][0]

@@ -85,6 +85,33 @@ def test_what_cannot_happen_is_told(drives, event, message):
         build_scenario(tree(drives / "sas.toml", event))
 
 
+def test_an_event_of_an_array_with_a_fault_of_its_own_is_no_fault(drives):
+    fail = {"at": "1 s", "action": "fail-drive", "array": "data"}
+    with pytest.raises(SpecError) as caught:
+        build_scenario(tree(drives / "sas.toml", fail, level="independent", spares=1))
+    assert [fault.key for fault in caught.value.faults] == ["array.0.hot_spares"]
+
+
+def test_drives_that_are_loaded_each_on_its_own_fail_alone(drives):
+    fail = {"at": "1 s", "action": "fail-drive", "array": "data", "drive": 3}
+    built = build_scenario(tree(drives / "sas.toml", fail, level="independent"))
+    assert built.warnings == (
+        "array data: a failed drive takes its data with it, independent keeps no copy",
+    )
+    result = simulate(built)
+    assert result.breaches == ()
+    assert result.events[0]["what"] == "drive data/sas.3 failed"
+    assert result.events[1]["what"].startswith("array data.3 offline")
+    with pytest.raises(SpecError, match="a drive of data: 0 to 3, spares behind the others"):
+        build_scenario(tree(drives / "sas.toml", fail | {"drive": 4}, level="independent"))
+
+
+def test_what_happens_after_the_run_brings_no_other_warning(drives):
+    late = {"at": "3 s", "action": "fail-drive", "drive": 1}
+    (warning,) = build_scenario(tree(drives / "sas.toml", late)).warnings
+    assert "does not happen" in warning
+
+
 def test_the_power_cannot_fail_while_it_is_off(drives):
     sas = drives / "sas.toml"
     with pytest.raises(SpecError, match="until then the power is off"):
