@@ -6,6 +6,8 @@ Every format is described, with a line of each, in docs/files/traces.md.
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +26,7 @@ from raidlab.calibration.trace_words import (
 )
 from raidlab.devices.faults import Fault, SpecError
 
+_GZIP = b"\x1f\x8b"
 _LABELS = ("hit", "miss", "doub", "trip")
 
 
@@ -180,11 +183,24 @@ _READERS: Mapping[str, Callable[[Lines, Path], Rows]] = {
 FORMATS = (*_READERS, *LAYOUTS, "csv")
 
 
+def _text_of(path: Path) -> str:
+    try:
+        raw = path.read_bytes()
+        return (gzip.decompress(raw) if raw.startswith(_GZIP) else raw).decode("utf-8-sig")
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        why = f"breaks off or is no gzip: {error}"
+    except OSError as error:
+        why = error.strerror or "cannot be read"
+    except UnicodeDecodeError:
+        why = "not text, as it is or compressed by gzip"
+    raise SpecError([Fault("", None, why, (), str(path))])
+
+
 def read_trace(path: Path, form: str, *, columns: str = "", unit: str | None = None) -> Trace:
     """Reads a trace.
 
     Args:
-        path: The file.
+        path: The file, as it is or compressed by gzip.
         form: One of `FORMATS`.
         columns: For `csv`: which column means what (see `columns_of`).
         unit: The disk whose requests are wanted, where the file has several.
@@ -196,12 +212,7 @@ def read_trace(path: Path, form: str, *, columns: str = "", unit: str | None = N
         raise SpecError([Fault("--format", form, f"one of {', '.join(FORMATS)}", FORMATS)])
     if columns and form != "csv":
         raise SpecError([Fault("--columns", columns, f"nothing for {form}: it has no names")])
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "not text"
-        raise SpecError([Fault("", None, why, (), str(path))]) from None
-    lines = enumerate(text.splitlines(), 1)
+    lines = enumerate(_text_of(path).splitlines(), 1)
     if form == "csv":
         rows = read_csv(lines, path, columns_of(columns))
     elif form in LAYOUTS:

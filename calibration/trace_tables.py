@@ -111,6 +111,8 @@ def columns_of(given: str) -> dict[str, tuple[str, str]]:
         if unit not in units:
             allowed = f"{meaning}={name}:UNIT with one of {', '.join(units)}"
             raise SpecError([Fault("--columns", word, allowed, units)])
+        if meaning in found:
+            raise SpecError([Fault("--columns", word, f"one column for {meaning}; here are two")])
         found[meaning] = (name, unit)
     for needed in ("op", "offset", "size", "time"):
         if needed not in found:
@@ -176,7 +178,11 @@ def read_csv(lines: Lines, path: Path, columns: Mapping[str, tuple[str, str]]) -
     for name in absent:
         allowed = f"a column of the first line: {', '.join(names)}"
         yield Fault("--columns", name, allowed, names, str(path))
-    if not absent:
+    twice = [name for name, _ in columns.values() if names.count(name) > 1]
+    for name in dict.fromkeys(twice):
+        allowed = f"a name of one column; the first line has it {names.count(name)} times"
+        yield Fault("--columns", name, allowed, (), str(path))
+    if not absent and not twice:
         tells = (columns["unit"][0],) if "unit" in columns else ()
         layout = Layout(names, columns, ("", tells))
         yield from each(rows, path, layout.request)

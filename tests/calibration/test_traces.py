@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -117,18 +118,43 @@ def test_lines_at_fault_are_named(tmp_path: Path, form: str, line: str, told: st
     assert f"line {number}" in str(error.value)
 
 
+def test_a_trace_compressed_by_gzip_is_read_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "x.trace.gz"
+    packed = gzip.compress(SAMPLES["spc"].encode())
+    path.write_bytes(packed)
+    assert len(read_trace(path, "spc")) == 2
+    for broken, told in [
+        (packed[:-12], "breaks off"),
+        (packed[:2] + b"x" * 20, "no gzip"),
+        (gzip.compress(b"\xff\xfe"), "not text"),
+        (b"\xff\xfe", "not text"),
+    ]:
+        path.write_bytes(broken)
+        with pytest.raises(SpecError, match=told):
+            read_trace(path, "spc")
+
+
 def test_columns_and_formats_that_do_not_exist_are_named(tmp_path: Path) -> None:
     for columns, told in [
         ("time=ts op=kind offset=lba size=bytes", "time=ts:UNIT"),
         ("time=when:s op=kind offset=lba size=bytes", "ts, kind"),
         ("op=kind", "a column for offset"),
         ("colour=blue", "before = is one of"),
+        (f"{COLUMNS} time=kind:s", "one column for time; here are two"),
     ]:
         with pytest.raises(SpecError, match=told):
             read(tmp_path, "csv", SAMPLES["csv"], columns=columns)
     with pytest.raises(SpecError, match="no first line") as empty:
         read(tmp_path, "csv", "", columns="time=ts:s op=kind offset=lba:B size=bytes:B")
     assert len(empty.value.faults) == 1
+    twice = SAMPLES["csv"].replace("took", "ts")
+    columns = "time=ts:s op=kind offset=lba:B size=bytes:B"
+    with pytest.raises(
+        SpecError, match='"ts": a name of one column; the first line has it 2 times'
+    ):
+        read(tmp_path, "csv", twice, columns=columns)
+    unused = "ts,kind,lba,bytes,x,x\n1.5,R,16,4096,5.0,1\n"
+    assert len(read(tmp_path, "csv", unused, columns=columns)) == 1
     with pytest.raises(SpecError, match="alibaba"):
         read_trace(tmp_path / "x.trace", "alibabba")
     with pytest.raises(SpecError, match="at least one request"):
