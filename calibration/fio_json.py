@@ -200,9 +200,11 @@ def _points(
     used: set[Path],
     skipped: list[Skipped],
 ) -> list[Point]:
-    entries = tree.get("jobs") or tree.get("client_stats")
+    entries = tree.get("jobs") or tree.get("client_stats", tree.get("jobs"))
     if not isinstance(entries, list):
         raise _UnreadableError('"jobs" is no list')
+    if not entries:
+        raise _UnreadableError('"jobs" is empty: fio has run no job')
     shared = tree.get("global options") or {}
     groups: dict[Any, list[dict[str, Any]]] = {}
     for entry in entries:

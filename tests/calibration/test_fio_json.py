@@ -132,6 +132,8 @@ def test_an_old_result_without_options_is_known_by_its_name(tmp_path: Path) -> N
             "different loads",
         ),
         ("nothing of the kind", "no JSON output of fio"),
+        ('{"jobs": []}', '"jobs" is empty'),
+        ('{"jobs": {}}', '"jobs" is no list'),
         (document({"jobname": "x", "read": [], "job options": OPTIONS}), "not in fio's form"),
     ],
 )
