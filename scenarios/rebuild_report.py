@@ -18,7 +18,7 @@ def rebuild_report(found: Rebuilds) -> str:
     """One page that needs nothing else."""
     rows = [
         {
-            "rate": f"{rebuild.rate:.0%}".replace("%", " %"),
+            "rate": f"{100 * rebuild.rate:.4g} %",
             "minutes": None if rebuild.rebuild_s is None else rebuild.rebuild_s / 60,
             "whole_hours": _hours(found, rebuild),
             "done": f"{rebuild.done:.0%}".replace("%", " %"),

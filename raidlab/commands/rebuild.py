@@ -50,7 +50,7 @@ def rebuild(
     for each in found.rebuilds:
         took = each.rebuild_s
         row = {
-            "rebuild rate": f"{each.rate:.0%}",
+            "rebuild rate": f"{100 * each.rate:.4g}%",
             "minutes": f"{each.done:.0%} done" if took is None else f"{took / 60:.4g}",
         }
         for name in PHASES:

@@ -100,6 +100,14 @@ def test_a_page_that_cannot_be_written_is_told_before_the_work(scenario, tmp_pat
     assert "is a folder" in told.stderr
 
 
+def test_a_rate_below_one_percent_is_told_as_it_is(scenario, tmp_path):
+    """It said `0%`."""
+    path, page = str(scenario()), tmp_path / "rebuild.html"
+    told = CliRunner().invoke(app, ["rebuild", path, "--rates", "0.5,12.5", "--html", str(page)])
+    assert [word for word in told.output.split() if word.endswith("%")][-2:] == ["0.5%", "12.5%"]
+    assert "0.5 %" in page.read_text()
+
+
 def test_finished_rates_are_found_again(scenario, tmp_path):
     class StoppedError(Exception):
         pass
