@@ -29,9 +29,13 @@ def beyond_array(past: PastTable, usable: int) -> Iterator[Fault]:
     if room <= 0:
         allowed = f"below {usable} B ({format_size(usable)}), what the array holds"
         yield Fault("area_start", format_size(past.area_start), allowed)
-    elif past.area is not None and past.area > room:
+        return
+    area = room if past.area is None else past.area
+    if past.block_size > area > 0 and "block_size" in past.model_fields_set:
+        yield Fault("block_size", format_size(past.block_size), f"at most the area of {area} B")
+    if area > room:
         allowed = f"at most {room} B ({format_size(room)}), what the array holds behind area_start"
-        yield Fault("area", format_size(past.area), allowed)
+        yield Fault("area", format_size(area), allowed)
     if past.written is not None and past.written > _MOST_TIMES * usable:
         allowed = (
             f"at most {_MOST_TIMES} times what the array holds, {format_size(usable)}; left out:"

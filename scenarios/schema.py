@@ -182,7 +182,8 @@ class WorkloadTable(Table):
     passes: int = Field(default=0, ge=0, le=1 << 20)
     """How often the area is covered, each block once a time; the run then ends, after an fsync if
     the load is buffered. 0 for a load without end."""
-    distribution: Literal["uniform", "zipf", "pareto", "normal", "zoned"] = "uniform"
+    distribution: str = "uniform"
+    """`uniform`; `support` names what is not modelled yet."""
     compressible: Share | None = None
     hot_spot: Size | None = None
     """Size of a part of the area that most random I/Os go to."""
@@ -214,10 +215,14 @@ class WorkloadTable(Table):
 
     def _hot_spot_faults(self) -> Iterator[Fault]:
         if self.hot_spot is None:
-            for key in ("hot_share", "hot_start"):
-                if getattr(self, key):
+            for key, none in (("hot_share", None), ("hot_start", 0)):
+                if getattr(self, key) != none:
                     yield Fault(key, None, "has no effect without `hot_spot`")
-        elif self.passes:
+            return
+        if self.hot_share == 0:
+            allowed = "above 0, at most 1; to load the whole area alike leave `hot_spot` out"
+            yield Fault("hot_share", 0, allowed)
+        if self.passes:
             yield Fault("hot_spot", None, "has no effect beside `passes`: leave one of them out")
         elif self.hot_spot == 0:
             yield Fault("hot_spot", "0 B", "at least a block")

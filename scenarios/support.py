@@ -65,4 +65,5 @@ def _workload(key: str, table: WorkloadTable) -> Iterator[Fault]:
         if getattr(table, name) is not None:
             yield Fault(f"{key}.{name}", getattr(table, name), NOT_YET)
     if table.distribution != "uniform":
-        yield Fault(f"{key}.distribution", table.distribution, f'{NOT_YET}; "uniform" is')
+        allowed = f"uniform; zipf, pareto, normal and zoned are {NOT_YET}, a hot_spot is"
+        yield Fault(f"{key}.distribution", table.distribution, allowed, ("uniform",))

@@ -72,6 +72,8 @@ def faults_of(scenario):
         ({"workload__0__align": "0 B"}, "workload.0.align", "at least 1 B"),
         ({"workload__0__align": "64 GB"}, "workload.0.align", "at most the area of 32000000000 B"),
         ({"workload__0__target": "dat"}, "workload.0.target", "the name of an array"),
+        ({"workload__0__distribution": "zipf"}, "workload.0.distribution", "not modelled yet"),
+        ({"workload__0__hot_share": "0 %"}, "workload.0.hot_share", "without `hot_spot`"),
         ({"workload__0__fio": "x.fio"}, "workload.0.fio", "not modelled yet"),
         ({"controller__model": "lsi20008"}, "controller.model", "a controller of the catalogue"),
         ({"controller__model": "generic"}, "controller.model", "a controller; this is a host"),
@@ -113,6 +115,20 @@ def test_a_level_wants_its_drives(drives, level, count, wanted):
     fault = faults_of(tree(drives, **changes))["array.0.drives"]
     assert wanted in fault.allowed
     assert fault.value == f"{count} drives"
+
+
+def test_a_misspelt_distribution_suggests_what_is_modelled(drives):
+    """`zipfi` suggested `zipf`, which is refused."""
+    key = "workload.0.distribution"
+    for written, nearest in (("zipfi", None), ("unifrom", "uniform")):
+        assert faults_of(tree(drives, workload__0__distribution=written))[key].nearest == nearest
+
+
+def test_a_hot_spot_has_a_share(drives):
+    changes = {"workload__0__hot_spot": "1 GB", "workload__0__hot_share": "0 %"}
+    fault = faults_of(tree(drives, **changes))["workload.0.hot_share"]
+    assert "above 0" in fault.allowed
+    assert fault.value == "0 %"
 
 
 def test_only_drives_that_compress_are_given_compressible_data(drives):

@@ -106,6 +106,8 @@ def test_of_drives_of_two_sizes_the_larger_has_held_what_the_smaller_has():
         ({"written": "0 B"}, "written", "above 0 B"),
         ({"area_start": "900 GB"}, "area_start", "below 200000000000 B"),
         ({"area_start": "150 GB", "area": "60 GB"}, "area", "at most 50000000000 B"),
+        ({"block_size": "2 MB", "area": "1 MB"}, "block_size", "at most the area of 1000000 B"),
+        ({"block_size": "300 GB"}, "block_size", "at most the area of 200000000000 B"),
         ({"written": "1000 PB"}, "written", "at most 1000 times what the array holds, 200 GB"),
     ],
 )
