@@ -18,7 +18,7 @@ import simpy
 from raidlab.devices.faults import Faults
 from raidlab.scenarios import _engine
 from raidlab.scenarios.happenings import ACTIONS, Happening, drives_of, plan_actions
-from raidlab.scenarios.system import Scenario, load_scenario
+from raidlab.scenarios.system import Scenario, scenario_of
 from raidlab.sim.environment import Back, Environment, to_nanoseconds
 
 __all__ = ["Command", "Completion", "LiveSystem", "OutsideDrive", "StorageError"]
@@ -87,8 +87,8 @@ class LiveSystem:
 
     Args:
         env: The environment whose clock drives the system, from its present time on.
-        system: A scenario, the path of one, or a plan of the engine (JSON). Its workloads, if
-            it has any, run as background load.
+        system: A scenario, the path of its file or what such a file holds, or a plan of the engine
+            (JSON). Its workloads, if it has any, run as background load.
         drives: Drives written in SimPy, by the name of the native drive that each replaces, for
             example `data/generic-7200rpm.1`: second drive of the array `data`.
         follow_data: True to follow the versions of the data, so that things can fail (`happen`) and
@@ -103,7 +103,7 @@ class LiveSystem:
     def __init__(
         self,
         env: Environment,
-        system: Scenario | str | Path,
+        system: Scenario | Mapping[str, Any] | str | Path,
         drives: Mapping[str, OutsideDrive] | None = None,
         *,
         follow_data: bool = False,
@@ -285,12 +285,13 @@ def _is_time(value: object) -> bool:
     return isinstance(value, Real) and 0 <= float(value) <= _TEN_YEARS
 
 
-def _plan(system: Scenario | str | Path) -> dict[str, Any]:
+def _plan(system: Scenario | Mapping[str, Any] | str | Path) -> dict[str, Any]:
     if isinstance(system, str) and system.lstrip().startswith("{"):
+        # Everything that is wrong with it is told here, before anything of it is used.
+        _engine.capacities(system)
         plan: dict[str, Any] = json.loads(system)
         return plan
-    scenario = system if isinstance(system, Scenario) else load_scenario(system)
-    return scenario.plan(0, 0)
+    return scenario_of(system).plan(0, 0)
 
 
 def _with_outside_drives(

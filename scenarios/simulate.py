@@ -17,7 +17,7 @@ from raidlab.scenarios.happenings import asked_by
 from raidlab.scenarios.result import Result, Row, make_row
 from raidlab.scenarios.shortfalls import shortfalls
 from raidlab.scenarios.store import Store
-from raidlab.scenarios.system import Scenario, load_scenario
+from raidlab.scenarios.system import Scenario, scenario_of
 
 _KEYS = {"snapshot": "run.snapshot", "save_state": "--save-state"}
 """What a user calls a key of the plan."""
@@ -38,7 +38,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def simulate(
-    scenario: Scenario | str | Path,
+    scenario: Scenario | Mapping[str, Any] | str | Path,
     *,
     workers: int | None = None,
     seed: int | None = None,
@@ -49,7 +49,7 @@ def simulate(
     """Simulates a scenario.
 
     Args:
-        scenario: A loaded scenario, or the path of its file.
+        scenario: A loaded scenario, the path of its file, or what such a file holds.
         workers: Threads; the number of cores if None. The result does not depend on it.
         seed: Replaces the scenario's own seed; from 0 to 2^63 - 1.
         progress: Told after every finished run.
@@ -62,8 +62,7 @@ def simulate(
         Interrupted: Ctrl-C; carries the rows that were finished.
     """
     _check_numbers(workers, seed)
-    if not isinstance(scenario, Scenario):
-        scenario = load_scenario(scenario)
+    scenario = scenario_of(scenario)
     if not scenario.workloads:
         allowed = "at least one: without a load there is nothing to simulate"
         raise SpecError([Fault("workload", None, allowed, (), scenario.path)])
@@ -92,11 +91,15 @@ def simulate(
 
 def _check_numbers(workers: int | None, seed: int | None) -> None:
     faults = Faults("")
-    if workers is not None and not (isinstance(workers, int) and workers >= 1):
+    if workers is not None and not (_is_whole(workers) and workers >= 1):
         faults.add("workers", workers, "a whole number from 1 on")
-    if seed is not None and not (isinstance(seed, int) and 0 <= seed < 1 << 63):
+    if seed is not None and not (_is_whole(seed) and 0 <= seed < 1 << 63):
         faults.add("seed", seed, "a whole number from 0 to 2^63 - 1")
     faults.raise_if_any()
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def results_of(

@@ -12,7 +12,7 @@ from typing import Any
 
 from raidlab.devices.catalogue import Device
 from raidlab.devices.controller import ControllerSpec
-from raidlab.devices.faults import Faults, SpecError
+from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import BlockLayer, HostSpec
 from raidlab.devices.schema import check, read_toml
 from raidlab.devices.units import format_size
@@ -125,6 +125,22 @@ def load_scenario(path: str | Path) -> Scenario:
     """
     path = Path(path)
     return build_scenario(read_toml(path), path)
+
+
+def scenario_of(given: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
+    """A scenario that is loaded, or given by the path of its file or by what such a file holds.
+
+    Raises:
+        SpecError: Everything that is wrong with it, or it is none of these.
+    """
+    if isinstance(given, Scenario):
+        return given
+    if isinstance(given, Mapping):
+        return build_scenario(given)
+    if not isinstance(given, str | Path):
+        allowed = "a scenario, the path of its file, or a dict of what such a file holds"
+        raise SpecError([Fault("scenario", repr(given), allowed)])
+    return load_scenario(given)
 
 
 def build_scenario(

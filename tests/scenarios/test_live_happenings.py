@@ -5,6 +5,7 @@ import pytest
 import simpy
 
 import raidlab
+from raidlab.scenarios import _engine
 from raidlab.scenarios.live import LiveSystem, StorageError
 from raidlab.scenarios.system import build_scenario
 from raidlab.sim.environment import Environment
@@ -19,6 +20,12 @@ def placed(drive, level="raid5", spares=0, **settings):
     del scenario["workload"], scenario["event"]
     env = Environment()
     return env, LiveSystem(env, build_scenario(scenario), follow_data=True)
+
+
+@pytest.mark.parametrize("plan", ["{}", '{"drives": 3}', "{broken"])
+def test_a_plan_that_is_none_is_told(plan):
+    with pytest.raises(_engine.PlanError, match="plan"):
+        LiveSystem(Environment(), plan)
 
 
 def test_an_operator_pulls_two_drives_and_the_database_is_told(drives):

@@ -122,12 +122,28 @@ def test_an_open_load_beyond_what_is_served_is_told(drives):
 
 @pytest.mark.parametrize(
     "given",
-    [{"workers": 0}, {"workers": 1.5}, {"seed": -1}, {"seed": "a"}, {"seed": 1 << 63}],
+    [
+        {"workers": 0},
+        {"workers": 1.5},
+        {"seed": -1},
+        {"seed": "a"},
+        {"seed": 1 << 63},
+        {"seed": True},
+    ],
 )
 def test_numbers_that_are_none_are_told(drives, given):
     (name,) = given
     with pytest.raises(raidlab.SpecError, match=f"^{name} = .*: a whole number from"):
         simulate(scenario(drives), **given)
+
+
+def test_what_a_file_holds_is_simulated_as_the_file_is(drives):
+    built = scenario(drives)
+    assert simulate(dict(built.written)).results == simulate(built).results
+    with pytest.raises(raidlab.SpecError, match=r"scenario = .*: a scenario, the path"):
+        simulate(5)
+    with pytest.raises(raidlab.SpecError, match="array: is required and missing"):
+        simulate({})
 
 
 def test_public_names():
