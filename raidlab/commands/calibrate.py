@@ -17,6 +17,7 @@ from raidlab.commands.common import (
     Workers,
     check_writable,
     command,
+    path,
     resumable,
     say,
     table,
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 
 @command
 def calibrate(
-    measurement: Annotated[Path, typer.Argument(help="A measurement, as `raidlab import` makes.")],
+    measurement: Annotated[
+        Path, typer.Argument(help="A measurement, as `raidlab import` makes.", parser=path)
+    ],
     kind: Annotated[str, typer.Option("--kind", help=f"One of {', '.join(KINDS)}.")],
     host: Annotated[
         str, typer.Option("--host", help="Host of the catalogue, or a file.", show_default=False)
@@ -73,15 +76,21 @@ def calibrate(
         ),
     ] = 0,
     draws: Annotated[
-        Path | None, typer.Option("--draws", help="Folder for the drawn device files.")
+        Path | None, typer.Option("--draws", help="Folder for the drawn device files.", parser=path)
     ] = None,
     seed: Seed = 1,
-    out: Annotated[Path | None, typer.Option("--out", help="The device file to write.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The device file to write.", parser=path)
+    ] = None,
     host_out: Annotated[
         Path | None,
-        typer.Option("--host-out", help="The host's file to write, as the fit found it."),
+        typer.Option(
+            "--host-out", help="The host's file to write, as the fit found it.", parser=path
+        ),
     ] = None,
-    report: Annotated[Path | None, typer.Option("--report", help="A page to write.")] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="A page to write.", parser=path)
+    ] = None,
     json: Json = False,
     workers: Workers = None,
 ) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from raidlab.calibration import virtual_fio
 from raidlab.calibration.collect import collect as become_collector
-from raidlab.commands.common import OwnSeed, command
+from raidlab.commands.common import OwnSeed, command, path
 
 PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Typer's settings for a command that hands its arguments on."""
@@ -27,7 +27,9 @@ def fio(
     context: typer.Context,
     scenario: Annotated[
         Path | None,
-        typer.Option("--scenario", help="A scenario file; one 7200 rpm disk without it."),
+        typer.Option(
+            "--scenario", help="A scenario file; one 7200 rpm disk without it.", parser=path
+        ),
     ] = None,
     array: Annotated[
         str | None, typer.Option("--array", help="The array that fio sees; the first by default.")

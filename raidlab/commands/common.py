@@ -30,11 +30,24 @@ R = TypeVar("R")
 Show = Callable[[], None]
 Page = Callable[[], str]
 
+
+def path(text: str) -> Path:
+    """The path that a user gives; an empty one would be the present folder.
+
+    Raises:
+        BadParameter: It is empty.
+    """
+    if not text:
+        raise typer.BadParameter("the path of a file or folder; it is empty")
+    return Path(text)
+
+
 Json = Annotated[
     bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")
 ]
 Html = Annotated[
-    Path | None, typer.Option("--html", help="Write a page with pictures to this file.")
+    Path | None,
+    typer.Option("--html", help="Write a page with pictures to this file.", parser=path),
 ]
 OwnSeed = Annotated[
     int | None,
@@ -55,7 +68,9 @@ TraceColumns = Annotated[
     ),
 ]
 TraceUnit = Annotated[str | None, typer.Option("--unit", help="One disk of a trace of several.")]
-MeasurementOut = Annotated[Path, typer.Option("--out", help="The measurement to write.")]
+MeasurementOut = Annotated[
+    Path, typer.Option("--out", help="The measurement to write.", parser=path)
+]
 MeasurementName = Annotated[
     str, typer.Option("--name", help="Of the measurement.", show_default=False)
 ]

@@ -19,6 +19,7 @@ from raidlab.commands.common import (
     Workers,
     check_writable,
     command,
+    path,
     progress,
     say,
     table,
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
 
 @command
 def compare(
-    measurement: Annotated[Path, typer.Argument(help="A measurement, as `raidlab import` makes.")],
+    measurement: Annotated[
+        Path, typer.Argument(help="A measurement, as `raidlab import` makes.", parser=path)
+    ],
     device: Annotated[
         str, typer.Option("--device", help="Of the catalogue, or a file.", show_default=False)
     ] = "",
@@ -60,7 +63,9 @@ def compare(
         ),
     ] = None,
     html: Html = None,
-    report: Annotated[Path | None, typer.Option("--report", help="The same as --html.")] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="The same as --html.", parser=path)
+    ] = None,
     seed: Seed = 1,
     json: Json = False,
     workers: Workers = None,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from raidlab.calibration.disksim import import_disksim
-from raidlab.commands.common import Json, command, say
+from raidlab.commands.common import Json, command, path, say
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
@@ -17,8 +17,10 @@ from raidlab.devices.files import write_file
 
 @command
 def disksim(
-    parameters: Annotated[Path, typer.Argument(help="A .parv or .diskspecs file of DiskSim 4.")],
-    out: Annotated[Path, typer.Option("--out", help="The device file to write.")],
+    parameters: Annotated[
+        Path, typer.Argument(help="A .parv or .diskspecs file of DiskSim 4.", parser=path)
+    ],
+    out: Annotated[Path, typer.Option("--out", help="The device file to write.", parser=path)],
     json: Json = False,
 ) -> None:
     """Make a device file of a DiskSim disk; says what has no counterpart."""

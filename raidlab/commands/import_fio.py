@@ -14,12 +14,15 @@ from raidlab.commands.common import (
     check_writable,
     command,
     keep_measurement,
+    path,
 )
 
 
 @command
 def fio_results(
-    paths: Annotated[list[Path], typer.Argument(help="JSON, json+, logs, or folders of them.")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="JSON, json+, logs, or folders of them.", parser=path)
+    ],
     out: MeasurementOut,
     name: MeasurementName = "",
     json: Json = False,

@@ -14,12 +14,15 @@ from raidlab.commands.common import (
     check_writable,
     command,
     keep_measurement,
+    path,
 )
 
 
 @command
 def published(
-    path: Annotated[Path, typer.Argument(help="Figures, as docs/files/published.md tells.")],
+    path: Annotated[
+        Path, typer.Argument(help="Figures, as docs/files/published.md tells.", parser=path)
+    ],
     drive: Annotated[str, typer.Option("--drive", help="Whose figures: as in their column.")],
     out: MeasurementOut,
     name: MeasurementName = "",

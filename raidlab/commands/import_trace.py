@@ -16,13 +16,14 @@ from raidlab.commands.common import (
     check_writable,
     command,
     keep_measurement,
+    path,
 )
 from raidlab.commands.replay import FORMATS
 
 
 @command
 def trace(
-    path: Annotated[Path, typer.Argument(help="The trace.")],
+    path: Annotated[Path, typer.Argument(help="The trace.", parser=path)],
     format: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")],
     out: MeasurementOut,
     columns: TraceColumns = "",

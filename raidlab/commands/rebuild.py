@@ -15,6 +15,7 @@ from raidlab.commands.common import (
     check_writable,
     command,
     give,
+    path,
     percents,
     resumable,
     table,
@@ -24,7 +25,10 @@ from raidlab.commands.common import (
 @command
 def rebuild(
     scenario: Annotated[
-        Path, typer.Argument(help="A scenario in which a drive fails (docs/files/scenario.md).")
+        Path,
+        typer.Argument(
+            help="A scenario in which a drive fails (docs/files/scenario.md).", parser=path
+        ),
     ],
     rates: Annotated[
         str,

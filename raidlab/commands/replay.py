@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from raidlab.commands.common import Json, OwnSeed, TraceColumns, TraceUnit, command, say, table
+from raidlab.commands.common import (
+    Json,
+    OwnSeed,
+    TraceColumns,
+    TraceUnit,
+    command,
+    path,
+    say,
+    table,
+)
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec
@@ -27,7 +36,7 @@ BEYOND = ("refuse", "wrap", "skip")
 
 @command
 def replay(
-    trace: Annotated[Path, typer.Argument(help="The trace.")],
+    trace: Annotated[Path, typer.Argument(help="The trace.", parser=path)],
     format: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")],
     device: Annotated[
         str, typer.Option("--device", help="A drive: a name or a device file.", show_default=False)

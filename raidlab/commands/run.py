@@ -18,6 +18,7 @@ from raidlab.commands.common import (
     Workers,
     check_writable,
     command,
+    path,
     progress,
     say,
     table,
@@ -37,13 +38,17 @@ _FILES = "result.json", "table.csv", "report.html"
 
 @command
 def run(
-    scenario: Annotated[Path, typer.Argument(help="A scenario file (docs/files/scenario.md).")],
+    scenario: Annotated[
+        Path, typer.Argument(help="A scenario file (docs/files/scenario.md).", parser=path)
+    ],
     json: Json = False,
     html: Html = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", help=f"Write {_FILES[0]}, {_FILES[1]} and {_FILES[2]} to this folder."
+            "--out",
+            help=f"Write {_FILES[0]}, {_FILES[1]} and {_FILES[2]} to this folder.",
+            parser=path,
         ),
     ] = None,
     seed: OwnSeed = None,
@@ -58,6 +63,7 @@ def run(
         typer.Option(
             "--save-state",
             help="Write the state of the flash drives at the end to this file, for `run.snapshot`.",
+            parser=path,
         ),
     ] = None,
     workers: Workers = None,

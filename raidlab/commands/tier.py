@@ -15,6 +15,7 @@ from raidlab.commands.common import (
     check_writable,
     command,
     give,
+    path,
     resumable,
     table,
 )
@@ -23,7 +24,8 @@ from raidlab.commands.common import (
 @command
 def tier(
     scenario: Annotated[
-        Path, typer.Argument(help="A scenario with a cache_tier (docs/files/scenario.md).")
+        Path,
+        typer.Argument(help="A scenario with a cache_tier (docs/files/scenario.md).", parser=path),
     ],
     hot_spots: Annotated[
         str, typer.Option("--hot-spots", help="Sizes of the hot spot, with commas.")

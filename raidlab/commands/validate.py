@@ -25,6 +25,7 @@ from raidlab.commands.common import (
     Workers,
     check_writable,
     command,
+    path,
     resumable,
     say,
     table,
@@ -39,7 +40,11 @@ def validate(
     ] = None,
     figures: Annotated[
         Path | None,
-        typer.Option("--figures", help="A file of figures of the same form instead of raidlab's."),
+        typer.Option(
+            "--figures",
+            help="A file of figures of the same form instead of raidlab's.",
+            parser=path,
+        ),
     ] = None,
     drive: Annotated[
         str | None, typer.Option("--drive", help="Only figures of drives whose name holds this.")
@@ -47,7 +52,8 @@ def validate(
     json: Json = False,
     html: Html = None,
     markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write the table as a Markdown page.")
+        Path | None,
+        typer.Option("--markdown", help="Write the table as a Markdown page.", parser=path),
     ] = None,
     workers: Workers = None,
 ) -> None:

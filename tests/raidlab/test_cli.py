@@ -229,6 +229,20 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     ]
 
 
+@pytest.mark.parametrize("option", ["--html", "--out", "--save-state"])
+def test_an_empty_path_is_told_by_its_option(raidlab, option):
+    """It was the present folder."""
+    done = raidlab("run", "one.toml", option, "")
+    assert done.returncode == 2
+    assert f"'{option}'" in done.stderr and "it is empty" in done.stderr
+
+
+def test_an_empty_path_of_a_scenario_is_told(raidlab):
+    done = raidlab("run", "")
+    assert done.returncode == 2
+    assert "'scenario'" in done.stderr and "it is empty" in done.stderr
+
+
 def test_a_seed_beyond_what_the_engine_counts_is_refused_as_such(raidlab):
     done = raidlab("run", "one.toml", "--seed", str(2**63))
     assert done.returncode == 2
