@@ -134,14 +134,14 @@ class System:
         if array["controller"] is None and plan["links"]:
             found.add("ports")
         if array["controller"] is not None:
-            way = "parity" if parity else "straight"
+            way = "parity" if parity and not array["software"] else "straight"
             found |= {"controller", "fast-path" if array["fast_path"] else way}
         cache = array.get("cache")
         if cache is not None:
             found |= {"cache"} | ({"write-back"} if cache["write"] != "write_through" else set())
         if array.get("tier") is not None:
             found.add("tier")
-        if found & {"cache", "tier"} or (parity and array["controller"] is not None):
+        if found & {"cache", "tier"} or "parity" in found:
             found.add("memory")
         return frozenset(found)
 

@@ -110,7 +110,8 @@ def _cached(plan: Any) -> bool:
 def _matters(plan: Any, key: str) -> bool:
     """Whether an array of the system uses the engine or the memory at all."""
     parity = any(
-        array["level"] in ("raid5", "raid6", "raid50", "raid60") for array in plan["arrays"]
+        array["level"] in ("raid5", "raid6", "raid50", "raid60") and not array["software"]
+        for array in plan["arrays"]
     )
     if key == "parity_bytes_per_s":
         return parity

@@ -42,6 +42,14 @@ pub struct Array {
     pub(crate) straight: bool,
 }
 
+impl Array {
+    /// The controller that does its RAID work; none if the host does, to which a controller passes
+    /// every command's data on.
+    pub(crate) fn raid_controller(&self) -> Option<u32> {
+        self.controller.filter(|_| !self.software)
+    }
+}
+
 /// A workload in a run.
 #[derive(Debug)]
 pub struct Workload {

@@ -90,18 +90,53 @@ fn reads_use_every_drive() {
     assert!((59_000.0..=60_060.0).contains(&rate), "{rate}");
 }
 
-/// Data cross the host's link once, however many commands they become behind it.
-#[test]
-fn only_the_hosts_data_cross_the_hosts_link() {
-    let mut value = parity("raid5", 6, 64);
+/// Behind a controller whose link moves 10,000 units of 4 KiB a second.
+fn behind_a_link(level: &str, drives: u32, software: bool) -> Value {
+    let mut value = parity(level, drives, 64);
     value["links"] = json!([{"name": "pcie", "bytes_per_s": 40_960_000, "full_duplex": true,
                              "frame_bytes": 0}]);
     value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1, "request_ns": 0,
         "command_ns": 0, "link": 0}]);
     value["arrays"][0]["controller"] = json!(0);
-    for drive in 0..6 {
+    value["arrays"][0]["software"] = json!(software);
+    for drive in 0..drives as usize {
         value["drives"][drive]["path"] = json!([0]);
     }
-    let rate = result(&value).workloads[0].iops;
+    value
+}
+
+/// Data cross the host's link once, however many commands they become behind it.
+#[test]
+fn only_the_hosts_data_cross_the_hosts_link() {
+    let rate = result(&behind_a_link("raid5", 6, false)).workloads[0].iops;
     assert!((rate - 10_000.0).abs() < 10.0, "{rate}");
+}
+
+/// RAID in the host: new data and parities go down its link, and old ones come up at the same time.
+/// A mirror whose drives can fail crosses it twice as one whose drives cannot.
+#[test]
+fn every_command_of_an_array_in_the_host_crosses_its_link() {
+    for (level, drives, share) in [("raid5", 9, 2.0), ("raid6", 9, 3.0), ("raid10", 8, 2.0)] {
+        let mut value = behind_a_link(level, drives, true);
+        value["devices"][0]["service_ns"] = json!(10_000);
+        let at_end = json!([{"at_ns": 900_000_000, "action": "slow_drive", "drive": 0,
+                             "extra_ns": 0}]);
+        for events in [json!([]), at_end] {
+            value["events"] = events;
+            let rate = result(&value).workloads[0].iops;
+            assert!((rate * share - 10_000.0).abs() < 50.0, "{level}: {rate}");
+        }
+    }
+}
+
+/// Neither the controller's parity engine nor its memory has to do with an array in the host.
+#[test]
+fn a_controller_does_no_raid_work_for_the_host() {
+    let mut value = behind_a_link("raid5", 5, true);
+    value["host"]["parity_bytes_per_s"] = json!(12_288_000);
+    value["controllers"][0]["parity_bytes_per_s"] = json!(1);
+    value["controllers"][0]["memory_bytes_per_s"] = json!(1);
+    // 12 KiB are taken in for each write: 1000 a second.
+    let rate = result(&value).workloads[0].iops;
+    assert!((rate - 1000.0).abs() < 10.0, "{rate}");
 }

@@ -30,7 +30,7 @@ pub(super) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
                 software: array.software,
                 path: if array.fast_path {
                     Path::Fast
-                } else if array.level.has_parity() {
+                } else if array.level.has_parity() && !array.software {
                     Path::Parity
                 } else {
                     Path::Uncached
@@ -148,9 +148,9 @@ fn geometry(array: &ArrayPlan, drives: &[Drive]) -> Result<Geometry, String> {
     )
 }
 
-/// The volumes of arrays: where data pass through memory, their drives' paths end there, and the
-/// controller's link to the host is crossed by the requests themselves; elsewhere only the paths
-/// of the controller's own work end there.
+/// The volumes of arrays: where data pass through a controller's memory, their drives' paths end
+/// there, and its link to the host is crossed by the requests themselves; elsewhere only the paths
+/// of the controller's own work end there. All paths of an array in the host go on to it.
 pub(super) fn build_volumes(
     plan: &Plan,
     drives: &mut [Drive],
@@ -161,8 +161,8 @@ pub(super) fn build_volumes(
             return None;
         }
         let geometry = geometry(array, drives).ok()?;
-        let controller = array
-            .controller
+        let controller = built
+            .raid_controller()
             .map(|index| &plan.controllers[index as usize]);
         let link = controller.and_then(|controller| controller.link);
         for &drive in array.drives.iter().chain(&array.spares) {
@@ -178,7 +178,7 @@ pub(super) fn build_volumes(
         let mut volume = Volume::new(geometry, &array.drives, host_link);
         volume.spares = array.spares.iter().rev().copied().collect();
         volume.background_share = array.background_share;
-        if array.controller.is_none() {
+        if controller.is_none() {
             volume.parity = Throughput::new(match array.level {
                 Level::Raid6 | Level::Raid60 => plan.host.two_parities_bytes_per_s,
                 _ => plan.host.parity_bytes_per_s,

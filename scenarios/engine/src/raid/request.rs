@@ -1,4 +1,5 @@
-//! The host's requests to a volume: data cross the host's link and the controller's memory.
+//! The host's requests to a volume: data cross the host's link and the controller's memory. Those of
+//! an array in the host are in memory already; its commands cross the links.
 
 use crate::system::{Event, System};
 use raidlab_kernel::{IoId, Op, Part, Time};
@@ -100,7 +101,7 @@ impl System {
             return self.go_on(id, now);
         }
         let mut ready = now;
-        if let Some(controller) = array.controller {
+        if let Some(controller) = array.raid_controller() {
             let chip = &mut self.controllers[controller as usize].chip;
             let served = chip.memory.pass(now, passes * io.bytes);
             io.charge(Part::Cache, served.end);

@@ -42,7 +42,7 @@ impl Member {
 pub(crate) struct Volume {
     pub geometry: Geometry,
     pub members: Vec<Member>,
-    /// The controller's link to the host, if data cross it by themselves.
+    /// The controller's link to the host, if the requests' data cross it by themselves.
     pub host_link: Option<u32>,
     /// The thread of the host that makes the parity of an array in the host.
     pub parity: Throughput,

@@ -222,7 +222,7 @@ impl System {
         };
         let io = &mut self.ios[id];
         let taken_in = io.moved + new;
-        let Some(controller) = self.arrays[array as usize].controller else {
+        let Some(controller) = self.arrays[array as usize].raid_controller() else {
             return self.compute_in_host(index, taken_in, now);
         };
         let chip = &mut self.controllers[controller as usize].chip;
