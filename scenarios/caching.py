@@ -1,7 +1,9 @@
 """What the settings of a controller mean for its arrays: cache policies, the short path.
 
 What is not set follows the mode "Data Protection" of such controllers: adaptive read-ahead,
-write-back where the cache outlives an outage and write-through where not, direct I/O.
+write-back where the cache outlives an outage and write-through where not, direct I/O. An array on
+the short path has no read-ahead, write-through and direct I/O instead. Of an array in the host the
+controller sees single drives, whose commands it passes on past its cache.
 """
 
 from __future__ import annotations
@@ -10,13 +12,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from raidlab.devices.controller import ControllerSpec
-from raidlab.scenarios.schema import ArrayTable, ControllerTable
+from raidlab.scenarios.schema import ControllerTable
 
 _HOLD_NS = {"none": 0, "bbu": 72 * 3600 * 10**9, "fbu": 2**62}
 """How long the cache outlives an outage: a charged battery for three days, flash for good."""
 
+_PAST = {"write": "write-through", "read_ahead": "none", "io_cache": "direct"}
+"""The settings of an array past the cache."""
+
 FAST_LEVELS = ("jbod", "independent", "raid0", "raid1", "raid10", "raid1e")
-"""Levels that the short path of a controller serves."""
+"""Levels that the short path of a controller serves, on flash."""
 
 
 def backup_of(spec: ControllerSpec, settings: ControllerTable) -> str:
@@ -28,13 +33,18 @@ def backup_of(spec: ControllerSpec, settings: ControllerTable) -> str:
     return next((kind for kind in ("fbu", "bbu") if kind in spec.cache.backup), "none")
 
 
-def policy(spec: ControllerSpec, settings: ControllerTable) -> dict[str, Any] | None:
-    """The cache policy in the plan's form; None without a cache or past it."""
+def policy(
+    spec: ControllerSpec, settings: ControllerTable, short: bool = False
+) -> dict[str, Any] | None:
+    """The cache policy of an array in the plan's form; None without a cache.
+
+    `short` is true if the short path is asked for and serves such arrays.
+    """
     if spec.cache is None:
         return None
     safe = backup_of(spec, settings) != "none"
-    if settings.fast_path:
-        defaults = ("write-through", "none", "direct")
+    if short:
+        defaults = tuple(_PAST.values())
     else:
         defaults = ("write-back" if safe else "write-through", "adaptive", "direct")
     write = settings.write or defaults[0]
@@ -54,15 +64,28 @@ def _past_the_cache(plan: dict[str, Any] | None) -> bool:
 
 
 def cache_plan(
-    table: ArrayTable, spec: ControllerSpec | None, settings: ControllerTable | None
+    spec: ControllerSpec | None, settings: ControllerTable | None, short: bool, in_host: bool
 ) -> dict[str, Any]:
-    """What an array's entry in the plan says of the controller's cache and short path."""
+    """What an array's entry in the plan says of the controller's cache and short path.
+
+    `short` is true if the short path is asked for and serves such arrays, `in_host` if the host
+    does the array's RAID work.
+    """
     if spec is None or settings is None:
         return {}
-    plan = policy(spec, settings)
+    plan = None if in_host else policy(spec, settings, short)
     past = _past_the_cache(plan)
-    fast = settings.fast_path and past and table.level in FAST_LEVELS
-    return {"cache": None if past else plan, "fast_path": fast}
+    return {"cache": None if past else plan, "fast_path": short and past}
+
+
+def without_cache(spec: ControllerSpec, settings: ControllerTable, name: str) -> Iterator[str]:
+    """Settings of the cache, which an array in the host has no use of."""
+    for key, past in _PAST.items():
+        if spec.cache is not None and getattr(settings, key) not in (None, past):
+            yield (
+                f"controller.{key}: has no effect on {name}, RAID in the host: the controller"
+                " passes commands to its drives on, past the cache"
+            )
 
 
 def controller_plan(
@@ -85,7 +108,7 @@ def settings_warnings(spec: ControllerSpec, settings: ControllerTable) -> Iterat
     if (
         settings.fast_path
         and "fast_path" in spec.features
-        and not _past_the_cache(policy(spec, settings))
+        and not _past_the_cache(policy(spec, settings, short=True))
     ):
         yield (
             "controller.fast_path: has no effect beside write-back, read-ahead or cached I/O;"

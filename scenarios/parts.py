@@ -13,7 +13,7 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.arrays import usable_bytes, wrong_count
-from raidlab.scenarios.caching import FAST_LEVELS, cache_plan
+from raidlab.scenarios.caching import FAST_LEVELS, cache_plan, without_cache
 from raidlab.scenarios.history import beyond_array, drive_histories
 from raidlab.scenarios.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
 from raidlab.scenarios.tier import add_tier, stand_in, tier_name
@@ -115,7 +115,10 @@ class Parts:
         members = self.attach(chosen)
         spares = self._add_spares(key, name, table, chosen)
         groups = [[member] for member in members] if table.level == "independent" else [members]
-        in_host = controller[0] is not None and controller[0].raid_in_host
+        spec, settings = controller
+        of_chipset = spec is not None and spec.raid_in_host
+        in_host = self._striped(table) and (table.software_raid == "os" or of_chipset)
+        short = self._takes_short_path(name, table, in_host, chosen, settings)
         indices = []
         for part, group in enumerate(groups):
             indices.append(len(self.arrays))
@@ -126,16 +129,16 @@ class Parts:
                     "stripe_unit_bytes": table.stripe_unit,
                     "drives": group,
                     "controller": 0 if controller[1] is not None else None,
-                    "software": self._striped(table) and (table.software_raid == "os" or in_host),
+                    "software": in_host,
                     "used_bytes": table.used_bytes,
                     "spares": spares,
                     "background_share": table.rebuild_rate,
-                    **cache_plan(table, *controller),
+                    **cache_plan(spec, settings, short, in_host),
                 }
             )
         self.offered[name] = (indices, usable)
-        if chosen and controller[1] is not None and controller[1].fast_path:
-            self._without_fast_path(name, table.level, chosen, indices)
+        if in_host and spec is not None and settings is not None:
+            self.warnings += without_cache(spec, settings, name)
         if table.cache_tier is None:
             return
         tier = add_tier(self, key, name, table, controller)
@@ -145,17 +148,28 @@ class Parts:
         self.arrays[indices[0]]["tier"] = tier
         self.tiers[tier_name(name)] = tier["array"]
 
-    def _without_fast_path(
-        self, name: str, level: str, chosen: list[tuple[Attached, DriveOptions]], indices: list[int]
-    ) -> None:
-        """The short path is for flash: hard disks, not the firmware, set the pace of theirs."""
+    def _takes_short_path(
+        self,
+        name: str,
+        table: ArrayTable,
+        in_host: bool,
+        chosen: list[tuple[Attached, DriveOptions]],
+        controller: ControllerTable | None,
+    ) -> bool:
+        """Whether the short path is asked for and serves an array.
+
+        It is for flash: hard disks, not the firmware, set the pace of theirs.
+        """
+        if controller is None or not controller.fast_path or not chosen:
+            return False
         without = f"controller.fast_path: has no effect on {name}"
-        if level not in FAST_LEVELS:
+        if table.level not in FAST_LEVELS and not in_host:
             self.warnings.append(f"{without}: the short path serves {', '.join(FAST_LEVELS)}")
         elif all(drive.spec.kind == "hdd" for drive, _ in chosen):
             self.warnings.append(f"{without}, an array of hard disks")
-            for index in indices:
-                self.arrays[index]["fast_path"] = False
+        else:
+            return True
+        return False
 
     def attach(self, chosen: list[tuple[Attached, DriveOptions]]) -> list[int]:
         """Adds drives to the system; gives their indices."""

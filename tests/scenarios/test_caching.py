@@ -53,6 +53,29 @@ def test_fast_path_wants_its_settings(drives):
         scenario(sas, model="lsi2108", level="raid0", fast_path=True)
 
 
+def test_an_array_in_the_host_is_past_the_cache_and_says_so(drives):
+    tree = scenario(drives / "sas.toml", write="write-back", read_ahead="none").written
+    found = build_scenario(tree | {"array": [tree["array"][0] | {"software_raid": "os"}]})
+    assert found.plan(0, 0)["arrays"][0]["cache"] is None
+    told = [text.split(",")[0] for text in found.warnings if "no effect on array-0" in text]
+    assert told == ["controller.write: has no effect on array-0"]
+
+
+def test_fast_path_leaves_other_arrays_their_defaults(drives):
+    """Disks and parity have no use of the short path, and keep their policy."""
+    sas = drives / "sas.toml"
+    for drive, level in ((sas, "raid5"), ("sas-6g-hdd", "raid0")):
+        plain, asked = (array(drive, level=level, fast_path=fast) for fast in (False, True))
+        assert plain["cache"] is not None
+        assert (asked["cache"], asked["fast_path"]) == (plain["cache"], False)
+    assert array(sas, level="raid0", fast_path=True)["cache"] is None
+    # To the controller the drives of an array in the host are single ones.
+    tree = scenario(sas, fast_path=True).written
+    found = build_scenario(tree | {"array": [tree["array"][0] | {"software_raid": "os"}]})
+    assert found.plan(0, 0)["arrays"][0]["fast_path"]
+    assert found.warnings == ()
+
+
 def test_a_level_that_a_controller_lacks_is_refused_with_those_it_has(drives):
     with pytest.raises(SpecError, match="a level that lsi2008 has: jbod, raid0, raid1"):
         scenario(drives / "sas.toml", model="lsi2008", level="raid5", count=4)

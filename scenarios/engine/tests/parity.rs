@@ -139,4 +139,8 @@ fn a_controller_does_no_raid_work_for_the_host() {
     // 12 KiB are taken in for each write: 1000 a second.
     let rate = result(&value).workloads[0].iops;
     assert!((rate - 1000.0).abs() < 10.0, "{rate}");
+    value["arrays"][0]["cache"] = json!({"write": "write_through", "read_ahead": "none",
+                                         "keep_reads": true});
+    let faults = format!("{:?}", run(&plan(&value), || true));
+    assert!(faults.contains("arrays.0.cache"), "{faults}");
 }

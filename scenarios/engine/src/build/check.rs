@@ -40,6 +40,7 @@ impl Faults {
 pub(super) fn check_references(plan: &Plan, faults: &mut Faults) {
     check_drives(plan, faults);
     check_owners(plan, faults);
+    check_caches(plan, faults);
     check_tiers(plan, faults);
     check_controllers(plan, faults);
     check_events(plan, faults);
@@ -75,6 +76,16 @@ fn check_owners(plan: &Plan, faults: &mut Faults) {
         if let Some(controller) = array.controller {
             let key = format!("arrays.{i}.controller");
             faults.index(key, controller, plan.controllers.len());
+        }
+    }
+}
+
+/// No controller's cache knows of an array in the host.
+fn check_caches(plan: &Plan, faults: &mut Faults) {
+    for (i, array) in plan.arrays.iter().enumerate() {
+        if array.software && array.cache.is_some() {
+            let allowed = "left out: the controller sees single drives";
+            faults.add(format!("arrays.{i}.cache"), &array.name, allowed);
         }
     }
 }
