@@ -9,6 +9,7 @@ from typing import Any
 from raidlab.devices.units import format_duration, format_size
 from raidlab.scenarios.parts import Parts
 from raidlab.scenarios.schema import EventTable, RunTable, ScenarioTable
+from raidlab.scenarios.spares import left_failed
 from raidlab.scenarios.tier import tier_name
 
 _OF_A_DRIVE = ("fail-drive", "slow-drive", "unreadable-sectors", "replace-drive")
@@ -187,16 +188,9 @@ def _happening(key: str, event: EventTable, table: ScenarioTable, parts: Parts) 
 def _without_rebuild(
     events: Sequence[EventTable], table: ScenarioTable, parts: Parts
 ) -> Iterator[str]:
-    """Drives that fail with nobody to take their place."""
-    fails = [event for event in events if event.action == "fail-drive"]
+    """Drives that fail with nobody to take their place, not even after the end of the run."""
     only = next(iter(parts.offered), "")
-    replaced = {
-        (event.array or only, event.drive)
-        for event in table.event
-        if event.action == "replace-drive"
-    }
-    for event in fails:
-        name = event.array or only
+    for name in dict.fromkeys(e.array or only for e in events if e.action == "fail-drive"):
         if name in parts.tiers:
             yield from _without_tier(name, parts)
         if name not in parts.offered or not parts.offered[name][0]:
@@ -207,10 +201,13 @@ def _without_rebuild(
                 array.level for at, array in enumerate(table.array) if table.array_name(at) == name
             )
             yield f"array {name}: a failed drive takes its data with it, {level} keeps no copy"
-        elif not plan.get("spares") and (name, event.drive) not in replaced:
+            continue
+        counts = [e for e in table.event if e in events or e.action == "replace-drive"]
+        own = [event for event in counts if (event.array or only) == name]
+        for drive in left_failed(own, len(plan["drives"]), len(plan.get("spares", []))):
             yield (
-                f"array {name}: no rebuild after drive {event.drive} has failed: there is neither a"
-                " hot spare (hot_spares) nor a new drive (an event replace-drive)"
+                f"array {name}: no rebuild after drive {drive} has failed: there is neither a hot"
+                " spare left (hot_spares) nor a new drive (an event replace-drive)"
             )
 
 

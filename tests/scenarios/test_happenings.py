@@ -112,6 +112,12 @@ def test_what_happens_after_the_run_brings_no_other_warning(drives):
     assert "does not happen" in warning
 
 
+def test_a_drive_that_is_not_there_is_told_beside_a_spare(drives):
+    gone = {"at": "1 s", "action": "fail-drive", "drive": 9}
+    with pytest.raises(SpecError, match="a drive of data: 0 to 4"):
+        build_scenario(tree(drives / "sas.toml", gone, spares=1))
+
+
 def test_the_power_cannot_fail_while_it_is_off(drives):
     sas = drives / "sas.toml"
     with pytest.raises(SpecError, match="until then the power is off"):
@@ -222,6 +228,14 @@ def test_a_failed_drive_that_nobody_replaces_is_warned_of(drives):
     assert "no rebuild" not in warned(fail, replace)
     assert "no rebuild" not in warned(fail, replace | {"array": "data"})
     assert "no rebuild" not in warned(fail, spares=1)
+    spare_fails = fail | {"at": "0.5 s", "drive": 4}
+    assert "no rebuild after drive 1 has failed" in warned(fail, spare_fails, spares=1)
+    assert "no rebuild" not in warned(fail, spare_fails, replace | {"drive": 4}, spares=1)
+    assert "no rebuild" not in warned(fail, spare_fails, replace, spares=1)
+    # One spare for two drives; copied back it is free for the other.
+    other = fail | {"drive": 2}
+    assert "no rebuild after drive 2 has failed" in warned(fail, other, level="raid6", spares=1)
+    assert "no rebuild" not in warned(fail, other, replace, level="raid6", spares=1)
     assert "raid0 keeps no copy" in warned(fail, level="raid0")
     check = {"at": "1 s", "action": "consistency-check"}
     assert "has no effect on data" in warned(check, level="raid0")

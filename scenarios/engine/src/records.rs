@@ -28,6 +28,8 @@ pub struct Array {
     pub layout: Layout,
     /// Indices of its drives.
     pub drives: Vec<u32>,
+    /// Indices of its hot spares.
+    pub(crate) spares: Vec<u32>,
     /// Its drive if it has one alone, on which everything lies where it lies on the array.
     pub(crate) single: Option<u32>,
     pub(crate) controller: Option<u32>,

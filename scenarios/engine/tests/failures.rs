@@ -209,6 +209,63 @@ fn a_copyback_begins_when_the_rebuild_is_done() {
     assert!(rebuilt[0] > 250 && took > 0.15, "{:?}", result.log);
 }
 
+/// Replaced before or after it is wanted.
+#[test]
+fn a_spare_that_is_replaced_is_a_spare_again() {
+    for [fails, replaced] in [[250, 200], [150, 250]] {
+        let mut value = mirrored(&[
+            (100, "fail_drive", 2),
+            (fails, "fail_drive", 0),
+            (replaced, "replace_drive", 2),
+        ]);
+        value["events"]
+            .as_array_mut()
+            .unwrap()
+            .sort_by_key(|event| event["at_ns"].as_u64());
+        value["duration_ns"] = json!(3_000_000_000_u64);
+        let result = result(&value);
+        assert_eq!(times(&result, "rebuild on drive 2 begins"), [250]);
+        assert_eq!(times(&result, "rebuild done").len(), 1);
+        assert_eq!(data(&result), (0, 0, 0, 0));
+    }
+}
+
+#[test]
+fn a_drive_whose_spare_has_failed_too_is_rebuilt_when_it_is_replaced() {
+    let mut value = mirrored(&[
+        (50, "fail_drive", 0),
+        (2000, "fail_drive", 2),
+        (2100, "replace_drive", 0),
+    ]);
+    value["duration_ns"] = json!(4_000_000_000_u64);
+    let result = result(&value);
+    assert_eq!(times(&result, "rebuild on drive 0 begins"), [2100]);
+    assert_eq!(times(&result, "rebuild done").len(), 2);
+    assert_eq!(data(&result), (0, 0, 0, 0));
+}
+
+/// A third copy waits for the one spare until that is free.
+#[test]
+fn a_spare_that_is_free_again_takes_the_place_that_still_waits() {
+    let mut value = mirrored(&[
+        (50, "fail_drive", 0),
+        (60, "fail_drive", 1),
+        (70, "replace_drive", 0),
+    ]);
+    value["drives"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"name": "drive 3", "device": 0, "queue_depth": 0, "path": []}));
+    value["devices"][0]["capacity_bytes"] = json!(2 << 20);
+    value["arrays"][0]["drives"] = json!([0, 1, 2]);
+    value["arrays"][0]["spares"] = json!([3]);
+    let result = result(&value);
+    let freed = times(&result, "copyback done");
+    let begins = times(&result, "rebuild on drive 3 begins");
+    assert_eq!(begins, [50, freed[0]]);
+    assert_eq!(data(&result), (0, 0, 0, 0));
+}
+
 #[test]
 fn nothing_more_happens_to_a_drive_that_has_failed() {
     let mut value = mirrored(&[(100, "fail_drive", 0), (200, "fail_drive", 0)]);

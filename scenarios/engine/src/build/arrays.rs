@@ -22,6 +22,7 @@ pub(super) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
                 name: array.name.clone(),
                 layout,
                 drives: array.drives.clone(),
+                spares: array.spares.clone(),
                 single: match array.drives[..] {
                     [drive] if array.level == Level::Jbod => Some(drive),
                     _ => None,

@@ -181,8 +181,8 @@ impl System {
                 let member = &mut volume.members[member as usize];
                 let spare = std::mem::replace(&mut member.drive, to);
                 member.copy = None;
-                volume.spares.push(spare);
                 self.log(now, format!("copyback done after {took:.1} s"));
+                self.be_spare(array, spare, now);
             }
             Task::Patrol => self.log(now, format!("patrol read done after {took:.1} s")),
             Task::Check => self.log(now, format!("consistency check done after {took:.1} s")),

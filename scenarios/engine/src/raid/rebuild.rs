@@ -2,7 +2,7 @@
 //! that replaces a spare.
 
 use super::background::Task;
-use super::volume::State;
+use super::volume::{Member, State};
 use crate::system::System;
 use raidlab_kernel::Time;
 
@@ -27,6 +27,20 @@ impl System {
         self.rebuild(array, member, now);
     }
 
+    /// A drive waits for others of the array to fail; if one has, and nothing stands in for it yet, it is
+    /// rebuilt there.
+    pub(super) fn be_spare(&mut self, array: u32, drive: u32, now: Time) {
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        volume.spares.push(drive);
+        let failed = |member: &Member| member.state == State::Failed;
+        let waits = volume.members.iter().position(failed);
+        if let Some(member) = waits.filter(|_| !volume.offline) {
+            self.rebuild_on_spare(array, member as u32, now);
+        }
+    }
+
     /// Starts to rebuild a member on the drive that now stands there.
     pub(crate) fn rebuild(&mut self, array: u32, member: u32, now: Time) {
         if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
@@ -49,8 +63,8 @@ impl System {
         shares.collect()
     }
 
-    /// A new, empty drive stands where one has failed: it is rebuilt, or, where a spare has
-    /// taken over, the spare's data are copied back.
+    /// A new, empty drive stands where one has failed: it is rebuilt; where a spare has taken over,
+    /// the spare's data are copied back; and where a spare has failed, it is the spare.
     pub(crate) fn replace_drive(&mut self, drive: u32, now: Time) {
         let lost = self.lose(drive, now);
         self.raid.health[drive as usize] = Default::default();
@@ -69,14 +83,30 @@ impl System {
             }
             return;
         }
-        let home = self.arrays.iter().enumerate().find_map(|(array, built)| {
-            let member = built.drives.iter().position(|&d| d == drive)?;
-            Some((array as u32, member as u32))
-        });
-        if let Some((array, member)) = home {
-            let task = Task::Copyback { member, to: drive };
-            self.start_task(array, task, now);
+        for array in 0..self.arrays.len() as u32 {
+            let built = &self.arrays[array as usize];
+            if built.spares.contains(&drive) {
+                return self.be_spare(array, drive, now);
+            }
+            if let Some(member) = built.drives.iter().position(|&d| d == drive) {
+                return self.come_home(array, member as u32, drive, now);
+            }
         }
+    }
+
+    /// A new drive stands in its place again, from which a spare has taken over: the spare's data are
+    /// copied back or, if it has failed as well, the drive is rebuilt.
+    fn come_home(&mut self, array: u32, member: u32, drive: u32, now: Time) {
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        let place = &mut volume.members[member as usize];
+        if place.state == State::Failed && !volume.offline {
+            place.drive = drive;
+            return self.rebuild(array, member, now);
+        }
+        let task = Task::Copyback { member, to: drive };
+        self.start_task(array, task, now);
     }
 
     /// A drive that is being filled has lost rows from `offset` on: its task goes on from there.
