@@ -266,6 +266,47 @@ fn a_spare_that_is_free_again_takes_the_place_that_still_waits() {
     assert_eq!(data(&result), (0, 0, 0, 0));
 }
 
+/// A rebuild does not wait for a patrol read or a check, which goes on where it was.
+#[test]
+fn a_rebuild_comes_before_what_looks_for_faults() {
+    for (action, name) in [
+        ("patrol_read", "patrol read"),
+        ("consistency_check", "consistency check"),
+    ] {
+        let mut value = mirrored(&[(300, "fail_drive", 0)]);
+        value["duration_ns"] = json!(6_000_000_000_u64);
+        let events = value["events"].as_array_mut().expect("a list");
+        events.insert(0, at(10, json!({"action": action, "array": 0})));
+        let told = result(&value);
+        let begins = times(&told, "rebuild on drive 2 begins");
+        assert!((300..=303).contains(&begins[0]), "{:?}", told.log);
+        assert_eq!(times(&told, &format!("{name} of data suspended")), [300]);
+        let resumed = times(&told, &format!("{name} of data goes on"));
+        assert_eq!(resumed, times(&told, "rebuild done"));
+        let done = times(&told, &format!("{name} done"))[0];
+        assert_eq!(data(&told), (0, 0, 0, 0));
+        // What it had done before counts.
+        value["events"].as_array_mut().expect("a list").truncate(1);
+        let alone = times(&result(&value), &format!("{name} done"))[0] - 10;
+        let left = done - resumed[0];
+        assert!(left < alone - 100, "{name}: {left} of {alone}");
+    }
+}
+
+/// The pause of a check under way, a hundred times as long as its step, is cut short.
+#[test]
+fn a_rebuild_does_not_wait_for_the_hosts_share() {
+    let mut value = mirrored(&[(300, "fail_drive", 0)]);
+    value["arrays"][0]["background_share"] = json!(0.01);
+    let events = value["events"].as_array_mut().expect("a list");
+    events.insert(
+        0,
+        at(10, json!({"action": "consistency_check", "array": 0})),
+    );
+    let begins = times(&result(&value), "rebuild on drive 2 begins");
+    assert!((300..=303).contains(&begins[0]), "{begins:?}");
+}
+
 #[test]
 fn nothing_more_happens_to_a_drive_that_has_failed() {
     let mut value = mirrored(&[(100, "fail_drive", 0), (200, "fail_drive", 0)]);

@@ -1,6 +1,6 @@
-//! Work in the background of an array: rebuild, copyback, patrol read, consistency check. Tasks
-//! wait for each other; each goes step by step (see `rows`), and leaves the drives to the host for a share
-//! of the time while the host wants them.
+//! Work in the background of an array: rebuild, copyback, patrol read, consistency check. One task is under
+//! way at a time, the most urgent one; others wait, or are suspended where they are. Each goes step by step
+//! (see `rows`), and leaves the drives to the host for a share of the time while the host wants them.
 
 use super::volume::State;
 use crate::system::{Event, System};
@@ -20,6 +20,18 @@ pub(crate) enum Task {
     Check,
 }
 
+impl Task {
+    /// Less comes first: what makes the array whole again, then what only moves its data, then what only
+    /// looks for faults.
+    fn urgency(self) -> u32 {
+        match self {
+            Task::Rebuild { .. } => 0,
+            Task::Copyback { .. } => 1,
+            Task::Patrol | Task::Check => 2,
+        }
+    }
+}
+
 /// A task and how far it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Background {
@@ -32,6 +44,8 @@ pub(crate) struct Background {
     pub rows: u64,
     /// When its first step did; none while it waits for the tasks before it.
     pub began: Option<Time>,
+    /// True if it has begun and waits for more urgent ones.
+    pub suspended: bool,
     /// When the step under way began.
     pub step: Time,
 }
@@ -94,11 +108,33 @@ impl System {
             row: 0,
             rows: 1,
             began: None,
+            suspended: false,
             step: now,
         };
-        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
-            volume.tasks.push(background);
-            self.turn_at(array, now);
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        let later = |other: &Background| task.urgency() < other.task.urgency();
+        let tasks = &mut volume.tasks;
+        let place = tasks.iter().position(later).unwrap_or(tasks.len());
+        tasks.insert(place, background);
+        if place == 0 {
+            // What was under way stops; its pause does not hold up what is more urgent.
+            volume.turn = Time::NEVER;
+            self.suspend(array, now);
+        }
+        self.turn_at(array, now);
+    }
+
+    /// The task behind an array's first one is no longer under way.
+    fn suspend(&mut self, array: u32, now: Time) {
+        let volume = self.raid.volumes[array as usize].as_mut();
+        let second = volume.and_then(|volume| volume.tasks.get_mut(1));
+        if let Some(second) = second.filter(|task| task.began.is_some() && !task.suspended) {
+            second.suspended = true;
+            let task = second.task;
+            let name = self.task_name(array, task);
+            self.log(now, format!("{name} suspended"));
         }
     }
 
@@ -107,18 +143,27 @@ impl System {
         let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
             return;
         };
-        volume.stepping = false;
+        if now < volume.turn {
+            // Of a task that has been suspended since.
+            return;
+        }
+        volume.turn = Time::NEVER;
         let offline = volume.offline;
         let Some(first) = volume.tasks.first_mut().filter(|_| !offline) else {
             return;
         };
         first.step = now;
-        let begins = first.began.is_none();
-        first.began.get_or_insert(now);
         let Background { id, task, row, .. } = *first;
-        if begins {
+        let starts = match (first.began, first.suspended) {
+            (None, _) => Some("begins"),
+            (_, true) => Some("goes on"),
+            _ => None,
+        };
+        first.began.get_or_insert(now);
+        first.suspended = false;
+        if let Some(starts) = starts {
             let name = self.task_name(array, task);
-            self.log(now, format!("{name} begins"));
+            self.log(now, format!("{name} {starts}"));
         }
         if row >= self.task_rows(array, task) {
             return self.finish_task(array, now);
@@ -192,9 +237,9 @@ impl System {
     /// The background of an array has its next turn at `at`.
     pub(crate) fn turn_at(&mut self, array: u32, at: Time) {
         if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
-            let idle = !volume.stepping && volume.under_way == 0 && !volume.offline;
+            let idle = volume.turn == Time::NEVER && volume.under_way == 0 && !volume.offline;
             if idle && !volume.tasks.is_empty() {
-                volume.stepping = true;
+                volume.turn = at;
                 self.calendar.push(at, Event::Background(array));
             }
         }

@@ -5,6 +5,7 @@ use super::geometry::{Geometry, Place};
 use super::run::Run;
 use super::store::Caching;
 use super::stripe::Role;
+use raidlab_kernel::Time;
 use raidlab_models::{SECTOR, Throughput};
 
 /// A drive's place in an array.
@@ -51,10 +52,10 @@ pub(crate) struct Volume {
     pub spares: Vec<u32>,
     /// Share of the time that the background has while the host wants the drives.
     pub background_share: f64,
-    /// Work in the background, the first one under way.
+    /// Work in the background by urgency, the first one under way.
     pub tasks: Vec<Background>,
-    /// True if its next step is scheduled.
-    pub stepping: bool,
+    /// When its next step is due; never if none is.
+    pub turn: Time,
     /// Jobs of the step that is under way, and those of them that are done and keep their locks
     /// until all are.
     pub under_way: u32,
@@ -86,7 +87,7 @@ impl Volume {
             spares: Vec::new(),
             background_share: 1.0,
             tasks: Vec::new(),
-            stepping: false,
+            turn: Time::NEVER,
             under_way: 0,
             done: Vec::new(),
             offline: false,
