@@ -299,7 +299,8 @@ def _simulated(result: Mapping[str, Any], begins_s: float) -> Simulated:
     line = workload["timeline"]
     steps = zip(line["t_s"], line["iops"], strict=True)
     latency = workload["latency_us"]
-    busiest = max(result["components"], key=lambda part: float(part["utilization"]), default=None)
+    work = [part for part in result["components"] if part["kind"] != "queue"]
+    busiest = max(work, key=lambda part: float(part["utilization"]), default=None)
     return Simulated(
         iops=workload["iops"],
         latency_mean_us=latency["mean"] if latency else 0.0,

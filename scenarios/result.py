@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from raidlab.scenarios.bottleneck import behind, busiest
+from raidlab.scenarios.bottleneck import behind, busiest, felt
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -190,7 +190,8 @@ def make_row(
     loads = [run["workloads"][part] for part in parts]
     merged = loads[0] if len(loads) == 1 else merge_loads(loads)
     met = behind(run["components"], target)
-    bottleneck, runner_up, *_ = [*busiest(met), None, None]
+    busy = busiest(felt(met, merged["breakdown_us"]))
+    bottleneck, runner_up, *_ = [*busy, None, None]
     return {
         "workload": name,
         "target": target,

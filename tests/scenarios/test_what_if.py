@@ -66,6 +66,30 @@ def test_a_load_is_not_held_back_by_drives_of_another_array() -> None:
     assert fast["write_amplification"] >= 1.0 and slow["write_amplification"] is None
 
 
+def test_a_load_waits_for_places_that_another_array_holds() -> None:
+    """Of 32 places a slow array's I/Os hold nearly all; what of it is busy is its drives."""
+    disks = [{"model": "sas-6g-hdd", "count": 2}]
+    slow = {"target": "slow", "rw": "randread", "block_size": "4 KiB", "outstanding": 64}
+    tree = {
+        "controller": {"model": "lsi2008"},
+        "array": [
+            {"name": "slow", "level": "raid0", "drives": disks},
+            {"name": "other", "level": "raid1", "drives": disks},
+        ],
+        "workload": [slow, slow | {"target": "other", "outstanding": 2, "name": "few"}],
+        "run": {"warm_up": "1 s", "duration": "4 s"},
+    }
+    full, few = simulate(build_scenario(tree)).results
+    assert full["bottleneck"].startswith("slow/sas-6g-hdd")
+    assert few["bottleneck"] == "lsi2008 queue at 100 %"
+    assert few["runner_up"].startswith("other/sas-6g-hdd")
+    tree["workload"] = tree["workload"][1:]
+    (alone,) = simulate(build_scenario(tree)).results
+    shares = {part["name"]: part["utilization"] for part in alone["components"]}
+    assert shares["lsi2008 queue"] == 0.0
+    assert "queue" not in alone["bottleneck"] + alone["runner_up"]
+
+
 def _gains(
     level: str, drives: int, load: dict[str, Any], warm_up: str = "50 ms", **controller: str
 ) -> dict[str, Row]:

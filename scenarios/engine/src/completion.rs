@@ -69,6 +69,9 @@ impl System {
             controller.in_work -= 1;
             controller.load.change(now, -1);
             if let Some(next) = controller.waiting.pop(&self.ios) {
+                if controller.waiting.is_empty() {
+                    controller.full.change(now, -1);
+                }
                 self.take_up(index, next, now);
             }
         }

@@ -17,6 +17,8 @@ pub struct Controller {
     pub(crate) in_work: u32,
     pub(crate) waiting: Queue,
     pub(crate) load: TimeWeighted,
+    /// 1 while requests wait for a place, 0 while none does.
+    pub(crate) full: TimeWeighted,
 }
 
 /// An array in a run.

@@ -237,9 +237,9 @@ fn timeline(meter: &Meter, until: Time, plan: &Plan) -> Timeline {
 pub struct Component {
     /// The component.
     pub name: String,
-    /// host, controller, link or drive.
+    /// host, controller, queue, parity, memory, link, drive or firmware.
     pub kind: &'static str,
-    /// Share of the recorded time that it worked.
+    /// Share of the recorded time that it worked; of a queue, that requests waited for a place in it.
     pub utilization: f64,
     /// Mean number of I/Os there, waiting or in work, where it has a queue.
     pub queue_mean: Option<f64>,

@@ -227,6 +227,16 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
             load: Some(&controller.load),
             figures: Vec::new(),
         });
+        if controller.queue_depth > 0 {
+            all.push(StationReport {
+                name: format!("{} queue", controller.name),
+                kind: "queue",
+                busy: Nanos(controller.full.area(at) as u64),
+                servers: 1,
+                load: None,
+                figures: Vec::new(),
+            });
+        }
         for (kind, station) in [
             ("parity", &controller.chip.parity),
             ("memory", &controller.chip.memory),

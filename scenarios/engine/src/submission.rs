@@ -119,6 +119,9 @@ impl System {
         let controller = &mut self.controllers[index as usize];
         controller.load.change(now, 1);
         if controller.queue_depth > 0 && controller.in_work >= controller.queue_depth {
+            if controller.waiting.is_empty() {
+                controller.full.change(now, 1);
+            }
             controller.waiting.push(&mut self.ios, id);
         } else {
             self.take_up(index, id, now);

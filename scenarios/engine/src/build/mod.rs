@@ -226,6 +226,7 @@ fn build_controller(plan: &ControllerPlan) -> Controller {
         in_work: 0,
         waiting: Queue::default(),
         load: TimeWeighted::default(),
+        full: TimeWeighted::default(),
     }
 }
 

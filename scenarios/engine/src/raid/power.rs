@@ -134,6 +134,8 @@ impl System {
             controller.in_work = 0;
             let level = controller.load.level() as i64;
             controller.load.change(now, -level);
+            let full = controller.full.level() as i64;
+            controller.full.change(now, -full);
         }
     }
 
