@@ -49,6 +49,9 @@ impl Run {
 
     /// What is left of it without its first bytes, which end with a unit or with the run.
     pub fn behind(self, bytes: u64, unit: u64) -> Run {
+        if bytes == self.bytes {
+            return Run { bytes: 0, ..self };
+        }
         let at = u64::from(self.start) + bytes;
         Run {
             stripe: self.stripe + at / unit,
