@@ -64,6 +64,8 @@ class Simulated:
     """The component that worked most, with its share of the time."""
     rates: tuple[float, ...] = ()
     """I/Os a second in each step of the recorded time, where it was simulated over time."""
+    cores: int = 1
+    """Hardware threads of the host."""
 
     def side(self, name: str) -> Latency | None:
         """Reads or writes."""
@@ -171,7 +173,7 @@ class Bench:
             text = _engine.run(json.dumps(plan))
         except _engine.PlanError as error:
             raise SpecError([Fault(k, v, allowed) for k, v, allowed in error.args[0]]) from None
-        return _simulated(json.loads(text), plan["warm_up_ns"] / 1e9)
+        return _simulated(json.loads(text), plan)
 
     def run_all(
         self,
@@ -294,7 +296,8 @@ def workload_of(point: Point, area: int) -> dict[str, Any]:
     }
 
 
-def _simulated(result: Mapping[str, Any], begins_s: float) -> Simulated:
+def _simulated(result: Mapping[str, Any], plan: Mapping[str, Any]) -> Simulated:
+    begins_s = plan["warm_up_ns"] / 1e9
     workload = result["workloads"][0]
     line = workload["timeline"]
     steps = zip(line["t_s"], line["iops"], strict=True)
@@ -312,6 +315,7 @@ def _simulated(result: Mapping[str, Any], begins_s: float) -> Simulated:
         busiest=f"{busiest['name']} {busiest['utilization']:.0%}" if busiest else "",
         # The step that ends when recording begins belongs to the warm-up.
         rates=tuple(rate for t, rate in steps if t > begins_s + 1e-6),
+        cores=plan["host"].get("cores", 1),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -175,7 +176,8 @@ def estimate_mapped(
 
 _OTHER_KIND = 4.0
 """Ratio of rates that no single time explains."""
-_CPU_APART = 1.05
+_EXPLAINS = 1 / 3
+"""Share of a difference that its cause makes at least."""
 
 
 def likely_cause(row: Compared) -> str:
@@ -199,18 +201,29 @@ def likely_cause(row: Compared) -> str:
         return "another kind of device, or another state of it"
     if point.outstanding == 1:
         return "latency at depth 1: firmware, medium, what held data, or waking of the thread"
-    # CPU time counts as a cause only if fio saw it, or nothing else is known.
-    cpu = measured_cpu_us(point)
-    more = cpu is None or cpu > _CPU_APART * row.simulated.cpu_us
-    less = cpu is None or row.simulated.cpu_us > _CPU_APART * cpu
-    if point.numjobs > 1 and point.iodepth == 1 and error > 0 and more:
+    cpu = _cpu_explains(row)
+    if point.numjobs > 1 and point.iodepth == 1 and error > 0 and cpu:
         return "CPU time of many sleeping jobs: changes of context"
     if error > 0 and ("link" in busy or "SATA" in busy or "PCIe" in busy):
         return "the port or the drive's command processing limits earlier than simulated"
-    if error > 0 and "host" in busy and more:
+    if error > 0 and "host" in busy and cpu:
         return "CPU time an I/O of the host is larger than simulated"
     if error > 0:
         return "waiting at the drive under load is underestimated"
-    if "host" in busy and less:
+    if "host" in busy and cpu:
         return "CPU time an I/O of the host is smaller than simulated"
     return f"limited by {busy} in the simulation"
+
+
+def _cpu_explains(row: Compared) -> bool:
+    """True if the host's CPU time makes much of the time by which a job's I/Os are apart.
+
+    The CPU time is the measured one less the simulated one; where fio saw none it may be twice
+    the simulated one, or nothing.
+    """
+    point, simulated = row.point, row.simulated
+    seen, here = measured_cpu_us(point), simulated.cpu_us
+    slower = 1e6 * point.numjobs * (1.0 / point.iops - 1.0 / simulated.iops)
+    more = math.copysign(here, slower) if seen is None else seen - here
+    # Jobs that share a core wait for each other's.
+    return more * max(1.0, point.numjobs / simulated.cores) / slower >= _EXPLAINS
