@@ -183,19 +183,24 @@ class SsdSpec(DriveSpec):
     heat: Heat | None = None
 
     def faults(self) -> Iterator[Fault]:
-        """More usable than raw capacity."""
-        if self.mapping_unit > self.nand.planes * self.nand.page:
-            allowed = f"at most {self.nand.planes * self.nand.page} B, one page of every plane"
+        """A unit that does not fit the pages, more usable than raw capacity."""
+        page_set = self.nand.planes * self.nand.page
+        if self.mapping_unit > page_set or self.mapping_unit % 512:
+            allowed = f"a multiple of 512 B, at most {page_set} B, one page of every plane"
             yield Fault("mapping_unit", f"{self.mapping_unit} B", allowed)
+        elif self.nand.free_blocks > WORKING_BLOCKS:
+            yield from self._capacity_faults()
         yield from self._map_cache_faults()
+        if self.buffer.size < 2 * page_set:
+            allowed = "at least two pages of every plane"
+            yield Fault("buffer.size", f"{self.buffer.size} B", allowed)
+
+    def _capacity_faults(self) -> Iterator[Fault]:
         room = self._room()
         for name, size in {"": self.capacity, **self.formats}.items():
             if size > room:
                 key = f"formats.{name}" if name else "capacity"
                 yield Fault(key, f"{size} B", self._allowed(room))
-        if self.buffer.size < 2 * self.nand.planes * self.nand.page:
-            allowed = "at least two pages of every plane"
-            yield Fault("buffer.size", f"{self.buffer.size} B", allowed)
 
     def _map_cache_faults(self) -> Iterator[Fault]:
         cache = self.map_cache

@@ -57,7 +57,13 @@ class Nand(Table):
     @property
     def good_blocks(self) -> int:
         """Blocks of a plane that work."""
-        return int(self.blocks_per_plane * (1 - self.bad_blocks))
+        # 80 % of 25 leave 5, and not 4.999999999999999.
+        return int(self.blocks_per_plane * (1 - self.bad_blocks) + 1e-6)
+
+    @property
+    def free_blocks(self) -> int:
+        """Blocks of a plane for data and for spare space: neither bad nor reserved."""
+        return self.good_blocks - self.reserved_blocks
 
     @property
     def raw_bytes(self) -> int:
@@ -69,7 +75,7 @@ class Nand(Table):
     def data_bytes(self) -> int:
         """Bytes left for data and for spare space: without bad and reserved blocks and parity."""
         dies = self.channels * self.dies_per_channel
-        blocks = self.good_blocks - self.reserved_blocks
+        blocks = self.free_blocks
         if self.parity_stripe:
             blocks = blocks * (self.parity_stripe - 1) // self.parity_stripe
         return dies * self.planes * blocks * self.pages_per_block * self.page
@@ -81,7 +87,12 @@ class Nand(Table):
             times = getattr(self, key)
             if len(times) != types:
                 yield Fault(key, list(times), f"{types} times, one for each page of a {self.cell}")
-        if self.good_blocks - self.reserved_blocks <= WORKING_BLOCKS:
+        if self.good_blocks <= WORKING_BLOCKS:
+            others = self.blocks_per_plane - WORKING_BLOCKS - 1
+            tenths = 1000 * max(0, others - self.reserved_blocks) // self.blocks_per_plane
+            allowed = f"at most {tenths / 10:g} %: a drive needs spare blocks"
+            yield Fault("bad_blocks", f"{100 * self.bad_blocks:g} %", allowed)
+        elif self.free_blocks <= WORKING_BLOCKS:
             allowed = f"less than {self.good_blocks - WORKING_BLOCKS}: a drive needs spare blocks"
             yield Fault("reserved_blocks", self.reserved_blocks, allowed)
         dies = self.channels * self.dies_per_channel

@@ -6,7 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from raidlab.cli import app
-from raidlab.devices.catalogue import SPECS
+from raidlab.devices.catalogue import SPECS, find
+from raidlab.devices.ssd import SsdSpec
 from raidlab.scenarios.live import LiveSystem
 from raidlab.scenarios.system import build_scenario
 from raidlab.sim.environment import Environment
@@ -43,7 +44,9 @@ def run(folder: Path, *options: str, model="mine.toml", load="", run="") -> tupl
         ("blocks_per_plane = 1024", "blocks_per_plane = 255", "capacity", "no block is left"),
         ('capacity = "800 GB"', 'capacity = "1300 GB"', "capacity", "has 1236950581248 B"),
         ('capacity = "800 GB"', 'capacity = "930 GB"', "capacity", "at most 926504976384 B"),
-        ('unit = "4 KiB"', 'unit = "20 kB"', "capacity", "at most 565493760000 B"),
+        ('unit = "4 KiB"', 'unit = "20 KiB"', "capacity", "at most 579065610240 B"),
+        ('unit = "4 KiB"', 'unit = "3000 B"', "mapping_unit", "a multiple of 512 B, at most 32768"),
+        ('unit = "4 KiB"', 'unit = "64 KiB"', "mapping_unit", "a multiple of 512 B, at most 32768"),
         ('page = "16 KiB"', 'page = "16 KiB"\nparity_stripe = 73', "nand.parity_stripe", "to 72"),
         ('above = "68 degC"', 'above = "29 degC"', "heat.step.0.above", "ambient 30 degC"),
         ('above = "68 degC"', 'above = "37 degC"', "heat.step.0.above", "when it is idle"),
@@ -60,6 +63,28 @@ def test_a_drive_that_cannot_be_is_refused_by_key(tmp_path, old, new, key, words
     assert words in told
     # A number that is wrong is one fault, not a second one of its source.
     assert "sources" not in told
+
+
+@pytest.mark.parametrize(("reserved", "most"), [(0, "99.5 %"), (250, "75 %"), (1023, "0 %")])
+def test_too_many_bad_blocks_are_told_with_how_many_there_may_be(tmp_path, reserved, most):
+    """Of 1024 blocks four work behind the drive, and one at least holds data."""
+    text = (SPECS / "ssd" / "p3700-800.toml").read_text()
+    few = text.replace(
+        "reserved_blocks = 250", f'bad_blocks = "99.7 %"\nreserved_blocks = {reserved}'
+    )
+    (tmp_path / "mine.toml").write_text(few)
+    code, told = run(tmp_path)
+    assert code == 2
+    allowed = f"at most {most}: a drive needs spare blocks"
+    assert told.endswith(f'mine.toml: nand.bad_blocks = "99.7 %": {allowed}')
+
+
+@pytest.mark.parametrize(("blocks", "share"), [(25, 0.8), (50, 0.9), (1024, 0.995), (8, 0.375)])
+def test_as_many_bad_blocks_as_there_may_be_are_taken(blocks, share):
+    nand = SsdSpec.model_validate(find("p3700-800").spec).nand
+    update = {"blocks_per_plane": blocks, "bad_blocks": share, "reserved_blocks": 0}
+    assert list(nand.model_copy(update=update).faults()) == []
+    assert list(nand.model_copy(update=update | {"bad_blocks": share + 0.01}).faults())
 
 
 @pytest.mark.parametrize("share", ['"120 %"', "120", "-0.1"])
