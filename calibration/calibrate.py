@@ -173,7 +173,7 @@ def _note(estimate: Estimate) -> str:
     if estimate.parameter.of:
         parts.append(f"{estimate.parameter.key} as {estimate.value:.4g} times the base")
     if estimate.at_bound:
-        parts.append("at its bound")
+        parts.append("next to a bound")
     elif not estimate.identifiable:
         parts.append("hardly determined")
     return ", ".join(parts)

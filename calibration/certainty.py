@@ -29,6 +29,7 @@ _STEP = 0.05
 """Wide, so that the scatter of two simulations is not taken for a slope."""
 _ONE_SIDED = 3.0
 _AT_BOUND = 0.01
+"""Of the range: as near as that a place is as good as the bound."""
 _WIDE = 0.25
 _ALIKE = 0.98
 _DRAWS = 200
@@ -325,8 +326,7 @@ def doubts(estimates: Sequence[Estimate], residuals: int) -> list[str]:
         if key.startswith("state.") and estimate.at_bound:
             continue
         if estimate.at_bound:
-            value, low, high = map(parameter.text, (estimate.value, parameter.low, parameter.high))
-            found.append(f"{key} = {value} lies at a bound of what was looked at, {low} to {high}")
+            found.append(_of_bound(parameter, estimate.value))
         elif estimate.like:
             found.append(f"{key} cannot be told from {estimate.like} by these points")
         elif not estimate.identifiable:
@@ -334,3 +334,12 @@ def doubts(estimates: Sequence[Estimate], residuals: int) -> list[str]:
                 f"{key} is hardly determined by these points; {estimate.parameter.speaks} tell it"
             )
     return found
+
+
+def _of_bound(parameter: Parameter, value: float) -> str:
+    """That a value is the least or the most that was looked at, or lies next to it."""
+    texts = (parameter.text(number) for number in (value, parameter.low, parameter.high))
+    here, low, high = (f"{text:g}" if isinstance(text, float) else text for text in texts)
+    end = "least" if parameter.place(value) < 0.5 else "most"
+    where = "at" if here in (low, high) else "next to"
+    return f"{parameter.key} = {here} lies {where} the {end} of what was looked at, {low} to {high}"

@@ -154,7 +154,7 @@ def _show(result: Calibration, document: dict[str, Any]) -> None:
             "value": f"{e.value:.4g}",
             "unit": e.parameter.unit or ("x " + e.parameter.of if e.parameter.of else ""),
             "95 %": f"{e.low:.4g} to {e.high:.4g}",
-            "": "at its bound" if e.at_bound else "" if e.identifiable else "hardly determined",
+            "": "next to a bound" if e.at_bound else "" if e.identifiable else "hardly determined",
         }
         for e in result.fit.estimates
     ]

@@ -303,8 +303,21 @@ def test_cpu_time_is_the_cause_only_of_what_it_can_explain(
     assert told in Compared(point, run).cause()
 
 
-def test_what_lies_at_a_bound_is_told_with_both() -> None:
-    settle = Parameter("seek.settle", "ms", 0.5, 4.0, "log", "random writes")
-    found = Estimate(settle, 0.51, 0.1, 0.5, 0.6, at_bound=True, identifiable=False)
-    said = "seek.settle = 0.51 ms lies at a bound of what was looked at, 0.5 ms to 4 ms"
-    assert doubts([found], 5) == [said]
+_SETTLE = Parameter("seek.settle", "ms", 0.5, 4.0, "log", "random writes")
+_AGEING = Parameter("scheduler.ageing", "", 0.0, 1.0, "linear", "p99 at depth")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "said"),
+    [
+        (_SETTLE, 0.5, "0.5 ms lies at the least of what was looked at, 0.5 ms to 4 ms"),
+        (_SETTLE, 0.51, "0.51 ms lies next to the least of what was looked at, 0.5 ms to 4 ms"),
+        (_AGEING, 0.003, "0.003 lies next to the least of what was looked at, 0 to 1"),
+        (_AGEING, 1.0, "1 lies at the most of what was looked at, 0 to 1"),
+    ],
+)
+def test_what_lies_at_a_bound_or_next_to_it_is_told_with_both(
+    parameter: Parameter, value: float, said: str
+) -> None:
+    found = Estimate(parameter, value, 0.1, 0.0, 0.1, at_bound=True, identifiable=False)
+    assert doubts([found], 5) == [f"{parameter.key} = {said}"]
