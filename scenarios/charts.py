@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,8 +22,15 @@ _PART_COLOURS = {
     "service": "#3a8f57",
 }  # fmt: skip
 _LATENCIES = (
-    ("mean", "solid"), ("p50", "dot"), ("p95", "dashdot"), ("p99", "dash"), ("p99_9", "longdash"),
-)  # fmt: skip
+    ("mean", "solid", "circle", 6),
+    ("p50", "dot", "diamond-open", 9),
+    ("p95", "dashdot", "triangle-up-open", 10),
+    ("p99", "dash", "square-open", 10),
+    ("p99_9", "longdash", "x-thin-open", 10),
+)
+"""Line, marker and its size: where there is one point there are no lines, and it may be the same
+for all."""
+_TICKS = [float(f"{step}e{power}") for power in range(-6, 9) for step in (1, 2, 5)]
 
 
 def curves(summary: Sequence[Row], title: str) -> go.Figure:
@@ -32,12 +40,13 @@ def curves(summary: Sequence[Row], title: str) -> go.Figure:
     figure = make_subplots(
         rows=2, cols=1, shared_xaxes=True, subplot_titles=("Rate", "Latency"), vertical_spacing=0.1
     )
-    for source, row in ((rate(summary, "iops"), 1), (latency(summary, ("mean", "p99")), 2)):
+    latencies = latency(summary, ("mean", "p99"))
+    for source, row in ((rate(summary, "iops"), 1), (latencies, 2)):
         for trace in source.data:
             trace.showlegend = row == 1
             figure.add_trace(trace, row=row, col=1)
     figure.update_yaxes(title_text="IO/s", rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(title_text="latency, ms", type="log", row=2, col=1)
+    figure.update_yaxes(latencies.layout.yaxis, row=2, col=1)
     _Axis(summary).lay(figure, row=2)
     return _dressed(figure, title, 720)
 
@@ -73,35 +82,54 @@ def rate(summary: Sequence[Row], quantity: str) -> go.Figure:
 
 
 def latency(summary: Sequence[Row], shown: Sequence[str] | None = None) -> go.Figure:
-    """Latency over outstanding I/Os: mean and percentiles, on a logarithmic scale."""
+    """Latency over outstanding I/Os: mean and percentiles, on a logarithmic scale if none is 0."""
     figure, axis = go.Figure(), _Axis(summary)
+    values: list[float] = []
     for name, rows, colour in _by_workload(summary):
         known = [row for row in rows if row["latency_us"]]
-        for key, dash in _LATENCIES:
+        for key, dash, symbol, size in _LATENCIES:
             if shown is not None and key not in shown:
                 continue
             label = key.replace("p", "", 1).replace("_", ".") + " %" if key != "mean" else "mean"
+            y = [row["latency_us"][key] / 1e3 for row in known]
+            values += y
             figure.add_trace(
                 go.Scatter(
                     x=axis.of(known),
-                    y=[row["latency_us"][key] / 1e3 for row in known],
+                    y=y,
                     name=f"{name}, {label}",
                     legendgroup=name,
                     mode="lines+markers",
                     line={"color": colour, "dash": dash},
-                    marker={"size": 5},
+                    marker={
+                        "size": size,
+                        "symbol": symbol,
+                        "line": {"width": 1.5, "color": colour},
+                    },
                 )
             )
-    # Written out: between powers of ten a lone 5 could be anything.
-    ticks = [float(f"{step}e{power}") for power in range(-6, 9) for step in (1, 2, 5)]
-    figure.update_yaxes(
-        title_text="latency, ms (logarithmic)",
-        type="log",
-        tickvals=ticks,
-        ticktext=[f"{tick:,.0f}" if tick >= 1 else f"{tick:g}" for tick in ticks],
-    )
+    figure.update_yaxes(_latency_axis(values))
     axis.lay(figure)
     return _dressed(figure, "")
+
+
+def _latency_axis(values: Sequence[float]) -> dict[str, Any]:
+    """The axis of latencies in milliseconds, logarithmic if it can be."""
+    if values and min(values) <= 0:
+        return {"title_text": "latency, ms", "rangemode": "tozero", "minallowed": 0}
+    # Written out: between powers of ten a lone 5 could be anything.
+    axis: dict[str, Any] = {
+        "title_text": "latency, ms (logarithmic)",
+        "type": "log",
+        "tickvals": _TICKS,
+        "ticktext": [f"{tick:,.0f}" if tick >= 1 else f"{tick:g}" for tick in _TICKS],
+    }
+    if values:
+        # From tick to tick: between two of them nothing would say where a point lies.
+        low = max((tick for tick in _TICKS if tick < min(values) / 1.05), default=_TICKS[0])
+        high = min((tick for tick in _TICKS if tick > max(values) * 1.05), default=_TICKS[-1])
+        axis["range"] = [math.log10(low), math.log10(high)]
+    return axis
 
 
 def breakdown(summary: Sequence[Row], workload: str, shares: bool = False) -> go.Figure:
@@ -126,7 +154,8 @@ def breakdown(summary: Sequence[Row], workload: str, shares: bool = False) -> go
     if shares:
         figure.update_layout(barnorm="percent")
     figure.update_xaxes(title_text=axis.title, type="category")
-    figure.update_yaxes(title_text="share, %" if shares else "mean time of an I/O, ms")
+    title = "share, %" if shares else "mean time of an I/O, ms"
+    figure.update_yaxes(title_text=title, rangemode="tozero", minallowed=0)
     return _dressed(figure, "")
 
 

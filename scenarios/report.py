@@ -111,8 +111,16 @@ def _section(title: str, text: str, figure: go.Figure) -> dict[str, Any]:
     return {"title": title, "text": text, "chart": chart(figure)}
 
 
+_TOOLBAR = 24
+"""Pixels above a picture and its titles, for Plotly's toolbar."""
+
+
 def chart(figure: go.Figure) -> str:
     """A figure as a piece of a page that has the drawing code already."""
+    layout = figure.layout
+    if layout.margin.t is not None and layout.height is not None:
+        top, height = layout.margin.t + _TOOLBAR, layout.height + _TOOLBAR
+        figure = go.Figure(figure).update_layout(margin_t=top, height=height)
     html: str = figure.to_html(
         full_html=False, include_plotlyjs=False, config={"displaylogo": False, "responsive": True}
     )

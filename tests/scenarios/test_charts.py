@@ -1,6 +1,11 @@
-"""Pictures: what their axes say."""
+"""Pictures: what their axes and markers say."""
+
+import math
+
+import pytest
 
 from raidlab.scenarios import charts
+from raidlab.scenarios.report import chart
 
 
 def test_a_logarithmic_axis_writes_every_number_out():
@@ -38,3 +43,43 @@ def test_an_open_load_has_no_number_of_outstanding_ios():
     assert (beside.ticktext, beside.title.text) == (
         ("4",), "outstanding I/Os of closed (logarithmic)",
     )  # fmt: skip
+
+
+def _latencies(*values):
+    return dict(zip(("mean", "p50", "p95", "p99", "p99_9"), values, strict=True))
+
+
+def test_one_point_s_percentiles_are_told_apart_by_their_markers():
+    traces = charts.latency([_row(8, latency_us=_latencies(*[329.4] * 5))]).data
+    assert len({trace.marker.symbol for trace in traces}) == 5
+
+
+@pytest.mark.parametrize(
+    ("values", "ends"),
+    [([329.4] * 5, (0.2, 0.5)), ([200, 300, 400, 500, 1000], (0.1, 2)), ([1e4] * 5, (5, 20))],
+)
+def test_a_latency_lies_between_two_numbers_of_its_axis(values, ends):
+    axis = charts.latency([_row(8, latency_us=_latencies(*values))]).layout.yaxis
+    assert axis.range == pytest.approx([math.log10(end) for end in ends])
+
+
+def test_no_latency_is_below_zero():
+    """Where there is one of 0 the axis begins there: a logarithm has no place for it."""
+    none = _row(8, latency_us=_latencies(*[0.0] * 5), breakdown_us={"service": 0.0})
+    beside = _row(8, latency_us=_latencies(*[50.0] * 5), workload="other")
+    for figure in (
+        charts.latency([none]),
+        charts.latency([none, beside]),
+        charts.breakdown([none], "w"),
+    ):
+        axis = figure.layout.yaxis
+        assert (axis.type, axis.rangemode, axis.minallowed) == (None, "tozero", 0)
+    assert charts.curves([none], "").layout.yaxis2.minallowed == 0
+
+
+def test_a_page_keeps_the_toolbar_off_a_picture_and_its_title():
+    figure = charts.rate([_row(8)], "iops")
+    layout = figure.layout
+    assert (layout.height, layout.margin.t) == (380, 20)
+    page = chart(figure)
+    assert '"height":404' in page and '"t":44' in page
