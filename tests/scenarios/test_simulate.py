@@ -47,6 +47,22 @@ def test_the_parts_add_up_to_the_latency(drives):
         assert sum(row["breakdown_us"].values()) == pytest.approx(row["latency_us"]["mean"])
 
 
+def test_a_stream_from_a_disk_has_the_mediums_rate_in_blocks_of_every_size():
+    """The disk reads 1 MiB ahead."""
+
+    def rate(block):
+        tree = {
+            "array": [{"drives": [{"model": "generic-7200rpm"}]}],
+            "workload": [{"rw": "read", "block_size": block, "area": "8 GiB", "outstanding": 1}],
+            "run": {"warm_up": "1 s", "duration": "4 s"},
+        }
+        return simulate(build_scenario(tree)).results[0]["mb_per_s"]
+
+    medium = rate("64 KiB")
+    for block in ("2 MiB", "4 MiB", "8 MiB"):
+        assert rate(block) == pytest.approx(medium, rel=0.02)
+
+
 def test_independent_drives_add_up(drives):
     one = simulate(scenario(drives)).results[0]
     four = simulate(scenario(drives, "independent", 4)).results[0]

@@ -141,6 +141,44 @@ fn reading_ahead_makes_a_synchronous_stream_as_fast_as_the_medium() {
 }
 
 #[test]
+fn a_synchronous_stream_is_as_fast_in_blocks_larger_than_what_is_read_ahead() {
+    let ahead = json!({"policy": "fixed", "sectors": 50});
+    let drive = changed(&[
+        ("/buffer/read_ahead", ahead),
+        ("/geometry/zones/0/cylinder_skew_sectors", json!(20)),
+    ]);
+    for block in [8, 50, 51, 100, 1500] {
+        let mut rig = Rig::new(&drive);
+        let count = 150_000 / block;
+        for number in 0..count {
+            rig.serve(Op::Read, number * block * SECTOR, block * SECTOR);
+            // The host takes its time over it.
+            let next = rig.now() + Nanos(20_000);
+            rig.pause(next);
+        }
+        let rate = count as f64 / (rig.now() - Time::ZERO).seconds();
+        let medium = 200.0 / 0.023 / block as f64;
+        assert!(
+            (rate / medium - 1.0).abs() < 0.02,
+            "{block} sectors: {rate} against {medium}"
+        );
+        rig.device.check().unwrap();
+    }
+}
+
+#[test]
+fn a_head_that_has_passed_its_limit_comes_back_for_what_follows() {
+    let ahead = json!({"policy": "fixed", "sectors": 50});
+    let mut rig = Rig::new(&changed(&[("/buffer/read_ahead", ahead)]));
+    rig.serve(Op::Read, 0, 8 * SECTOR);
+    // Sector 57 has passed 5 ms after sector 7; sector 8 comes a turn after it was there.
+    let done = rig.now();
+    rig.pause(done + Nanos(6_000_000));
+    rig.serve(Op::Read, 8 * SECTOR, 60 * SECTOR);
+    assert_eq!(rig.now() - done, Nanos(10_000_000 + 6_000_000));
+}
+
+#[test]
 fn a_read_of_what_was_read_ahead_costs_its_overhead() {
     let ahead = json!({"policy": "fixed", "sectors": 50});
     let mut rig = Rig::new(&changed(&[("/buffer/read_ahead", ahead)]));

@@ -39,6 +39,8 @@ impl LinkFront {
             let lead = at.since(record.mark);
             record.charge(Part::Transfer, at);
             port.done(io, at, lead);
+        } else if let Some((sweep, passed)) = self.rides_on(model, port.now(), lbn, end) {
+            self.go_on(model, port, (io, ready), sweep, (passed, end));
         } else {
             let waiting = Waiting {
                 io,
@@ -81,6 +83,48 @@ impl LinkFront {
         Some(at)
     }
 
+    /// The sweep that a read goes on with, and where that is by now: the read follows what is read
+    /// ahead, and goes beyond it before the head stops there.
+    fn rides_on(&self, model: &Model, now: Time, lbn: u64, end: u64) -> Option<(Sweep, u64)> {
+        let Activity::ReadAhead {
+            sweep,
+            segment,
+            limit,
+            ..
+        } = self.activity
+        else {
+            return None;
+        };
+        let held = self.buffer.segments[segment];
+        let follows = held.start <= lbn && lbn <= held.end && limit < end;
+        let runs = follows && self.queue.is_empty() && still_runs(model, sweep, limit, now);
+        runs.then_some((sweep, held.end))
+    }
+
+    /// A read up to before `end` whose sectors the head passes next, from `passed` on.
+    #[inline]
+    fn go_on<P: Port>(
+        &mut self,
+        model: &Model,
+        port: &mut P,
+        (io, ready): (IoId, Time),
+        mut sweep: Sweep,
+        (passed, end): (u64, u64),
+    ) {
+        let now = port.now();
+        let done = sweep.end_of(model, end - 1).max(ready);
+        let record = port.io(io);
+        record.charge(Part::Queue, now);
+        record.charge(Part::Transfer, done);
+        port.done(io, done, done.since(now.max(ready)));
+        self.activity = Activity::Read {
+            sweep,
+            lbn: passed,
+            end,
+        };
+        self.occupy(port, now, done);
+    }
+
     /// A read up to before `end` was served from `segment`: reading ahead goes further.
     pub(super) fn read_on(&mut self, model: &Model, now: Time, hit: usize, end: u64) {
         if let Activity::ReadAhead {
@@ -93,8 +137,7 @@ impl LinkFront {
             if *segment == hit {
                 let start = self.buffer.segments[hit].start;
                 let further = read_ahead_limit(model, start, end).max(*limit);
-                // A head that has passed the limit already is not there any more.
-                if further > *limit && { *sweep }.end_of(model, *limit - 1) >= now {
+                if further > *limit && still_runs(model, *sweep, *limit, now) {
                     *limit = further;
                 }
             }
@@ -194,7 +237,7 @@ impl LinkFront {
         &mut self,
         model: &Model,
         port: &mut P,
-        mut sweep: Sweep,
+        sweep: Sweep,
         start: u64,
         end: u64,
     ) {
@@ -207,19 +250,14 @@ impl LinkFront {
             return;
         }
         let waiting = self.queue.take(index);
-        let lbn = waiting.place.lbn;
-        let last = lbn + u64::from(waiting.sectors);
-        let passed = sweep.end_of(model, last.max(end) - 1);
-        let done = passed.max(waiting.ready);
-        let record = port.io(waiting.io);
-        record.charge(Part::Queue, now);
-        record.charge(Part::Transfer, done);
-        port.done(waiting.io, done, done.since(now.max(waiting.ready)));
-        self.activity = Activity::Read {
-            sweep,
-            lbn: end,
-            end: last.max(end),
-        };
-        self.occupy(port, now, done);
+        let last = waiting.place.lbn + u64::from(waiting.sectors);
+        let command = (waiting.io, waiting.ready);
+        self.go_on(model, port, command, sweep, (end, last.max(end)));
     }
+}
+
+/// True if a head that reads ahead up to `limit` is not past it by `now`: it is not there any more
+/// then.
+fn still_runs(model: &Model, mut sweep: Sweep, limit: u64, now: Time) -> bool {
+    sweep.end_of(model, limit - 1) >= now
 }
