@@ -195,13 +195,12 @@ def _points(load: str, share: float, result: Result) -> list[Point]:
 def _amplification(row: Row) -> float | None:
     """Units to NAND for each unit of the host's, over all drives that were written."""
     written = [
-        figures
+        found
         for component in row["components"]
-        if (figures := component.get("figures") or {}).get("host_bytes_written")
-        and "write_amplification" in figures
+        if (found := component.get("written")) and found["host_units"]
     ]
-    host = sum(figures["host_bytes_written"] for figures in written)
+    host = sum(each["host_bytes"] for each in written)
     if not host:
         return None
-    weighted = (each["write_amplification"] * each["host_bytes_written"] for each in written)
-    return float(sum(weighted) / host)
+    moved = (each["moved_units"] / each["host_units"] * each["host_bytes"] for each in written)
+    return float(1 + sum(moved) / host)

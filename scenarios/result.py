@@ -246,14 +246,11 @@ def _ratio(part: int, whole: int) -> float | None:
 
 
 def _write_amplification(components: Iterable[Mapping[str, Any]]) -> float | None:
-    """Bytes to NAND over bytes from the host, over all drives that know of NAND."""
-    host = nand = 0.0
-    for component in components:
-        figures = component.get("figures") or {}
-        if "nand_bytes_written" in figures and "host_bytes_written" in figures:
-            host += figures["host_bytes_written"]
-            nand += figures["nand_bytes_written"]
-    return nand / host if host > 0 else None
+    """Bytes to NAND over bytes from the host, over all drives that know of NAND, while recorded."""
+    written = [found for component in components if (found := component.get("written"))]
+    host = sum(each["host_bytes"] for each in written)
+    nand = sum(each["nand_bytes"] for each in written)
+    return _ratio(nand, host)
 
 
 def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:

@@ -63,6 +63,29 @@ def test_a_stream_from_a_disk_has_the_mediums_rate_in_blocks_of_every_size():
         assert rate(block) == pytest.approx(medium, rel=0.02)
 
 
+def test_write_amplification_is_that_of_the_recorded_time():
+    """A small area of a drive that all of it was written at random before."""
+
+    def run(warm_up, duration):
+        load = {"rw": "randwrite", "block_size": "4 KiB", "align": "4 KiB", "area": "40 GB"}
+        times = {"warm_up": warm_up, "duration": duration}
+        tree = {
+            "array": [{"drives": [{"model": "sas2-ssd-400gb"}]}],
+            "workload": [load | {"outstanding": 32}],
+            "run": {"precondition": "steady-state"} | times,
+        }
+        row = simulate(build_scenario(tree)).results[0]
+        (drive,) = (part for part in row["components"] if part["kind"] == "drive")
+        return row["write_amplification"], drive
+
+    warm, both = run("0 s", "1 s")[1]["figures"], run("0 s", "2 s")[1]["figures"]
+    recorded, drive = run("1 s", "1 s")
+    assert drive["figures"] == both
+    host, nand = (both[key] - warm[key] for key in ("host_bytes_written", "nand_bytes_written"))
+    assert (drive["written"]["host_bytes"], drive["written"]["nand_bytes"]) == (host, nand)
+    assert recorded == nand / host
+
+
 def test_independent_drives_add_up(drives):
     one = simulate(scenario(drives)).results[0]
     four = simulate(scenario(drives, "independent", 4)).results[0]

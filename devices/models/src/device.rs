@@ -1,7 +1,7 @@
 //! Every kind of device behind one static dispatch.
 
 use crate::hdd::{Hdd, HddParams};
-use crate::ssd::{DriveState, Ssd, SsdParams};
+use crate::ssd::{DriveState, Ssd, SsdParams, Written};
 use crate::station::{FixedStation, StationParams};
 use crate::{Fault, Port};
 use raidlab_kernel::{IoId, Nanos, Time};
@@ -160,6 +160,14 @@ impl Device {
             Device::Hdd(hdd) => hdd.check(),
             Device::Ssd(ssd) => ssd.check(),
             Device::Station(_) | Device::External { .. } => Ok(()),
+        }
+    }
+
+    /// What was written so far, of devices that know of NAND.
+    pub fn written(&self) -> Option<Written> {
+        match self {
+            Device::Ssd(ssd) => Some(ssd.written()),
+            Device::Hdd(_) | Device::Station(_) | Device::External { .. } => None,
         }
     }
 

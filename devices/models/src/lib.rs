@@ -28,6 +28,6 @@ pub use port::Port;
 pub use ssd::{
     BufferParams, CollectionParams, CompressionParams, DriveState, FirmwareParams, HeatParams,
     NandParams, PastAccess, PastLoad, Policy, PrefetchParams, Ssd, SsdParams, ThrottleStep,
-    read_states, write_states,
+    Written, read_states, write_states,
 };
 pub use station::{FixedStation, ServiceTime, StationParams};

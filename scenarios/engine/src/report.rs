@@ -6,6 +6,7 @@ use crate::plan::Plan;
 use crate::raid::{DataReport, LogEntry};
 use crate::system::{System, Workload};
 use raidlab_kernel::{Histogram, Interval, Nanos, Part, Parts, Time};
+use raidlab_models::Written;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -243,7 +244,9 @@ pub struct Component {
     pub utilization: f64,
     /// Mean number of I/Os there, waiting or in work, where it has a queue.
     pub queue_mean: Option<f64>,
-    /// The model's own figures.
+    /// What was written in the recorded time, of drives that know of NAND.
+    pub written: Option<Written>,
+    /// The model's own figures, over the whole run.
     #[serde(serialize_with = "as_map")]
     pub figures: Vec<(&'static str, f64)>,
 }

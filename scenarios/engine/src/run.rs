@@ -6,7 +6,7 @@ use crate::plan::Plan;
 use crate::report::{Component, RunResult};
 use crate::system::System;
 use raidlab_kernel::{Nanos, Time};
-use raidlab_models::{Device, Fault, write_states};
+use raidlab_models::{Device, Fault, Written, write_states};
 use std::path::Path;
 
 /// Why a run gave no result.
@@ -152,13 +152,16 @@ fn drive(
 struct Snapshot {
     at: Time,
     busy: Vec<Nanos>,
+    written: Vec<Option<Written>>,
     counts: CountsBefore,
 }
 
 impl Snapshot {
     fn take(system: &mut System, at: Time) -> Snapshot {
-        let busy = stations(system, at).into_iter().map(|station| station.busy);
-        let busy = busy.collect();
+        let before = stations(system, at).into_iter();
+        let (busy, written) = before
+            .map(|station| (station.busy, station.written))
+            .unzip();
         for drive in &mut system.drives {
             drive.load.restart(at);
         }
@@ -166,16 +169,21 @@ impl Snapshot {
             controller.load.restart(at);
         }
         let counts = CountsBefore::take(system);
-        Snapshot { at, busy, counts }
+        Snapshot {
+            at,
+            busy,
+            written,
+            counts,
+        }
     }
 
-    /// Utilisation and queue of every component since the snapshot.
+    /// Utilisation, queue and writes of every component since the snapshot.
     fn components(&self, system: &System, until: Time) -> Vec<Component> {
         let span = until.since(self.at);
         stations(system, until)
             .into_iter()
-            .zip(&self.busy)
-            .map(|(station, &before)| {
+            .zip(self.busy.iter().zip(&self.written))
+            .map(|(station, (&before, &written))| {
                 let busy = station.busy.saturating_sub(before).0 as f64;
                 let available = span.0 as f64 * station.servers as f64;
                 Component {
@@ -187,6 +195,9 @@ impl Snapshot {
                         0.0
                     },
                     queue_mean: station.load.map(|load| load.mean(until, span)),
+                    written: station
+                        .written
+                        .map(|now| now.since(written.unwrap_or_default())),
                     figures: station.figures,
                 }
             })
@@ -201,6 +212,7 @@ pub(crate) struct StationReport<'a> {
     pub(crate) busy: Nanos,
     pub(crate) servers: usize,
     load: Option<&'a raidlab_kernel::TimeWeighted>,
+    written: Option<Written>,
     figures: Vec<(&'static str, f64)>,
 }
 
@@ -214,6 +226,7 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
                 busy,
                 servers: 1,
                 load: None,
+                written: None,
                 figures: Vec::new(),
             });
         }
@@ -225,6 +238,7 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
             busy: controller.chip.cores.busy_until(at),
             servers: controller.chip.cores.count(),
             load: Some(&controller.load),
+            written: None,
             figures: Vec::new(),
         });
         if controller.queue_depth > 0 {
@@ -234,6 +248,7 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
                 busy: Nanos(controller.full.area(at) as u64),
                 servers: 1,
                 load: None,
+                written: None,
                 figures: Vec::new(),
             });
         }
@@ -248,6 +263,7 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
                     busy: station.busy_until(at),
                     servers: 1,
                     load: None,
+                    written: None,
                     figures: Vec::new(),
                 });
             }
@@ -262,6 +278,7 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
                 busy: volume.parity.busy_until(at),
                 servers: 1,
                 load: None,
+                written: None,
                 figures: Vec::new(),
             });
         }
@@ -273,6 +290,7 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
             busy: link.busy_until(at),
             servers: 1,
             load: None,
+            written: None,
             figures: Vec::new(),
         });
     }
@@ -284,6 +302,7 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
             busy,
             servers,
             load: Some(&drive.load),
+            written: drive.device.written(),
             figures: drive.device.figures(),
         });
         if let Some((busy, servers)) = drive.device.cores_busy_until(at) {
@@ -293,6 +312,7 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
                 busy,
                 servers,
                 load: None,
+                written: None,
                 figures: Vec::new(),
             });
         }

@@ -30,6 +30,7 @@ mod state;
 mod translation;
 mod turns;
 mod writes;
+mod written;
 
 pub use collection::{CollectionParams, Policy};
 pub use compression::CompressionParams;
@@ -40,6 +41,7 @@ pub use params::{BufferParams, SsdParams};
 pub use prefetch::PrefetchParams;
 pub use snapshot::{DriveState, read_states, write_states};
 pub use state::{PastAccess, PastLoad};
+pub use written::Written;
 
 use crate::{Fault, Port};
 use buffer::Buffer;
@@ -303,6 +305,17 @@ impl Ssd {
         let map = self.look_ups.as_ref().map_or(0, |map| map.sets);
         let map = map * u64::from(self.translation.shape().units_per_set);
         (units + parity + map) * u64::from(self.params.stored_unit_bytes())
+    }
+
+    /// What the host has written so far, and what NAND has for it.
+    pub fn written(&self) -> Written {
+        let counts = self.translation.counts();
+        Written {
+            host_bytes: self.host_bytes,
+            nand_bytes: self.nand_bytes(),
+            host_units: counts.host,
+            moved_units: counts.moved,
+        }
     }
 
     /// Figures for the report.
