@@ -7,6 +7,7 @@ import threading
 import pytest
 
 import raidlab
+from raidlab.devices.faults import SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.result import merge_loads
 from raidlab.scenarios.simulate import Interrupted, simulate
@@ -61,6 +62,36 @@ def test_a_stream_from_a_disk_has_the_mediums_rate_in_blocks_of_every_size():
     medium = rate("64 KiB")
     for block in ("2 MiB", "4 MiB", "8 MiB"):
         assert rate(block) == pytest.approx(medium, rel=0.02)
+
+
+TIMELESS = """
+kind = "host"
+name = "timeless"
+clock = "2 GHz"
+threads = 2
+submit = "0 us"
+complete = "0 us"
+raid_command = "0 us"
+sata = "sata-6g"
+sas = "sas-6g"
+slot = "pcie-3.0-x16"
+[sources]
+all = "assumed"
+"""
+
+
+def test_a_load_on_whose_way_nothing_takes_time_is_told(tmp_path):
+    (tmp_path / "host.toml").write_text(TIMELESS)
+    tree = {
+        "host": {"model": str(tmp_path / "host.toml")},
+        "array": [{"drives": [{"model": "null"}]}],
+        "workload": [{"name": "reader", "rw": "randread", "block_size": "4 KiB", "area": "1 GB"}],
+    }
+    with pytest.raises(SpecError) as told:
+        simulate(build_scenario(tree))
+    (fault,) = told.value.faults
+    assert (fault.key, fault.value) == ("workload", "reader")
+    assert "takes time" in fault.allowed
 
 
 def test_write_amplification_is_that_of_the_recorded_time():

@@ -56,7 +56,7 @@ impl Simulation {
 
     /// Goes on until something comes back, or until the clock reaches `limit` nanoseconds.
     ///
-    /// The interpreter lock is released meanwhile. Raises PlanError if a drive cannot go on.
+    /// The interpreter lock is released meanwhile. Raises PlanError if a drive or a load cannot go on.
     fn advance(&mut self, py: Python<'_>, limit: u64) -> PyResult<Option<Back>> {
         let Some(back) = py.detach(|| self.0.advance(Time(limit))) else {
             let failure = self.0.system().failure();

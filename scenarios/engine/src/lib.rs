@@ -23,6 +23,7 @@ mod replay;
 pub mod report;
 mod run;
 mod simulation;
+mod standstill;
 mod submission;
 mod system;
 mod tier;

@@ -4,6 +4,7 @@ use crate::cache_report::CountsBefore;
 use crate::checks;
 use crate::plan::Plan;
 use crate::report::{Component, RunResult};
+use crate::standstill::EVENTS_BETWEEN_LOOKS;
 use crate::system::System;
 use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{Device, Fault, Written, write_states};
@@ -20,8 +21,6 @@ pub enum RunError {
     Stopped,
 }
 
-/// Events between two questions to the caller whether to stop.
-const EVENTS_BETWEEN_QUESTIONS: u32 = 1 << 16;
 /// Recorded I/Os before the precision of the rate is looked at.
 const LEAST_FOR_PRECISION: u64 = 4096;
 
@@ -131,7 +130,7 @@ fn drive(
 ) -> bool {
     let mut recorded = system.recorded;
     loop {
-        for _ in 0..EVENTS_BETWEEN_QUESTIONS {
+        for _ in 0..EVENTS_BETWEEN_LOOKS {
             if !system.step(limit) {
                 return true;
             }
@@ -142,6 +141,7 @@ fn drive(
                 }
             }
         }
+        system.look_at_clock();
         if !keep_on() {
             return false;
         }

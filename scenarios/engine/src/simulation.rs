@@ -6,6 +6,7 @@
 use crate::load::Request;
 use crate::plan::{Action, Plan, Sizes};
 use crate::raid::{DataReport, GONE, LogEntry};
+use crate::standstill::EVENTS_BETWEEN_LOOKS;
 use crate::system::{OUTSIDE, Outside, System};
 use raidlab_kernel::{IoId, Op, Part, Time};
 use raidlab_models::Fault;
@@ -105,9 +106,10 @@ impl Simulation {
     ///
     /// Something is an I/O that the caller submitted and that is complete, at the time it gives
     /// (which may lie a little ahead while the host's CPU works on it), or a command for a
-    /// device of the caller's own. Nothing comes back once a drive cannot go on
-    /// ([`System::failure`]).
+    /// device of the caller's own. Nothing comes back once a drive or a load cannot
+    /// go on ([`System::failure`]).
     pub fn advance(&mut self, limit: Time) -> Option<Outside> {
+        let mut left = EVENTS_BETWEEN_LOOKS;
         loop {
             let ready = self.system.outside.front().map(|outside| outside.at);
             let next = self.system.calendar.next_time().unwrap_or(Time::NEVER);
@@ -129,6 +131,11 @@ impl Simulation {
                 return None;
             }
             self.now = self.now.max(self.system.now());
+            left -= 1;
+            if left == 0 {
+                left = EVENTS_BETWEEN_LOOKS;
+                self.system.look_at_clock();
+            }
         }
     }
 

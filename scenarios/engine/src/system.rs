@@ -17,6 +17,7 @@ use crate::page_cache::PageCaches;
 use crate::raid::{GONE, Raid};
 pub use crate::records::{Array, Controller, Outcome, Outside, Tally, Workload};
 pub(crate) use crate::records::{OUTSIDE, Slot};
+use crate::standstill::Clock;
 use raidlab_kernel::{Calendar, Io, IoId, Queue, Slab, Time, TimeWeighted};
 use raidlab_models::{Fault, Host, Link};
 use std::collections::VecDeque;
@@ -98,8 +99,18 @@ pub struct System {
     pub(crate) ending: u32,
     /// When the last of them did.
     pub(crate) over: Option<Time>,
-    /// The drive that cannot go on as it is made: the run is over.
-    pub(crate) failed: Option<u32>,
+    /// What cannot go on: the run is over.
+    pub(crate) failed: Option<Failure>,
+    pub(crate) clock: Clock,
+}
+
+/// What cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// A drive as it is made.
+    Drive(u32),
+    /// A load whose I/Os take no time: the clock stands.
+    Load(u32),
 }
 
 impl System {
@@ -108,12 +119,25 @@ impl System {
         self.calendar.now()
     }
 
-    /// What is wrong with the drive that cannot go on, if there is one.
+    /// What is wrong with the drive or the load that cannot go on, if there is one.
     pub fn failure(&self) -> Option<Fault> {
-        let drive = &self.drives[self.failed? as usize];
-        let fault = drive.device.failure()?;
-        let key = format!("{}.{}", drive.name, fault.key);
-        Some(Fault { key, ..fault })
+        match self.failed? {
+            Failure::Drive(drive) => {
+                let drive = &self.drives[drive as usize];
+                let fault = drive.device.failure()?;
+                let key = format!("{}.{}", drive.name, fault.key);
+                Some(Fault { key, ..fault })
+            }
+            Failure::Load(load) => {
+                let at = self.now().since(Time::ZERO).seconds();
+                let allowed = format!(
+                    "a load on whose way something takes time: host, controller, links or drives; \
+                     its I/Os take none, so the clock stays at {at} s"
+                );
+                let name = &self.workloads[load as usize].name;
+                Some(Fault::new("workload", name, allowed))
+            }
+        }
     }
 
     /// Every request that has left the host and is not complete.
@@ -156,7 +180,7 @@ impl System {
                 self.pages_returned(io, now);
                 self.ios.release(io);
             }
-            Event::Failed(drive) => self.failed = Some(drive),
+            Event::Failed(drive) => self.failed = Some(Failure::Drive(drive)),
             Event::Core => self.core_due(now),
             Event::Device { drive, token } => self.device_event(drive, token),
         }

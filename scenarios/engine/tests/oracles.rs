@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{plan, stations};
+use common::{closed, plan, stations};
+use raidlab_engine::kernel::Time;
 use raidlab_engine::report::RunResult;
-use raidlab_engine::run;
+use raidlab_engine::{RunError, Simulation, run};
 use serde_json::{Value, json};
 
 fn result(value: &Value) -> RunResult {
@@ -42,6 +43,32 @@ fn assert_holds(interval: [f64; 2], truth: f64, tightness: f64) {
         interval[1] - interval[0] < tightness * truth,
         "{interval:?} is too wide to say anything"
     );
+}
+
+/// Nothing takes time, so the clock cannot move.
+#[test]
+fn a_load_whose_ios_take_no_time_is_told() {
+    let mut value = stations(1, 0, "fixed", 1);
+    value["workloads"] = json!([closed("slow", 1), closed("reader", 4)]);
+    value["workloads"][0]["arrival"]["think_ns"] = json!(1_000_000);
+    let Err(RunError::Plan(faults)) = run(&plan(&value), || true) else {
+        panic!("a run that cannot end");
+    };
+    assert_eq!((&*faults[0].key, &*faults[0].value), ("workload", "reader"));
+    let mut driven = Simulation::new(&plan(&value)).unwrap();
+    assert!(driven.advance(Time(1_000_000_000)).is_none());
+    assert_eq!(driven.system().failure(), Some(faults[0].clone()));
+}
+
+/// Every I/O of a burst at one instant, and a load that pauses on a way that takes no time.
+#[test]
+fn bursts_that_take_no_time_are_no_standstill() {
+    let mut value = stations(1, 0, "fixed", 1);
+    value["workloads"] = json!([closed("burst", 400_000)]);
+    value["workloads"][0]["arrival"]["think_ns"] = json!(10_000_000);
+    value["duration_ns"] = json!(50_000_000);
+    let json = serde_json::to_value(result(&value)).unwrap();
+    assert_eq!(json["workloads"][0]["ios"], 6 * 400_000);
 }
 
 /// M/M/1: mean stay = s / (1 - rho); 100 us at 8000 a second stay 500 us.

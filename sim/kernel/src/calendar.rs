@@ -103,6 +103,13 @@ impl<E: Copy> Calendar<E> {
         Some(self.nodes[self.nodes[last as usize].next as usize].at)
     }
 
+    /// The next event and when it is due; it stays where it is.
+    pub fn next_event(&mut self) -> Option<(Time, E)> {
+        let last = self.last_of_next_bucket()?;
+        let Node { at, event, .. } = self.nodes[self.nodes[last as usize].next as usize];
+        Some((at, event))
+    }
+
     /// Moves the clock to `time` although no event is due there.
     ///
     /// Used by a driver that has a clock of its own (SimPy, fio). Panics in debug builds if

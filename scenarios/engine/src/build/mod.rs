@@ -10,6 +10,7 @@ use crate::measure::Meter;
 use crate::page_cache::{PageCache, PageCaches};
 use crate::plan::{Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
 use crate::raid::Raid;
+use crate::standstill::Clock;
 use crate::system::{Array, Controller, Event, Slot, System, Tally, Workload};
 use arrays::{build_arrays, build_stores, build_tiers, build_volumes};
 use check::{Faults, check_references, check_workloads};
@@ -89,6 +90,7 @@ impl System {
             ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,
             over: None,
             failed: None,
+            clock: Clock::default(),
         };
         system.start(plan);
         Ok(system)
