@@ -54,7 +54,7 @@ class Simulation:
         """Go on until something comes back or the clock reaches `limit`.
 
         Gives (I/O, drive or None, op, offset, bytes, mark, at, issued, outcome: 0 done, 1 refused,
-        2 cut off by a power failure).
+        2 cut off by a power failure). Raises PlanError if a drive or a load cannot go on.
         """
 
     def act(self, action: str) -> None:

@@ -203,7 +203,7 @@ impl Layout {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::HashMap;
@@ -279,7 +279,8 @@ mod tests {
         assert!(Layout::new(Level::Raid0, 1000, &[UNIT; 2]).is_err());
     }
 
-    fn levels() -> impl Strategy<Value = (Level, usize)> {
+    /// Levels without parity, each with a number of drives.
+    pub(crate) fn levels() -> impl Strategy<Value = (Level, usize)> {
         prop_oneof![
             (1usize..6).prop_map(|n| (Level::Jbod, n)),
             (1usize..9).prop_map(|n| (Level::Raid0, n)),

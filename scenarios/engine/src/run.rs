@@ -216,104 +216,89 @@ pub(crate) struct StationReport<'a> {
     figures: Vec<(&'static str, f64)>,
 }
 
+impl StationReport<'_> {
+    /// One server of which nothing but its work is known.
+    fn new(name: String, kind: &'static str, busy: Nanos) -> Self {
+        StationReport {
+            name,
+            kind,
+            busy,
+            servers: 1,
+            load: None,
+            written: None,
+            figures: Vec::new(),
+        }
+    }
+}
+
 pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
     let mut all = Vec::new();
     for (thread, busy) in system.host.busy_until(at).enumerate() {
         if (thread as u32) < system.outside_thread {
-            all.push(StationReport {
-                name: format!("host thread {thread}"),
-                kind: "host",
+            all.push(StationReport::new(
+                format!("host thread {thread}"),
+                "host",
                 busy,
-                servers: 1,
-                load: None,
-                written: None,
-                figures: Vec::new(),
-            });
+            ));
         }
     }
     for controller in &system.controllers {
+        let cores = &controller.chip.cores;
         all.push(StationReport {
-            name: controller.name.clone(),
-            kind: "controller",
-            busy: controller.chip.cores.busy_until(at),
-            servers: controller.chip.cores.count(),
+            servers: cores.count(),
             load: Some(&controller.load),
-            written: None,
-            figures: Vec::new(),
+            ..StationReport::new(controller.name.clone(), "controller", cores.busy_until(at))
         });
         if controller.queue_depth > 0 {
-            all.push(StationReport {
-                name: format!("{} queue", controller.name),
-                kind: "queue",
-                busy: Nanos(controller.full.area(at) as u64),
-                servers: 1,
-                load: None,
-                written: None,
-                figures: Vec::new(),
-            });
+            all.push(StationReport::new(
+                format!("{} queue", controller.name),
+                "queue",
+                Nanos(controller.full.area(at) as u64),
+            ));
         }
         for (kind, station) in [
             ("parity", &controller.chip.parity),
             ("memory", &controller.chip.memory),
         ] {
             if station.is_limited() {
-                all.push(StationReport {
-                    name: format!("{} {kind}", controller.name),
+                all.push(StationReport::new(
+                    format!("{} {kind}", controller.name),
                     kind,
-                    busy: station.busy_until(at),
-                    servers: 1,
-                    load: None,
-                    written: None,
-                    figures: Vec::new(),
-                });
+                    station.busy_until(at),
+                ));
             }
         }
     }
     for (array, volume) in system.arrays.iter().zip(&system.raid.volumes) {
         let in_host = volume.as_ref().filter(|volume| volume.parity.is_limited());
         if let Some(volume) = in_host {
-            all.push(StationReport {
-                name: format!("{} parity thread", array.name),
-                kind: "host",
-                busy: volume.parity.busy_until(at),
-                servers: 1,
-                load: None,
-                written: None,
-                figures: Vec::new(),
-            });
+            all.push(StationReport::new(
+                format!("{} parity thread", array.name),
+                "host",
+                volume.parity.busy_until(at),
+            ));
         }
     }
     for (link, name) in system.links.iter().zip(&system.link_names) {
-        all.push(StationReport {
-            name: name.clone(),
-            kind: "link",
-            busy: link.busy_until(at),
-            servers: 1,
-            load: None,
-            written: None,
-            figures: Vec::new(),
-        });
+        all.push(StationReport::new(
+            name.clone(),
+            "link",
+            link.busy_until(at),
+        ));
     }
     for drive in &system.drives {
         let (busy, servers) = drive.device.busy_until(at);
         all.push(StationReport {
-            name: drive.name.clone(),
-            kind: "drive",
-            busy,
             servers,
             load: Some(&drive.load),
             written: drive.device.written(),
             figures: drive.device.figures(),
+            ..StationReport::new(drive.name.clone(), "drive", busy)
         });
         if let Some((busy, servers)) = drive.device.cores_busy_until(at) {
             all.push(StationReport {
-                name: format!("{} firmware", drive.name),
-                kind: "firmware",
-                busy,
                 servers,
-                load: None,
-                written: None,
-                figures: Vec::new(),
+                ..StationReport::new(format!("{} firmware", drive.name), "firmware", busy)
             });
         }
     }

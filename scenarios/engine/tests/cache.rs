@@ -2,16 +2,8 @@
 
 mod common;
 
-use common::{plan, stations};
-use raidlab_engine::report::RunResult;
-use raidlab_engine::run;
+use common::{result, stations};
 use serde_json::{Value, json};
-
-fn result(value: &Value) -> RunResult {
-    let result = run(&plan(value), || true).expect("a run");
-    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
-    result
-}
 
 /// Drives of 100 us, one command at a time, units of 4 KiB, a controller with 1 us a request.
 fn cached(level: &str, drives: u32, write: &str, read_ahead: &str) -> Value {

@@ -2,16 +2,9 @@
 
 mod common;
 
-use common::{plan, stations};
+use common::{result, stations};
 use raidlab_engine::report::RunResult;
-use raidlab_engine::run;
 use serde_json::{Value, json};
-
-fn result(value: &Value) -> RunResult {
-    let result = run(&plan(value), || true).expect("a run");
-    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
-    result
-}
 
 /// Drives of 100 us over 1 MiB each, units of 4 KiB, half of the I/Os writes, data followed.
 fn followed(level: &str, drives: u32, write: &str) -> Value {

@@ -3,9 +3,8 @@
 
 mod common;
 
-use common::{plan, stations};
+use common::{plan, result, stations};
 use raidlab_engine::raid::LogEntry;
-use raidlab_engine::report::RunResult;
 use raidlab_engine::{Pacing, TraceRequest, kernel, replay, run};
 use serde_json::{Value, json};
 
@@ -16,12 +15,6 @@ const LEVELS: [(&str, u32); 5] = [
     ("raid10", 4),
     ("raid1e", 3),
 ];
-
-fn result(value: &Value) -> RunResult {
-    let result = run(&plan(value), || true).expect("a run");
-    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
-    result
-}
 
 /// I/Os of up to 64 KiB on units of 4 KiB; each drive has a link, the controller one to the host.
 fn array(level: &str, drives: u32, controller: bool) -> Value {

@@ -2,17 +2,10 @@
 
 mod common;
 
-use common::{closed, plan, stations};
+use common::{closed, plan, result, stations};
 use raidlab_engine::kernel::Time;
-use raidlab_engine::report::RunResult;
 use raidlab_engine::{RunError, Simulation, run};
 use serde_json::{Value, json};
-
-fn result(value: &Value) -> RunResult {
-    let result = run(&plan(value), || true).expect("a run");
-    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
-    result
-}
 
 fn open(value: &mut Value, per_s: f64, seconds: u64) {
     value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": per_s});

@@ -2,16 +2,9 @@
 
 mod common;
 
-use common::{plan, stations};
-use raidlab_engine::report::RunResult;
+use common::{plan, result, stations};
 use raidlab_engine::run;
 use serde_json::{Value, json};
-
-fn result(value: &Value) -> RunResult {
-    let result = run(&plan(value), || true).expect("a run");
-    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
-    result
-}
 
 /// Drives of 100 us, one command at a time; 4 KiB units; random aligned writes of one unit.
 fn parity(level: &str, drives: u32, outstanding: u32) -> Value {

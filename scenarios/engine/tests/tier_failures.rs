@@ -2,12 +2,12 @@
 
 mod common;
 
-use common::{plan, stations};
+use common::{plan, result, stations};
+use raidlab_engine::Simulation;
 use raidlab_engine::kernel::{Nanos, Op, Time};
 use raidlab_engine::plan::Action;
 use raidlab_engine::raid::DataReport;
 use raidlab_engine::report::RunResult;
-use raidlab_engine::{Simulation, run};
 use serde_json::{Value, json};
 
 const UNIT: u64 = 4096;
@@ -58,12 +58,6 @@ fn loaded(array: (&str, u32), tier: (&str, u32), write_back: bool, events: Value
     value["duration_ns"] = json!(1_000_000_000);
     value["events"] = events;
     value
-}
-
-fn result(value: &Value) -> RunResult {
-    let result = run(&plan(value), || true).expect("a run");
-    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
-    result
 }
 
 fn at(ms: u64, mut action: Value) -> Value {

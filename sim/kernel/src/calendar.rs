@@ -99,11 +99,11 @@ impl<E: Copy> Calendar<E> {
     /// When the next event is due.
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
-        let last = self.last_of_next_bucket()?;
-        Some(self.nodes[self.nodes[last as usize].next as usize].at)
+        self.next_event().map(|(at, _)| at)
     }
 
     /// The next event and when it is due; it stays where it is.
+    #[inline]
     pub fn next_event(&mut self) -> Option<(Time, E)> {
         let last = self.last_of_next_bucket()?;
         let Node { at, event, .. } = self.nodes[self.nodes[last as usize].next as usize];

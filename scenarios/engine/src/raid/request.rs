@@ -147,12 +147,10 @@ impl System {
                 let volume = self.volume(array);
                 let unit = volume.geometry.data(run.stripe, run.column, copy);
                 let offset = unit.offset + u64::from(run.start);
-                for (drive, upto) in volume.takers(unit).into_iter().flatten() {
-                    let bytes = run.bytes.min(upto.saturating_sub(offset));
-                    if bytes > 0 {
-                        self.ios[id].pending += 1;
-                        self.command(id, Op::Trim, drive, offset, bytes, now);
-                    }
+                let takers = volume.takers(unit, run.start, run.bytes);
+                for (drive, bytes) in takers.into_iter().flatten() {
+                    self.ios[id].pending += 1;
+                    self.command(id, Op::Trim, drive, offset, bytes, now);
                 }
             }
         }

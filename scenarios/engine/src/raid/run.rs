@@ -158,6 +158,7 @@ impl System {
 mod tests {
     use super::*;
     use crate::layout::Layout;
+    use crate::layout::tests::levels;
     use crate::plan::{Level, Rotation};
     use proptest::prelude::*;
 
@@ -193,16 +194,6 @@ mod tests {
             ]
         );
         assert_eq!(runs(&of(Level::Raid5), start, bytes).len(), 10);
-    }
-
-    fn levels() -> impl Strategy<Value = (Level, usize)> {
-        prop_oneof![
-            (1usize..6).prop_map(|n| (Level::Jbod, n)),
-            (1usize..9).prop_map(|n| (Level::Raid0, n)),
-            (2usize..5).prop_map(|n| (Level::Raid1, n)),
-            (3usize..8).prop_map(|n| (Level::Raid1e, n)),
-            (2usize..5).prop_map(|n| (Level::Raid10, 2 * n)),
-        ]
     }
 
     proptest! {

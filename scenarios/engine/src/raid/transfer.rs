@@ -43,20 +43,17 @@ impl System {
             };
             let drives = match op {
                 Op::Read => [
-                    Some((volume.members[unit.member as usize].drive, u64::MAX)),
+                    Some((volume.members[unit.member as usize].drive, bytes)),
                     None,
                 ],
-                _ => volume.takers(unit),
+                _ => volume.takers(unit, range.0, bytes),
             };
             let offset = unit.offset + u64::from(range.0);
-            for (drive, upto) in drives.into_iter().flatten() {
-                let bytes = bytes.min(upto.saturating_sub(offset));
-                if bytes > 0 {
-                    self.ios[parent].pending += 1;
-                    let command = self.new_command(parent, op, drive, offset, bytes, now);
-                    self.follow_unit(command, job, (role, range.0), bytes);
-                    self.send(command, drive, now);
-                }
+            for (drive, bytes) in drives.into_iter().flatten() {
+                self.ios[parent].pending += 1;
+                let command = self.new_command(parent, op, drive, offset, bytes, now);
+                self.follow_unit(command, job, (role, range.0), bytes);
+                self.send(command, drive, now);
             }
         }
     }

@@ -104,10 +104,10 @@ impl Volume {
         }
     }
 
-    /// The drives that take what is written to a unit and, without parity, right behind it, each
-    /// with the offset up to which it does: the member, and the one to which it is being copied.
+    /// The drives that take what is written from a place on, each with how much of it: a member as far
+    /// as it can be written, and the drive to which it is being copied as far as it has come.
     #[inline]
-    pub fn takers(&self, unit: Place) -> [Option<(u32, u64)>; 2] {
+    pub fn takers(&self, unit: Place, start: u32, bytes: u64) -> [Option<(u32, u64)>; 2] {
         let member = &self.members[unit.member as usize];
         let end = if self.geometry.parities() == 0 {
             self.writable_up_to(unit.member)
@@ -116,8 +116,13 @@ impl Volume {
         } else {
             0
         };
+        let offset = unit.offset + u64::from(start);
+        let part = |(drive, upto): (u32, u64)| {
+            let bytes = bytes.min(upto.saturating_sub(offset));
+            (bytes > 0).then_some((drive, bytes))
+        };
         let copied = member.copy.map(|(drive, upto)| (drive, upto.min(end)));
-        [Some((member.drive, end)), copied]
+        [part((member.drive, end)), copied.and_then(part)]
     }
 
     /// How many bytes of a run can be read from a copy, of which the first unit can be.

@@ -1,6 +1,7 @@
 //! Plans for tests: a system of stations, described in a few words.
 
-use raidlab_engine::Plan;
+use raidlab_engine::report::RunResult;
+use raidlab_engine::{Plan, run};
 use serde_json::{Value, json};
 
 /// A plan with free host, no controller and `drives` stations in one array.
@@ -35,4 +36,15 @@ pub fn closed(name: &str, outstanding: u32) -> Value {
 /// The plan in the engine's form.
 pub fn plan(value: &Value) -> Plan {
     serde_json::from_value(value.clone()).expect("a plan in the engine's form")
+}
+
+/// What a plan's run gives; no check of the engine's own may have failed.
+#[allow(
+    dead_code,
+    reason = "some files of tests look at faults or steps instead"
+)]
+pub fn result(value: &Value) -> RunResult {
+    let result = run(&plan(value), || true).expect("a run");
+    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
+    result
 }
