@@ -17,6 +17,8 @@ from raidlab.devices.ssd_nand import WORKING_BLOCKS, Nand
 from raidlab.devices.units import Duration, Frequency, Rate, Share, Size
 
 _SOAKED_TIME_CONSTANT_S = 0.4
+_LEVELLING_NEEDS = 6
+"""Least `start_free_blocks` with which cold data are moved, as in the engine."""
 _SOAKED_INTERVAL_NS = 500_000
 
 
@@ -35,9 +37,10 @@ class Collection(Table):
     separate_frontiers: bool = True
     """True if moved data have blocks of their own, apart from the host's."""
     level_wear: bool = True
-    """True if the least worn free block is used first."""
+    """True if the least worn free block is used first, and the most worn one for moved data."""
     wear_gap: int = Field(default=0, ge=0)
-    """Erases by which a block may lag before its cold data are moved; 0 for no limit."""
+    """Erases by which a block may lag before its cold data are moved; 0 for no limit. Moving a full
+    block frees nothing, so it takes at least six `start_free_blocks`."""
 
 
 class Buffer(Table):
@@ -194,6 +197,10 @@ class SsdSpec(DriveSpec):
         if self.buffer.size < 2 * page_set:
             allowed = "at least two pages of every plane"
             yield Fault("buffer.size", f"{self.buffer.size} B", allowed)
+        gap, start = self.collection.wear_gap, self.collection.start_free_blocks
+        if gap and start < _LEVELLING_NEEDS:
+            allowed = f"0, or collection.start_free_blocks of {_LEVELLING_NEEDS} or more (here {start})"
+            yield Fault("collection.wear_gap", gap, allowed)
 
     def _capacity_faults(self) -> Iterator[Fault]:
         room = self._room()

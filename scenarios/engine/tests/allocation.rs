@@ -82,7 +82,7 @@ fn a_solid_state_drive_with_collection_at_work() {
                  "cache_program": true, "suspend_ns": 5000, "reads_first": 4,
                  "rated_cycles": 3000},
         "parity_stripe": 4,
-        "collection": {"policy": "greedy", "level_wear": true, "wear_gap": 20,
+        "collection": {"policy": "greedy", "level_wear": true, "wear_gap": 20, "start_free_blocks": 6,
                        "background_free_blocks": 5},
         "buffer": {"bytes": 262_144, "protected": false, "write_through": false},
         "firmware": {"cores": 2, "read_ns": 1000, "write_ns": 1000, "read_unit_ns": 500,

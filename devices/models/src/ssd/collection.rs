@@ -29,6 +29,9 @@ pub enum Policy {
     CostBenefit,
 }
 
+/// Least `start_free_blocks` under which `wear_gap` has an effect.
+pub(super) const LEVELLING_NEEDS: u32 = 6;
+
 /// Garbage collection in the plan.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
@@ -51,11 +54,12 @@ pub struct CollectionParams {
     /// True if moved data have a frontier of their own, apart from the host's.
     #[serde(default = "yes")]
     pub separate_frontiers: bool,
-    /// True if the least worn free block is opened first.
+    /// True if the least worn free block is opened first, and the most worn one for moved data.
     #[serde(default)]
     pub level_wear: bool,
     /// A closed block is moved although it is not the best victim once it has been erased this
-    /// many times less often than the most worn block of its die; 0 for never.
+    /// many times less often than the most worn block of its die; 0 for never. It waits until the
+    /// die has five free blocks, so collection has to start below six at least.
     #[serde(default)]
     pub wear_gap: u32,
 }
@@ -99,11 +103,6 @@ pub(super) fn victim(
     units_per_block: u32,
     draws: &mut Stream,
 ) -> Option<u32> {
-    let gap = params.wear_gap;
-    let lagging = (gap > 0).then(|| least_worn(blocks, first, count, gap));
-    if let Some(block) = lagging.flatten() {
-        return Some(block);
-    }
     let closed = (first..first + count).filter(|&block| blocks.is_closed(block));
     match params.policy {
         Policy::Greedy => {
@@ -144,7 +143,7 @@ fn any_closed(blocks: &Blocks, first: u32, count: u32, draws: &mut Stream) -> Op
 }
 
 /// The closed block that lags furthest behind in wear, if it lags by `gap` or more.
-fn least_worn(blocks: &Blocks, first: u32, count: u32, gap: u32) -> Option<u32> {
+pub(super) fn least_worn(blocks: &Blocks, (first, count): (u32, u32), gap: u32) -> Option<u32> {
     let range = first..first + count;
     let most = range.clone().map(|block| blocks.erases(block)).max()?;
     range

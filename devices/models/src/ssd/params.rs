@@ -1,6 +1,6 @@
 //! What a drive is, as the plan says it, and what may stand there.
 
-use super::collection::CollectionParams;
+use super::collection::{CollectionParams, LEVELLING_NEEDS};
 use super::compression::CompressionParams;
 use super::firmware::FirmwareParams;
 use super::heat::HeatParams;
@@ -220,6 +220,13 @@ impl SsdParams {
             "collection.start_free_blocks",
             &start,
             "2 to 1024",
+        );
+        let gap = self.collection.wear_gap;
+        need(
+            gap == 0 || start >= LEVELLING_NEEDS,
+            "collection.wear_gap",
+            &gap,
+            "0 unless collection.start_free_blocks is at least 6",
         );
         let share = self.collection.background_share;
         let known = share > 0.0 && share <= 1.0;

@@ -4,11 +4,22 @@ use super::{Translation, Work};
 use crate::ssd::allocation::{Origin, Victim};
 use crate::ssd::collection::{self, CollectionParams, Policy};
 
+/// Free blocks that a die keeps for the frontiers: what goes beyond them is to spare.
+const KEPT_FREE: usize = 2;
+/// Free blocks with which wear is levelled: a full block is emptied in step with the host although
+/// it frees nothing, so one more is needed for its data and one for what the host writes meanwhile.
+const LEVELS: usize = KEPT_FREE + 3;
+/// A die that has fewer free blocks than collection aims at empties a victim by one part in so
+/// many faster than the host writes: what bad victims have cost comes back.
+const CATCHING_UP: u32 = 4;
+
 /// What a victim is needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
-    /// To keep pace, in step with the host or in idle time: wear is levelled on the way.
+    /// To keep pace, in step with the host: wear is levelled on the way if there is room.
     Pace,
+    /// The die has nothing else to do.
+    Leisure,
     /// The host waits for a free block: wear can wait.
     Room,
     /// The policy's own choices have not freed a block.
@@ -95,7 +106,7 @@ impl Translation {
     /// writes would wait for the one die that has it.
     fn pace_of(&self, die: u32, victim: Victim) -> u32 {
         let books = &self.dies[die as usize];
-        if books.free.len() > 2 {
+        if books.free.len() > KEPT_FREE {
             victim.budget.max(books.usual_budget)
         } else {
             victim.budget
@@ -146,7 +157,7 @@ impl Translation {
         let target = self.params.background_free_blocks as usize;
         let books = &self.dies[die as usize];
         if books.victim.is_none() {
-            if books.free.len() >= target || !self.choose_victim(die, Need::Pace) {
+            if books.free.len() >= target || !self.choose_victim(die, Need::Leisure) {
                 return false;
             }
             let victim = self.dies[die as usize].victim.expect("just chosen");
@@ -173,10 +184,14 @@ impl Translation {
     fn choose_victim(&mut self, die: u32, need: Need) -> bool {
         let range = (die * self.shape.blocks_per_die, self.shape.blocks_per_die);
         let per_block = self.block_of.get();
-        let mut params: CollectionParams = self.params;
-        if need != Need::Pace {
-            params.wear_gap = 0;
+        let (free, gap) = (self.dies[die as usize].free.len(), self.params.wear_gap);
+        if need == Need::Pace && gap > 0 && free >= LEVELS {
+            if let Some(block) = collection::least_worn(&self.blocks, range, gap) {
+                self.empty(die, block, per_block - self.blocks.valid(block));
+                return true;
+            }
         }
+        let mut params: CollectionParams = self.params;
         if need == Need::Emptiest {
             params.policy = Policy::Greedy;
         }
@@ -186,20 +201,31 @@ impl Translation {
         if need == Need::Emptiest && budget == 0 {
             return false;
         }
-        self.blocks.take(block);
         let usual = &mut self.dies[die as usize].usual_budget;
         *usual = if *usual == 0 {
             budget
         } else {
             (9 * *usual + budget) / 10
         };
+        let aim = self.params.start_free_blocks as usize;
+        let catching_up = if free + 1 < aim {
+            budget / CATCHING_UP
+        } else {
+            0
+        };
+        self.empty(die, block, budget - catching_up);
+        true
+    }
+
+    /// Begins to empty a block, until the host has written `budget` units.
+    fn empty(&mut self, die: u32, block: u32, budget: u32) {
+        self.blocks.take(block);
         self.dies[die as usize].victim = Some(Victim {
             block,
             next_set: 0,
             budget,
             written: 0,
         });
-        true
     }
 
     /// Moves what is valid in the victim's next page set; erases the block after the last one.

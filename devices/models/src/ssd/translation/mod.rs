@@ -400,10 +400,14 @@ impl Translation {
         if full != NONE {
             self.blocks.close(full);
         }
-        let block = books
-            .free
-            .pop_front()
-            .expect("a die keeps a free block for garbage collection");
+        // They are in the order of wear if that is levelled: what is moved is cold, and rests a
+        // worn block.
+        let rests = self.params.level_wear && origin == Origin::Collection;
+        let block = match rests {
+            true => books.free.pop_back(),
+            false => books.free.pop_front(),
+        };
+        let block = block.expect("a die keeps a free block for garbage collection");
         self.map.rewrite(block);
         books.frontiers[stream] = Frontier { block, next: 0 };
         true

@@ -1,7 +1,7 @@
 //! The translation layer against closed forms and published tables of write amplification.
 
 use super::*;
-use crate::ssd::collection::Policy;
+use crate::ssd::collection::{LEVELLING_NEEDS, Policy};
 use proptest::prelude::*;
 
 /// One die of one-unit page sets: the system that the closed forms describe.
@@ -179,18 +179,60 @@ fn wear_levelling_keeps_cold_blocks_from_lagging() {
         let params = CollectionParams {
             wear_gap,
             level_wear: true,
+            start_free_blocks: LEVELLING_NEEDS,
             ..CollectionParams::default()
         };
         let mut drive = drive(0.85, 256, 32, params);
         let mut draws = Stream::new(1, "test", "hot spot");
         let hot = u64::from(drive.shape.units) / 4;
-        for _ in 0..40 * hot {
+        for _ in 0..120 * hot {
             drive.write(draws.below(hot) as u32, &mut Untimed);
         }
         let (most, least) = drive.wear();
         gaps[index] = most - least;
     }
     assert!(gaps[1] <= 10 && gaps[1] < gaps[0], "{gaps:?}");
+}
+
+/// Units that a write moves at most, in step with it or while it waits.
+fn most_moved_at_once(params: CollectionParams, area: f64) -> u64 {
+    let mut drive = drive(0.8, 256, 32, params);
+    let mut draws = Stream::new(1, "test", "load");
+    let units = (area * f64::from(drive.shape.units)) as u64;
+    let mut most = 0;
+    for write in 0..40 * units {
+        let before = drive.counts().moved;
+        drive.write(draws.below(units) as u32, &mut Untimed);
+        if write > 20 * units {
+            most = most.max(drive.counts().moved - before);
+        }
+    }
+    most
+}
+
+#[test]
+fn cold_data_move_in_step_with_the_host() {
+    let levelled = CollectionParams {
+        wear_gap: 8,
+        level_wear: true,
+        start_free_blocks: LEVELLING_NEEDS,
+        ..CollectionParams::default()
+    };
+    // A block of 32 units full of cold data is moved on the way, not while a write waits.
+    assert!(most_moved_at_once(levelled, 0.25) <= 16);
+}
+
+#[test]
+fn more_blocks_kept_free_make_no_write_wait_for_a_bad_victim() {
+    let with = |start_free_blocks| {
+        let params = CollectionParams {
+            policy: Policy::Random,
+            start_free_blocks,
+            ..CollectionParams::default()
+        };
+        most_moved_at_once(params, 1.0)
+    };
+    assert!(with(10) * 2 <= with(2), "{} {}", with(10), with(2));
 }
 
 proptest! {
