@@ -199,7 +199,9 @@ class SsdSpec(DriveSpec):
             yield Fault("buffer.size", f"{self.buffer.size} B", allowed)
         gap, start = self.collection.wear_gap, self.collection.start_free_blocks
         if gap and start < _LEVELLING_NEEDS:
-            allowed = f"0, or collection.start_free_blocks of {_LEVELLING_NEEDS} or more (here {start})"
+            allowed = (
+                f"0, or collection.start_free_blocks of {_LEVELLING_NEEDS} or more (here {start})"
+            )
             yield Fault("collection.wear_gap", gap, allowed)
 
     def _capacity_faults(self) -> Iterator[Fault]:

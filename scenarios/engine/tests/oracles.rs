@@ -230,3 +230,52 @@ fn a_run_that_ends_early_behind_a_busy_load_thread_keeps_its_books() {
         result(&value);
     }
 }
+
+/// Random reads, 256 outstanding, of a drive with one channel: reads of 50 us, nothing else takes
+/// time.
+fn reads_of_one_channel(dies: u32, channel_bytes_per_s: u64) -> f64 {
+    let capacity = 64_u64 << 20;
+    let mut value = stations(1, 0, "fixed", 1);
+    value["devices"] = json!([{
+        "kind": "ssd", "capacity_bytes": capacity, "unit_bytes": 4096,
+        "nand": {"channels": 1, "dies_per_channel": dies, "planes": 1,
+                 "blocks_per_plane": 2048 / dies, "pages_per_block": 16, "page_bytes": 4096,
+                 "read_ns": [50_000], "program_ns": [500_000], "erase_ns": 3_000_000,
+                 "channel_bytes_per_s": channel_bytes_per_s, "command_ns": 0, "cache_read": false,
+                 "cache_program": false, "suspend_ns": null, "reads_first": 0,
+                 "rated_cycles": 3000},
+        "parity_stripe": 0,
+        "collection": {"policy": "greedy"},
+        "buffer": {"bytes": 262_144, "protected": true, "write_through": false},
+        "firmware": {"cores": 1, "read_ns": 0, "write_ns": 0, "read_unit_ns": 0,
+                     "write_unit_ns": 0, "read_latency_ns": 0, "write_latency_ns": 0,
+                     "other_ns": 0},
+        "prefetch": null,
+        "history": [{"access": "sequential", "start_bytes": 0, "area_bytes": capacity,
+                     "block_bytes": 4096, "written_bytes": capacity, "ongoing": false}],
+    }]);
+    let load = &mut value["workloads"][0];
+    load["area_bytes"] = json!(capacity);
+    load["arrival"]["outstanding"] = json!(256);
+    let json = serde_json::to_value(result(&value)).unwrap();
+    json["workloads"][0]["iops"].as_f64().unwrap()
+}
+
+/// 4 KiB take 10.24 us of a channel of 400 MB/s: 97,656 a second, which eight dies can give.
+#[test]
+fn a_channel_that_is_the_bottleneck_is_never_idle() {
+    let rate = reads_of_one_channel(8, 400_000_000);
+    assert!((0.99 * 97_656.0..=97_657.0).contains(&rate), "{rate}");
+}
+
+/// Where the channel takes no time, n dies with N reads among them give at least what they would
+/// with exponential times, N / (N + n - 1) of n / 50 us, and at most all of that.
+#[test]
+fn dies_behind_a_fast_channel_do_not_hinder_each_other() {
+    for dies in [8, 16] {
+        let most = f64::from(dies) / 50e-6;
+        let least = most * 256.0 / (255.0 + f64::from(dies));
+        let rate = reads_of_one_channel(dies, 1_000_000_000_000);
+        assert!((least..=most).contains(&rate), "{dies} dies: {rate}");
+    }
+}

@@ -271,13 +271,22 @@ impl Nand {
         self.stretch = stretch;
     }
 
-    /// A host read of `units` in a page set, ready for the die at `at`.
+    /// A host read of `units` in a page set, ready for the die at `at`. `spared` of their bytes
+    /// stay in the register.
     #[inline(always)]
-    pub(super) fn read(&mut self, die: u32, set: u32, units: u32, at: Time) -> ReadTimes {
+    pub(super) fn read(
+        &mut self,
+        die: u32,
+        set: u32,
+        units: u32,
+        spared: u32,
+        at: Time,
+    ) -> ReadTimes {
+        let bytes = units * self.unit_bytes - spared;
         let sense = self.stretched(self.read.of(set));
-        let transfer = self.transfer_time(units * self.unit_bytes);
+        let transfer = self.transfer_time(bytes);
         self.operations.reads += 1;
-        self.operations.transferred_bytes += u64::from(units * self.unit_bytes);
+        self.operations.transferred_bytes += u64::from(bytes);
         let clock = &mut self.dies[die as usize];
         let reads_before = clock.reads_free.max(at);
         let mut start = reads_before;
@@ -308,7 +317,7 @@ impl Nand {
         clock.reads_free = if self.cache_read { sensed } else { moved.end };
         clock.busy += sense;
         let end = match &mut self.engine {
-            Some(engine) => engine.pass(units * self.unit_bytes, moved.start, moved.end),
+            Some(engine) => engine.pass(bytes, moved.start, moved.end),
             None => moved.end,
         };
         ReadTimes {

@@ -4,7 +4,7 @@ use super::Ssd;
 use super::mapping::NONE;
 use super::nand::ReadTimes;
 use crate::Port;
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_kernel::{Io, IoId, Op, Part, Time};
 
 /// When the data of a read are there, and what the last of them met.
 pub(super) struct Gathered {
@@ -23,6 +23,17 @@ impl Gathered {
             critical: None,
         }
     }
+}
+
+/// Bytes that error correction takes together: a part of a page is read in as many of them as hold
+/// it. Assumed; those of drives lie between 1 and 4 KiB.
+const CODEWORD: u64 = 4096;
+
+/// Bytes of a command's first and last unit that stay in the dies' registers.
+#[derive(Clone, Copy, Default)]
+struct Spared {
+    head: u32,
+    tail: u32,
 }
 
 /// Units of the piece of the map that a look-up brings near the core: 4 KiB of entries of four
@@ -83,7 +94,11 @@ impl Ssd {
             None => (0, Gathered::nothing(Time::NEVER, ready)),
         };
         if ahead < count {
-            let rest = self.gather(first + ahead, count - ahead, ready);
+            let mut spared = self.spared(port.io(id));
+            if ahead > 0 {
+                spared.head = 0;
+            }
+            let rest = self.gather(first + ahead, count - ahead, spared, ready);
             gathered.first = gathered.first.min(rest.first);
             if rest.last >= gathered.last {
                 gathered.last = rest.last;
@@ -117,14 +132,31 @@ impl Ssd {
         }
     }
 
+    /// What the host has not asked for of the units that it reads.
+    #[inline]
+    fn spared(&self, io: &Io) -> Spared {
+        let unit = u64::from(self.params.unit_bytes);
+        let whole_units = self.params.sector_mapping || self.params.compression.is_some();
+        if unit <= CODEWORD || whole_units {
+            return Spared::default();
+        }
+        let end = io.offset + io.bytes;
+        let whole = |bytes: u64| (bytes / CODEWORD * CODEWORD) as u32;
+        Spared {
+            head: whole(io.offset % unit),
+            tail: whole((unit - end % unit) % unit),
+        }
+    }
+
     /// Reads units from NAND, or from the write buffer what has not got there yet.
     #[inline(always)]
-    fn gather(&mut self, first: u32, count: u32, at: Time) -> Gathered {
+    fn gather(&mut self, first: u32, count: u32, spared: Spared, at: Time) -> Gathered {
         let mut gathered = Gathered::nothing(Time::NEVER, at);
         let end = (first + count).min(self.translation.map.units());
         let mut unit = first;
         while unit < end {
             let slot = self.translation.map.find(unit).slot;
+            let mut left_out = if unit == first { spared.head } else { 0 };
             unit += 1;
             if slot == NONE {
                 gathered.first = gathered.first.min(at);
@@ -146,7 +178,10 @@ impl Ssd {
                 gathered.first = gathered.first.min(at);
                 continue;
             }
-            let times = self.nand.read(die, within, together, at);
+            if unit == end {
+                left_out += spared.tail;
+            }
+            let times = self.nand.read(die, within, together, left_out, at);
             gathered.first = gathered.first.min(times.end);
             if times.end > gathered.last {
                 gathered.last = times.end;
@@ -170,7 +205,7 @@ impl Ssd {
         let per_set = u64::from(self.translation.shape().units_per_set);
         while from < to {
             let count = (per_set - from % per_set).min(to - from);
-            let read = self.gather(from as u32, count as u32, at);
+            let read = self.gather(from as u32, count as u32, Spared::default(), at);
             if let Some(prefetch) = &mut self.prefetch {
                 (from..from + count).for_each(|unit| prefetch.fetched(unit, read.last));
             }

@@ -166,6 +166,31 @@ fn a_read_is_firmware_then_die_then_channel() {
 }
 
 #[test]
+fn a_part_of_a_large_unit_crosses_the_channel_alone() {
+    let mut params = params();
+    params.unit_bytes = 16384;
+    let mut ssd = drive(&params);
+    let mut bench = Bench::new();
+    // 3 us + 50 us array + 4 us for each 4 KiB that holds a part.
+    for (at, offset, bytes, transfer) in [
+        (0, 8192, 4096, 4_000),
+        (100_000, 12288 + 512, 512, 4_000),
+        (200_000, 2048, 4096, 8_000),
+        (300_000, 0, 16384, 16_000),
+    ] {
+        let read = bench.submit(&mut ssd, Op::Read, offset, bytes, at);
+        assert_eq!(bench.end(read) - at, 53_000 + transfer);
+    }
+    // 4 KiB of one unit and 8 KiB of the next, on another die and channel.
+    let two = bench.submit(&mut ssd, Op::Read, 12288, 12288, 400_000);
+    assert_eq!(bench.end(two) - 400_000, 53_000 + 8_000);
+    assert_eq!(
+        ssd.nand.operations.transferred_bytes,
+        4096 + 4096 + 8192 + 16384 + 12288
+    );
+}
+
+#[test]
 fn the_second_read_of_a_die_waits_for_the_first() {
     let mut ssd = drive(&params());
     let mut bench = Bench::new();
