@@ -96,6 +96,17 @@ def test_the_cache_turns_sequential_writes_into_full_stripes(drives):
     assert through < 0.5 * back
 
 
+def test_striped_disks_stream_without_caches_of_their_own():
+    """Each destage is a stripe unit on one disk: none may fall idle while others have several."""
+    load = {"rw": "write", "block_size": "64 KiB", "area": "32 GB", "outstanding": 16}
+    run = {"warm_up": "10 s", "duration": "20 s"}
+    with_caches, without = (
+        rate(scenario("sas-6g-hdd", level="raid0", load=load, run=run, disk_cache=on))
+        for on in (True, False)
+    )
+    assert without == pytest.approx(with_caches, rel=0.05)
+
+
 def test_a_run_that_ends_before_the_cache_is_full_says_so(drives):
     """A cache of 1 GiB takes a second's writes in; once it is full, what comes in goes out."""
 
