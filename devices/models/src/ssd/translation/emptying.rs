@@ -10,7 +10,7 @@ const KEPT_FREE: usize = 2;
 /// it frees nothing, so one more is needed for its data and one for what the host writes meanwhile.
 const LEVELS: usize = KEPT_FREE + 3;
 /// A die that has fewer free blocks than collection aims at empties a victim by one part in so
-/// many faster than the host writes: what bad victims have cost comes back.
+/// many of the host's writes sooner: what bad victims have cost comes back.
 const CATCHING_UP: u32 = 4;
 
 /// What a victim is needed for.
