@@ -46,8 +46,8 @@ class Cache(Table):
     """Share of `dirty` below which data wait for neighbours instead of going out."""
     flush: Duration = 4_000_000_000
     """What is dirty when such an interval begins goes out to the drives in the course of it."""
-    destages: int = Field(default=8, ge=1, le=1024)
-    """Stripes on their way to the drives at once, for each drive."""
+    destages: int = Field(default=4, ge=1, le=1024)
+    """Stripes on their way to the drives at once, for each drive; as much without parity."""
     backup: tuple[Literal["none", "bbu", "fbu"], ...] = ("none",)
     """What can hold or save its content through an outage."""
 

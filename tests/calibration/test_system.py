@@ -124,7 +124,7 @@ def test_an_empty_cache_takes_in_what_may_be_dirty_at_once() -> None:
     burst = rates[0] - sum(rates[2:]) / 10
     assert 512 * 0.8 < burst < 512 * 1.2
     measurement = measured_with(around, values, [*loads, load("randwrite", 1, 1, 65536, 12.0)])
-    only = Choice({"cache.destages": 8, "cache.bandwidth": 10.0}, frozenset(), {})
+    only = Choice({"cache.destages": 4, "cache.bandwidth": 10.0}, frozenset(), {})
     given = {"cache.size": "64 MiB", "cache.low": 0.5, "cache.flush": "4 s"}
     result = fitted(measurement, "write-cache", "write-cache.toml", choice=only, overrides=given)
     low, value, high = found(result, "cache.dirty")
@@ -169,7 +169,7 @@ def test_what_a_file_leaves_to_the_model_is_where_the_fit_begins() -> None:
         "cache.dirty": 0.75,
         "cache.low": 0.5,
         "cache.flush": "4 s",
-        "cache.destages": 8,
+        "cache.destages": 4,
     }
     # A file's own unit is as good as the parameter's.
     parity = Parameter("parity", "GB/s", 0.1, 50.0, "log", "")

@@ -121,3 +121,20 @@ def test_a_run_that_ends_before_the_cache_is_full_says_so(drives):
     assert "64 outstanding" in warning
     assert told("8 s", write="always-write-back") == []
     assert told("0 s", write="write-through") == []
+
+
+def test_a_battery_that_learns_does_not_stop_the_host():
+    """Writes over older data in the cache have those sent next, not after all of the cache."""
+    found = build_scenario(
+        {
+            "controller": {"model": "lsi2108", "backup": "bbu", "disk_cache": False},
+            "array": [{"level": "raid5", "drives": [{"model": "generic-15000rpm", "count": 4}]}],
+            "workload": [
+                {"rw": "randwrite", "block_size": "4 KiB", "outstanding": 32, "area": "4 GB"}
+            ],
+            "run": {"warm_up": "1 s", "duration": "20 s"},
+            "event": [{"at": "4 s", "action": "battery-learn", "lasts": "15 s"}],
+        }
+    )
+    (row,) = simulate(found).results
+    assert min(row["timeline"]["iops"]) > 50

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -151,3 +152,24 @@ def test_only_what_is_there_is_doubled(level: str) -> None:
     changes = _gains(level, 4, {"profile": "database"})
     assert ("twice the parity engines of lsi2108" in changes) == (level == "raid5")
     assert "twice the SSDs of the tier" not in changes
+
+
+def test_a_faster_host_makes_page_cache_and_parity_faster(tmp_path: Path) -> None:
+    """Twice, where nothing else takes part in what they end."""
+    slow = tmp_path / "slow.toml"
+    slow.write_text('like = "linux-2.6.32-8gb"\nname = "slow"\nparity = "500 MB/s"\n')
+    run = {"warm_up": "20 ms", "duration": "100 ms", "precondition": "filled"}
+    cached = {"rw": "randread", "block_size": "4 KiB", "area": "64 MiB", "buffered": True}
+    parity = {"rw": "write", "block_size": "448 KiB", "align": "448 KiB", "outstanding": 64}
+    null = {"level": "raid5", "software_raid": "os", "drives": [{"model": "null", "count": 8}]}
+    for array, load, holds in (
+        ({"drives": [{"model": "generic-7200rpm"}]}, cached, "host thread"),
+        (null | {"stripe_unit": "64 KiB"}, parity, "parity thread"),
+    ):
+        host = {"model": str(slow), "threads": 8}
+        scenario = build_scenario({"host": host, "array": [array], "workload": [load], "run": run})
+        result = simulate(scenario)
+        assert holds in result.results[0]["bottleneck"]
+        told = {case["change"]: case for case in what_if(scenario, result).what_if}
+        (gain,) = told["a host CPU twice as fast"]["results"]
+        assert gain["gain_pct"] == pytest.approx(100, abs=3)

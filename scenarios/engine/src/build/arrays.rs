@@ -120,7 +120,12 @@ pub(super) fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<O
                 keep_reads: policy.keep_reads,
                 streams: Streams::default(),
             });
-            lanes.push(lane(volume.members.len()));
+            // Without parity a destage is a unit on one drive, not a stripe on all of them.
+            let units = match volume.geometry.parities() {
+                0 => volume.geometry.columns() as usize,
+                _ => 1,
+            };
+            lanes.push(lane(volume.members.len() * units));
             lanes.extend(fast.map(lane));
             spaces.resize(lanes.len(), volume.groups());
         }

@@ -240,6 +240,7 @@ impl System {
             }
             store.waiting.push(&mut self.ios, id);
             store.sweep = store.cache.groups_waiting();
+            self.send_older_data(controller, id);
             return self.destage(controller, now);
         }
         if store.waiting.is_empty() && self.put_in_cache(controller, id) {
@@ -330,6 +331,9 @@ impl System {
                 !self.dirty_below(controller, id)
             };
             if !may {
+                if !back {
+                    self.send_older_data(controller, id);
+                }
                 return;
             }
             if let Some(store) = self.raid.stores[controller as usize].as_mut() {
@@ -347,6 +351,25 @@ impl System {
     fn first_waiting(&self, controller: u32) -> Option<IoId> {
         let store = self.raid.stores[controller as usize].as_ref()?;
         store.waiting.front()
+    }
+
+    /// Older data that a write waits for go out next.
+    fn send_older_data(&mut self, controller: u32, id: IoId) {
+        let io = &self.ios[id];
+        let volume = self.raid.volumes[io.array as usize].as_ref();
+        let caching = volume.and_then(|volume| volume.caching.as_ref());
+        let store = self.raid.stores[controller as usize].as_mut();
+        let (Some(volume), Some(caching), Some(store)) = (volume, caching, store) else {
+            return;
+        };
+        let dirty = |&(key, sectors): &(u64, _)| store.cache.is_dirty_at(key, sectors);
+        if let Some((key, _)) = caching.lines(io.offset, io.bytes).find(dirty) {
+            let piece = volume.geometry.piece(caching.offset(key), 1);
+            let group = volume.group(piece.stripe, piece.column);
+            let tier = self.raid.tiers[io.array as usize].as_ref();
+            let space = caching.space_of(&store.cache, tier, group);
+            store.cache.go_on_from(space, group);
+        }
     }
 
     /// Whether the cache holds older data of a write's range that are not on the drives.

@@ -126,6 +126,11 @@ impl Cache {
         None
     }
 
+    /// The elevator of a space goes on from this group.
+    pub fn go_on_from(&mut self, space: u32, number: u64) {
+        self.position[space as usize] = number;
+    }
+
     /// Asks for the memory of the groups behind this one, which leave next: of each for what can be
     /// found with what was asked for when it stood one further behind.
     fn look_ahead(&self, space: u32, number: u64) {
