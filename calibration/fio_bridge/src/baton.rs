@@ -124,6 +124,15 @@ pub fn completions(least: usize, most: usize, wake: u64, mut take: impl FnMut(Co
     world.completed(place).drain(..count).for_each(&mut take);
 }
 
+/// The calling job waits until what was written is on stable media. Zero, or a negative error
+/// number.
+pub fn flush() -> i64 {
+    clock::acted();
+    let mut world = lock();
+    world.flush(place(), clock::present());
+    await_turn(world).ended(place())
+}
+
 /// The calling job sleeps.
 pub fn sleep_until(wake: u64) {
     let mut world = lock();

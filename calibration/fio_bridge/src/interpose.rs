@@ -102,6 +102,50 @@ pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: mode_t)
     }
 }
 
+// -- syncs ---------------------------------------------------------------------------------------
+
+/// Flushes the simulated system if a job asks it of the array, and waits in virtual time.
+/// fio's libaio engine does its syncs so, not with `io_submit`.
+#[unsafe(no_mangle)]
+pub extern "C" fn fsync(file: c_int) -> c_int {
+    sync(file, libc::SYS_fsync)
+}
+
+/// As `fsync`.
+#[unsafe(no_mangle)]
+pub extern "C" fn fdatasync(file: c_int) -> c_int {
+    sync(file, libc::SYS_fdatasync)
+}
+
+fn sync(file: c_int, otherwise: c_long) -> c_int {
+    if !clock::is_job() || !is_array(file) {
+        // SAFETY: the system call that the caller asked for.
+        return unsafe { libc::syscall(otherwise, file) as c_int };
+    }
+    let result = baton::flush();
+    if result < 0 {
+        // SAFETY: the address of this thread's own error number.
+        unsafe { *libc::__errno_location() = -result as c_int };
+        return -1;
+    }
+    0
+}
+
+/// True if the descriptor is of the file that stands for the array.
+fn is_array(file: c_int) -> bool {
+    let identity = |file: c_int| {
+        let mut status = std::mem::MaybeUninit::<libc::stat64>::uninit();
+        // SAFETY: room for a `stat64`, which is looked at only if the call filled it.
+        unsafe {
+            (libc::fstat64(file, status.as_mut_ptr()) == 0).then(|| {
+                let status = status.assume_init();
+                (status.st_dev, status.st_ino)
+            })
+        }
+    };
+    identity(file).is_some_and(|found| identity(ARRAY_FD) == Some(found))
+}
+
 // -- time ----------------------------------------------------------------------------------------
 
 /// The virtual clock for `CLOCK_MONOTONIC`, the system's for the rest.
@@ -273,6 +317,7 @@ pub unsafe extern "C" fn io_submit(
             },
             block: address.expose_provenance(),
             data: block.data,
+            alone: false,
         });
     }
     count as c_int

@@ -26,6 +26,8 @@ pub struct Request {
     pub block: usize,
     /// The caller's own data, handed back with the completion.
     pub data: u64,
+    /// The job waits for this one alone: its end is told by `World::ended`, not by `completed`.
+    pub alone: bool,
 }
 
 /// A completed I/O.
@@ -49,6 +51,16 @@ enum State {
     Running,
     /// Until so many completions are there, or until a time.
     Waiting { wanted: usize, wake: u64 },
+    /// Until the I/O that it waits for alone has ended.
+    WaitingForOne,
+}
+
+/// How an I/O that a job waits for alone ended.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    /// As `Completion::result`.
+    result: i64,
+    at: u64,
 }
 
 #[derive(Debug)]
@@ -59,6 +71,7 @@ struct Job {
     completed: VecDeque<Completion>,
     /// When the last of `completed` came.
     latest: u64,
+    ended: Option<End>,
     under_way: usize,
 }
 
@@ -107,6 +120,7 @@ impl World {
             order,
             completed: VecDeque::new(),
             latest: 0,
+            ended: None,
             under_way: 0,
         };
         let free = self.jobs.iter().position(|job| job.state == State::Free);
@@ -227,21 +241,38 @@ impl World {
         self.jobs[place].state = State::Waiting { wanted, wake };
     }
 
+    /// The running job asks at `now` for what was written to be on stable media, and waits.
+    pub fn flush(&mut self, place: usize, now: u64) {
+        let request = Request {
+            op: Op::Flush,
+            alone: true,
+            ..Request::default()
+        };
+        self.submit(place, request, now);
+        self.jobs[place].state = State::WaitingForOne;
+    }
+
+    /// How the I/O that the job waited for alone ended: bytes moved, or a negative error number.
+    pub fn ended(&mut self, place: usize) -> i64 {
+        let end = self.jobs[place].ended.take();
+        end.map_or(-i64::from(libc::EIO), |end| end.result)
+    }
+
     /// Gives the turn to the next job, at `now` or later. Returns its place and the time; none
     /// if no job waits.
     pub fn next(&mut self, now: u64) -> Option<(usize, u64)> {
         debug_assert!(!self.someone_runs());
         loop {
             let waiting = self.jobs.iter().enumerate().filter_map(|(place, job)| {
-                let State::Waiting { wanted, wake } = job.state else {
-                    return None;
+                let ready = match job.state {
+                    State::Waiting { wanted, wake } if job.completed.len() >= wanted => {
+                        job.latest.min(wake)
+                    }
+                    State::Waiting { wake, .. } => wake,
+                    State::WaitingForOne => job.ended.map_or(NEVER, |end| end.at),
+                    _ => return None,
                 };
-                let ready = if job.completed.len() >= wanted {
-                    job.latest
-                } else {
-                    wake
-                };
-                Some((ready.min(wake), job.order, place))
+                Some((ready, job.order, place))
             });
             let (ready, _, place) = waiting.min()?;
             let base = self.base.expect("a job has begun");
@@ -283,11 +314,15 @@ impl World {
 
     fn complete(&mut self, mark: u32, result: i64, at: u64) {
         let (tag, place) = (mark / MAX_JOBS, (mark % MAX_JOBS) as usize);
-        let Request { block, data, .. } = self.requests[tag as usize];
+        let Request {
+            block, data, alone, ..
+        } = self.requests[tag as usize];
         self.free.push(tag);
         let job = &mut self.jobs[place];
         job.under_way -= 1;
-        if job.state != State::Free {
+        if alone {
+            job.ended = Some(End { result, at });
+        } else if job.state != State::Free {
             job.completed.push_back(Completion {
                 block,
                 data,
@@ -403,6 +438,21 @@ mod tests {
         world.submit(sleeper, beyond, start + 1000);
         let failed = world.completed(sleeper).pop_front().unwrap();
         assert_eq!(failed.result, -i64::from(libc::EIO));
+    }
+
+    #[test]
+    fn a_flush_is_waited_for_alone_and_leaves_other_completions_to_be_taken() {
+        let mut world = world(1, vec![]);
+        let job = world.join(1).unwrap();
+        let start = world.begin(0);
+        world.next(start).unwrap();
+        world.submit(job, read(7), start);
+        world.flush(job, start + 10);
+        // One server: the flush is done after two services, the read before it.
+        assert_eq!(world.next(start + 10), Some((job, start + 1_000_000)));
+        assert_eq!(world.ended(job), 0);
+        assert_eq!(world.completed(job).len(), 1);
+        assert_eq!(world.under_way(job), 0);
     }
 
     #[test]
