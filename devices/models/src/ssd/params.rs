@@ -32,8 +32,8 @@ pub struct SsdParams {
     pub capacity_bytes: u64,
     /// Bytes of a mapping unit.
     pub unit_bytes: u32,
-    /// True if the map resolves sectors, so that a write costs its own bytes wherever it starts;
-    /// false if a write that covers part of a unit reads the rest of it first.
+    /// True if the map resolves sectors, so that a write costs its own bytes, rounded up to whole
+    /// units, wherever it starts; false if a write that covers part of a unit reads the rest first.
     #[serde(default)]
     pub sector_mapping: bool,
     /// Bytes that the data sheet lets the host write in the drive's life; 0 if it does not say.
