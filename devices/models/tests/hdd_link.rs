@@ -266,6 +266,34 @@ fn a_full_cache_slows_writes_to_the_mediums_pace() {
 }
 
 #[test]
+fn what_a_stream_left_behind_does_not_hold_the_cache() {
+    let mut cache = cached(16, 0.5);
+    cache.1["sectors"] = json!(1000);
+    let policy = json!({"policy": "shortest_access", "ageing": 0.001});
+    let mut rig = Rig::new(&changed(&[cache, ("/scheduler", policy)]));
+    // Runs far off fill the cache; a stream then has always a command nearer to the head.
+    for cylinder in 0..10 {
+        let lbn = (900 + cylinder * 10) * 200;
+        rig.submit(Op::Write, lbn * SECTOR, 100 * SECTOR);
+    }
+    let mut next = 0;
+    let (_, rate) = rig.closed_loop(16, 2000, |_| {
+        next += 20;
+        (Op::Write, (next - 20) * SECTOR, 20 * SECTOR)
+    });
+    let figures = rig.device.figures();
+    let hits = figures
+        .iter()
+        .find(|figure| figure.0 == "write_hit_ratio")
+        .unwrap()
+        .1;
+    assert!(hits > 0.3, "{figures:?} {rate}");
+    // The medium passes 100 sectors in 11 ms.
+    assert!(rate > 0.9 * 5.0 / 11e-3, "{rate}");
+    rig.device.check().unwrap();
+}
+
+#[test]
 fn shortest_access_beats_ascending_beats_first_come() {
     let rate = |policy: Value| {
         let points = json!([[1, 1_000_000], [1000, 15_000_000]]);

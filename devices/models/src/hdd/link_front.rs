@@ -172,15 +172,22 @@ impl LinkFront {
     #[inline]
     fn dispatch<P: Port>(&mut self, model: &Model, port: &mut P) {
         let pressed = self.cache.as_ref().is_some_and(|cache| {
-            cache.presses() || self.queue.defers() || !self.flushing.is_empty()
+            cache.presses()
+                || cache.is_overdue()
+                || self.queue.defers()
+                || !self.flushing.is_empty()
         });
         if self.queue.is_empty() && !pressed {
             return;
         }
         let start = self.interrupt(model, port.now());
         let command = self.queue.choose(model, &self.arm, self.at, start);
-        // Only a run that is reached sooner than the command is of interest.
-        let bound = command.map_or(u64::MAX, |(_, time)| time.max(0) as u64);
+        let overdue = self.cache.as_ref().is_some_and(|cache| cache.is_overdue());
+        // Only a run that is reached sooner than the command is of interest, or one that is overdue.
+        let bound = match command {
+            Some((_, time)) if !overdue => time.max(0) as u64,
+            _ => u64::MAX,
+        };
         let run = match &self.cache {
             Some(cache) if pressed => cache.choose(model, &self.arm, self.at, start, bound),
             _ => None,
@@ -189,6 +196,9 @@ impl LinkFront {
             (_, Some((slot, _))) => self.destage(model, port, slot, start),
             (Some((index, _)), None) => {
                 let waiting = self.queue.take(index);
+                if let (true, Some(cache)) = (waiting.deferred, &mut self.cache) {
+                    cache.passed_by(u64::from(waiting.sectors));
+                }
                 self.serve(model, port, &waiting, start);
             }
             (None, None) => {}

@@ -83,6 +83,10 @@ pub struct WriteCache {
     epoch: u32,
     /// Runs of epochs before `epoch`, the one being written included.
     old: u32,
+    /// Sectors that found no room and went to the medium since a run was last written out.
+    passed_by: u64,
+    /// What is old goes before commands.
+    overdue: bool,
 }
 
 impl WriteCache {
@@ -103,6 +107,8 @@ impl WriteCache {
             writing: None,
             epoch: 0,
             old: 0,
+            passed_by: 0,
+            overdue: false,
         }
     }
 
@@ -135,6 +141,24 @@ impl WriteCache {
     pub fn flush(&mut self) {
         self.epoch += 1;
         self.old = self.waiting() as u32 + u32::from(self.writing.is_some());
+    }
+
+    /// A write that found no room goes to the medium. When as much as the cache holds has gone past
+    /// its runs and none of them was written out, none would ever be: then they go first.
+    pub fn passed_by(&mut self, sectors: u64) {
+        self.passed_by += sectors;
+        if self.passed_by >= self.sectors_max && !self.overdue && self.waiting() > 0 {
+            // Those that a flush waits for come first, if one does.
+            if self.flushed() {
+                self.flush();
+            }
+            self.overdue = true;
+        }
+    }
+
+    /// True if runs go before commands.
+    pub fn is_overdue(&self) -> bool {
+        self.overdue
     }
 
     /// True if everything that came before the last call of `flush` is on the medium.
@@ -386,6 +410,7 @@ impl WriteCache {
     /// Begins to write a run: its first sector and the one after its last.
     pub fn start(&mut self, slot: u16) -> (u64, u64) {
         debug_assert!(self.writing.is_none());
+        self.passed_by = 0;
         let extent = self.remove(slot);
         // It holds its sectors until it is on the medium.
         self.sectors += extent.end - extent.lbn;
@@ -399,6 +424,7 @@ impl WriteCache {
         if let Some((lbn, end, epoch)) = self.writing.take() {
             self.sectors -= end - lbn;
             self.old -= u32::from(epoch < self.epoch);
+            self.overdue &= self.old > 0;
         }
     }
 
@@ -410,6 +436,7 @@ impl WriteCache {
         self.bins.fill(NONE);
         self.occupied.fill(0);
         (self.sectors, self.longest, self.old) = (0, 0, 0);
+        (self.passed_by, self.overdue) = (0, false);
         self.writing = None;
     }
 
