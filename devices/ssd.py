@@ -16,9 +16,9 @@ from raidlab.devices.ssd_heat import Heat
 from raidlab.devices.ssd_nand import WORKING_BLOCKS, Nand
 from raidlab.devices.units import Duration, Frequency, Rate, Share, Size
 
-_SOAKED_TIME_CONSTANT_S = 0.4
 _LEVELLING_NEEDS = 6
 """Least `start_free_blocks` with which cold data are moved, as in the engine."""
+_SOAKED_TIME_CONSTANT_S = 0.4
 _SOAKED_INTERVAL_NS = 500_000
 
 

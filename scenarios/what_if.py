@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from raidlab.devices.catalogue import find
 from raidlab.devices.faults import SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.units import FREQUENCY
@@ -102,7 +101,7 @@ def _cases(scenario: Scenario) -> Iterator[tuple[str, Callable[[], Scenario]]]:
     yield "twice the drives", lambda: _with_drives(scenario, "drives")
     if any(array.get("tier") for array in plan["arrays"]):
         yield "twice the SSDs of the tier", lambda: _with_drives(scenario, "cache_tier")
-    yield "a host CPU twice as fast", lambda: _with_clock(scenario, 2.0)
+    yield "a host CPU twice as fast", lambda: _with_twice_the_clock(scenario)
     yield _planned(scenario, "twice the load threads", _double_threads)
 
 
@@ -156,15 +155,15 @@ def _double_threads(plan: Plan) -> None:
         workload["threads"] *= 2
 
 
-def _with_clock(scenario: Scenario, factor: float) -> Scenario:
+def _with_twice_the_clock(scenario: Scenario) -> Scenario:
     """With all that the host's CPU does faster: I/Os, parity, page cache, maps of its drives."""
     tree = json.loads(json.dumps(dict(scenario.written), default=str))
     host = tree.setdefault("host", {})
-    spec = find(host.get("model", "generic"), _folder(scenario), HostSpec).spec
+    spec = scenario.models[host.get("model", "generic")].spec
     if not isinstance(spec, HostSpec):
         raise AssertionError("the host of a scenario is a host")
     clock = FREQUENCY.convert(host["clock"]) if "clock" in host else spec.clock
-    host["clock"] = f"{factor * clock:.0f} Hz"
+    host["clock"] = f"{2 * clock:.0f} Hz"
     return _built(scenario, tree)
 
 
@@ -175,10 +174,6 @@ def _with_drives(scenario: Scenario, which: str) -> Scenario:
         for entry in (holder or {}).get("drives", ()):
             entry["count"] = 2 * entry.get("count", 1)
     return _built(scenario, tree)
-
-
-def _folder(scenario: Scenario) -> Path | None:
-    return Path(scenario.path).parent if scenario.path else None
 
 
 def _built(scenario: Scenario, tree: Plan) -> Scenario:

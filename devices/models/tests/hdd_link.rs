@@ -43,6 +43,11 @@ fn changed(changes: &[(&str, Value)]) -> DeviceParams {
 
 const SECTOR: u64 = 512;
 
+fn figure(rig: &Rig, name: &str) -> f64 {
+    let figures = rig.device.figures();
+    figures.iter().find(|figure| figure.0 == name).unwrap().1
+}
+
 fn parts(io: &raidlab_kernel::Io) -> [u64; 4] {
     [Part::Overhead, Part::Seek, Part::Rotation, Part::Transfer].map(|part| io.parts[part].0)
 }
@@ -253,13 +258,8 @@ fn a_full_cache_slows_writes_to_the_mediums_pace() {
     let (_, rate) = rig.closed_loop(32, 20_000, |draws| {
         (Op::Write, draws.below(20_000) * 10 * SECTOR, SECTOR)
     });
-    let figures = rig.device.figures();
-    let destaged = figures
-        .iter()
-        .find(|figure| figure.0 == "destaged_runs")
-        .unwrap()
-        .1;
-    assert!(destaged > 5_000.0, "{figures:?}");
+    let destaged = figure(&rig, "destaged_runs");
+    assert!(destaged > 5_000.0, "{destaged}");
     // Ascending runs around the platter: between a tenth of a turn and a turn each.
     assert!((100.0..1000.0).contains(&rate), "{rate}");
     rig.device.check().unwrap();
@@ -281,13 +281,8 @@ fn what_a_stream_left_behind_does_not_hold_the_cache() {
         next += 20;
         (Op::Write, (next - 20) * SECTOR, 20 * SECTOR)
     });
-    let figures = rig.device.figures();
-    let hits = figures
-        .iter()
-        .find(|figure| figure.0 == "write_hit_ratio")
-        .unwrap()
-        .1;
-    assert!(hits > 0.3, "{figures:?} {rate}");
+    let hits = figure(&rig, "write_hit_ratio");
+    assert!(hits > 0.3, "{hits} {rate}");
     // The medium passes 100 sectors in 11 ms.
     assert!(rate > 0.9 * 5.0 / 11e-3, "{rate}");
     rig.device.check().unwrap();

@@ -171,18 +171,15 @@ impl LinkFront {
     /// Gives the arm its next work, if there is any.
     #[inline]
     fn dispatch<P: Port>(&mut self, model: &Model, port: &mut P) {
+        let overdue = self.cache.as_ref().is_some_and(|cache| cache.is_overdue());
         let pressed = self.cache.as_ref().is_some_and(|cache| {
-            cache.presses()
-                || cache.is_overdue()
-                || self.queue.defers()
-                || !self.flushing.is_empty()
+            cache.presses() || overdue || self.queue.defers() || !self.flushing.is_empty()
         });
         if self.queue.is_empty() && !pressed {
             return;
         }
         let start = self.interrupt(model, port.now());
         let command = self.queue.choose(model, &self.arm, self.at, start);
-        let overdue = self.cache.as_ref().is_some_and(|cache| cache.is_overdue());
         // Only a run that is reached sooner than the command is of interest, or one that is overdue.
         let bound = match command {
             Some((_, time)) if !overdue => time.max(0) as u64,

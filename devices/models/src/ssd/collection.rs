@@ -29,7 +29,9 @@ pub enum Policy {
     CostBenefit,
 }
 
-/// Least `start_free_blocks` under which `wear_gap` has an effect.
+/// Least `start_free_blocks` under which `wear_gap` has an effect: collection begins with one free
+/// block less. A full block is then emptied in step with the host although it frees nothing: when
+/// its data have taken one and the host's meanwhile another, a die still has more than it keeps.
 pub(super) const LEVELLING_NEEDS: u32 = 6;
 
 /// Garbage collection in the plan.

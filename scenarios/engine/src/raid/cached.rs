@@ -220,30 +220,22 @@ impl System {
 
     /// Write data are in memory: they go into the cache, or on to the drives.
     pub(crate) fn write_on(&mut self, id: IoId, now: Time) {
-        let io = &self.ios[id];
-        let (array, offset, bytes) = (io.array, io.offset, io.bytes);
+        let array = self.ios[id].array;
         let Some(controller) = self.arrays[array as usize].controller else {
             return self.write_drives(id, now);
         };
-        let back = self.goes_back(controller, id);
-        let volume = self.raid.volumes[array as usize].as_ref();
-        let caching = volume.and_then(|volume| volume.caching.as_ref());
-        let store = self.raid.stores[controller as usize].as_mut();
-        let (Some(caching), Some(store)) = (caching, store) else {
-            return self.write_drives(id, now);
-        };
-        if !back {
+        if !self.goes_back(controller, id) {
             // Older data must reach the drives first.
-            let dirty = |(key, sectors)| store.cache.is_dirty_at(key, sectors);
-            if !caching.lines(offset, bytes).any(dirty) {
+            if !self.send_older_data(controller, id) {
                 return self.write_past_cache(id, now);
             }
-            store.waiting.push(&mut self.ios, id);
-            store.sweep = store.cache.groups_waiting();
-            self.send_older_data(controller, id);
+            if let Some(store) = self.raid.stores[controller as usize].as_mut() {
+                store.waiting.push(&mut self.ios, id);
+                store.sweep = store.cache.groups_waiting();
+            }
             return self.destage(controller, now);
         }
-        if store.waiting.is_empty() && self.put_in_cache(controller, id) {
+        if self.first_waiting(controller).is_none() && self.put_in_cache(controller, id) {
             self.written_back(controller, id, now);
         } else if let Some(store) = self.raid.stores[controller as usize].as_mut() {
             store.waiting.push(&mut self.ios, id);
@@ -278,8 +270,7 @@ impl System {
         store.counts.writes += 1;
         let mut hit = true;
         for (key, sectors) in caching.lines(io.offset, io.bytes) {
-            let piece = volume.geometry.piece(caching.offset(key), 1);
-            let group = volume.group(piece.stripe, piece.column);
+            let group = volume.group_at(caching.offset(key));
             let space = caching.space_of(&store.cache, tier, group);
             hit &= store.cache.write(key, sectors, space, group);
         }
@@ -328,12 +319,9 @@ impl System {
             let may = if back {
                 self.put_in_cache(controller, id)
             } else {
-                !self.dirty_below(controller, id)
+                !self.send_older_data(controller, id)
             };
             if !may {
-                if !back {
-                    self.send_older_data(controller, id);
-                }
                 return;
             }
             if let Some(store) = self.raid.stores[controller as usize].as_mut() {
@@ -353,35 +341,24 @@ impl System {
         store.waiting.front()
     }
 
-    /// Older data that a write waits for go out next.
-    fn send_older_data(&mut self, controller: u32, id: IoId) {
+    /// Older data of a write's range that are not on the drives go out next. False if the cache
+    /// holds none.
+    fn send_older_data(&mut self, controller: u32, id: IoId) -> bool {
         let io = &self.ios[id];
         let volume = self.raid.volumes[io.array as usize].as_ref();
         let caching = volume.and_then(|volume| volume.caching.as_ref());
         let store = self.raid.stores[controller as usize].as_mut();
         let (Some(volume), Some(caching), Some(store)) = (volume, caching, store) else {
-            return;
+            return false;
         };
         let dirty = |&(key, sectors): &(u64, _)| store.cache.is_dirty_at(key, sectors);
-        if let Some((key, _)) = caching.lines(io.offset, io.bytes).find(dirty) {
-            let piece = volume.geometry.piece(caching.offset(key), 1);
-            let group = volume.group(piece.stripe, piece.column);
-            let tier = self.raid.tiers[io.array as usize].as_ref();
-            let space = caching.space_of(&store.cache, tier, group);
-            store.cache.go_on_from(space, group);
-        }
-    }
-
-    /// Whether the cache holds older data of a write's range that are not on the drives.
-    fn dirty_below(&self, controller: u32, id: IoId) -> bool {
-        let io = &self.ios[id];
-        let store = self.raid.stores[controller as usize].as_ref();
-        let caching = self.volume(io.array).caching.as_ref();
-        match (store, caching) {
-            (Some(store), Some(caching)) => caching
-                .lines(io.offset, io.bytes)
-                .any(|(key, sectors)| store.cache.is_dirty_at(key, sectors)),
-            _ => false,
-        }
+        let Some((key, _)) = caching.lines(io.offset, io.bytes).find(dirty) else {
+            return false;
+        };
+        let group = volume.group_at(caching.offset(key));
+        let tier = self.raid.tiers[io.array as usize].as_ref();
+        let space = caching.space_of(&store.cache, tier, group);
+        store.cache.go_on_from(space, group);
+        true
     }
 }

@@ -218,6 +218,12 @@ impl Volume {
         }
     }
 
+    /// The group of a byte.
+    pub fn group_at(&self, offset: u64) -> u64 {
+        let piece = self.geometry.piece(offset, 1);
+        self.group(piece.stripe, piece.column)
+    }
+
     /// Number of groups, and sectors of one.
     pub fn groups(&self) -> (u64, u32) {
         let unit = (self.geometry.unit() / SECTOR) as u32;

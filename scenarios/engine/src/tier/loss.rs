@@ -123,8 +123,7 @@ impl System {
         for (key, sectors) in caching.lines(offset, bytes) {
             let clean = store.cache.clean_at(key, sectors);
             if clean != 0 && !past {
-                let piece = volume.geometry.piece(caching.offset(key), 1);
-                let group = volume.group(piece.stripe, piece.column);
+                let group = volume.group_at(caching.offset(key));
                 let space = caching.space_of(&store.cache, Some(tier), group);
                 store.cache.write(key, clean, space, group);
             }

@@ -2,13 +2,10 @@
 
 use super::{Translation, Work};
 use crate::ssd::allocation::{Origin, Victim};
-use crate::ssd::collection::{self, CollectionParams, Policy};
+use crate::ssd::collection::{self, CollectionParams, LEVELLING_NEEDS, Policy};
 
 /// Free blocks that a die keeps for the frontiers: what goes beyond them is to spare.
 const KEPT_FREE: usize = 2;
-/// Free blocks with which wear is levelled: a full block is emptied in step with the host although
-/// it frees nothing, so one more is needed for its data and one for what the host writes meanwhile.
-const LEVELS: usize = KEPT_FREE + 3;
 /// A die that has fewer free blocks than collection aims at empties a victim by one part in so
 /// many of the host's writes sooner: what bad victims have cost comes back.
 const CATCHING_UP: u32 = 4;
@@ -185,7 +182,7 @@ impl Translation {
         let range = (die * self.shape.blocks_per_die, self.shape.blocks_per_die);
         let per_block = self.block_of.get();
         let (free, gap) = (self.dies[die as usize].free.len(), self.params.wear_gap);
-        if need == Need::Pace && gap > 0 && free >= LEVELS {
+        if need == Need::Pace && gap > 0 && free + 1 >= LEVELLING_NEEDS as usize {
             if let Some(block) = collection::least_worn(&self.blocks, range, gap) {
                 self.empty(die, block, per_block - self.blocks.valid(block));
                 return true;

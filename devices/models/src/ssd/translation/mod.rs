@@ -402,10 +402,10 @@ impl Translation {
         }
         // They are in the order of wear if that is levelled: what is moved is cold, and rests a
         // worn block.
-        let rests = self.params.level_wear && origin == Origin::Collection;
-        let block = match rests {
-            true => books.free.pop_back(),
-            false => books.free.pop_front(),
+        let block = if self.params.level_wear && origin == Origin::Collection {
+            books.free.pop_back()
+        } else {
+            books.free.pop_front()
         };
         let block = block.expect("a die keeps a free block for garbage collection");
         self.map.rewrite(block);

@@ -176,13 +176,7 @@ fn apart_frontiers_never_cost_more_under_a_hot_spot() {
 fn wear_levelling_keeps_cold_blocks_from_lagging() {
     let mut gaps = [0; 2];
     for (index, wear_gap) in [0, 8].into_iter().enumerate() {
-        let params = CollectionParams {
-            wear_gap,
-            level_wear: true,
-            start_free_blocks: LEVELLING_NEEDS,
-            ..CollectionParams::default()
-        };
-        let mut drive = drive(0.85, 256, 32, params);
+        let mut drive = drive(0.85, 256, 32, levelling(wear_gap));
         let mut draws = Stream::new(1, "test", "hot spot");
         let hot = u64::from(drive.shape.units) / 4;
         for _ in 0..120 * hot {
@@ -192,6 +186,16 @@ fn wear_levelling_keeps_cold_blocks_from_lagging() {
         gaps[index] = most - least;
     }
     assert!(gaps[1] <= 10 && gaps[1] < gaps[0], "{gaps:?}");
+}
+
+/// Wear is levelled; cold data move once a block lags by so many erases.
+fn levelling(wear_gap: u32) -> CollectionParams {
+    CollectionParams {
+        wear_gap,
+        level_wear: true,
+        start_free_blocks: LEVELLING_NEEDS,
+        ..CollectionParams::default()
+    }
 }
 
 /// Units that a write moves at most, in step with it or while it waits.
@@ -212,14 +216,8 @@ fn most_moved_at_once(params: CollectionParams, area: f64) -> u64 {
 
 #[test]
 fn cold_data_move_in_step_with_the_host() {
-    let levelled = CollectionParams {
-        wear_gap: 8,
-        level_wear: true,
-        start_free_blocks: LEVELLING_NEEDS,
-        ..CollectionParams::default()
-    };
     // A block of 32 units full of cold data is moved on the way, not while a write waits.
-    assert!(most_moved_at_once(levelled, 0.25) <= 16);
+    assert!(most_moved_at_once(levelling(8), 0.25) <= 16);
 }
 
 #[test]
