@@ -72,6 +72,8 @@ class Firmware(Table):
     """Core time of each mapping unit that is written."""
     move_unit: Duration = 0
     """Core time of each mapping unit that garbage collection moves."""
+    move_batch: int = Field(default=1, ge=1, le=65536)
+    """Units that collection gathers until a core moves them, one behind the other."""
     fetch_unit: Duration = 0
     """Time to fetch each mapping unit of a write from the host, over the link's own."""
     read_latency: Duration = 0
@@ -97,9 +99,11 @@ class Firmware(Table):
     turns; left out for one that serves them side by side."""
 
     def faults(self) -> Iterator[Fault]:
-        """Work behind the NAND on several cores."""
+        """Work behind the NAND on several cores, batches of moves that cost nothing."""
         if self.cores > 1 and (self.finish or self.finish_unit):
             yield Fault("cores", self.cores, "1 beside `finish` and `finish_unit`")
+        if self.move_batch > 1 and not self.move_unit:
+            yield Fault("move_batch", self.move_batch, "1 without `move_unit`, which it gathers")
 
     def to_plan(self, clock: float | None) -> dict[str, Any]:
         """`FirmwareParams` of the native models, beside a host whose CPU runs at `clock` hertz."""
@@ -113,6 +117,7 @@ class Firmware(Table):
             "write_unit_ns": round(self.write_unit * scale),
             "spread": self.spread,
             "move_unit_ns": round(self.move_unit * scale),
+            "move_batch": self.move_batch,
             "fetch_unit_ns": self.fetch_unit,
             "read_latency_ns": self.read_latency,
             "write_latency_ns": self.write_latency,

@@ -15,6 +15,8 @@ from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import DriveOptions, PastLoad
 from raidlab.devices.ssd import SsdSpec
 from raidlab.scenarios import _engine
+from raidlab.scenarios.simulate import simulate
+from raidlab.scenarios.system import build_scenario
 
 BY_32 = {"kind": "closed", "outstanding": 32, "think_ns": 0}
 
@@ -136,6 +138,35 @@ def test_a_map_on_the_host_is_as_fast_as_its_cpu() -> None:
     assert at_twice["move_unit_ns"] == pytest.approx(at_its_own["move_unit_ns"] / 2, abs=1)
     assert at_twice["write_latency_ns"] == at_its_own["write_latency_ns"]
     assert firmware("p3700-800", 5.86e9) == firmware("p3700-800", None)
+
+
+def test_a_mirror_waits_for_the_card_that_moves_a_batch(tmp_path: Path) -> None:
+    """RAID 1 of ioDrives copies files, one request at a time, at 0.87 of a card's rate
+    (published), since a write waits for the slower card."""
+    smooth = tmp_path / "smooth.toml"
+    smooth.write_text(
+        'kind = "ssd"\nlike = "iodrive-320"\nname = "smooth"\n[firmware]\nmove_batch = 1\n'
+    )
+
+    def ratio(model: str) -> float:
+        load = {"profile": "file-copy", "area": "32 GB", "outstanding": 1, "target": "data"}
+        run = {"warm_up": "0.5 s", "duration": "4 s", "precondition": "steady-state"}
+        rates = []
+        for level, count in (("jbod", 1), ("raid1", 2)):
+            array = {"name": "data", "level": level, "software_raid": "os"}
+            array["drives"] = [{"model": model, "count": count}]
+            tree = {"array": [array], "workload": [load], "run": run}
+            rates.append(simulate(build_scenario(tree)).results[0]["iops"])
+        return rates[1] / rates[0]
+
+    assert ratio("iodrive-320") == pytest.approx(0.87, abs=0.06)
+    assert ratio(str(smooth)) > ratio("iodrive-320") + 0.05
+
+
+def test_batches_of_moves_that_cost_nothing_are_refused(tmp_path: Path) -> None:
+    path = SPECS / "ssd" / "p3700-800.toml"
+    error = changed(path, tmp_path, ("[firmware]", "[firmware]\nmove_batch = 8"))
+    assert "1 without `move_unit`" in str(error)
 
 
 def test_compressible_data_cost_fewer_bytes_of_nand_and_fewer_moves() -> None:

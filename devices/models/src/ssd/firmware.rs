@@ -31,6 +31,9 @@ pub struct FirmwareParams {
     /// Core time of each mapping unit that garbage collection moves.
     #[serde(default)]
     pub move_unit_ns: Nanos,
+    /// Units that collection gathers until a core moves them, one behind the other.
+    #[serde(default = "one")]
+    pub move_batch: u32,
     /// Time to fetch each mapping unit of a write from the host, over the link's own; holds no
     /// core.
     #[serde(default)]
@@ -65,6 +68,10 @@ pub struct FirmwareParams {
     pub turn_ns: Option<Nanos>,
 }
 
+fn one() -> u32 {
+    1
+}
+
 /// The cores in a run.
 #[derive(Debug)]
 pub(super) struct Firmware {
@@ -75,12 +82,15 @@ pub(super) struct Firmware {
     ahead: Option<Channel>,
     /// All work of that core, done or ahead.
     given: Nanos,
+    /// Units that collection has gathered since the last batch.
+    gathered: u32,
     draws: Stream,
 }
 
 impl Firmware {
-    /// `mapped` is the mapped share of the NAND.
-    pub(super) fn new(params: &FirmwareParams, mapped: f64, draws: Stream) -> Firmware {
+    /// `mapped` is the mapped share of the NAND. How far a batch has been gathered before the run
+    /// is drawn: two drives with one past do not stop together.
+    pub(super) fn new(params: &FirmwareParams, mapped: f64, mut draws: Stream) -> Firmware {
         let lookup = Nanos((params.lookup_unit_ns.0 as f64 * mapped) as u64);
         let mut own = *params;
         own.write_unit_ns += lookup;
@@ -93,6 +103,10 @@ impl Firmware {
         Firmware {
             params: own,
             cores: Stations::new(params.cores as usize),
+            gathered: match params.move_batch {
+                1 => 0,
+                batch => draws.below(u64::from(batch)) as u32,
+            },
             draws,
             given: Nanos::ZERO,
             ahead: (params.finish_ns + params.finish_unit_ns > Nanos::ZERO).then(Channel::default),
@@ -128,12 +142,16 @@ impl Firmware {
             .unwrap_or(self.params.read_unit_ns)
     }
 
-    /// A core updates the map for `units` that garbage collection moves.
+    /// Garbage collection moves `units`: a core does so once a batch of them is gathered.
     #[inline]
     pub(super) fn moves(&mut self, units: u32, now: Time) {
-        if self.params.move_unit_ns > Nanos::ZERO {
-            let work = self.params.move_unit_ns * u64::from(units);
-            self.work(now, work);
+        if self.params.move_unit_ns == Nanos::ZERO {
+            return;
+        }
+        self.gathered += units;
+        if self.gathered >= self.params.move_batch {
+            let units = std::mem::take(&mut self.gathered);
+            self.work(now, self.params.move_unit_ns * u64::from(units));
         }
     }
 
@@ -190,6 +208,7 @@ mod tests {
             read_unit_ns: Nanos(0),
             write_unit_ns: Nanos(0),
             move_unit_ns: Nanos(0),
+            move_batch: 1,
             fetch_unit_ns: Nanos(0),
             read_latency_ns: Nanos(0),
             write_latency_ns: Nanos(0),
@@ -241,6 +260,28 @@ mod tests {
             let whole = Nanos(20_000) + finish_ns;
             assert_eq!(firmware.busy_until(Time(200_000)), (whole, 1));
         }
+    }
+
+    #[test]
+    fn what_collection_gathers_holds_the_core_at_once() {
+        let params = FirmwareParams {
+            move_unit_ns: Nanos(1_000),
+            move_batch: 4,
+            ..params()
+        };
+        let mut firmware = Firmware::new(&params, 0.0, Stream::new(1, "drive", "firmware"));
+        // A unit and a command of 10 us every 100 us: one command in four waits, for four units.
+        let mut waits: Vec<u64> = (0..400u64)
+            .map(|n| {
+                let now = Time(n * 100_000);
+                firmware.moves(1, now);
+                (firmware.process(Op::Read, 1, false, now).start - now).0
+            })
+            .collect();
+        assert_eq!(waits.iter().sum::<u64>(), 400_000);
+        waits.sort_unstable();
+        waits.dedup();
+        assert_eq!(waits, [0, 4_000]);
     }
 
     #[test]

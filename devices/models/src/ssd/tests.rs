@@ -114,6 +114,7 @@ fn params() -> SsdParams {
             stream_unit_ns: None,
             write_unit_ns: Nanos(0),
             move_unit_ns: Nanos(0),
+            move_batch: 1,
             fetch_unit_ns: Nanos(0),
             read_latency_ns: Nanos(1_000),
             write_latency_ns: Nanos(0),
