@@ -32,8 +32,9 @@ def busiest(components: Sequence[Component], count: int = 2) -> list[str]:
     """The busiest components in words, `x at 99 %`, the busiest of each group only.
 
     Sixteen drives that are equally busy are one bottleneck, not the first sixteen: drives of one
-    array are a group, and so are their links and the cores of their firmware. A queue that is full
-    because a component behind it is busy all the time comes behind that one.
+    array are a group, so are their links and the cores of their firmware, and so are the host's
+    threads and the cores that they share. A queue that is full because a component behind it is
+    busy all the time comes behind that one.
     """
     told: dict[str, str] = {}
     for component in sorted(components, key=_rank):
@@ -52,7 +53,7 @@ def _group(component: Component) -> str:
     array, slash, _ = name.partition("/")
     if kind in ("drive", "link", "firmware") and slash:
         return f"{kind} of {array}"
-    return f"{kind} {'threads' if kind == 'host' else name}"
+    return "host" if kind in ("cpu", "host") else f"{kind} {name}"
 
 
 def _name(component: Component) -> str:

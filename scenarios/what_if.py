@@ -102,6 +102,8 @@ def _cases(scenario: Scenario) -> Iterator[tuple[str, Callable[[], Scenario]]]:
     if any(array.get("tier") for array in plan["arrays"]):
         yield "twice the SSDs of the tier", lambda: _with_drives(scenario, "cache_tier")
     yield "a host CPU twice as fast", lambda: _with_twice_the_clock(scenario)
+    if _shares_cores(plan):
+        yield _planned(scenario, "twice the host cores", _double_cores)
     yield _planned(scenario, "twice the load threads", _double_threads)
 
 
@@ -118,6 +120,13 @@ def _matters(plan: Any, key: str) -> bool:
     if key == "parity_bytes_per_s":
         return parity
     return key != "memory_bytes_per_s" or parity or _cached(plan)
+
+
+def _shares_cores(plan: Any) -> bool:
+    """Whether loads have more threads than cores; what writes back for one is a thread, too."""
+    cores: int = plan["host"]["cores"]
+    threads: int = sum(load["threads"] + ("page_cache" in load) for load in plan["workloads"])
+    return 0 < cores < threads
 
 
 def _planned(
@@ -148,6 +157,10 @@ def _double_links(plan: Plan) -> None:
     for at, link in enumerate(plan["links"]):
         if at not in to_host:
             link["bytes_per_s"] *= 2
+
+
+def _double_cores(plan: Plan) -> None:
+    plan["host"]["cores"] *= 2
 
 
 def _double_threads(plan: Plan) -> None:

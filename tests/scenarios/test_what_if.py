@@ -48,6 +48,29 @@ def test_the_cores_of_an_ssd_can_be_what_holds_it_back() -> None:
     assert shares["data/p3700-800.0"] < 0.9
 
 
+def test_cores_that_many_threads_share_hold_them_back_together() -> None:
+    """Each of 64 threads has a 32nd of one of two cores; twice the cores do twice as much."""
+    tree = {
+        "host": {"model": "ahci", "threads": 64},
+        "array": [{"name": "data", "level": "jbod", "drives": [{"model": "s4610-480"}] * 4}],
+        "workload": [{"rw": "randread", "block_size": "4 KiB", "outstanding": 256}],
+        "run": {"warm_up": "10 ms", "duration": "200 ms"},
+    }
+    scenario = build_scenario(tree)
+    result = simulate(scenario)
+    (row,) = result.results
+    assert row["bottleneck"] == "host CPU, 2 cores at 100 %"
+    assert "SATA 6G" in row["runner_up"]
+    told = {case["change"]: case for case in what_if(scenario, result).what_if}
+    assert _gain(told["twice the host cores"]) > 50
+    tree["host"]["threads"] = 2
+    scenario = build_scenario(tree)
+    result = simulate(scenario)
+    assert "cpu" not in {part["kind"] for part in result.results[0]["components"]}
+    told = {case["change"]: case for case in what_if(scenario, result).what_if}
+    assert "twice the host cores" not in told
+
+
 def test_a_load_is_not_held_back_by_drives_of_another_array() -> None:
     tree = {
         "controller": {"model": "lsi2008"},

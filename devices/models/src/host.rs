@@ -188,6 +188,12 @@ impl Host {
         best
     }
 
+    /// Cores that the threads share; none if each thread has its own.
+    pub fn shared_cores(&self) -> Option<usize> {
+        let shared = !self.cores.is_empty() || self.queues.is_some();
+        shared.then_some(self.params.cores as usize)
+    }
+
     /// CPU time used by each thread up to `now`.
     pub fn busy_until(&self, now: Time) -> impl Iterator<Item = Nanos> + '_ {
         self.threads
@@ -263,6 +269,7 @@ mod tests {
         assert_eq!(host.submit(1, Op::Read, 0, Time(0)).end, Time(10));
         let third = host.submit(2, Op::Read, 0, Time(0));
         assert_eq!((third.start, third.end), (Time(10), Time(20)));
+        assert_eq!(host.shared_cores(), Some(2));
     }
 
     #[test]

@@ -238,7 +238,7 @@ fn timeline(meter: &Meter, until: Time, plan: &Plan) -> Timeline {
 pub struct Component {
     /// The component.
     pub name: String,
-    /// host, controller, queue, parity, memory, link, drive or firmware.
+    /// cpu, host (a thread), controller, queue, parity, memory, link, drive or firmware.
     pub kind: &'static str,
     /// Share of the recorded time that it worked; of a queue, that requests waited for a place in it.
     pub utilization: f64,

@@ -231,8 +231,32 @@ impl StationReport<'_> {
     }
 }
 
+/// The host's cores, where loads have more threads than there are: no thread can be busy all the
+/// time then, but all cores can.
+fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
+    let flushers = system.caches.of_workload.iter().flatten().count();
+    let threads = system.outside_thread as usize + flushers;
+    let cores = system
+        .host
+        .shared_cores()
+        .filter(|&cores| cores < threads)?;
+    let used = system.host.busy_until(at);
+    let used = used.fold(Nanos::ZERO, |sum, busy| sum + busy);
+    // Work that begins on its own does not wait for a core: at the start, or of open arrivals, it
+    // can come to more than they do.
+    let most = at.since(Time::ZERO) * cores as u64;
+    let name = match cores {
+        1 => "host CPU, 1 core".into(),
+        _ => format!("host CPU, {cores} cores"),
+    };
+    Some(StationReport {
+        servers: cores,
+        ..StationReport::new(name, "cpu", used.min(most))
+    })
+}
+
 pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
-    let mut all = Vec::new();
+    let mut all = Vec::from_iter(host_cpu(system, at));
     for (thread, busy) in system.host.busy_until(at).enumerate() {
         if (thread as u32) < system.outside_thread {
             all.push(StationReport::new(

@@ -56,6 +56,43 @@ fn cores_bound_what_threads_do_together() {
     within(iops(&value), 320_000.0, 0.01);
 }
 
+/// The utilisation of the host's cores; none if they are no component.
+fn cpu(value: &Value) -> Option<(String, f64)> {
+    let result = run(&plan(value), || true).expect("a run");
+    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
+    let json = serde_json::to_value(&result).unwrap();
+    let mut components = json["components"].as_array().unwrap().iter();
+    let cpu = components.find(|component| component["kind"] == "cpu")?;
+    let name = cpu["name"].as_str().unwrap();
+    Some((name.into(), cpu["utilization"].as_f64().unwrap()))
+}
+
+/// Each of eight threads has a quarter of one of two cores: no thread is busy, the cores are.
+#[test]
+fn cores_that_threads_share_are_a_component() {
+    let mut value = drive_of_32(8, 64, "none");
+    value["host"] = json!({"submit_ns": 6000, "complete_ns": 4000, "raid_command_ns": 0,
+                           "cores": 2});
+    let (name, share) = cpu(&value).unwrap();
+    assert_eq!(name, "host CPU, 2 cores");
+    within(share, 1.0, 0.001);
+    // From the start on, with turns: what begins there waits for none.
+    value["host"]["scheduler_latency_ns"] = json!(2_000_000);
+    value["warm_up_ns"] = json!(0);
+    within(cpu(&value).unwrap().1, 1.0, 0.001);
+    // 10 us of eight cores' time each.
+    value["workloads"][0]["arrival"]["outstanding"] = json!(8);
+    value["workloads"][0]["threads"] = json!(9);
+    value["host"] = json!({"submit_ns": 0, "complete_ns": 10_000, "raid_command_ns": 0,
+                           "cores": 8});
+    value["warm_up_ns"] = json!(10_000_000);
+    let rate = iops(&value);
+    within(cpu(&value).unwrap().1, rate * 10e-6 / 8.0, 0.01);
+    // A core for each thread: the threads tell it.
+    value["workloads"][0]["threads"] = json!(8);
+    assert_eq!(cpu(&value), None);
+}
+
 /// At depth 1 every completion wakes the thread: 100 + 3 + 2 + 5 us an I/O.
 #[test]
 fn a_thread_that_sleeps_between_ios_is_woken_for_each() {
