@@ -13,6 +13,17 @@ _BUSY = 0.9
 """Utilisation from which on more places in a queue would bring a component little more."""
 
 
+_IN_FRONT = ("host_wait", "controller_wait", "link_wait")
+"""Parts of an I/O's time in which it waits for its turn on the way to the drives."""
+_FOR_DRIVES = (
+    "queue", "overhead", "seek", "rotation", "transfer", "nand_read", "nand_program",
+    "garbage_collection", "service", "cache_wait",
+)  # fmt: skip
+"""Parts in which it is at a drive, or waits for a cache that waits for the drives."""
+_LEAST = 0.01
+"""Share of its time that an I/O is at drives that hold it up, what it waits on the way aside."""
+
+
 def behind(components: Sequence[Component], target: str) -> list[Component]:
     """What a load on the array `target` can meet: all but drives and links of other arrays."""
     own = ("", target, tier_name(target))
@@ -20,12 +31,21 @@ def behind(components: Sequence[Component], target: str) -> list[Component]:
 
 
 def felt(components: Sequence[Component], breakdown_us: Mapping[str, float]) -> list[Component]:
-    """All but the queue of a controller that does not hold this load up, however full it is.
+    """All but what does not hold this load up, however busy it is.
 
-    It does if the load's I/Os wait longer for the controller than they are anywhere else.
+    A controller's queue does if the load's I/Os wait longer for the controller than they are
+    anywhere else. Drives and what makes parity do if I/Os wait for them: where a cache takes all
+    writes and has room, drives may well be busy with what it sends them, but no I/O waits for that.
     """
-    waits = 2 * breakdown_us.get("controller_wait", 0.0) > sum(breakdown_us.values())
-    return [each for each in components if waits or each["kind"] != "queue"]
+
+    def time(*parts: str) -> float:
+        return sum(breakdown_us.get(part, 0.0) for part in parts)
+
+    total = sum(breakdown_us.values())
+    idle = set() if 2 * time("controller_wait") > total else {"queue"}
+    if time(*_FOR_DRIVES) < _LEAST * (total - time(*_IN_FRONT)):
+        idle |= {"drive", "firmware", "parity"}
+    return [each for each in components if each["kind"] not in idle]
 
 
 def busiest(components: Sequence[Component], count: int = 2) -> list[str]:

@@ -16,6 +16,7 @@ COLOURS = ("#1f5fa8", "#d9792b", "#3a8f57", "#b23a48", "#7a5ea8", "#8a6d3b", "#4
 _PART_COLOURS = {
     "host": "#1f5fa8", "host_wait": "#9dbfe3", "raid": "#5b7f2b",
     "controller": "#7a5ea8", "controller_wait": "#cbbde3", "cache": "#c79a00",
+    "cache_wait": "#ead28a",
     "link": "#4b9db5", "link_wait": "#b5dbe6", "queue": "#c9c9c9", "overhead": "#6b6b6b",
     "seek": "#b23a48", "rotation": "#e08a92", "transfer": "#d9792b",
     "nand_read": "#3a8f57", "nand_program": "#8cc9a1", "garbage_collection": "#8a6d3b",

@@ -114,6 +114,40 @@ def test_a_load_waits_for_places_that_another_array_holds() -> None:
     assert "queue" not in alone["bottleneck"] + alone["runner_up"]
 
 
+def _behind_a_cache(**load: Any) -> Row:
+    tree = {
+        "controller": {"model": "lsi2208-1g-3.0", "write": "write-back", "read_ahead": "always"},
+        "array": [{"level": "raid5", "drives": [{"model": "sas-6g-hdd", "count": 8}]}],
+        "workload": [{"block_size": "4 KiB", "area": "32 GB", **load}],
+        "run": {"warm_up": "5 s", "duration": "2 s"},
+    }
+    (row,) = simulate(build_scenario(tree)).results
+    assert sum(row["breakdown_us"].values()) == pytest.approx(row["latency_us"]["mean"])
+    return row
+
+
+def test_drives_that_a_cache_keeps_busy_do_not_hold_writes_up() -> None:
+    """The cache has room for each write and sends what it has to the disks in the background."""
+    row = _behind_a_cache(rw="randwrite", rate="2000 IO/s")
+    disks = [part["utilization"] for part in row["components"] if part["kind"] == "drive"]
+    others = [part["utilization"] for part in row["components"] if part["kind"] != "drive"]
+    assert min(disks) > 10 * max(others)
+    assert row["breakdown_us"].get("cache_wait", 0.0) == 0.0
+    assert row["bottleneck"].startswith("lsi2208-1g-3.0 cores")
+    assert row["runner_up"].startswith("host thread 0")
+
+
+@pytest.mark.parametrize(
+    "load", [{"rw": "randwrite"}, {"rw": "read", "block_size": "64 KiB"}, {"rw": "randread"}]
+)
+def test_drives_that_a_cache_waits_for_hold_up_what_waits_for_it(load: dict[str, Any]) -> None:
+    """Writes wait for room in a full cache, reads for what is read ahead or read alone."""
+    row = _behind_a_cache(outstanding=16, **load)
+    assert "sas-6g-hdd" in row["bottleneck"]
+    waits = row["breakdown_us"].get("cache_wait", 0.0) > 0.5 * row["latency_us"]["mean"]
+    assert waits == (load["rw"] != "randread")
+
+
 def _gains(
     level: str, drives: int, load: dict[str, Any], warm_up: str = "50 ms", **controller: str
 ) -> dict[str, Row]:

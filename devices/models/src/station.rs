@@ -84,7 +84,7 @@ impl FixedStation {
                 }
                 Op::Flush => {
                     end = end.max(self.settled);
-                    port.io(io).charge(Part::Cache, end);
+                    port.io(io).charge(Part::CacheWait, end);
                 }
                 Op::Read | Op::Trim => {}
             }

@@ -57,8 +57,10 @@ parts! {
     ControllerWait = "controller_wait",
     /// Firmware time on the controller's cores.
     Controller = "controller",
-    /// Time in a cache: waiting for room, memory bandwidth.
+    /// Moving into a cache or out of it.
     Cache = "cache",
+    /// Waiting for room in a cache, for data on their way into it, or until what it holds is written.
+    CacheWait = "cache_wait",
     /// Waiting for a link that is busy with other transfers.
     LinkWait = "link_wait",
     /// Moving over links.

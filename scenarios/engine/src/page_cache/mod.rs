@@ -429,7 +429,7 @@ impl System {
         let ready = |call: &Call, cache: &PageCache| cache.pages.is(call.page, PRESENT);
         while let Some(at) = cache.blocked.iter().position(|call| ready(call, cache)) {
             let call = cache.blocked.remove(at);
-            self.ios[call.io].charge(Part::Cache, now);
+            self.ios[call.io].charge(Part::CacheWait, now);
             self.go_through(cache, command.cache, call, now);
         }
     }
@@ -445,7 +445,7 @@ impl System {
             let Some(call) = cache.throttled.pop_front() else {
                 break;
             };
-            self.ios[call.io].charge(Part::Cache, now);
+            self.ios[call.io].charge(Part::CacheWait, now);
             self.call_done(call, now);
         }
         if cache.syncing && cache.is_clean() {

@@ -327,7 +327,7 @@ impl System {
             if let Some(store) = self.raid.stores[controller as usize].as_mut() {
                 store.waiting.pop(&self.ios);
             }
-            self.ios[id].charge(Part::Cache, now);
+            self.ios[id].charge(Part::CacheWait, now);
             if back {
                 self.written_back(controller, id, now);
             } else {

@@ -177,7 +177,7 @@ impl System {
             fate.forget_reader(record);
         }
         while let Some(reader) = readers.pop(&self.ios) {
-            self.ios[reader].charge(Part::Cache, now);
+            self.ios[reader].charge(Part::CacheWait, now);
             if refused {
                 self.read_drives(reader, now);
             } else {

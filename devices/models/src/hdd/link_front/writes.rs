@@ -142,7 +142,7 @@ impl LinkFront {
             self.counts.cached_writes += 1;
             let record = port.io(waiting.io);
             let at = now.max(record.mark);
-            record.charge(Part::Cache, at);
+            record.charge(Part::CacheWait, at);
             port.holds(waiting.io);
             port.done(waiting.io, at, Nanos::ZERO);
         }
@@ -150,7 +150,7 @@ impl LinkFront {
             while let Some(io) = self.flushing.pop_front() {
                 let record = port.io(io);
                 let at = now.max(record.mark);
-                record.charge(Part::Cache, at);
+                record.charge(Part::CacheWait, at);
                 port.done(io, at, Nanos::ZERO);
             }
             if !self.flush_next.is_empty() {
