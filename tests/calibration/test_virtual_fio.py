@@ -144,7 +144,7 @@ def test_the_same_seed_gives_the_same_bins_with_four_jobs_and_walls(fio):
     assert first["jobs"][4]["read"]["iops"] == pytest.approx(500, rel=2e-3)
 
 
-@pytest.mark.parametrize("option", ["fsync=1", "fdatasync=1"])
+@pytest.mark.parametrize("option", ["fsync=1", "fdatasync=1", "sync=1", "sync=dsync"])
 def test_a_sync_waits_for_what_an_unprotected_buffer_holds(fio, tmp_path, option):
     (tmp_path / "ssd.toml").write_text(UNPROTECTED)
     (tmp_path / "buffered.toml").write_text('[[array]]\ndrives = [{ model = "ssd.toml" }]\n')
@@ -156,6 +156,15 @@ def test_a_sync_waits_for_what_an_unprotected_buffer_holds(fio, tmp_path, option
     # the host 4.5 us.
     write_us, flush_us = 4.5, 4.5 + 16384 / 400 + 500
     assert rate(result) == pytest.approx(1e6 / (write_us + flush_us), rel=1e-3)
+    # A synced write takes as long as both; a sync of its own counts for itself.
+    latency_us = write_us + (flush_us if option.startswith("sync") else 0)
+    assert mean_us(result) == pytest.approx(latency_us, rel=1e-3)
+
+
+def test_synced_writes_wait_for_their_flushes_beside_each_other(fio):
+    """Eight on four servers of 500 us, each a write and a flush; reads have none."""
+    assert rate(fio(job("rw=randwrite\nbs=4k\nsync=1", 8))) == pytest.approx(4000, rel=1e-3)
+    assert rate(fio(job("rw=randread\nbs=4k\nsync=1", 8))) == pytest.approx(8000, rel=1e-3)
 
 
 def test_an_hour_ends_in_seconds(fio):

@@ -131,6 +131,13 @@ fn sync(file: c_int, otherwise: c_long) -> c_int {
     0
 }
 
+/// True if the descriptor was opened with `O_DSYNC`, of which `O_SYNC` is a part.
+fn is_synced(file: c_int) -> bool {
+    // SAFETY: a query about a descriptor.
+    let flags = unsafe { libc::fcntl(file, libc::F_GETFL) };
+    flags >= 0 && flags & libc::O_DSYNC != 0
+}
+
 /// True if the descriptor is of the file that stands for the array.
 fn is_array(file: c_int) -> bool {
     let identity = |file: c_int| {
@@ -318,6 +325,7 @@ pub unsafe extern "C" fn io_submit(
             block: address.expose_provenance(),
             data: block.data,
             alone: false,
+            synced: op == Op::Write && is_synced(block.file as c_int),
         });
     }
     count as c_int

@@ -28,6 +28,8 @@ pub struct Request {
     pub data: u64,
     /// The job waits for this one alone: its end is told by `World::ended`, not by `completed`.
     pub alone: bool,
+    /// A write that is complete when a flush behind it is.
+    pub synced: bool,
 }
 
 /// A completed I/O.
@@ -231,8 +233,7 @@ impl World {
         } = request;
         self.jobs[place].under_way += 1;
         if let Err(fault) = self.simulation.submit(self.array, op, offset, bytes, mark) {
-            eprintln!("raidlab: {fault}");
-            self.complete(mark, -i64::from(libc::EIO), now);
+            self.refuse(mark, &fault, now);
         }
     }
 
@@ -305,11 +306,20 @@ impl World {
 
     fn deliver(&mut self, outside: Outside) {
         let at = outside.at.0 + self.base.expect("a job has begun");
-        let result = match outside.outcome {
-            Outcome::Done => outside.bytes as i64,
-            Outcome::Refused | Outcome::CutOff => -i64::from(libc::EIO),
-        };
-        self.complete(outside.owner, result, at);
+        let mark = outside.owner;
+        let request = &mut self.requests[(mark / MAX_JOBS) as usize];
+        let done = outside.outcome == Outcome::Done;
+        if done && std::mem::take(&mut request.synced) {
+            let flush = self.simulation.submit(self.array, Op::Flush, 0, 0, mark);
+            return flush.map_or_else(|fault| self.refuse(mark, &fault, at), |_| ());
+        }
+        let bytes = request.bytes as i64;
+        self.complete(mark, if done { bytes } else { -i64::from(libc::EIO) }, at);
+    }
+
+    fn refuse(&mut self, mark: u32, fault: &str, at: u64) {
+        eprintln!("raidlab: {fault}");
+        self.complete(mark, -i64::from(libc::EIO), at);
     }
 
     fn complete(&mut self, mark: u32, result: i64, at: u64) {
@@ -452,6 +462,34 @@ mod tests {
         assert_eq!(world.next(start + 10), Some((job, start + 1_000_000)));
         assert_eq!(world.ended(job), 0);
         assert_eq!(world.completed(job).len(), 1);
+        assert_eq!(world.under_way(job), 0);
+    }
+
+    /// Two servers: both writes end together, then their flushes.
+    #[test]
+    fn a_synced_write_is_complete_when_a_flush_behind_it_is() {
+        let mut world = world(2, vec![]);
+        let job = world.join(1).unwrap();
+        let start = world.begin(0);
+        world.next(start).unwrap();
+        for block in [7, 8] {
+            let op = Op::Write;
+            let synced = true;
+            world.submit(
+                job,
+                Request {
+                    op,
+                    synced,
+                    ..read(block)
+                },
+                start,
+            );
+        }
+        world.wait(job, 2, NEVER);
+        assert_eq!(world.next(start), Some((job, start + 1_000_000)));
+        let told = world.completed(job).drain(..);
+        let told: Vec<_> = told.map(|done| (done.block, done.result)).collect();
+        assert_eq!(told, [(7, 4096), (8, 4096)]);
         assert_eq!(world.under_way(job), 0);
     }
 
