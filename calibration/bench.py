@@ -56,7 +56,7 @@ class Simulated:
     latency_mean_us: float
     read: Latency | None
     write: Latency | None
-    iops_ci95: tuple[float, float]
+    iops_ci95: tuple[float | None, float | None]
     breakdown_us: Mapping[str, float]
     cpu_us: float
     """CPU time of an I/O in its load thread."""

@@ -59,7 +59,7 @@ def rate(summary: Sequence[Row], quantity: str) -> go.Figure:
         scale = [row[quantity] / row["iops"] if row["iops"] else 0.0 for row in rows]
         low, high = (
             [
-                abs(row["iops_ci95"][end] - row["iops"]) * each
+                None if (at := row["iops_ci95"][end]) is None else abs(at - row["iops"]) * each
                 for row, each in zip(rows, scale, strict=True)
             ]
             for end in (0, 1)

@@ -148,7 +148,7 @@ def _mean_row(rows: Sequence[Row]) -> Row:
         **first,
         "replications": len(rows),
         "iops": mean,
-        "iops_ci95": [mean - half, mean + half],
+        "iops_ci95": [max(0.0, mean - half), mean + half],
         "mib_per_s": statistics.fmean(row["mib_per_s"] for row in rows),
         "mb_per_s": statistics.fmean(row["mb_per_s"] for row in rows),
         "latency_us": {key: statistics.fmean(each[key] for each in latencies) for key in keys}
@@ -257,17 +257,13 @@ def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
     """Loads that ran side by side as one: rates add up, distributions are put together."""
     ios = sum(load["ios"] for load in loads)
     iops = sum(load["iops"] for load in loads)
-    # Independent loads: the squares of the half widths add up.
-    half = math.sqrt(
-        sum(((load["iops_ci95"][1] - load["iops_ci95"][0]) / 2) ** 2 for load in loads)
-    )
     parts = sorted({part for load in loads for part in load["breakdown_us"]})
     sides = {side: _merge_sides([load[side] for load in loads]) for side in ("read", "write")}
     return {
         "ios": ios,
         "errors": sum(load["errors"] for load in loads),
         "iops": iops,
-        "iops_ci95": [iops - half, iops + half],
+        "iops_ci95": _merge_intervals(iops, [load["iops_ci95"] for load in loads]),
         "mib_per_s": sum(load["mib_per_s"] for load in loads),
         "mb_per_s": sum(load["mb_per_s"] for load in loads),
         "latency_us": _merge_latencies(
@@ -283,6 +279,15 @@ def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
         "periods": loads[0]["periods"] if len(loads) == 1 else [],
         "timeline": _merge_timelines([load["timeline"] for load in loads]),
     }
+
+
+def _merge_intervals(iops: float, each: Sequence[Sequence[float | None]]) -> list[float | None]:
+    """Around the rate of independent loads: the squares of the half widths add up."""
+    known = [(low, high) for low, high in each if low is not None and high is not None]
+    if len(known) < len(each):
+        return [None, None]
+    half = math.sqrt(sum(((high - low) / 2) ** 2 for low, high in known))
+    return [max(0.0, iops - half), iops + half]
 
 
 def _merge_sides(sides: Sequence[Mapping[str, Any]]) -> Row:

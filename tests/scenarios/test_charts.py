@@ -32,6 +32,8 @@ def test_error_bars_reach_to_the_ends_of_the_interval():
     throughput = charts.rate([_row(8)], "mib_per_s").data[0].error_y
     assert (rate.arrayminus, rate.array) == ((50.0,), (200.0,))
     assert (throughput.arrayminus, throughput.array) == ((25.0,), (100.0,))
+    unknown = charts.rate([_row(8), _row(16, iops_ci95=[None, None])], "iops").data[0].error_y
+    assert (unknown.arrayminus, unknown.array) == ((50.0, None), (200.0, None))
 
 
 def test_an_open_load_has_no_number_of_outstanding_ios():

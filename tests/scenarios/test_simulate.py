@@ -160,6 +160,31 @@ def test_the_document_has_the_promised_shape(drives):
     assert document["breaches"] == []
 
 
+def test_a_few_ios_have_no_interval_of_their_rate(drives):
+    """In two seconds: of some four nothing is said, of some hundred within 40 %."""
+    few, many = (simulate(scenario(drives, rate=rate)) for rate in ("2 IO/s", "50 IO/s"))
+    assert 0 < few.results[0]["ios"] < 10
+    assert few.results[0]["iops_ci95"] == [None, None]
+    assert few.table()["iops_low"].to_list() == [None, None]
+    (low, high), iops = many.results[0]["iops_ci95"], many.results[0]["iops"]
+    assert 0.6 < low / iops < 1 < high / iops < 1.4
+
+
+def test_a_drive_tells_that_its_queue_is_full():
+    """32 of 64 I/Os wait before the drive; at 16 none does."""
+    tree = {
+        "array": [{"drives": [{"model": "s4610-480"}]}],
+        "workload": [{"rw": "randread", "block_size": "4 KiB", "outstanding": [16, 64]}],
+        "run": {"warm_up": "10 ms", "duration": "50 ms"},
+    }
+    few, many = (
+        next(part for part in row["components"] if part["kind"] == "drive")
+        for row in simulate(build_scenario(tree)).results
+    )
+    assert few["queue_depth"] == many["queue_depth"] == 32
+    assert few["queue_mean"] <= 16 and many["queue_mean"] == pytest.approx(64, rel=0.05)
+
+
 def test_tables_and_pictures(drives):
     result = simulate(scenario(drives))
     table = result.table()
@@ -295,6 +320,8 @@ def test_loads_put_together_are_one_distribution():
     assert merged["breakdown_us"] == {"seek": pytest.approx(1.8)}
     # Half widths 3 and 3 of independent loads: sqrt(18).
     assert merged["iops_ci95"][1] == pytest.approx(100 + math.sqrt(18))
+    rare = load(1, [[1000, 1]], 1.0) | {"iops_ci95": [None, None]}
+    assert merge_loads([rare, load(90, [[1000, 90]], 1.0)])["iops_ci95"] == [None, None]
     assert merged["timeline"]["latency_us"] == [pytest.approx(1.8)]
 
 

@@ -25,6 +25,9 @@ pub struct Period {
 /// Periods at most; what happens later belongs to the last one.
 const PERIODS: usize = 64;
 
+/// An upper end of so many times the rate says nothing of it.
+const VAGUE: f64 = 10.0;
+
 /// The record of one workload from the end of the warm-up on.
 #[derive(Debug)]
 pub struct Meter {
@@ -140,14 +143,18 @@ impl Meter {
         self.from
     }
 
-    /// Half of the rate's 95 % interval as a share of the rate.
+    /// The rate's 95 % interval as shares of the rate: that of the gap between completions, turned
+    /// over. None if I/Os are too few, or their gaps too uneven, for an upper end.
+    pub fn rate_interval(&self) -> Option<[f64; 2]> {
+        let gap = self.gaps.interval()?;
+        let known = gap.low > gap.mean / VAGUE;
+        known.then(|| [gap.mean / gap.high, gap.mean / gap.low])
+    }
+
+    /// Half of the 95 % interval of the gap between completions as a share of the gap.
     pub fn relative_error(&self) -> f64 {
-        let gap = self.gaps.interval();
-        if gap.mean > 0.0 {
-            (gap.high - gap.low) / 2.0 / gap.mean
-        } else {
-            f64::INFINITY
-        }
+        let gap = self.gaps.interval().filter(|gap| gap.mean > 0.0);
+        gap.map_or(f64::INFINITY, |gap| (gap.high - gap.low) / 2.0 / gap.mean)
     }
 }
 
@@ -168,5 +175,27 @@ mod tests {
         assert_eq!(meter.parts[Part::Service], Nanos(150));
         let ios: Vec<u64> = meter.timeline.iter().map(|step| step.ios).collect();
         assert_eq!(ios, [0, 1, 2, 1]);
+    }
+
+    fn meter_of(gaps: &[u64]) -> Meter {
+        let mut meter = Meter::new(Time(0), Time::NEVER, Nanos(50), 0);
+        let mut now = 0;
+        for gap in gaps {
+            now += gap;
+            meter.record(&Io::new(Op::Read, 0, 512, Time(now)));
+        }
+        meter
+    }
+
+    #[test]
+    fn few_ios_or_uneven_ones_say_nothing_of_the_rate() {
+        assert_eq!(meter_of(&[]).rate_interval(), None);
+        assert_eq!(meter_of(&[100; 9]).rate_interval(), None);
+        assert!(meter_of(&[100; 9]).relative_error().is_infinite());
+        assert_eq!(meter_of(&[100; 10]).rate_interval(), Some([1.0, 1.0]));
+        let mut gaps = [1; 20];
+        assert_eq!(meter_of(&gaps).rate_interval(), Some([1.0, 1.0]));
+        gaps[7] = 10_000;
+        assert_eq!(meter_of(&gaps).rate_interval(), None);
     }
 }

@@ -5,7 +5,7 @@ use crate::measure::Meter;
 use crate::plan::Plan;
 use crate::raid::{DataReport, LogEntry};
 use crate::system::{System, Workload};
-use raidlab_kernel::{Histogram, Interval, Nanos, Part, Parts, Time};
+use raidlab_kernel::{Histogram, Nanos, Part, Parts, Time};
 use raidlab_models::Written;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -140,16 +140,16 @@ pub struct WorkloadResult {
     pub errors: u64,
     /// I/Os a second.
     pub iops: f64,
-    /// 95 % interval of the rate, by batch means.
-    pub iops_ci95: [f64; 2],
+    /// 95 % interval of the rate, by batch means; none where they are too few to say.
+    pub iops_ci95: [Option<f64>; 2],
     /// MiB (2^20) a second.
     pub mib_per_s: f64,
     /// MB (10^6) a second.
     pub mb_per_s: f64,
     /// Latencies of all I/Os.
     pub latency_us: Option<Latency>,
-    /// 95 % interval of the mean latency, by batch means.
-    pub latency_ci95_us: [f64; 2],
+    /// 95 % interval of the mean latency, by batch means; none where they are too few to say.
+    pub latency_ci95_us: [Option<f64>; 2],
     /// Reads.
     pub read: Side,
     /// Writes.
@@ -177,11 +177,11 @@ impl WorkloadResult {
             ios: all.count(),
             errors: meter.errors,
             iops: rate(all.count() as f64),
-            iops_ci95: rate_interval(meter, rate(all.count() as f64)),
+            iops_ci95: ends(meter.rate_interval(), rate(all.count() as f64)),
             mib_per_s: rate(bytes) / f64::from(1 << 20),
             mb_per_s: rate(bytes) / 1e6,
             latency_us: Latency::of(&all),
-            latency_ci95_us: [latency.low / 1e3, latency.high / 1e3],
+            latency_ci95_us: ends(latency.map(|found| [found.low, found.high]), 1e-3),
             read: Side::new(&meter.reads, meter.bytes[0], seconds),
             write: Side::new(&meter.writes, meter.bytes[1], seconds),
             breakdown_us: breakdown(&meter.parts, all.count()),
@@ -191,14 +191,9 @@ impl WorkloadResult {
     }
 }
 
-/// The interval of the gap between completions, turned over and laid around the rate.
-fn rate_interval(meter: &Meter, rate: f64) -> [f64; 2] {
-    let Interval { low, mean, high } = meter.gaps.interval();
-    if mean <= 0.0 {
-        return [rate, rate];
-    }
-    let low_gap = low.max(mean / 10.0);
-    [rate * mean / high, rate * mean / low_gap]
+/// Both ends of an interval in another unit, if there is one.
+fn ends(interval: Option<[f64; 2]>, unit: f64) -> [Option<f64>; 2] {
+    interval.map_or([None; 2], |ends| ends.map(|end| Some(end * unit)))
 }
 
 fn breakdown(parts: &Parts, ios: u64) -> BTreeMap<&'static str, f64> {
@@ -244,6 +239,8 @@ pub struct Component {
     pub utilization: f64,
     /// Mean number of I/Os there, waiting or in work, where it has a queue.
     pub queue_mean: Option<f64>,
+    /// Commands that a drive takes at once, where that is limited: further ones wait before it.
+    pub queue_depth: Option<u32>,
     /// What was written in the recorded time, of drives that know of NAND.
     pub written: Option<Written>,
     /// The model's own figures, over the whole run.

@@ -195,6 +195,7 @@ impl Snapshot {
                         0.0
                     },
                     queue_mean: station.load.map(|load| load.mean(until, span)),
+                    queue_depth: station.queue_depth,
                     written: station
                         .written
                         .map(|now| now.since(written.unwrap_or_default())),
@@ -212,6 +213,7 @@ pub(crate) struct StationReport<'a> {
     pub(crate) busy: Nanos,
     pub(crate) servers: usize,
     load: Option<&'a raidlab_kernel::TimeWeighted>,
+    queue_depth: Option<u32>,
     written: Option<Written>,
     figures: Vec<(&'static str, f64)>,
 }
@@ -225,6 +227,7 @@ impl StationReport<'_> {
             busy,
             servers: 1,
             load: None,
+            queue_depth: None,
             written: None,
             figures: Vec::new(),
         }
@@ -315,6 +318,7 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
         all.push(StationReport {
             servers,
             load: Some(&drive.load),
+            queue_depth: Some(drive.queue_depth).filter(|&depth| depth > 0),
             written: drive.device.written(),
             figures: drive.device.figures(),
             ..StationReport::new(drive.name.clone(), "drive", busy)

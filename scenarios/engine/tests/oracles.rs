@@ -138,7 +138,7 @@ fn a_runs_own_interval_covers_the_truth() {
         .filter(|seed| {
             value["seed"] = json!(seed + 1000);
             let [low, high] = result(&value).workloads[0].latency_ci95_us;
-            (low..=high).contains(&200.0)
+            (low..=high).contains(&Some(200.0))
         })
         .count();
     // Binomial with p = 0.95 and n = 100: fewer than 88 has a probability below 0.2 %.

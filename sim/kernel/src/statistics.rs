@@ -97,6 +97,10 @@ impl BatchMeans {
     /// Batches at the most; after a merge half of them are left.
     const MOST: usize = 64;
 
+    /// Batches from which on their spread says something (Schmeiser, Batch size effects in the
+    /// analysis of simulation output, 1982: 10 to 30 of them).
+    const LEAST: usize = 10;
+
     /// An empty record whose batches hold one sample each at first.
     pub fn new() -> BatchMeans {
         BatchMeans {
@@ -132,8 +136,9 @@ impl BatchMeans {
         }
     }
 
-    /// The confidence interval of the mean, from the full batches, grouped to about 20.
-    pub fn interval(&self) -> Interval {
+    /// The confidence interval of the mean, from the full batches, grouped to about 20; none if
+    /// they are too few to say.
+    pub fn interval(&self) -> Option<Interval> {
         let open = Some(&self.open).filter(|open| open.count == self.per_batch);
         let full: Vec<f64> = self
             .full
@@ -146,7 +151,7 @@ impl BatchMeans {
             .chunks_exact(group)
             .map(|chunk| chunk.iter().sum::<f64>() / group as f64)
             .collect();
-        Interval::of(&grouped)
+        (grouped.len() >= Self::LEAST).then(|| Interval::of(&grouped))
     }
 }
 
@@ -220,6 +225,15 @@ mod tests {
         assert_eq!(queue.mean(Time(40), Nanos(40)), 1.0);
     }
 
+    #[test]
+    fn a_handful_of_samples_has_no_interval() {
+        let mut batches = BatchMeans::new();
+        (1..10).for_each(|sample| batches.record(f64::from(sample)));
+        assert_eq!(batches.interval(), None);
+        batches.record(10.0);
+        assert_eq!(batches.interval().map(|found| found.mean), Some(5.5));
+    }
+
     /// Ninety-five in a hundred intervals hold the truth, for a correlated sequence.
     #[test]
     fn intervals_cover_the_mean_of_a_correlated_sequence() {
@@ -232,7 +246,7 @@ mod tests {
                 x = 0.9 * x + stream.unit() - 0.5;
                 batches.record(x);
             }
-            held += usize::from(batches.interval().holds(0.0));
+            held += usize::from(batches.interval().unwrap().holds(0.0));
         }
         // Binomial with p = 0.95: 380 expected, standard deviation 4.4; batch means with
         // this correlation lose about one percent.
