@@ -143,6 +143,8 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
         case "tuple_type" if _keys_at(model, loc):
             written = f": [[{key}]]" * (len(loc) == 1)
             return Fault(key, _scalar(detail["input"]), f"a list of tables{written}")
+        case "tuple_type" if not isinstance(detail["input"], dict):
+            return Fault(key, detail["input"], f"a list, such as [{_shown(detail['input'])}]")
     message = detail["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     if detail["type"] == "too_short":
         message = f"at least {context['min_length']} entries"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.schema import Table
@@ -14,6 +14,16 @@ from raidlab.devices.units import Duration, Rate, Share, Size
 _PAGE_TYPES = {"slc": 1, "mlc": 2, "tlc": 3}
 WORKING_BLOCKS = 4
 """Blocks of a die that never hold data, as the native model has them."""
+
+
+def _by_page(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(value)
+    raise ValueError("a list of times by page type: one for slc, two for mlc, three for tlc")
+
+
+PageTimes = Annotated[tuple[Duration, ...], BeforeValidator(_by_page)]
+"""A time for each type of page: one for SLC, lower and upper for MLC, three for TLC."""
 
 
 class Nand(Table):
@@ -33,9 +43,9 @@ class Nand(Table):
     """Share of blocks that are bad from the factory."""
     reserved_blocks: int = Field(default=0, ge=0)
     """Blocks of each plane kept for the drive's own data and to replace worn ones."""
-    read: tuple[Duration, ...]
-    """Array read, by page type: one time for SLC, lower and upper for MLC, three for TLC."""
-    program: tuple[Duration, ...]
+    read: PageTimes
+    """Array read, by page type."""
+    program: PageTimes
     """Program, by page type."""
     erase: Duration
     channel_rate: Rate = Field(ge=10**6)

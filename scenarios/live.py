@@ -161,8 +161,8 @@ class LiveSystem:
             target: The array, by name or number.
             drive: Which of its drives; spares are behind the others.
             extra: Of `slow-drive`: so many seconds longer for each command.
-            offset: Of `unreadable-sectors`: first byte on the drive.
-            size: Of `unreadable-sectors`: number of bytes.
+            offset: Of `unreadable-sectors`: first byte on the drive, whole sectors of 512.
+            size: Of `unreadable-sectors`: number of bytes, whole sectors of 512.
             lasts: Of `power-fail` and `battery-learn`: for so many seconds.
 
         Raises:
@@ -177,6 +177,8 @@ class LiveSystem:
         _check("offset", offset, _is_whole(offset), "whole bytes, 0 or more")
         _check("size", size, _is_whole(size) and size > 0, "whole bytes, more than 0")
         if action == "unreadable-sectors":
+            for name, value in (("offset", offset), ("size", size)):
+                _check(name, value, value % 512 == 0, "a multiple of 512: whole sectors")
             end = json.loads(_engine.capacities(self._plan))[drives[drive]]
             _check("offset", offset, offset < end, f"0 to below {end}, on the drive")
         if action == "battery-learn":

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.schema import Table
-from raidlab.devices.units import Duration, Frequency, IoRate, Share, Size
+from raidlab.devices.units import Duration, Frequency, IoRate, Share, Size, format_size
 from raidlab.scenarios.loads import OUTSTANDING, PROFILES, RW, Load, Profile, Rw
 
 ArrayLevel = Literal[
@@ -330,6 +330,14 @@ class EventTable(Table):
     """Of `move-hot-spot`: whose, and where it begins in the area from then on."""
     lasts: Duration = 60_000_000_000
     """Of `power-fail` and `battery-learn`: for how long."""
+
+    def faults(self) -> Iterator[Fault]:
+        """Parts of sectors, which no drive fails to read."""
+        for name in ("offset", "size"):
+            value = getattr(self, name)
+            if self.action == "unreadable-sectors" and value % 512:
+                allowed = "a multiple of 512 B: whole sectors cannot be read"
+                yield Fault(name, format_size(value), allowed)
 
 
 class ScenarioTable(Table):

@@ -83,6 +83,11 @@ def test_every_fault_is_told_at_once(write):
     assert all(fault.file == str(path) for fault in faults.values())
 
 
+def test_one_value_where_a_list_belongs_is_told_as_a_list_of_it(write):
+    faults = faults_of(write('aliases = "slow"\n' + STATION))
+    assert str(faults["aliases"]).endswith('aliases = "slow": a list, such as ["slow"]')
+
+
 def test_a_family_states_only_what_differs(write):
     write(STATION, "base.toml")
     device = load_device(

@@ -226,6 +226,12 @@ def test_a_wrong_data_sheet_is_told_by_key(tmp_path: Path, old: str, new: str, k
     assert key in [fault.key for fault in error.faults]
 
 
+def test_one_time_for_all_pages_of_an_ssd_is_told_what_is_allowed(tmp_path: Path) -> None:
+    scalar = ('read = ["26 us", "44 us"]', 'read = "50 us"')
+    told = str(changed(SPECS / "ssd" / "p3700-800.toml", tmp_path, scalar))
+    assert 'nand.read = "50 us": a list of times by page type: one for slc, two for mlc' in told
+
+
 def test_formats_and_cooling_that_a_drive_lacks_are_faults() -> None:
     faults = list(spec("iodrive-320").option_faults(DriveOptions(format="huge", cooling="fan")))
     assert [fault.key for fault in faults] == ["format", "cooling"]

@@ -76,6 +76,11 @@ def test_an_event_after_the_end_changes_nothing(drives, level, controller):
         ({"at": "1 s", "action": "fail-drive", "array": "dat"}, "the name of an array: data"),
         ({"at": "1 s", "action": "explode"}, "fail-drive"),
         ({"at": "1 s", "action": "unreadable-sectors", "offset": "5 PB"}, "below"),
+        (
+            {"at": "1 s", "action": "unreadable-sectors", "size": "1000 B"},
+            'event.0.size = "1000 B": a multiple of 512 B',
+        ),
+        ({"at": "1 s", "action": "unreadable-sectors", "offset": "4 kB"}, "event.0.offset = .4 kB"),
         ({"at": "1 s", "action": "fail-drive", "extra": "1 ms"}, "has at, action, array, drive"),
         ({"at": "1 s", "action": "power-fail", "array": "data"}, "has at, action, lasts"),
     ],

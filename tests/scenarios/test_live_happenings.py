@@ -159,6 +159,8 @@ def test_a_learning_battery_makes_writes_wait_for_the_drives(drives):
         ({"action": "power-fail", "lasts": -1}, "lasts = -1"),
         ({"action": "unreadable-sectors", "offset": 10**15}, "offset = .* on the drive"),
         ({"action": "unreadable-sectors", "size": 0}, "size = 0"),
+        ({"action": "unreadable-sectors", "size": 1000}, "size = 1000.*a multiple of 512"),
+        ({"action": "unreadable-sectors", "offset": 8}, "offset = 8.*a multiple of 512"),
         ({"action": "unreadable-sectors", "offset": "4 KiB"}, "offset = '4 KiB'.*whole bytes"),
         ({"action": "unreadable-sectors", "size": 1.5}, "size = 1.5.*whole bytes"),
         ({"action": "slow-drive", "extra": "1 s"}, "extra = '1 s'.*a number of seconds"),
