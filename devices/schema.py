@@ -112,7 +112,7 @@ class DriveSpec(DeviceSpec):
     """Names of the `DriveOptions` that have an effect on this kind."""
 
     interface: InterfaceOrNone = "none"
-    """The drive's own link; `none` moves data in no time."""
+    """The drive's own link; `none` moves data to its controller or host in no time."""
     queue_depth: int = Field(default=0, ge=0)
     """Commands that the drive takes at once; 0 for no limit."""
 

@@ -48,7 +48,8 @@ def connect(
 ) -> Topology:
     """Lays the links from every drive to the host.
 
-    A drive's own link runs at the highest rate that it and its port have in common. Where drives
+    A drive's own link runs at the highest rate that it and its port have in common; a drive may
+    have none, and then its data cross the controller's link to the host alone. Where drives
     outnumber ports they hang on an expander, which shares all ports as one wide port. The
     controller's link to the host is shared by all.
     """
@@ -78,8 +79,8 @@ def connect(
     for drive in drives:
         own = drive.spec.link()
         if own is None:
-            # A drive without a link stands for the medium alone: data move in no time.
-            topology.paths.append([])
+            # It stands for the medium alone: data are at the controller in no time.
+            topology.paths.append([topology.to_host])
             continue
         path = _own_link(topology, drive, own, port, controller.name, faults)
         topology.paths.append(path + shared)

@@ -3,6 +3,7 @@
 import pytest
 
 from raidlab.devices.links import Interface
+from raidlab.scenarios.simulate import simulate
 from raidlab.scenarios.system import build_scenario
 
 
@@ -48,6 +49,17 @@ def test_many_drives_share_an_expander(drives):
     assert expander["bytes_per_s"] == int(Interface.parse("sas-6g-x8").practical)
     assert set(plan["drives"][0]["path"][1:]) == set(plan["drives"][23]["path"][1:])
     assert to_host["bytes_per_s"] < expander["bytes_per_s"]
+
+
+def test_data_of_a_drive_without_a_link_cross_the_controller_s_link_to_the_host():
+    built = scenario("null", rw="read", block_size="1 MiB", profile=None, outstanding=64)
+    (to_host,) = path_of(built.plan(0, 0), 3)
+    assert to_host["name"] == "lsi2008 PCIe 2.0 x8"
+    (row,) = simulate(built).results
+    assert row["bottleneck"] == "lsi2008 PCIe 2.0 x8 at 100 %"
+    assert row["mb_per_s"] * 1e6 == pytest.approx(to_host["bytes_per_s"], rel=0.01)
+    (own,) = (drive["path"] for drive in scenario("null", 1, "jbod", None).plan(0, 0)["drives"])
+    assert own == []
 
 
 def test_without_a_controller_a_drive_hangs_on_the_host(drives):
