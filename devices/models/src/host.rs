@@ -94,8 +94,16 @@ impl Host {
                 queues.charge(other, self.params.interrupt_ns);
             }
         }
+        self.may_begin(thread, now)
+    }
+
+    /// True if `thread` can turn to an I/O that begins at `now`; if not it waits for a core.
+    #[inline]
+    pub fn may_begin(&mut self, thread: u32, now: Time) -> bool {
         let threads = &self.threads;
-        queues.may_run(thread, now, |other| threads[other as usize].free_at())
+        let free_at = |other: u32| threads[other as usize].free_at();
+        let queues = self.queues.as_mut();
+        queues.is_none_or(|queues| queues.may_run(thread, now, free_at))
     }
 
     /// The next thread that gets a core at `now` after waiting for one.

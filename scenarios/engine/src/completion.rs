@@ -123,11 +123,19 @@ impl System {
     pub(crate) fn core_due(&mut self, now: Time) {
         self.core_look = Time::NEVER;
         while let Some(thread) = self.host.hand_over(now) {
-            while let Some(id) = self.signalled[thread as usize].pop(&self.ios) {
-                self.reap(id, thread, now);
-            }
+            self.work_off(thread, now);
         }
         self.look_for_core(now);
+    }
+
+    /// A thread turns to all that waits for it.
+    fn work_off(&mut self, thread: u32, now: Time) {
+        while let Some(id) = self.signalled[thread as usize].pop(&self.ios) {
+            self.reap(id, thread, now);
+        }
+        while let Some(id) = self.arrived[thread as usize].pop(&self.ios) {
+            self.hand_in(id, thread, now);
+        }
     }
 
     /// One look is due at a time.
@@ -140,13 +148,11 @@ impl System {
         }
     }
 
-    /// Every completion that waits for its thread is taken at once.
+    /// All that waits for its thread is taken at once.
     pub(crate) fn reap_all(&mut self, now: Time) {
         self.host.forget_waiting();
         for thread in 0..self.signalled.len() {
-            while let Some(id) = self.signalled[thread].pop(&self.ios) {
-                self.reap(id, thread as u32, now);
-            }
+            self.work_off(thread as u32, now);
         }
     }
 

@@ -245,8 +245,7 @@ fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
         .filter(|&cores| cores < threads)?;
     let used = system.host.busy_until(at);
     let used = used.fold(Nanos::ZERO, |sum, busy| sum + busy);
-    // Work that begins on its own does not wait for a core: at the start, or of open arrivals, it
-    // can come to more than they do.
+    // What begins on its own at the start or after a pause does not wait for a core.
     let most = at.since(Time::ZERO) * cores as u64;
     let name = match cores {
         1 => "host CPU, 1 core".into(),

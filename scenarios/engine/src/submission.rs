@@ -60,7 +60,15 @@ impl System {
         self.calendar.push(now + pause, Event::Arrival(index));
         // The first slots of a Poisson workload are its threads.
         let slot = self.slot_of(index, own);
-        self.enter(request, array, thread, slot, now);
+        let id = self.claim(request, array, slot, now);
+        if self.host.may_begin(thread, now) {
+            self.hand_in(id, thread, now);
+        } else {
+            // It is not between host and host yet.
+            self.ios[id].entered = Time::NEVER;
+            self.arrived[thread as usize].push(&mut self.ios, id);
+            self.look_for_core(now);
+        }
     }
 
     pub(crate) fn slot_of(&self, workload: u32, thread: u32) -> u32 {
@@ -79,25 +87,38 @@ impl System {
         owner: u32,
         now: Time,
     ) -> IoId {
+        let id = self.claim(request, array, owner, now);
+        self.hand_in(id, thread, now);
+        id
+    }
+
+    /// The record of an I/O that a load asks for at `now`.
+    #[inline]
+    fn claim(&mut self, request: Request, array: u32, owner: u32, now: Time) -> IoId {
         let id = self.ios.claim();
         let io = &mut self.ios[id];
         *io = Io::new(request.op, request.offset, request.bytes, now);
         io.owner = owner;
         io.array = array;
-        let served = self.host.submit(thread, request.op, request.bytes, now);
+        self.tally.issued += 1;
+        id
+    }
+
+    /// Its thread spends CPU time on it and hands it in.
+    #[inline]
+    pub(crate) fn hand_in(&mut self, id: IoId, thread: u32, now: Time) {
+        let io = &mut self.ios[id];
+        let served = self.host.submit(thread, io.op, io.bytes, now);
         io.charge_stay(Part::HostWait, Part::Host, served);
         let mut ready = served.end;
-        let array = &self.arrays[array as usize];
+        let array = &self.arrays[io.array as usize];
         if array.software {
-            let commands = array
-                .layout
-                .fan_out(request.op, request.offset, request.bytes);
+            let commands = array.layout.fan_out(io.op, io.offset, io.bytes);
             let split = self.host.split(thread, ready, commands);
             io.charge_stay(Part::HostWait, Part::Raid, split);
             ready = split.end;
         }
         io.entered = ready;
-        self.tally.issued += 1;
         if self.arrays[io.array as usize].in_memory {
             self.foresee(id);
         }
@@ -106,7 +127,6 @@ impl System {
         } else {
             self.admit(id, ready);
         }
-        id
     }
 
     #[inline]

@@ -75,6 +75,8 @@ pub struct System {
     pub(crate) host: Host,
     /// Completions that wait for their thread to get a core.
     pub(crate) signalled: Vec<Queue>,
+    /// Open arrivals that do.
+    pub(crate) arrived: Vec<Queue>,
     /// When the host looks for a free core; never if no thread waits.
     pub(crate) core_look: Time,
     pub(crate) links: Vec<Link>,

@@ -93,6 +93,22 @@ fn cores_that_threads_share_are_a_component() {
     assert_eq!(cpu(&value), None);
 }
 
+/// Two cores do 200,000 I/Os a second of 10 us; of 300,000 that arrive they begin more than they
+/// complete, and all wait. Of 100,000 none is left behind.
+#[test]
+fn open_arrivals_wait_for_a_core_as_completions_do() {
+    let mut value = drive_of_32(8, 1, "none");
+    value["host"] = json!({"submit_ns": 6000, "complete_ns": 4000, "raid_command_ns": 0,
+                           "cores": 2, "scheduler_latency_ns": 2_000_000});
+    value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": 300_000.0});
+    let served = iops(&value);
+    assert!((100_000.0..200_000.0).contains(&served), "{served}");
+    within(cpu(&value).unwrap().1, 1.0, 0.001);
+    value["workloads"][0]["arrival"]["per_s"] = json!(100_000.0);
+    within(iops(&value), 100_000.0, 0.01);
+    within(cpu(&value).unwrap().1, 0.5, 0.01);
+}
+
 /// At depth 1 every completion wakes the thread: 100 + 3 + 2 + 5 us an I/O.
 #[test]
 fn a_thread_that_sleeps_between_ios_is_woken_for_each() {

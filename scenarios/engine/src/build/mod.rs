@@ -47,6 +47,7 @@ impl System {
         let (workloads, slots) = build_workloads(plan);
         let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
         let outside_threads = plan.outside_threads.max(1);
+        let all_threads = (threads + outside_threads) as usize + plan.workloads.len();
         let requests = slots.len() + OUTSIDE_IOS;
         let ios = requests + commands_at_most(plan, &arrays);
         let mut volumes = build_volumes(plan, &mut drives, &arrays);
@@ -61,15 +62,9 @@ impl System {
         let mut system = System {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
             ios: Slab::with_capacity(ios),
-            host: Host::new(
-                &plan.host,
-                threads as usize + outside_threads as usize + plan.workloads.len(),
-                plan.seed,
-            ),
-            signalled: vec![
-                Queue::default();
-                threads as usize + outside_threads as usize + plan.workloads.len()
-            ],
+            host: Host::new(&plan.host, all_threads, plan.seed),
+            signalled: vec![Queue::default(); all_threads],
+            arrived: vec![Queue::default(); all_threads],
             core_look: Time::NEVER,
             links,
             link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
