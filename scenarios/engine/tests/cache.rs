@@ -113,6 +113,20 @@ fn read_ahead_serves_a_stream_at_the_drives_rate() {
 }
 
 /// Reads that stay find themselves again.
+/// A cache of 48 pages that read-ahead of 64 fills: a write that finds no room there waits until what
+/// was on its way has come, not for ever.
+#[test]
+fn a_write_waits_for_read_ahead_and_no_longer() {
+    let mut value = cached("raid0", 2, "write_back", "always");
+    value["controllers"][0]["cache"]["bytes"] = json!(48 * 4096);
+    let load = &mut value["workloads"][0];
+    load["read_share"] = json!(0.5);
+    load["align_bytes"] = json!(512);
+    load["arrival"]["outstanding"] = json!(3);
+    let ios = result(&value).workloads[0].ios;
+    assert!(ios > 500, "{ios}");
+}
+
 #[test]
 fn cached_reads_hit_the_second_time() {
     let mut value = cached("raid0", 2, "write_through", "none");

@@ -185,6 +185,10 @@ impl System {
                 self.go_on(reader, now);
             }
         }
+        if let Some(controller) = self.arrays[array as usize].controller {
+            // What was on its way kept its place in the cache; now others may have it.
+            self.admit_waiting(controller, now);
+        }
     }
 }
 
