@@ -8,8 +8,8 @@ use crate::drive::Drive;
 use crate::load::Load;
 use crate::measure::Meter;
 use crate::page_cache::{PageCache, PageCaches};
-use crate::plan::{Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
-use crate::raid::Raid;
+use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
+use crate::raid::{Raid, rows_under_way};
 use crate::standstill::Clock;
 use crate::system::{Array, Controller, Event, Slot, System, Tally, Workload};
 use arrays::{build_arrays, build_stores, build_tiers, build_volumes};
@@ -154,9 +154,15 @@ fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
         let (jobs, copies) = tier.map_or((1, 0), |tier| (2, 2 * tier.copies_at_once as usize));
         jobs * commands as usize * places as usize + copies + behind
     };
+    // A row of a task in the background is a job with a command for each drive.
+    let of_tasks = |array: &ArrayPlan| {
+        let rows = rows_under_way(array.stripe_unit_bytes) as usize;
+        rows * (array.drives.len() + 1)
+    };
+    let tasks = plan.arrays.iter().filter(|_| plan.can_fail()).map(of_tasks);
     let widest = arrays.iter().map(|array| array.drives.len()).max();
     let loads: usize = plan.workloads.iter().map(of_workload).sum();
-    loads + OUTSIDE_IOS * widest.unwrap_or(1)
+    loads + tasks.sum::<usize>() + OUTSIDE_IOS * widest.unwrap_or(1)
 }
 
 fn build_links(plan: &Plan, faults: &mut Faults) -> Vec<Link> {

@@ -1,5 +1,5 @@
 //! Work in the background of an array: rebuild, copyback, patrol read, consistency check. One task is under
-//! way at a time, the most urgent one; others wait, or are suspended where they are. Each goes step by step
+//! way at a time, the most urgent one; others wait, or are suspended where they are. Each goes row by row
 //! (see `rows`), and leaves the drives to the host for a share of the time while the host wants them.
 
 use super::volume::State;
@@ -35,19 +35,50 @@ impl Task {
 /// A task and how far it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Background {
-    /// Tells it from others of the array.
+    /// Tells it from others of the array, and from itself before it was suspended.
     pub id: u32,
     pub task: Task,
-    /// The next row; of a check the next group: a stripe or, without parity, a unit.
+    /// All rows before this one are in their place; of a check they are groups: stripes or, without
+    /// parity, units.
     pub row: u64,
-    /// Rows of the step under way.
-    pub rows: u64,
-    /// When its first step did; none while it waits for the tasks before it.
+    /// The next row to begin: those from `row` on are under way.
+    pub next: u64,
+    /// Rows that have been read and wait to be followed by others.
+    pub owed: u32,
+    /// When its first row did; none while it waits for the tasks before it.
     pub began: Option<Time>,
     /// True if it has begun and waits for more urgent ones.
     pub suspended: bool,
-    /// When the step under way began.
-    pub step: Time,
+    /// What it has done since its last pause.
+    pub stint: Stint,
+}
+
+impl Background {
+    /// What was under way, and what was done from a row on, has to begin anew.
+    pub fn go_back(&mut self, row: u64) {
+        self.row = self.row.min(row);
+        (self.next, self.owed) = (self.row, 0);
+    }
+}
+
+/// Work from one pause to the next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stint {
+    pub began: Time,
+    /// Rows that have begun, and those of them that did without asking whether the host wants the
+    /// drives.
+    pub rows: u64,
+    pub unasked: u64,
+}
+
+impl Stint {
+    /// How long to pause behind it, so that the background has no more than its share of the time
+    /// that the host wants.
+    fn pause(&self, share: f64, now: Time) -> Nanos {
+        let unasked = self.unasked as f64 / self.rows.max(1) as f64;
+        let took = now.since(self.began).0 as f64;
+        Nanos((took * unasked * (1.0 - share) / share) as u64)
+    }
 }
 
 impl System {
@@ -84,7 +115,7 @@ impl System {
     }
 
     /// The rows of a task, none without redundancy; of a check the groups.
-    fn task_rows(&self, array: u32, task: Task) -> u64 {
+    pub(super) fn task_rows(&self, array: u32, task: Task) -> u64 {
         let volume = self.volume(array);
         match task {
             Task::Check => volume.groups().0,
@@ -106,10 +137,11 @@ impl System {
             id,
             task,
             row: 0,
-            rows: 1,
+            next: 0,
+            owed: 0,
             began: None,
             suspended: false,
-            step: now,
+            stint: Stint::default(),
         };
         let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
             return;
@@ -126,11 +158,15 @@ impl System {
         self.turn_at(array, now);
     }
 
-    /// The task behind an array's first one is no longer under way.
+    /// The task behind an array's first one is no longer under way: what it has begun will not count.
     fn suspend(&mut self, array: u32, now: Time) {
+        let id = self.raid.tasks_begun;
         let volume = self.raid.volumes[array as usize].as_mut();
         let second = volume.and_then(|volume| volume.tasks.get_mut(1));
         if let Some(second) = second.filter(|task| task.began.is_some() && !task.suspended) {
+            self.raid.tasks_begun += 1;
+            second.id = id;
+            second.go_back(u64::MAX);
             second.suspended = true;
             let task = second.task;
             let name = self.task_name(array, task);
@@ -138,7 +174,7 @@ impl System {
         }
     }
 
-    /// The next step of an array's first task.
+    /// An array's first task begins, or goes on behind a pause.
     pub(crate) fn background(&mut self, array: u32, now: Time) {
         let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
             return;
@@ -152,8 +188,7 @@ impl System {
         let Some(first) = volume.tasks.first_mut().filter(|_| !offline) else {
             return;
         };
-        first.step = now;
-        let Background { id, task, row, .. } = *first;
+        let Background { task, row, .. } = *first;
         let starts = match (first.began, first.suspended) {
             (None, _) => Some("begins"),
             (_, true) => Some("goes on"),
@@ -168,35 +203,17 @@ impl System {
         if row >= self.task_rows(array, task) {
             return self.finish_task(array, now);
         }
-        let member = match task {
-            Task::Rebuild { member } | Task::Copyback { member, .. } => (member, row),
-            Task::Patrol => {
-                let rows = self.volume(array).geometry.rows();
-                ((row / rows) as u32, row % rows)
-            }
-            Task::Check => return self.start_check(array, id, row, now),
-        };
-        self.start_rows(array, id, member, now);
+        self.begin_step(array, now);
     }
 
-    pub(super) fn step_done(&mut self, array: u32, now: Time) {
-        let level = self.in_controller(array);
-        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
-            return;
-        };
-        let share = volume.background_share;
-        let Some(task) = volume.tasks.first_mut() else {
-            return;
-        };
-        task.row += task.rows;
-        let took = now.since(task.step);
-        // While the host wants the drives, the background has its share of the time.
-        let pause = if level > 0 && share < 1.0 {
-            Nanos((took.0 as f64 * (1.0 - share) / share) as u64)
-        } else {
-            Nanos::ZERO
-        };
-        self.turn_at(array, now + pause);
+    /// Nothing of an array's first task is under way: it leaves the drives to the host, or is done.
+    pub(super) fn pause(&mut self, array: u32, now: Time) {
+        let volume = self.volume(array);
+        if let Some(task) = volume.tasks.first() {
+            let done = task.row >= self.task_rows(array, task.task);
+            let pause = task.stint.pause(volume.background_share, now);
+            self.turn_at(array, if done { now } else { now + pause });
+        }
     }
 
     fn finish_task(&mut self, array: u32, now: Time) {
@@ -223,9 +240,10 @@ impl System {
             }
             Task::Copyback { member, to } => {
                 volume.changes += 1;
-                let member = &mut volume.members[member as usize];
-                let spare = std::mem::replace(&mut member.drive, to);
-                member.copy = None;
+                let place = &mut volume.members[member as usize];
+                let spare = std::mem::replace(&mut place.drive, to);
+                place.copy = None;
+                self.cut_off(spare, member);
                 self.log(now, format!("copyback done after {took:.1} s"));
                 self.be_spare(array, spare, now);
             }

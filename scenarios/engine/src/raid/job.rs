@@ -92,6 +92,8 @@ pub(crate) struct Job {
     pub readers: Queue,
     /// The member, row and part of a unit that is read for the background.
     pub unit: (u32, u64, Role),
+    /// The row of a task in the background that it is.
+    pub row: u64,
     /// What the volume counted as changes when it was planned.
     pub planned: u32,
     /// True if a read failed: it must plan again.
@@ -189,6 +191,7 @@ impl System {
             Phase::Compute => self.compute_phase(index, now),
             Phase::Write => match self.raid.jobs[index].work {
                 Work::Row => self.write_row(index, now),
+                Work::Check => self.write_group(index, now),
                 Work::Promote | Work::Clean => self.write_copy(index, now),
                 _ => self.write_phase(index, now),
             },

@@ -42,6 +42,7 @@ pub(crate) use job::{Job, NO_SLOT, Phase, Work, job_of};
 pub(crate) use power::GONE;
 pub(crate) use ranges::Ranges;
 pub(crate) use read_ahead::Streams;
+pub(crate) use rows::rows_under_way;
 pub(crate) use store::{Caching, Counts, Lane, Store};
 pub use stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
 pub(crate) use volume::Volume;

@@ -142,8 +142,7 @@ impl System {
     fn drop_jobs(&mut self, kept: &[u32], now: Time) {
         self.raid.locks.clear();
         for volume in self.raid.volumes.iter_mut().flatten() {
-            volume.under_way = 0;
-            volume.done.clear();
+            volume.drop_rows();
         }
         for index in self.raid.jobs.ids().collect::<Vec<_>>() {
             let job = &mut self.raid.jobs[index];

@@ -19,8 +19,6 @@ impl System {
             return;
         };
         volume.members[member as usize].drive = spare;
-        // Commands from when it last stood somewhere.
-        self.cut_off(spare, member);
         if let Some(fate) = &mut self.raid.fate {
             fate.empty(spare);
         }
@@ -121,14 +119,14 @@ impl System {
                         if member.drive == drive {
                             if let State::Rebuilding(done) = &mut member.state {
                                 *done = upto.min(*done);
-                                task.row = row.min(task.row);
+                                task.go_back(row);
                             }
                         }
                     }
                     Task::Copyback { member, to } if to == drive => {
                         let copy = &mut volume.members[member as usize].copy;
                         *copy = copy.map(|(to, done)| (to, upto.min(done)));
-                        task.row = row.min(task.row);
+                        task.go_back(row);
                     }
                     _ => {}
                 }

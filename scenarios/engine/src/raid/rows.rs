@@ -1,82 +1,153 @@
-//! A step of work in the background: neighbouring rows of a member side by side, or one group of a
-//! check.
+//! Rows of a task in the background: units of a member, or groups of a check. While one is written
+//! others are read, so that neither the drives that are read nor the one that is written wait for the
+//! other.
+//!
+//! So many begin side by side as cost the drives one seek; each that has been read is followed by the
+//! next one, unless the host wants the drives and the task has had its share. What they bring counts
+//! in their order: a row keeps its lock until all before it are in their place.
 
-use super::background::Task;
+use super::background::{Stint, Task};
 use super::fate::Target;
 use super::job::{Phase, Work};
-use super::stripe::Role;
+use super::stripe::{Extent, Role};
 use super::volume::State;
 use crate::system::System;
 use raidlab_kernel::{Io, Op, Time};
 
-/// Bytes of a member that a step of a task reads or writes, and rows at most: neighbours cost the
-/// drives one seek. Assumed: half a MiB, as much as such controllers write to a drive at once.
+/// Bytes of a member that begin side by side: neighbours cost the drives one seek. Assumed: half a
+/// MiB, as much as such controllers write to a drive at once.
 const STEP: u64 = 512 << 10;
-const ROWS: u64 = 8;
+/// Rows that begin side by side: so few that a drive can have them all queued, so many that it does
+/// not run dry while the slowest one reads the first of them. Assumed.
+const ROWS: std::ops::RangeInclusive<u64> = 4..=32;
+/// Steps under way at most, read or written: 2 MiB with the usual units, as the resync window of
+/// Linux' md (`RESYNC_WINDOW` in drivers/md/raid1.c).
+const STEPS: u64 = 4;
+
+/// Rows that begin side by side, for a stripe unit.
+fn rows_of_step(unit: u64) -> u64 {
+    (STEP / unit).clamp(*ROWS.start(), *ROWS.end())
+}
+
+/// Rows under way at most, for a stripe unit.
+pub(crate) fn rows_under_way(unit: u64) -> u64 {
+    STEPS * rows_of_step(unit)
+}
 
 impl System {
-    /// A step of a check: one group.
-    pub(super) fn start_check(&mut self, array: u32, id: u32, group: u64, now: Time) {
-        self.set_under_way(array, 1, 1);
-        let geometry = &self.volume(array).geometry;
-        let (columns, unit) = (u64::from(geometry.columns()), geometry.unit() as u32);
-        let plain = geometry.parities() == 0;
-        let stripe = if plain { group / columns } else { group };
-        let job = self.new_job(Io::NONE, array, stripe, Work::Check, now);
-        let record = &mut self.raid.jobs[job];
-        record.group = id;
-        if plain {
-            record.extents.push(super::Extent {
-                column: (group % columns) as u32,
-                start: 0,
-                end: unit,
-            });
+    /// As many rows of an array's first task begin as do so side by side.
+    pub(super) fn begin_step(&mut self, array: u32, now: Time) {
+        let volume = self.volume(array);
+        let Some(first) = volume.tasks.first() else {
+            return;
+        };
+        let left = self.task_rows(array, first.task) - first.next;
+        let unasked = rows_of_step(volume.geometry.unit()).min(left);
+        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+            volume.tasks[0].stint = Stint {
+                began: now,
+                rows: 0,
+                unasked,
+            };
         }
+        self.begin_rows(array, unasked as u32, now);
+    }
+
+    /// The next rows of an array's first task begin.
+    fn begin_rows(&mut self, array: u32, rows: u32, now: Time) {
+        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+            volume.under_way += rows;
+        }
+        for _ in 0..rows {
+            self.begin_row(array, now);
+        }
+    }
+
+    fn begin_row(&mut self, array: u32, now: Time) {
+        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+            return;
+        };
+        let Some(first) = volume.tasks.first_mut() else {
+            return;
+        };
+        let (id, task, row) = (first.id, first.task, first.next);
+        first.next += 1;
+        first.stint.rows += 1;
+        let rows = volume.geometry.rows();
+        let job = match task {
+            Task::Rebuild { member } | Task::Copyback { member, .. } => {
+                self.unit_job(array, (member, row), now)
+            }
+            Task::Patrol => self.unit_job(array, ((row / rows) as u32, row % rows), now),
+            Task::Check => self.group_job(array, row, now),
+        };
+        let record = &mut self.raid.jobs[job];
+        (record.group, record.row) = (id, row);
         self.begin(job, now);
     }
 
-    /// A step: neighbouring rows of a member, side by side.
-    pub(super) fn start_rows(
-        &mut self,
-        array: u32,
-        id: u32,
-        (member, first): (u32, u64),
-        now: Time,
-    ) {
+    /// A job for a unit of a member.
+    fn unit_job(&mut self, array: u32, (member, row): (u32, u64), now: Time) -> u32 {
         let geometry = &self.volume(array).geometry;
-        let most = (STEP / geometry.unit()).clamp(1, ROWS);
-        let end = (first + most).min(geometry.rows());
-        let here = |row: &u64| geometry.unit_at(member, *row).is_some();
-        let count = (first..end).filter(here).count() as u32;
-        self.set_under_way(array, count, end - first);
-        if count == 0 {
-            return self.step_done(array, now);
-        }
-        for row in first..end {
-            self.start_row(array, id, (member, row), now);
-        }
-    }
-
-    fn start_row(&mut self, array: u32, id: u32, (member, row): (u32, u64), now: Time) {
-        let geometry = &self.volume(array).geometry;
-        let Some((stripe, role)) = geometry.unit_at(member, row) else {
-            return;
-        };
-        let unit = geometry.unit() as u32;
+        let end = geometry.unit() as u32;
+        let at = geometry.unit_at(member, row);
+        let (stripe, role) = at.expect("every row of a member has a unit");
         let job = self.new_job(Io::NONE, array, stripe, Work::Row, now);
         let record = &mut self.raid.jobs[job];
         record.unit = (member, row, role);
-        record.group = id;
         let column = match role {
             Role::Data(column) => column,
             Role::Parity(_) | Role::Copy(..) => 0,
         };
-        record.extents.push(super::Extent {
-            column,
-            start: 0,
-            end: unit,
-        });
-        self.begin(job, now);
+        let start = 0;
+        record.extents.push(Extent { column, start, end });
+        job
+    }
+
+    /// A job that checks a group.
+    fn group_job(&mut self, array: u32, group: u64, now: Time) -> u32 {
+        let geometry = &self.volume(array).geometry;
+        let (columns, end) = (u64::from(geometry.columns()), geometry.unit() as u32);
+        if geometry.parities() > 0 {
+            return self.new_job(Io::NONE, array, group, Work::Check, now);
+        }
+        let job = self.new_job(Io::NONE, array, group / columns, Work::Check, now);
+        let (column, start) = ((group % columns) as u32, 0);
+        let extents = &mut self.raid.jobs[job].extents;
+        extents.push(Extent { column, start, end });
+        job
+    }
+
+    /// A row is in memory: the drives it came from are free for another one.
+    fn has_been_read(&mut self, index: u32, now: Time) {
+        let (array, id) = (self.raid.jobs[index].array, self.raid.jobs[index].group);
+        let volume = self.raid.volumes[array as usize].as_mut();
+        let first = volume.and_then(|volume| volume.tasks.first_mut());
+        if let Some(first) = first.filter(|task| task.id == id) {
+            first.owed += 1;
+            self.follow(array, now);
+        }
+    }
+
+    /// Rows that have been read are followed by as many others while the host wants nothing, as far
+    /// as so many may be under way.
+    fn follow(&mut self, array: u32, now: Time) {
+        let busy = self.in_controller(array) > 0;
+        while let Some(volume) = self.raid.volumes[array as usize].as_mut() {
+            let free = !busy || volume.background_share >= 1.0;
+            let window = rows_under_way(volume.geometry.unit());
+            let Some(first) = volume.tasks.first_mut() else {
+                return;
+            };
+            if first.owed == 0 || first.next - first.row >= window {
+                return;
+            }
+            first.owed -= 1;
+            let (task, next) = (first.task, first.next);
+            if free && next < self.task_rows(array, task) {
+                self.begin_rows(array, 1, now);
+            }
+        }
     }
 
     /// What the row job of the array's task must write, and where.
@@ -103,6 +174,7 @@ impl System {
 
     /// A row job has everything it wants in memory: it goes to the drive that wants it.
     pub(crate) fn write_row(&mut self, index: u32, now: Time) {
+        self.has_been_read(index, now);
         let (array, io, (_, row, role)) = {
             let job = &self.raid.jobs[index];
             (job.array, job.io, job.unit)
@@ -121,8 +193,15 @@ impl System {
         self.let_go(io, now);
     }
 
-    /// A row or a stripe of the first task is done. It keeps its lock until all of its step are:
-    /// only then does what they brought count, and writes know of it.
+    /// A group that is checked is in memory: what differs is written.
+    pub(crate) fn write_group(&mut self, index: u32, now: Time) {
+        self.has_been_read(index, now);
+        self.write_phase(index, now);
+    }
+
+    /// A row is done. It keeps its lock until all before it are in their place: only then does what
+    /// it brought count, and writes know of it. One of a task that is gone or suspended does not
+    /// count any more, nor do those that waited for it.
     pub(crate) fn finish_row(&mut self, index: u32, now: Time) {
         let (array, id) = (self.raid.jobs[index].array, self.raid.jobs[index].group);
         let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
@@ -130,65 +209,59 @@ impl System {
         };
         volume.done.push(index);
         volume.under_way -= 1;
-        if volume.under_way > 0 {
-            return;
-        }
-        let mut done = std::mem::take(&mut volume.done);
         let first = volume.tasks.first().filter(|_| !volume.offline);
         let current = first.is_some_and(|task| task.id == id);
-        if current {
-            for &job in &done {
-                self.take_over(array, job);
+        while let Some(done) = self.next_done(array, current) {
+            if current {
+                self.take_over(array, done);
             }
-            self.advance(array);
-        }
-        for &job in &done {
-            self.finish_job(job, now);
-        }
-        done.clear();
-        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
-            volume.done = done;
+            self.finish_job(done, now);
         }
         if current {
-            self.step_done(array, now);
+            self.follow(array, now);
+        }
+        if self.volume(array).under_way > 0 {
+            return;
+        }
+        if current {
+            self.pause(array, now);
         } else {
             // Its task is gone; the next one takes its turn.
             self.turn_at(array, now);
         }
     }
 
-    /// What a row has brought.
+    /// Takes the job whose row is the next to be in its place out of those that are done; any, if
+    /// their order does not matter any more.
+    fn next_done(&mut self, array: u32, in_order: bool) -> Option<u32> {
+        let volume = self.raid.volumes[array as usize].as_mut()?;
+        let row = volume.tasks.first().map(|task| task.row);
+        let jobs = &self.raid.jobs;
+        let mut done = volume.done.iter();
+        let at = done.position(|&job| !in_order || Some(jobs[job].row) == row)?;
+        Some(volume.done.swap_remove(at))
+    }
+
+    /// A row of the first task is in its place, with what it has brought.
     fn take_over(&mut self, array: u32, index: u32) {
         let job = &self.raid.jobs[index];
         let (refused, (place, row, _)) = (job.refused, job.unit);
         let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
             return;
         };
-        let offset = row * volume.geometry.unit();
-        match volume.tasks.first().map(|task| task.task) {
-            // Lost for good: reads of it are refused.
-            Some(Task::Rebuild { .. }) if refused => {
-                volume.members[place as usize].unreadable.push(offset);
-            }
-            Some(Task::Patrol) if !refused => volume.members[place as usize].mended(offset),
-            // A check's job has no unit of its own.
-            _ => {}
-        }
-    }
-
-    /// The rows of a step are in their place.
-    fn advance(&mut self, array: u32) {
-        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
+        let Some(task) = volume.tasks.first_mut() else {
             return;
         };
+        task.row += 1;
         let unit = volume.geometry.unit();
-        let Some(task) = volume.tasks.first() else {
-            return;
-        };
-        let upto = (task.row + task.rows) * unit;
+        let (offset, upto) = (row * unit, task.row * unit);
         match task.task {
             Task::Rebuild { member } => {
                 let member = &mut volume.members[member as usize];
+                if refused {
+                    // Lost for good: reads of it are refused.
+                    member.unreadable.push(offset);
+                }
                 if member.state != State::Failed {
                     member.state = State::Rebuilding(upto);
                 }
@@ -196,17 +269,9 @@ impl System {
             Task::Copyback { member, to } => {
                 volume.members[member as usize].copy = Some((to, upto));
             }
+            Task::Patrol if !refused => volume.members[place as usize].mended(offset),
+            // A check's job has no unit of its own.
             Task::Patrol | Task::Check => {}
-        }
-    }
-
-    /// A step of so many jobs and rows begins.
-    fn set_under_way(&mut self, array: u32, jobs: u32, rows: u64) {
-        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
-            volume.under_way = jobs;
-            if let Some(task) = volume.tasks.first_mut() {
-                task.rows = rows;
-            }
         }
     }
 }

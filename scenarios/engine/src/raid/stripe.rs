@@ -148,6 +148,13 @@ impl<L: Fn(Role) -> bool> Stripe<'_, L> {
         }
     }
 
+    /// All units that can be read.
+    pub fn living(&self) -> impl Iterator<Item = Role> {
+        let data = (0..self.columns).map(Role::Data);
+        let parity = (0..self.parities).map(Role::Parity);
+        data.chain(parity).filter(|&role| self.lives(role))
+    }
+
     /// Everything needed to compute lost data in a range: living data, and as many living
     /// parities as data columns are lost.
     pub fn all_that_is_left(&self, start: u32, end: u32, into: &mut Vec<Transfer>) {

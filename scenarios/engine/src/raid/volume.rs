@@ -2,6 +2,7 @@
 
 use super::background::Background;
 use super::geometry::{Geometry, Place};
+use super::rows::rows_under_way;
 use super::run::Run;
 use super::store::Caching;
 use super::stripe::Role;
@@ -56,8 +57,8 @@ pub(crate) struct Volume {
     pub tasks: Vec<Background>,
     /// When its next step is due; never if none is.
     pub turn: Time,
-    /// Jobs of the step that is under way, and those of them that are done and keep their locks
-    /// until all are.
+    /// Rows of the first task that are under way, and those that are done and keep their locks until
+    /// all before them are.
     pub under_way: u32,
     pub done: Vec<u32>,
     /// True if more is lost than the level can bear.
@@ -70,6 +71,7 @@ pub(crate) struct Volume {
 impl Volume {
     pub fn new(geometry: Geometry, drives: &[u32], host_link: Option<u32>) -> Volume {
         let state = State::Good;
+        let rows = rows_under_way(geometry.unit());
         Volume {
             geometry,
             members: drives
@@ -89,10 +91,19 @@ impl Volume {
             tasks: Vec::new(),
             turn: Time::NEVER,
             under_way: 0,
-            done: Vec::new(),
+            done: Vec::with_capacity(rows as usize),
             offline: false,
             changes: 0,
         }
+    }
+
+    /// Rows of tasks that were under way are gone.
+    pub fn drop_rows(&mut self) {
+        self.under_way = 0;
+        self.done.clear();
+        self.tasks
+            .iter_mut()
+            .for_each(|task| task.go_back(u64::MAX));
     }
 
     /// Up to where a member without parity can be written: unreadable sectors can.

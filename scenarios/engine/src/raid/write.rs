@@ -48,7 +48,7 @@ impl System {
                 if volume.lives(Place { member, offset }) {
                     transfers.push(Transfer { role, start, end });
                 } else {
-                    stripe.all_that_is_left(start, end, &mut transfers);
+                    transfers.extend(stripe.living().map(|role| Transfer { role, start, end }));
                 }
             }
             (Work::Check, writes) => {
