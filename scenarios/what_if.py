@@ -113,13 +113,12 @@ def _cached(plan: Any) -> bool:
 
 def _matters(plan: Any, key: str) -> bool:
     """Whether an array of the system uses the engine or the memory at all."""
-    parity = any(
-        array["level"] in ("raid5", "raid6", "raid50", "raid60") and not array["software"]
-        for array in plan["arrays"]
-    )
+    levels = {array["level"] for array in plan["arrays"] if not array["software"]}
+    parity = bool(levels & {"raid5", "raid6", "raid50", "raid60"})
     if key == "parity_bytes_per_s":
         return parity
-    return key != "memory_bytes_per_s" or parity or _cached(plan)
+    copies = bool(levels & {"raid1", "raid1e", "raid10"})
+    return key != "memory_bytes_per_s" or parity or copies or _cached(plan)
 
 
 def _shares_cores(plan: Any) -> bool:

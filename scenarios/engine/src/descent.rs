@@ -29,7 +29,7 @@ impl System {
         let io = &self.ios[id];
         let drive = &self.drives[io.drive as usize];
         let all = drive.path.len() as u16;
-        let legs = if drive.own_legs < all && self.is_own_work(io) {
+        let legs = if drive.own_legs < all && self.is_in_memory(io) {
             drive.own_legs
         } else {
             all

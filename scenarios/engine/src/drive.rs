@@ -20,7 +20,7 @@ pub struct Drive {
     pub device: Device,
     /// Indices of the links from the drive to the host.
     pub path: Vec<u32>,
-    /// How many of them the data of the controller's own work cross.
+    /// How many of them data cross that come from the controller's memory or end there.
     pub own_legs: u16,
     /// Commands that the device takes at once.
     pub queue_depth: u32,

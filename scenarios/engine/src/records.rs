@@ -44,6 +44,9 @@ pub struct Array {
     /// True if its data go straight between its drives and the host, with neither parity nor a
     /// cache on their way.
     pub(crate) straight: bool,
+    /// True if what is written comes into its controller's memory once, from which every copy of it
+    /// is made.
+    pub(crate) mirrors: bool,
 }
 
 impl Array {

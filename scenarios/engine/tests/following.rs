@@ -70,6 +70,40 @@ fn the_times_are_the_same_with_and_without() {
     }
 }
 
+/// Blocks of 64 KiB on a link of 1 GB/s to a controller, whose drives take no time: 15,259 a second, or
+/// half of them if each copy crosses it. A controller with a memory makes the copies from there, with
+/// or without a policy for its cache; reads are of one copy anyway.
+#[test]
+fn copies_are_made_in_memory_where_there_is_one() {
+    for (level, drives) in &LEVELS[2..] {
+        let mut value = array(level, *drives, true);
+        value["devices"][0]["service_ns"] = json!(1000);
+        for drive in 1..=*drives as usize {
+            value["links"][drive]["bytes_per_s"] = json!(10_000_000_000_u64);
+        }
+        let mut rate = |cache: Value, policy: Value, reads: f64| {
+            value["controllers"][0]["cache"] = cache;
+            value["arrays"][0]["cache"] = policy;
+            value["controllers"][0]["memory_bytes_per_s"] = json!(0);
+            value["workloads"][0]["read_share"] = json!(reads);
+            value["workloads"][0]["arrival"]["outstanding"] = json!(16);
+            result(&value).workloads[0].iops / (1e9 / 65_536.0)
+        };
+        let memory = json!({"bytes": 1 << 26, "dirty_share": 0.5, "low_share": 0.5,
+            "flush_interval_ns": 50_000_000, "destages_per_drive": 4, "hold_ns": 0});
+        let kept = json!({"write": "write_through", "read_ahead": "none", "keep_reads": true});
+        let close = |rate: f64, share: f64| (rate / share - 1.0).abs() < 0.02;
+        let without = rate(Value::Null, Value::Null, 0.0);
+        assert!(close(without, 0.5), "{level} {without}");
+        let with = rate(memory.clone(), Value::Null, 0.0);
+        assert!(close(with, 1.0), "{level} {with}");
+        let cached = rate(memory.clone(), kept, 0.0);
+        assert!(close(cached, 1.0), "{level} {cached}");
+        let reads = rate(memory, Value::Null, 1.0);
+        assert!(close(reads, 1.0), "{level} {reads}");
+    }
+}
+
 /// Writes of mirrors wait for each other where they meet in a unit: seldom.
 #[test]
 fn the_rates_of_mirrored_writes_are_the_same() {

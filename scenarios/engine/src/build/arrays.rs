@@ -38,6 +38,7 @@ pub(super) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
                 },
                 in_memory: in_memory(plan, array),
                 straight: !is_kept(plan, array),
+                mirrors: mirrors(plan, array),
             }),
             Err(why) => faults.add(format!("arrays.{index}"), &array.name, why),
         }
@@ -48,7 +49,16 @@ pub(super) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
 /// Whether `raid/` does an array's work: its data pass through memory, or what becomes of them is
 /// asked.
 fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
-    is_kept(plan, array) || plan.data || plan.can_fail() || !array.spares.is_empty()
+    let asked = plan.data || plan.can_fail() || !array.spares.is_empty();
+    is_kept(plan, array) || mirrors(plan, array) || asked
+}
+
+/// Whether copies are made in memory: by a controller that has one.
+fn mirrors(plan: &Plan, array: &ArrayPlan) -> bool {
+    let controller = array.controller.filter(|_| !array.software);
+    let memory = controller.and_then(|at| plan.controllers[at as usize].cache.as_ref());
+    let copies = matches!(array.level, Level::Raid1 | Level::Raid1e | Level::Raid10);
+    copies && memory.is_some()
 }
 
 /// Whether an array's data pass through memory, where parity is made and the cache lies.
@@ -180,7 +190,7 @@ pub(super) fn build_volumes(
                 }
             }
         }
-        let host_link = link.filter(|_| !built.straight);
+        let host_link = link.filter(|_| !built.straight || built.mirrors);
         let mut volume = Volume::new(geometry, &array.drives, host_link);
         volume.spares = array.spares.iter().rev().copied().collect();
         volume.background_share = array.background_share;

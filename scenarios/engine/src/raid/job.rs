@@ -265,10 +265,15 @@ impl System {
         }
     }
 
-    /// Whether a command belongs to a job that no request waits for.
-    pub(crate) fn is_own_work(&self, command: &Io) -> bool {
-        let job = (command.parent != Io::NONE).then(|| &self.ios[command.parent]);
-        job.is_some_and(|job| job.parent == Io::NONE && job_of(job).is_some())
+    /// Whether a command's data come from its controller's memory or end there: of the controller's
+    /// own work, for which no request waits, and copies that it makes of what is written.
+    pub(crate) fn is_in_memory(&self, command: &Io) -> bool {
+        let parent = (command.parent != Io::NONE).then(|| &self.ios[command.parent]);
+        let Some((parent, job)) = parent.and_then(|parent| Some((parent, job_of(parent)?))) else {
+            return false;
+        };
+        let array = &self.arrays[self.raid.jobs[job].array as usize];
+        parent.parent == Io::NONE || command.op == Op::Write && array.mirrors
     }
 
     /// Keeps a record waiting while its children are being sent; `let_go` ends that.

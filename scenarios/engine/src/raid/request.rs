@@ -97,7 +97,8 @@ impl System {
     fn cross(&mut self, id: IoId, way: Direction, passes: u64, now: Time) {
         let io = &mut self.ios[id];
         let array = &self.arrays[io.array as usize];
-        if array.straight {
+        let mirrored = array.mirrors && way == Direction::Down;
+        if array.straight && !mirrored {
             return self.go_on(id, now);
         }
         let mut ready = now;
