@@ -63,6 +63,25 @@ fn stripes_with_parity() {
     assert_free(&value);
 }
 
+/// What follows the versions of the data keeps neighbouring sectors together: writes of 1 MiB take
+/// no memory for each of their 2048 sectors by itself.
+#[test]
+fn followed_data_by_the_page() {
+    let mut value = stations(5, 1_000, "fixed", 1);
+    value["arrays"][0]["level"] = json!("raid5");
+    value["arrays"][0]["stripe_unit_bytes"] = json!(65_536);
+    value["devices"][0]["capacity_bytes"] = json!(1 << 26);
+    value["data"] = json!(true);
+    let load = &mut value["workloads"][0];
+    load["area_bytes"] = json!(1 << 22);
+    load["block_bytes"] = json!(1 << 20);
+    load["align_bytes"] = json!(1 << 20);
+    load["read_share"] = json!(0.5);
+    let (few, many) = (allocations(&value, 200), allocations(&value, 700));
+    let sectors = 500 * 2048;
+    assert!(many - few < sectors / 8, "{} of {sectors}", many - few);
+}
+
 /// A drive of 16 MiB that is written at random all over: collection, wear levelling and parity
 /// included.
 #[test]

@@ -4,7 +4,7 @@
 //! has taken shows in what is read at once; the medium keeps the older content until the drive
 //! has written the newer one there.
 
-use super::fate::grains;
+use super::fate::{Tokens, grains};
 use raidlab_kernel::Time;
 use std::collections::{HashMap, VecDeque};
 
@@ -19,7 +19,7 @@ struct Settling {
 #[derive(Debug, Default)]
 pub(super) struct Medium {
     /// What a read gets, by sector.
-    held: HashMap<u64, u64>,
+    held: Tokens,
     /// What the medium has of sectors whose content is newer in the cache.
     beneath: HashMap<u64, u64>,
     settling: VecDeque<Settling>,
@@ -28,15 +28,17 @@ pub(super) struct Medium {
 impl Medium {
     /// What a read of a sector gets.
     pub fn read(&self, sector: u64) -> u64 {
-        self.held.get(&sector).copied().unwrap_or(0)
+        self.held.get(sector).unwrap_or(0)
     }
 
     /// A sector is written to the medium.
     pub fn write(&mut self, sector: u64, token: u64) {
-        self.beneath.remove(&sector);
+        if !self.beneath.is_empty() {
+            self.beneath.remove(&sector);
+        }
         if token == 0 {
             // As if it had never been written: a tier copies much of that.
-            self.held.remove(&sector);
+            self.held.remove(sector);
         } else {
             self.held.insert(sector, token);
         }

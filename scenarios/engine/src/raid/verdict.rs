@@ -18,32 +18,32 @@ impl System {
             if self.raid.volumes[array as usize].is_none() {
                 continue;
             }
-            let (mut stripes, mut apart) = (BTreeSet::new(), BTreeSet::new());
+            let (mut stripes, mut apart) = (Vec::new(), BTreeSet::new());
             let written: Vec<u64> = self.raid.fate.as_ref()?.written(array).collect();
             for offset in written {
                 if self.is_locked((array, offset)) {
                     continue;
                 }
-                stripes.insert(self.volume(array).geometry.piece(offset, GRAIN).stripe);
-                let mut places = vec![(array, offset)];
-                places.extend(
-                    self.on_tier(array, offset)
-                        .filter(|&at| !self.is_locked(at)),
-                );
-                for (at, offset) in places {
-                    let held = self.on_drives(at, offset).tokens;
-                    if held.iter().any(|token| *token != held[0]) {
+                let stripe = self.volume(array).geometry.piece(offset, GRAIN).stripe;
+                if stripes.last() != Some(&stripe) {
+                    stripes.push(stripe);
+                }
+                let on_tier = self.on_tier(array, offset);
+                let on_tier = on_tier.filter(|&at| !self.is_locked(at));
+                for (at, offset) in on_tier.into_iter().chain([(array, offset)]) {
+                    if self.copies_differ(at, offset) {
                         apart.insert((at, self.volume(at).geometry.piece(offset, GRAIN).stripe));
                     }
                 }
                 let found = self.readable(array, offset);
                 let fate = self.raid.fate.as_ref()?;
-                let (right, writes) = fate.judge(array, offset, found);
-                if !right {
+                if !found.is_some_and(|found| fate.is_right(array, offset, found)) {
                     report.lost_sectors += 1;
-                    lacking.extend(writes);
+                    lacking.extend(fate.told(array, offset));
                 }
             }
+            stripes.sort_unstable();
+            stripes.dedup();
             report.corrupt_stripes += apart.len() as u64;
             for stripe in stripes {
                 report.corrupt_stripes += u64::from(!self.parity_fits(array, stripe));
@@ -52,6 +52,15 @@ impl System {
         let fate = self.raid.fate.as_ref()?;
         (report.lost_writes, report.lost_in_drive_caches) = fate.count_lost(&lacking);
         Some(report)
+    }
+
+    /// Whether a sector's copies that can be read hold different content.
+    fn copies_differ(&self, array: u32, offset: u64) -> bool {
+        if self.volume(array).geometry.copies() == 1 {
+            return false;
+        }
+        let held = self.on_drives(array, offset).tokens;
+        held.iter().any(|token| *token != held[0])
     }
 
     /// Whether a job is at work on a sector's stripe.

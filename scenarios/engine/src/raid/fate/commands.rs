@@ -1,5 +1,6 @@
 //! Tokens on their way: commands carry them to drives' media and volatile caches, and back.
 
+use super::jobs::place;
 use super::{Fate, GRAIN, grains};
 use crate::raid::medium::Medium;
 use crate::raid::stripe::Role;
@@ -30,9 +31,9 @@ impl Fate {
         if let (true, Target::Unit(job, role, start)) = (write, target) {
             let shadow = self.shadows.entry(job).or_default();
             for sector in grains(u64::from(start), bytes) {
-                let value = shadow.new.get(&(role, sector)).copied();
+                let place = place(role, sector);
                 // A repaired unit goes back as it was recovered.
-                let value = value.or_else(|| shadow.read.get(&(role, sector)).copied());
+                let value = shadow.new.get(place).or_else(|| shadow.read.get(place));
                 payload.tokens.push(value.unwrap_or(0));
             }
         }
@@ -108,12 +109,12 @@ impl Fate {
                     Target::Unit(job, role, start) => {
                         let sector = u64::from(start) / GRAIN + at as u64;
                         let shadow = self.shadows.entry(job).or_default();
-                        shadow.read.insert((role, sector), value);
+                        shadow.read.insert(place(role, sector), value);
                     }
                     Target::Range(offset) => {
                         let grain = offset / GRAIN + at as u64;
                         let got = &mut self.readers.entry(parent).or_default().got;
-                        got.entry(grain).or_insert(value);
+                        got.insert_new(grain, value);
                     }
                 }
             }

@@ -1,16 +1,37 @@
 //! What a job knows and makes of its stripe: new data, parity, copies, what was lost.
 
-use super::{Fate, GRAIN, grains, token};
+use super::{Fate, GRAIN, Tokens, grains, token};
 use crate::raid::gf;
 use crate::raid::stripe::{Extent, Role, Way};
 use raidlab_kernel::IoId;
-use std::collections::HashMap;
 
-/// What a job knows of its stripe: tokens by (role, sector of the unit).
+/// What a job knows of its stripe: tokens by `place`.
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
-    pub(super) new: HashMap<(Role, u64), u64>,
-    pub(super) read: HashMap<(Role, u64), u64>,
+    pub(super) new: Tokens,
+    pub(super) read: Tokens,
+}
+
+/// A number for a sector of each unit of a stripe: sectors of a unit have 24 bits, columns as many,
+/// copies 14.
+pub(super) fn place(role: Role, sector: u64) -> u64 {
+    let (kind, copy, column) = match role {
+        Role::Data(column) => (0, 0, column),
+        Role::Parity(which) => (1, 0, which),
+        Role::Copy(column, copy) => (2, copy, column),
+    };
+    kind << 62 | u64::from(copy) << 48 | u64::from(column) << 24 | sector
+}
+
+/// The role and the sector of a number.
+fn role_at(place: u64) -> (Role, u64) {
+    let column = (place >> 24) as u32 & 0xff_ffff;
+    let role = match place >> 62 {
+        0 => Role::Data(column),
+        1 => Role::Parity(column),
+        _ => Role::Copy(column, (place >> 48) as u32 & 0x3fff),
+    };
+    (role, place & 0xff_ffff)
 }
 
 impl Fate {
@@ -22,7 +43,7 @@ impl Fate {
             let value = match write {
                 Some(write) => token(write, grain),
                 None => match self.readers.get(&parent) {
-                    Some(copied) => copied.got.get(&grain).copied().unwrap_or(0),
+                    Some(copied) => copied.got.get(grain).unwrap_or(0),
                     None => self.cached(array, grain * GRAIN),
                 },
             };
@@ -30,7 +51,7 @@ impl Fate {
             let shadow = self.shadows.entry(job).or_default();
             shadow
                 .new
-                .insert((Role::Data(extent.column), sector), value);
+                .insert(place(Role::Data(extent.column), sector), value);
         }
     }
 
@@ -39,10 +60,11 @@ impl Fate {
         let Some(shadow) = self.shadows.get_mut(&job) else {
             return;
         };
+        let mut data: Vec<Option<u64>> = Vec::with_capacity(columns as usize);
         for &(start, end) in ranges {
             for sector in grains(u64::from(start), u64::from(end - start)) {
-                let read = |role| shadow.read.get(&(role, sector)).copied();
-                let new = |column| shadow.new.get(&(Role::Data(column), sector)).copied();
+                let read = |role| shadow.read.get(place(role, sector));
+                let new = |column| shadow.new.get(place(Role::Data(column), sector));
                 let old_parity = [read(Role::Parity(0)), read(Role::Parity(1))];
                 let made = if way == Way::Modify {
                     let changes = (0..columns).filter_map(|c| {
@@ -56,18 +78,18 @@ impl Fate {
                         ]
                     })
                 } else {
-                    let mut data: Vec<Option<u64>> =
-                        (0..columns).map(|c| read(Role::Data(c))).collect();
+                    data.clear();
+                    data.extend((0..columns).map(|c| read(Role::Data(c))));
                     if way == Way::Recover {
                         gf::recover(&mut data, old_parity);
                     }
                     for (column, value) in data.iter().enumerate() {
                         if let Some(value) = *value {
                             let role = Role::Data(column as u32);
-                            shadow.read.entry((role, sector)).or_insert(value);
+                            shadow.read.insert_new(place(role, sector), value);
                         }
                     }
-                    let new = |column| shadow.new.get(&(Role::Data(column), sector)).copied();
+                    let new = |column| shadow.new.get(place(Role::Data(column), sector));
                     let whole = (0..columns).map(|c| new(c).or(data[c as usize]).unwrap_or(0));
                     let [p, q] = gf::parities(whole);
                     [Some(p), Some(q)]
@@ -75,7 +97,7 @@ impl Fate {
                 for (which, value) in made.into_iter().enumerate() {
                     if let Some(value) = value {
                         let role = Role::Parity(which as u32);
-                        shadow.new.insert((role, sector), value);
+                        shadow.new.insert(place(role, sector), value);
                     }
                 }
             }
@@ -87,15 +109,13 @@ impl Fate {
         let Some(shadow) = self.shadows.get_mut(&job) else {
             return;
         };
-        let believed = |(role, sector): &(Role, u64)| match role {
-            Role::Copy(column, _) => shadow.read.get(&(Role::Data(*column), *sector)),
-            _ => None,
-        };
-        let made = shadow
-            .read
-            .keys()
-            .filter_map(|key| Some((*key, *believed(key)?)));
-        shadow.new.extend(made);
+        for (at, _) in shadow.read.iter() {
+            if let (Role::Copy(column, _), sector) = role_at(at) {
+                if let Some(believed) = shadow.read.get(place(Role::Data(column), sector)) {
+                    shadow.new.insert(at, believed);
+                }
+            }
+        }
     }
 
     /// Whether the parity or the copies that a job has read differ from those it has made.
@@ -103,13 +123,13 @@ impl Fate {
         let Some(shadow) = self.shadows.get(&job) else {
             return false;
         };
-        let compared = |role: Role| match role {
+        let compared = |at: u64| match role_at(at).0 {
             Role::Data(_) => false,
             Role::Parity(which) => which < parities,
             Role::Copy(..) => true,
         };
-        let mut made = shadow.new.iter().filter(|((role, _), _)| compared(*role));
-        made.any(|(key, value)| shadow.read.get(key).is_some_and(|read| read != value))
+        let mut made = shadow.new.iter().filter(|&(at, _)| compared(at));
+        made.any(|(at, value)| shadow.read.get(at).is_some_and(|read| read != value))
     }
 
     /// What a job has recovered of an extent goes to whoever waits for it.
@@ -120,9 +140,9 @@ impl Fate {
         let bytes = u64::from(extent.end - extent.start);
         for (at, grain) in grains(offset, bytes).enumerate() {
             let sector = u64::from(extent.start) / GRAIN + at as u64;
-            if let Some(&value) = shadow.read.get(&(Role::Data(extent.column), sector)) {
+            if let Some(value) = shadow.read.get(place(Role::Data(extent.column), sector)) {
                 let got = &mut self.readers.entry(parent).or_default().got;
-                got.entry(grain).or_insert(value);
+                got.insert_new(grain, value);
             }
         }
     }

@@ -7,6 +7,8 @@
 
 mod commands;
 mod jobs;
+mod tokens;
+mod truth;
 
 use super::medium::Medium;
 use commands::Payload;
@@ -15,6 +17,8 @@ use jobs::Shadow;
 use raidlab_kernel::{IoId, Stream};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
+pub(super) use tokens::Tokens;
+use truth::Truth;
 
 /// Bytes under one token.
 pub(crate) const GRAIN: u64 = 512;
@@ -38,23 +42,6 @@ pub struct DataReport {
     pub corrupt_stripes: u64,
 }
 
-/// A version that a sector may have.
-#[derive(Clone, Copy, Debug)]
-struct Version {
-    token: u64,
-    write: u64,
-    /// When it was acknowledged; none if not, or not yet.
-    acknowledged: Option<u64>,
-    /// When its write was over, acknowledged, refused or cut off; none if it is under way.
-    over: Option<u64>,
-    /// When a later version replaced it; none if none has.
-    replaced: Option<u64>,
-}
-
-/// Versions of a sector above which those are forgotten that were replaced before every read
-/// under way began.
-const REMEMBERED: usize = 32;
-
 /// What drives hold of a sector.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OnDrives {
@@ -77,9 +64,7 @@ struct Write {
 #[derive(Debug, Default)]
 struct Reader {
     began: u64,
-    /// Tokens that were right when it began, by sector of the array.
-    right: Vec<Vec<u64>>,
-    got: HashMap<u64, u64>,
+    got: Tokens,
     refused: bool,
 }
 
@@ -89,9 +74,9 @@ pub(crate) struct Fate {
     clock: u64,
     drives: Vec<Medium>,
     /// By array: what each sector may hold.
-    truth: Vec<HashMap<u64, Vec<Version>>>,
+    truth: Vec<Truth>,
     /// By array: what the cache holds, as far as its lines are valid.
-    cache: Vec<HashMap<u64, u64>>,
+    cache: Vec<Tokens>,
     payloads: HashMap<IoId, Payload>,
     shadows: HashMap<u32, Shadow>,
     readers: HashMap<IoId, Reader>,
@@ -101,11 +86,6 @@ pub(crate) struct Fate {
     lost: BTreeSet<u64>,
     lost_in_drives: BTreeSet<u64>,
     pub report: DataReport,
-}
-
-/// The versions that no later one has replaced.
-fn current(versions: &[Version]) -> impl Iterator<Item = &Version> {
-    versions.iter().filter(|v| v.replaced.is_none())
 }
 
 pub(super) fn grains(offset: u64, bytes: u64) -> std::ops::Range<u64> {
@@ -126,8 +106,8 @@ impl Fate {
         Fate {
             clock: 0,
             drives: (0..drives).map(|_| Medium::default()).collect(),
-            truth: vec![HashMap::new(); arrays],
-            cache: vec![HashMap::new(); arrays],
+            truth: (0..arrays).map(|_| Truth::default()).collect(),
+            cache: vec![Tokens::default(); arrays],
             payloads: HashMap::new(),
             shadows: HashMap::new(),
             readers: HashMap::new(),
@@ -139,33 +119,12 @@ impl Fate {
         }
     }
 
-    fn right(&self, array: u32, grain: u64) -> Vec<u64> {
-        self.truth[array as usize]
-            .get(&grain)
-            .map_or(vec![0], |versions| {
-                current(versions).map(|v| v.token).collect()
-            })
-    }
-
-    /// Whether a token was right at any time since `began`.
-    fn was_right(&self, array: u32, grain: u64, token: u64, began: u64) -> bool {
-        let versions = self.truth[array as usize].get(&grain);
-        versions
-            .into_iter()
-            .flatten()
-            .any(|v| v.token == token && v.replaced.is_none_or(|replaced| replaced > began))
-    }
-
     /// A host's request begins.
     pub fn begin(&mut self, id: IoId, array: u32, write: bool, offset: u64, bytes: u64) {
         self.clock += 1;
         if !write {
-            let right = grains(offset, bytes)
-                .map(|g| self.right(array, g))
-                .collect();
             let reader = Reader {
                 began: self.clock,
-                right,
                 ..Reader::default()
             };
             self.readers.insert(id, reader);
@@ -179,50 +138,16 @@ impl Fate {
             refused: false,
         };
         self.writes.insert(id, write);
-        for grain in grains(offset, bytes) {
-            let versions = self.truth[array as usize].entry(grain).or_insert_with(|| {
-                // Before the first write there were zeros.
-                vec![Version {
-                    token: 0,
-                    write: 0,
-                    acknowledged: Some(0),
-                    over: Some(0),
-                    replaced: None,
-                }]
-            });
-            versions.push(Version {
-                token: token(self.clock, grain),
-                write: self.clock,
-                acknowledged: None,
-                over: None,
-                replaced: None,
-            });
-        }
+        self.truth[array as usize].begin(self.clock, offset, bytes);
     }
 
     /// A write is over; acknowledged, it replaces what was over before it began.
     fn end_write(&mut self, write: Write, acknowledged: bool) {
         let began = self.readers.values().map(|reader| reader.began);
         let oldest = began.filter(|&began| began > 0).min().unwrap_or(self.clock);
-        for grain in grains(write.offset, write.bytes) {
-            let Some(versions) = self.truth[write.array as usize].get_mut(&grain) else {
-                continue;
-            };
-            if acknowledged {
-                for old in versions.iter_mut().filter(|v| v.replaced.is_none()) {
-                    if old.over.is_some_and(|at| at <= write.number) {
-                        old.replaced = Some(self.clock);
-                    }
-                }
-                if versions.len() > REMEMBERED {
-                    versions.retain(|v| v.replaced.is_none_or(|at| at > oldest));
-                }
-            }
-            for version in versions.iter_mut().filter(|v| v.write == write.number) {
-                version.over = Some(self.clock);
-                version.acknowledged = acknowledged.then_some(self.clock);
-            }
-        }
+        let range = (write.offset, write.bytes);
+        let truth = &mut self.truth[write.array as usize];
+        truth.end(write.number, range, acknowledged, (self.clock, oldest));
     }
 
     /// A host's request is told to be complete.
@@ -237,14 +162,11 @@ impl Fate {
                 self.report.refused_reads += 1;
                 return;
             }
-            let stale = grains(offset, bytes)
-                .zip(&reader.right)
-                .any(|(grain, right)| {
-                    let got = reader.got.get(&grain).copied();
-                    got.is_none_or(|got| {
-                        !right.contains(&got) && !self.was_right(array, grain, got, reader.began)
-                    })
-                });
+            let truth = &self.truth[array as usize];
+            let stale = grains(offset, bytes).any(|grain| {
+                let got = reader.got.get(grain);
+                got.is_none_or(|got| !truth.was_right(grain, got, reader.began))
+            });
             self.report.stale_reads += u64::from(stale);
         }
     }
@@ -268,21 +190,20 @@ impl Fate {
 
     /// What a reader takes from the cache.
     pub fn read_cache(&mut self, reader: IoId, array: u32, offset: u64, bytes: u64) {
+        let got = &mut self.readers.entry(reader).or_default().got;
+        let cache = &self.cache[array as usize];
         for grain in grains(offset, bytes) {
-            let held = self.cache[array as usize].get(&grain).copied().unwrap_or(0);
-            self.readers
-                .entry(reader)
-                .or_default()
-                .got
-                .insert(grain, held);
+            got.insert(grain, cache.get(grain).unwrap_or(0));
         }
     }
 
     /// What a reader has read goes into the cache.
     pub fn fill_cache(&mut self, reader: IoId, array: u32, offset: u64, bytes: u64) {
+        let Some(reader) = self.readers.get(&reader) else {
+            return;
+        };
         for grain in grains(offset, bytes) {
-            let got = self.readers.get(&reader).and_then(|r| r.got.get(&grain));
-            if let Some(&got) = got {
+            if let Some(got) = reader.got.get(grain) {
                 self.cache[array as usize].insert(grain, got);
             }
         }
@@ -292,8 +213,8 @@ impl Fate {
     pub fn hand_up(&mut self, reader: IoId, above: IoId) {
         if let Some(read) = self.readers.remove(&reader) {
             let above = &mut self.readers.entry(above).or_default().got;
-            for (grain, token) in read.got {
-                above.entry(grain).or_insert(token);
+            for (grain, token) in read.got.iter() {
+                above.insert_new(grain, token);
             }
         }
     }
@@ -307,30 +228,22 @@ impl Fate {
     /// a copy lacks are lost, since nobody knows which copy is right; `in_drives` if drives' own
     /// caches had them. What is left is right from now on, unless it never was.
     pub fn lose(&mut self, array: u32, offset: u64, held: &OnDrives, in_drives: bool) {
-        let Some(versions) = self.truth[array as usize].get_mut(&(offset / GRAIN)) else {
-            return;
-        };
-        let is_current = |token: &u64| current(versions).any(|v| v.token == *token);
-        if !held.tokens.is_empty() && held.tokens.iter().all(is_current) {
+        let (truth, grain) = (&mut self.truth[array as usize], offset / GRAIN);
+        if !truth.knows(grain) {
             return;
         }
-        let acknowledged = |v: &&Version| v.acknowledged.is_some_and(|at| at > 0);
-        let lost = current(versions).filter(acknowledged).map(|v| v.write);
-        let lost: Vec<u64> = lost.collect();
+        let is_right = |token: &u64| truth.is_right(grain, *token);
+        if !held.tokens.is_empty() && held.tokens.iter().all(is_right) {
+            return;
+        }
+        let lost: Vec<u64> = truth.told(grain).collect();
         if in_drives {
             self.lost_in_drives.extend(&lost);
         }
         self.lost.extend(lost);
         for &token in &held.tokens {
-            let known = !held.computed || versions.iter().any(|v| v.token == token);
-            if known && current(versions).all(|v| v.token != token) {
-                versions.push(Version {
-                    token,
-                    write: 0,
-                    acknowledged: Some(0),
-                    over: Some(0),
-                    replaced: None,
-                });
+            if !held.computed || truth.remembers(grain, token) {
+                truth.admit(grain, token);
             }
         }
     }
@@ -343,7 +256,7 @@ impl Fate {
 
     /// Whether a sector was ever written.
     pub fn knows(&self, array: u32, offset: u64) -> bool {
-        self.truth[array as usize].contains_key(&(offset / GRAIN))
+        self.truth[array as usize].knows(offset / GRAIN)
     }
 
     /// Everything under way is gone; the cache's content too unless it is kept.
@@ -356,27 +269,28 @@ impl Fate {
             self.end_write(write, false);
         }
         if !keep_cache {
-            self.cache.iter_mut().for_each(HashMap::clear);
+            self.cache.iter_mut().for_each(Tokens::clear);
         }
     }
 
     /// What the cache holds of an array's offset.
     pub fn cached(&self, array: u32, offset: u64) -> u64 {
         let cache = &self.cache[array as usize];
-        cache.get(&(offset / GRAIN)).copied().unwrap_or(0)
+        cache.get(offset / GRAIN).unwrap_or(0)
     }
 
     /// Every sector of an array that was ever written.
     pub fn written(&self, array: u32) -> impl Iterator<Item = u64> + '_ {
-        self.truth[array as usize].keys().map(|grain| grain * GRAIN)
+        self.truth[array as usize].written()
     }
 
-    /// Whether a token is right for a sector now, and the acknowledged writes that it lacks if
-    /// it is not.
-    pub fn judge(&self, array: u32, offset: u64, found: Option<u64>) -> (bool, Vec<u64>) {
-        let versions = &self.truth[array as usize][&(offset / GRAIN)];
-        let right = found.is_some_and(|found| current(versions).any(|v| v.token == found));
-        let lacking = current(versions).filter(|v| v.acknowledged.is_some_and(|at| at > 0));
-        (right, lacking.map(|v| v.write).collect())
+    /// Whether a token is right for a sector now.
+    pub fn is_right(&self, array: u32, offset: u64, token: u64) -> bool {
+        self.truth[array as usize].is_right(offset / GRAIN, token)
+    }
+
+    /// The acknowledged writes that a sector should hold.
+    pub fn told(&self, array: u32, offset: u64) -> impl Iterator<Item = u64> + '_ {
+        self.truth[array as usize].told(offset / GRAIN)
     }
 }
