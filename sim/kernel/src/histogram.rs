@@ -172,7 +172,14 @@ impl Histogram {
         for (bucket, count) in self.counts().into_iter().enumerate() {
             seen += count;
             if seen >= wanted {
-                let value = Self::representative(bucket).0;
+                let value = if bucket + 1 < BUCKETS {
+                    Self::representative(bucket).0
+                } else {
+                    // It also takes everything beyond: evenly up to the greatest.
+                    let from = Self::representative(bucket).0.min(self.most);
+                    let above = (self.most - from) as f64 * (seen - wanted) as f64;
+                    self.most - (above / count as f64) as u64
+                };
                 return Some(Nanos(value.clamp(self.least, self.most)));
             }
         }
@@ -193,6 +200,19 @@ impl Histogram {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn percentiles_go_on_beyond_the_last_bucket() {
+        let mut histogram = Histogram::default();
+        for second in 1..=100 {
+            histogram.record(Nanos(second * 1_000_000_000));
+        }
+        for percent in [50.0, 90.0, 99.0] {
+            let value = histogram.percentile(percent).unwrap().seconds();
+            assert!((value / percent - 1.0).abs() < 0.01, "{percent}: {value}");
+        }
+        assert_eq!(histogram.percentile(100.0), histogram.max());
+    }
 
     #[test]
     fn buckets_are_fios() {

@@ -65,7 +65,9 @@ const TILE_BLOCKS: u32 = 128;
 /// Write amplification has settled when two successive rounds differ by less than this share.
 const SETTLED: f64 = 0.004;
 /// Rounds after which a load that does not settle is taken as it is.
-const MOST_ROUNDS: u32 = 24;
+const MOST_ROUNDS: u64 = 24;
+/// Writes after which loads that seldom write an area are taken as they are, in spaces of the tile.
+const MOST_WRITES: u64 = 256;
 /// Blocks of the host's that may be filled to end where collection's block is full as well.
 const MOST_BLOCKS_MORE: u32 = 64;
 
@@ -239,6 +241,7 @@ fn undergo(
         .map(|load| Writer::of(load, tiling, unit_bytes))
         .collect();
     let area: u64 = writers.iter().map(|writer| writer.area.units).sum();
+    let rarest = rarest_share(&writers);
     let mut round = |tile: &mut Translation, writes| write(tile, &mut writers, writes, draws);
     let stated = match loads {
         [only] => only.written_bytes,
@@ -249,7 +252,8 @@ fn undergo(
         let per_set = u64::from(tiling.shape.units_per_set);
         round(tile, share.next_multiple_of(per_set));
     } else {
-        settle(tile, area.min(u64::from(tiling.shape.units)), &mut round);
+        let area = area.min(u64::from(tiling.shape.units));
+        settle(tile, area, rarest, &mut round);
     }
     let (most_worn, _) = tile.wear();
     if stated == 0 || most_worn > 0 {
@@ -278,21 +282,40 @@ fn write(tile: &mut Translation, writers: &mut [Writer], units: u64, draws: &mut
     }
 }
 
+/// The least part of the units that one of the writers writes.
+fn rarest_share(writers: &[Writer]) -> f64 {
+    let units = |writer: &Writer| (writer.frequency() * writer.area.block) as f64;
+    let all: f64 = writers.iter().map(units).sum();
+    writers.iter().map(units).fold(all, f64::min) / all
+}
+
 /// Repeats rounds until write amplification no longer changes. A round writes as much as the area or,
 /// if that is more, the spare space holds: in that time collection that goes through all blocks in order has
 /// been to every one of them, those with cold data too.
-fn settle(tile: &mut Translation, area: u64, round: &mut impl FnMut(&mut Translation, u64)) {
+///
+/// The load that writes least makes the `rarest` share of the writes. Beside a strong hot spot all else is that:
+/// what it overwrites stays where it is until such holes have taken the spare space, and only
+/// then is anything collected but the hot spot's blocks.
+fn settle(
+    tile: &mut Translation,
+    area: u64,
+    rarest: f64,
+    round: &mut impl FnMut(&mut Translation, u64),
+) {
     let space = u64::from(tile.shape().units_per_die());
-    let units = area.max(space.saturating_sub(tile.valid_units()));
+    let spare = space.saturating_sub(tile.valid_units());
+    let units = area.max(spare);
     // As long as there are free blocks nothing is collected, and nothing can settle.
     let mut written = 0;
     while tile.counts().erases == 0 && written < 2 * space {
         round(tile, units);
         written += units;
     }
+    let until_holes_fill_it = ((spare as f64 / rarest) as u64).min(MOST_WRITES * space);
+    let at_least = until_holes_fill_it / units;
     let mut before = 0.0;
     let mut settled = 0;
-    for _ in 0..MOST_ROUNDS {
+    for rounds in 0..at_least + MOST_ROUNDS {
         tile.reset_counts();
         round(tile, units);
         let now = tile.counts().write_amplification();
@@ -301,7 +324,7 @@ fn settle(tile: &mut Translation, area: u64, round: &mut impl FnMut(&mut Transla
         } else {
             0
         };
-        if settled == 2 {
+        if settled >= 2 && rounds >= at_least {
             break;
         }
         before = now;

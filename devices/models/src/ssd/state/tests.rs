@@ -115,16 +115,29 @@ fn a_small_area_rewritten_on_a_full_drive_agrees_with_the_full_drive() {
 /// Nine tenths of the writes go to a tenth of the drive, the rest anywhere: two loads that go on together.
 #[test]
 fn loads_that_go_on_together_agree_with_the_full_drive_under_both() {
-    let shape = shape(1024, 0.9);
+    hot_spot_agrees_with_the_full_drive((0.9, 10), 10, 12.0);
+}
+
+/// With 99 of 100 writes to a hundredth of the drive nothing else is collected for 15 drive writes,
+/// and write amplification stays near one: that is no steady state.
+#[test]
+fn beside_a_strong_hot_spot_a_load_has_settled_when_holes_have_taken_the_spare_space() {
+    hot_spot_agrees_with_the_full_drive((0.86, 100), 100, 100.0);
+}
+
+/// All but one in `ratio` writes go to one in `parts` of the drive, with a share `rho` used; the full drive has seen
+/// so many drive writes.
+fn hot_spot_agrees_with_the_full_drive((rho, parts): (f64, u64), ratio: u64, rounds: f64) {
+    let shape = shape(1024, rho);
     let params = CollectionParams::default();
     let units = u64::from(shape.units);
-    let tenth = units / 10;
+    let hot_area = units / parts;
     let mut draws = Stream::new(5, "test", "both loads");
     let mut both = |drive: &mut Translation, rounds: f64| {
         drive.reset_counts();
         for _ in 0..(rounds * units as f64) as u64 {
-            let hot = draws.below(10) < 9;
-            let unit = draws.below(if hot { tenth } else { units });
+            let hot = draws.below(ratio) > 0;
+            let unit = draws.below(if hot { hot_area } else { units });
             drive.write(unit as u32, &mut Untimed);
         }
         drive.check().unwrap();
@@ -135,7 +148,7 @@ fn loads_that_go_on_together_agree_with_the_full_drive_under_both() {
     for unit in 0..shape.units {
         full.write(unit, &mut Untimed);
     }
-    both(&mut full, 12.0);
+    both(&mut full, rounds);
     let load = |area: u64, weight| PastLoad {
         access: PastAccess::Random,
         block_bytes: UNIT,
@@ -145,7 +158,11 @@ fn loads_that_go_on_together_agree_with_the_full_drive_under_both() {
         weight,
         ..fill(shape)
     };
-    let history = [fill(shape), load(tenth, 9), load(units, 1)];
+    let history = [
+        fill(shape),
+        load(hot_area, ratio as u32 - 1),
+        load(units, 1),
+    ];
     let tile_units = shape.units / 8;
     let mut scaled = prepare(shape, params, &history, UNIT, tile_units, (1, "scaled"));
     let expected = both(&mut full, 1.0);
@@ -316,7 +333,7 @@ fn a_load_has_settled_when_collection_has_been_through_the_cold_data() {
     }
     let area = u64::from(shape.units) / 50;
     let mut draws = Stream::new(5, "test", "load");
-    settle(&mut tile, area, &mut |tile, writes| {
+    settle(&mut tile, area, 1.0, &mut |tile, writes| {
         for _ in 0..writes {
             tile.write(draws.below(area) as u32, &mut Untimed);
         }
