@@ -1,4 +1,4 @@
-"""Loads of which a run says little: nothing was recorded, or more arrives than is served."""
+"""Loads of which a run says little: nothing was recorded or ever written, or too much arrives."""
 
 from __future__ import annotations
 
@@ -24,7 +24,25 @@ def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
         for workload in scenario.workloads
     }
     told = (warning for row in rows for warning in _of(row, rates[row["workload"]]))
-    return list(dict.fromkeys(told))
+    return list(dict.fromkeys([*_of_nothing(scenario), *told]))
+
+
+def _of_nothing(scenario: Scenario) -> Iterator[str]:
+    """Loads that read SSDs to which nothing was ever written, and nothing is."""
+    plan = scenario.base
+    written = {load["array"] for load in plan["workloads"] if load["read_share"] < 1}
+    devices = [plan["devices"][drive["device"]] for drive in plan["drives"]]
+    fresh = [
+        device["kind"] == "ssd" and not (device.get("history") or device.get("snapshot"))
+        for device in devices
+    ]
+    for workload in scenario.workloads:
+        arrays = {plan["workloads"][part]["array"] for part in workload.parts} - written
+        if any(fresh[drive] for array in arrays for drive in plan["arrays"][array]["drives"]):
+            yield (
+                f"{workload.name}: reads what was never written, and SSDs answer that without NAND"
+                ' (run.precondition = "filled" writes it first)'
+            )
 
 
 def _of(row: Row, rate: float) -> Iterator[str]:

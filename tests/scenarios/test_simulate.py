@@ -338,3 +338,19 @@ def test_a_load_that_does_not_change_is_drawn_beside_one_that_does(drives):
     rates = {trace.name: list(trace.x) for trace in figure.data if trace.showlegend}
     assert rates == {"fixed": [1, 2, 8], "varied": [1, 2, 8]}
     assert "outstanding I/Os of varied" in str(figure.layout)
+
+
+def test_reads_of_what_was_never_written_are_told():
+    def warnings(*loads, **run):
+        tree = {
+            "array": [{"name": "data", "level": "independent", "drives": [{"model": "p320h-700"}]}],
+            "workload": [{"block_size": "4 KiB", "area": "1 GB"} | load for load in loads],
+            "run": {"duration": "1 ms"} | run,
+        }
+        return simulate(build_scenario(tree)).warnings
+
+    reads, writes = {"name": "reads", "rw": "randread"}, {"name": "writes", "rw": "randwrite"}
+    assert "reads: reads what was never written" in warnings(reads)[0]
+    assert warnings(reads, precondition="filled") == ()
+    assert warnings(reads, writes) == ()
+    assert warnings(writes) == ()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from raidlab.devices.faults import SpecError
 from raidlab.devices.links import Interface
 from raidlab.scenarios.simulate import simulate
 from raidlab.scenarios.system import build_scenario
@@ -41,6 +42,17 @@ def test_sata_tunnels_through_sas_half_duplex(drives):
     own, _ = path_of(scenario(str(drives / "sata.toml"), controller="lsi1068").plan(0, 0), 0)
     assert own["bytes_per_s"] == int(Interface.parse("sata-3g").practical)
     assert not own["full_duplex"]
+
+
+@pytest.mark.parametrize("host", ["ahci", "sata-3g"])
+def test_a_sas_drive_on_a_hosts_sata_port_is_refused(drives, host):
+    tree = {
+        "host": {"model": host},
+        "array": [{"level": "independent", "drives": [{"model": str(drives / "sas.toml")}]}],
+        "workload": [{"profile": "database"}],
+    }
+    with pytest.raises(SpecError, match=f"a drive that the SATA .* ports of {host} carry"):
+        build_scenario(tree)
 
 
 def test_many_drives_share_an_expander(drives):
