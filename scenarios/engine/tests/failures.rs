@@ -76,15 +76,18 @@ fn undisturbed_nothing_is_lost_on_any_level() {
     }
 }
 
+/// Levels that bear the loss of a drive, each with a number of drives.
+const REDUNDANT: [(&str, u32); 5] = [
+    ("raid1", 2),
+    ("raid10", 4),
+    ("raid1e", 3),
+    ("raid5", 4),
+    ("raid6", 5),
+];
+
 #[test]
 fn one_lost_drive_loses_nothing_where_there_is_redundancy() {
-    for (level, drives) in [
-        ("raid1", 2),
-        ("raid10", 4),
-        ("raid1e", 3),
-        ("raid5", 4),
-        ("raid6", 5),
-    ] {
+    for (level, drives) in REDUNDANT {
         for write in ["write_through", "write_back"] {
             let mut value = followed(level, drives, write);
             value["events"] = json!([at(300, json!({"action": "fail_drive", "drive": 1}))]);
@@ -207,13 +210,7 @@ fn a_copyback_begins_when_the_rebuild_is_done() {
 /// after the other it would be twice as long.
 #[test]
 fn an_idle_array_is_rebuilt_and_copied_back_as_fast_as_a_drive_goes() {
-    for (level, drives) in [
-        ("raid1", 2),
-        ("raid10", 4),
-        ("raid1e", 3),
-        ("raid5", 4),
-        ("raid6", 5),
-    ] {
+    for (level, drives) in REDUNDANT {
         let mut value = followed(level, drives + 1, "write_through");
         value["devices"][0]["capacity_bytes"] = json!(8 << 20);
         value["arrays"][0]["drives"] = json!((0..drives).collect::<Vec<_>>());

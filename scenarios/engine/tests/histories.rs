@@ -442,6 +442,28 @@ fn everything_that_has_begun_ends() {
     });
 }
 
+/// Two mirrors and a spare, without caches, to which nothing happens.
+fn with_a_spare(seed: u64) -> History {
+    History {
+        level: ("raid1", 3),
+        spares: 1,
+        rotation: "left_symmetric",
+        write: "write_through",
+        read_ahead: "none",
+        keep_reads: false,
+        backup: false,
+        settle_us: 0,
+        read_share: 0.5,
+        outstanding: 4,
+        block_sectors: 1,
+        seed,
+        rows: 20,
+        background_share: 0.7,
+        tier: None,
+        happenings: Vec::new(),
+    }
+}
+
 /// Seeds under which a write to the drive that a spare is copied to was cut off, and the one to
 /// the spare was not.
 #[test]
@@ -449,25 +471,17 @@ fn a_copyback_that_an_outage_cuts_brings_what_it_lacks() {
     for seed in 0..300 {
         let history = History {
             level: ("raid1", 3),
-            spares: 1,
-            rotation: "left_symmetric",
             write: "always_write_back",
-            read_ahead: "none",
-            keep_reads: false,
-            backup: false,
-            settle_us: 0,
             read_share: 0.2,
             outstanding: 8,
             block_sectors: 1,
-            seed,
             rows: 40,
-            background_share: 0.7,
-            tier: None,
             happenings: vec![
                 (700, Happening::Fail(2)),
                 (700, Happening::Replace(2)),
                 (14_000, Happening::Power(90)),
             ],
+            ..with_a_spare(seed)
         };
         check(&history).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     }
@@ -480,25 +494,17 @@ fn a_spare_serves_nothing_of_the_place_that_it_has_left() {
     for seed in 0..20 {
         let history = History {
             level: ("raid1e", 5),
-            spares: 1,
-            rotation: "left_symmetric",
             write: "write_through",
-            read_ahead: "none",
-            keep_reads: false,
-            backup: false,
-            settle_us: 0,
             read_share: 0.9,
             outstanding: 4,
             block_sectors: 3,
-            seed,
             rows: 20,
-            background_share: 0.7,
-            tier: None,
             happenings: vec![
                 (1200, Happening::Fail(2)),
                 (1200, Happening::Replace(2)),
                 (1600, Happening::Fail(0)),
             ],
+            ..with_a_spare(seed)
         };
         check(&history).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     }

@@ -172,14 +172,12 @@ impl Histogram {
         for (bucket, count) in self.counts().into_iter().enumerate() {
             seen += count;
             if seen >= wanted {
-                let value = if bucket + 1 < BUCKETS {
-                    Self::representative(bucket).0
-                } else {
+                let mut value = Self::representative(bucket).0;
+                if bucket + 1 == BUCKETS {
                     // It also takes everything beyond: evenly up to the greatest.
-                    let from = Self::representative(bucket).0.min(self.most);
-                    let above = (self.most - from) as f64 * (seen - wanted) as f64;
-                    self.most - (above / count as f64) as u64
-                };
+                    let beyond = self.most.saturating_sub(value) as f64;
+                    value = self.most - (beyond * (seen - wanted) as f64 / count as f64) as u64;
+                }
                 return Some(Nanos(value.clamp(self.least, self.most)));
             }
         }

@@ -18,7 +18,6 @@ impl System {
         if now < self.raid.off_until {
             return self.log(now, "no second power failure: the power is off".into());
         }
-        self.reap_all(now);
         // Completions that wait for their thread are taken: nothing but the host has them any more.
         self.reap_all(now);
         self.raid.off_until = back;

@@ -7,6 +7,7 @@
 
 mod commands;
 mod jobs;
+mod pages;
 mod tokens;
 mod truth;
 

@@ -1,66 +1,49 @@
-//! Tokens by sector. Neighbours are written and read together, so they lie together in pages.
+//! Tokens by sector.
 
-use raidlab_models::Table;
-
-/// Sectors of a page.
-const PAGE: u64 = 64;
+use super::pages::{PAGE, Pages, has, sectors};
 
 #[derive(Clone, Debug)]
 struct Page {
-    /// The first of its sectors.
-    first: u64,
     /// A bit for each sector that has a token.
     known: u64,
     tokens: [u64; PAGE as usize],
 }
 
-/// A token for each of some sectors.
-#[derive(Clone, Debug)]
-pub(in crate::raid) struct Tokens {
-    index: Table,
-    pages: Vec<Page>,
-}
-
-impl Default for Tokens {
-    fn default() -> Tokens {
-        Tokens {
-            index: Table::with_capacity(4),
-            pages: Vec::new(),
+impl Default for Page {
+    fn default() -> Page {
+        Page {
+            known: 0,
+            tokens: [0; PAGE as usize],
         }
     }
 }
 
+impl Page {
+    fn token(&self, sector: u64) -> Option<u64> {
+        has(self.known, sector).then(|| self.tokens[(sector % PAGE) as usize])
+    }
+}
+
+/// A token for each of some sectors.
+#[derive(Clone, Debug)]
+pub(in crate::raid) struct Tokens(Pages<Page>);
+
+impl Default for Tokens {
+    fn default() -> Tokens {
+        Tokens(Pages::with_capacity(4))
+    }
+}
+
 impl Tokens {
-    fn page(&self, sector: u64) -> Option<&Page> {
-        let at = self.index.get(sector / PAGE)?;
-        Some(&self.pages[at as usize])
-    }
-
-    fn page_mut(&mut self, sector: u64) -> &mut Page {
-        let number = sector / PAGE;
-        let at = self.index.get(number).unwrap_or_else(|| {
-            let at = self.pages.len() as u32;
-            self.index.insert(number, at);
-            self.pages.push(Page {
-                first: number * PAGE,
-                known: 0,
-                tokens: [0; PAGE as usize],
-            });
-            at
-        });
-        &mut self.pages[at as usize]
-    }
-
     /// The token of a sector, if it has one.
     pub fn get(&self, sector: u64) -> Option<u64> {
-        let (page, nth) = (self.page(sector)?, sector % PAGE);
-        (page.known >> nth & 1 == 1).then(|| page.tokens[nth as usize])
+        self.0.get(sector)?.token(sector)
     }
 
     /// Gives a sector a token; its former one comes back.
     pub fn insert(&mut self, sector: u64, token: u64) -> Option<u64> {
-        let (page, nth) = (self.page_mut(sector), sector % PAGE);
-        let former = (page.known >> nth & 1 == 1).then(|| page.tokens[nth as usize]);
+        let (page, nth) = (self.0.at(sector), sector % PAGE);
+        let former = page.token(sector);
         page.known |= 1 << nth;
         page.tokens[nth as usize] = token;
         former
@@ -75,22 +58,21 @@ impl Tokens {
 
     /// Takes a sector's token away.
     pub fn remove(&mut self, sector: u64) {
-        if self.page(sector).is_some() {
-            self.page_mut(sector).known &= !(1 << (sector % PAGE));
+        if self.0.get(sector).is_some() {
+            self.0.at(sector).known &= !(1 << (sector % PAGE));
         }
     }
 
     /// Takes all tokens away.
     pub fn clear(&mut self) {
-        self.index.clear();
-        self.pages.clear();
+        self.0.clear();
     }
 
     /// Every sector that has a token, with it.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.pages.iter().flat_map(|page| {
-            let known = (0..PAGE).filter(|nth| page.known >> nth & 1 == 1);
-            known.map(|nth| (page.first + nth, page.tokens[nth as usize]))
+        self.0.iter().flat_map(|(first, page)| {
+            let known = sectors(first, page.known);
+            known.map(|sector| (sector, page.tokens[(sector % PAGE) as usize]))
         })
     }
 }

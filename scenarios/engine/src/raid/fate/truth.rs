@@ -1,11 +1,9 @@
 //! The truth: which versions each sector of an array may hold. A write makes one version of all its
 //! sectors; they are kept by pages of neighbours, each version with the sectors of its page.
 
+use super::pages::{PAGE, Pages, has, sectors};
 use super::{GRAIN, grains, token};
-use raidlab_models::Table;
 
-/// Sectors of a page.
-const PAGE: u64 = 64;
 /// Versions of a page above which those are forgotten that were replaced before every read under
 /// way began.
 const REMEMBERED: usize = 256;
@@ -55,23 +53,16 @@ impl Version {
 
 /// The versions of one array's sectors.
 #[derive(Debug)]
-pub(super) struct Truth {
-    index: Table,
-    /// Each with its first sector.
-    pages: Vec<(u64, Vec<Version>)>,
-}
+pub(super) struct Truth(Pages<Vec<Version>>);
 
 impl Default for Truth {
     fn default() -> Truth {
-        Truth {
-            index: Table::with_capacity(64),
-            pages: Vec::new(),
-        }
+        Truth(Pages::with_capacity(64))
     }
 }
 
 /// The pages of a range, each with a bit for each of its sectors in there.
-fn pages(offset: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
+fn cut(offset: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
     let sectors = grains(offset, bytes);
     (sectors.start / PAGE..sectors.end.div_ceil(PAGE)).map(move |page| {
         let first = sectors.start.saturating_sub(page * PAGE);
@@ -81,21 +72,10 @@ fn pages(offset: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
 }
 
 impl Truth {
-    fn page(&mut self, page: u64) -> &mut Vec<Version> {
-        let at = self.index.get(page).unwrap_or_else(|| {
-            let at = self.pages.len() as u32;
-            self.index.insert(page, at);
-            self.pages.push((page * PAGE, Vec::new()));
-            at
-        });
-        &mut self.pages[at as usize].1
-    }
-
     /// The versions of a sector.
     fn versions(&self, grain: u64) -> impl Iterator<Item = &Version> {
-        let page = self.index.get(grain / PAGE);
-        let all = page.into_iter().flat_map(|at| &self.pages[at as usize].1);
-        all.filter(move |version| version.sectors >> (grain % PAGE) & 1 == 1)
+        let all = self.0.get(grain).into_iter().flatten();
+        all.filter(move |version| has(version.sectors, grain))
     }
 
     /// Those that no later one has replaced.
@@ -105,9 +85,9 @@ impl Truth {
 
     /// A write begins; before the first one there were zeros.
     pub fn begin(&mut self, write: u64, offset: u64, bytes: u64) {
-        for (page, sectors) in pages(offset, bytes) {
-            let versions = self.page(page);
-            let known = versions.iter().fold(0, |known, v| known | v.sectors);
+        for (page, sectors) in cut(offset, bytes) {
+            let versions = self.0.at(page * PAGE);
+            let known = known(versions);
             if sectors & !known != 0 {
                 versions.push(Version::of_old(sectors & !known, 0));
             }
@@ -131,8 +111,8 @@ impl Truth {
         acknowledged: bool,
         (now, oldest): (u64, u64),
     ) {
-        for (page, sectors) in pages(offset, bytes) {
-            let versions = self.page(page);
+        for (page, sectors) in cut(offset, bytes) {
+            let versions = self.0.at(page * PAGE);
             if acknowledged {
                 replace(versions, write, sectors, now);
             }
@@ -169,7 +149,7 @@ impl Truth {
     pub fn admit(&mut self, grain: u64, token: u64) {
         if !self.is_right(grain, token) {
             let version = Version::of_old(1 << (grain % PAGE), token);
-            self.page(grain / PAGE).push(version);
+            self.0.at(grain).push(version);
         }
     }
 
@@ -186,12 +166,14 @@ impl Truth {
 
     /// Offsets of every sector that was ever written.
     pub fn written(&self) -> impl Iterator<Item = u64> + '_ {
-        self.pages.iter().flat_map(|(first, versions)| {
-            let known = versions.iter().fold(0, |known, v| known | v.sectors);
-            let sectors = (0..PAGE).filter(move |nth| known >> nth & 1 == 1);
-            sectors.map(move |nth| (first + nth) * GRAIN)
-        })
+        let all = self.0.iter();
+        all.flat_map(|(first, versions)| sectors(first, known(versions)).map(|grain| grain * GRAIN))
     }
+}
+
+/// A bit for each sector of a page that has a version.
+fn known(versions: &[Version]) -> u64 {
+    versions.iter().fold(0, |known, v| known | v.sectors)
 }
 
 /// Versions that were over before a write began are replaced by it in its sectors.
@@ -221,9 +203,9 @@ mod tests {
     #[test]
     fn a_range_is_cut_at_pages() {
         let sector = |n: u64| n * GRAIN;
-        let found: Vec<_> = pages(sector(62), sector(67)).collect();
+        let found: Vec<_> = cut(sector(62), sector(67)).collect();
         assert_eq!(found, [(0, 0b11 << 62), (1, u64::MAX), (2, 1)]);
-        assert_eq!(pages(0, sector(64)).collect::<Vec<_>>(), [(0, u64::MAX)]);
+        assert_eq!(cut(0, sector(64)).collect::<Vec<_>>(), [(0, u64::MAX)]);
     }
 
     /// Of sectors 0 to 3 the last two are written again: a reader that began in between may get
