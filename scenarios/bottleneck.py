@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ _FOR_DRIVES = (
     "garbage_collection", "service", "cache_wait",
 )  # fmt: skip
 """Parts in which it is at a drive, or waits for a cache that waits for the drives."""
+_FULL = 0.8
+"""Utilisation below which a component leaves room for more than the load asks of it."""
 _LEAST = 0.01
 """Share of its time that an I/O is at drives that hold it up, what it waits on the way aside."""
 
@@ -61,6 +64,42 @@ def busiest(components: Sequence[Component], count: int = 2) -> list[str]:
         share = f"{component['utilization']:.0%}".replace("%", " %")
         told.setdefault(_group(component), f"{_name(component)} at {share}")
     return list(told.values())[:count]
+
+
+def latency_bound(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each closed load that no component holds up, up to how many outstanding.
+
+    The busiest component is then no bottleneck: the rate is outstanding I/Os over the time of one.
+
+    Args:
+        rows: Those of [`Result.summary`][raidlab.scenarios.result.Result.summary].
+    """
+    told = []
+    for name in dict.fromkeys(row["workload"] for row in rows):
+        own = sorted(
+            (row for row in rows if row["workload"] == name and row["outstanding"] > 0),
+            key=lambda row: row["outstanding"],
+        )
+        room = list(itertools.takewhile(_leaves_room, own))
+        if not room:
+            continue
+        first, last = room[0], room[-1]
+        points = str(first["outstanding"])
+        if last is not first:
+            points += f" to {last['outstanding']}"
+        parts = first["breakdown_us"]
+        longest = max(parts, key=lambda part: parts[part])
+        told.append(
+            f"{name}, {points} outstanding: nothing is busy for {100 * _FULL:.0f} % of the time;"
+            f" the time of one I/O bounds the rate, most of it {longest}"
+            f" ({parts[longest]:.3g} of {sum(parts.values()):.3g} us at {first['outstanding']})."
+        )
+    return told
+
+
+def _leaves_room(row: Mapping[str, Any]) -> bool:
+    busy = felt(behind(row["components"], row["target"]), row["breakdown_us"])
+    return row["ios"] > 0 and all(each["utilization"] < _FULL for each in busy)
 
 
 def _rank(component: Component) -> tuple[bool, float]:

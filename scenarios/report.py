@@ -10,6 +10,7 @@ import jinja2
 import plotly.graph_objects as go
 
 from raidlab.scenarios import charts
+from raidlab.scenarios.bottleneck import latency_bound
 from raidlab.scenarios.endurance import COLUMNS, endurance
 from raidlab.scenarios.events_told import fate, happened, whose
 from raidlab.scenarios.result import Result, Row
@@ -55,6 +56,7 @@ def html_report(result: Result) -> str:
         title=result.title,
         result=result,
         summary=summary,
+        latency_bound=latency_bound(summary),
         worn=endurance(result),
         worn_columns=COLUMNS,
         periods=happened(result),

@@ -26,6 +26,7 @@ from raidlab.commands.common import (
     unfinished,
 )
 from raidlab.devices.files import write_file
+from raidlab.scenarios.bottleneck import latency_bound
 from raidlab.scenarios.endurance import COLUMNS, endurance
 from raidlab.scenarios.events_told import fate, happened, whose
 from raidlab.scenarios.result import Result
@@ -130,6 +131,8 @@ def _show(result: Result, json: bool) -> None:
             }
         )
     table(rows, result.title)
+    for line in latency_bound(result.summary()):
+        print(line)
     _show_events(result)
     worn = endurance(result)
     if worn:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from raidlab.scenarios.bottleneck import busiest
+from raidlab.scenarios.bottleneck import busiest, latency_bound
 from raidlab.scenarios.report import html_report
 from raidlab.scenarios.result import Row
 from raidlab.scenarios.simulate import simulate
@@ -33,6 +33,27 @@ def test_equal_drives_are_one_bottleneck_and_the_next_is_something_else() -> Non
         "data/ssd.1 at 98 %", "data/ssd.0 firmware at 90 %", "lsi PCIe 2.0 x8 at 71 %",
         "lsi cores at 60 %",
     ]  # fmt: skip
+
+
+def test_a_load_that_nothing_holds_up_is_told_to_be_bound_by_latency() -> None:
+    result = simulate(
+        {
+            "host": {"model": "nvme"},
+            "array": [
+                {"name": "data", "level": "jbod", "drives": [{"model": "p3700-800", "count": 1}]}
+            ],
+            "workload": [
+                {"rw": "randread", "block_size": "4 KiB", "align": "4 KiB",
+                 "outstanding": [1, 2, 256]}
+            ],
+            "run": {"warm_up": "5 ms", "duration": "30 ms", "precondition": "filled"},
+        }
+    )  # fmt: skip
+    (line,) = latency_bound(result.summary())
+    assert ", 1 to 2 outstanding: nothing is busy for 80 % of the time" in line
+    assert "most of it nand_read (" in line
+    saturated = [row for row in result.summary() if row["outstanding"] == 256]
+    assert latency_bound(saturated) == []
 
 
 def test_the_cores_of_an_ssd_can_be_what_holds_it_back() -> None:
