@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -74,6 +74,16 @@ class Parts:
             return None
         self.devices[name] = device
         return device.spec
+
+    def mapping_units(self, arrays: Iterable[int]) -> set[int]:
+        """Bytes of the mapping units of the SSDs in `arrays` of the plan that map whole ones."""
+        drives = {drive for array in arrays for drive in self.arrays[array]["drives"]}
+        models = [self.models[self.model_of_drive[drive]] for drive in drives]
+        return {
+            model["unit_bytes"]
+            for model in models
+            if model["kind"] == "ssd" and not model["sector_mapping"]
+        }
 
     def add_array(
         self, at: int, controller: tuple[ControllerSpec | None, ControllerTable | None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -290,6 +290,7 @@ def _workloads(
         outstanding = tuple(step * factor for step in workload.outstanding or (1,))
         if workload.rate is not None:
             outstanding = (0,)
+        parts.warnings += _straddles(key, workload, parts.mapping_units(arrays))
         plans = [
             _workload_plan(workload, f"{name}.{part}" if len(arrays) > 1 else name, array, area)
             | {"threads": workload.threads or table.host.threads}
@@ -315,6 +316,22 @@ def _no_whole_sectors(key: str, workload: WorkloadTable) -> Iterator[str]:
                 f"{key}.{name}: {format_size(size)} is no multiple of 512 B, and direct I/O moves"
                 f' whole sectors; did you mean "{format_size(nearest)}"?'
             )
+
+
+def _straddles(key: str, workload: WorkloadTable, mapping_units: Collection[int]) -> Iterator[str]:
+    """Random I/Os of whole mapping units that straddle them as nobody said where they begin."""
+    size = workload.block_size or 0
+    said = "align" in workload.model_fields_set or workload.buffered
+    if said or not size or workload.load().access != "random":
+        return
+    units = [unit for unit in mapping_units if size % unit == 0 and workload.align % unit]
+    if units:
+        yield (
+            f"{key}.align: is {format_size(workload.align)} if left out, so nearly every I/O of"
+            f" {format_size(size)} touches {size // max(units) + 1} of the drives' mapping units of"
+            f' {format_size(max(units))} for {size // max(units)} (align = "{format_size(size)}"'
+            " is fio's way)"
+        )
 
 
 def _page_cache(

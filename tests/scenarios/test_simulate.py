@@ -340,11 +340,29 @@ def test_a_load_that_does_not_change_is_drawn_beside_one_that_does(drives):
     assert "outstanding I/Os of varied" in str(figure.layout)
 
 
+def test_random_ios_that_straddle_mapping_units_unsaid_are_told():
+    def warnings(drive="p320h-700", **load):
+        tree = {
+            "array": [{"name": "data", "level": "jbod", "drives": [{"model": drive}]}],
+            "workload": [{"rw": "randwrite", "block_size": "4 KiB", "area": "1 GB"} | load],
+        }
+        return build_scenario(tree).warnings
+
+    (told,) = warnings()
+    assert told.startswith("workload.0.align: is 512 B if left out, so nearly every I/O of 4 KiB")
+    assert "touches 2 of the drives' mapping units of 4 KiB for 1" in told
+    assert warnings(align="512 B") == warnings(align="4 KiB") == ()
+    assert warnings(rw="write") == warnings(block_size="1 KiB") == ()
+    assert warnings("sata-6g-hdd") == warnings("iodrive-320") == ()
+
+
 def test_reads_of_what_was_never_written_are_told():
     def warnings(*loads, **run):
         tree = {
             "array": [{"name": "data", "level": "independent", "drives": [{"model": "p320h-700"}]}],
-            "workload": [{"block_size": "4 KiB", "area": "1 GB"} | load for load in loads],
+            "workload": [
+                {"block_size": "4 KiB", "align": "4 KiB", "area": "1 GB"} | load for load in loads
+            ],
             "run": {"duration": "1 ms"} | run,
         }
         return simulate(build_scenario(tree)).warnings
