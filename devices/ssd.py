@@ -76,6 +76,9 @@ class Firmware(Table):
     """Units that collection gathers until a core moves them, one behind the other."""
     fetch_unit: Duration = 0
     """Time to fetch each mapping unit of a write from the host, over the link's own."""
+    insert_unit: Duration = 0
+    """What a write waits for, for each mapping unit, until that stands in a map which the host keeps,
+    if all of the NAND is mapped; less in proportion where the map is smaller."""
     read_latency: Duration = 0
     """What a read waits for without holding a core."""
     write_latency: Duration = 0
@@ -119,6 +122,7 @@ class Firmware(Table):
             "move_unit_ns": round(self.move_unit * scale),
             "move_batch": self.move_batch,
             "fetch_unit_ns": self.fetch_unit,
+            "insert_unit_ns": round(self.insert_unit * scale),
             "read_latency_ns": self.read_latency,
             "write_latency_ns": self.write_latency,
             "other_ns": round(self.other * scale),

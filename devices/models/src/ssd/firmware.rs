@@ -38,6 +38,10 @@ pub struct FirmwareParams {
     /// core.
     #[serde(default)]
     pub fetch_unit_ns: Nanos,
+    /// Time until each mapping unit of a write stands in a map that the host keeps, if all of the
+    /// NAND is mapped; less in proportion where the map is smaller. Holds no core.
+    #[serde(default)]
+    pub insert_unit_ns: Nanos,
     /// Latency of a read that holds no core.
     pub read_latency_ns: Nanos,
     /// Latency of a write that holds no core.
@@ -91,9 +95,11 @@ impl Firmware {
     /// `mapped` is the mapped share of the NAND. How far a batch has been gathered before the run
     /// is drawn: two drives with one past do not stop together.
     pub(super) fn new(params: &FirmwareParams, mapped: f64, mut draws: Stream) -> Firmware {
-        let lookup = Nanos((params.lookup_unit_ns.0 as f64 * mapped) as u64);
+        let of_map = |whole: Nanos| Nanos((whole.0 as f64 * mapped) as u64);
+        let lookup = of_map(params.lookup_unit_ns);
         let mut own = *params;
         own.write_unit_ns += lookup;
+        own.fetch_unit_ns += of_map(params.insert_unit_ns);
         // A driver that works when the data have come looks up where they belong then.
         if own.finish_unit_ns > Nanos::ZERO {
             own.finish_unit_ns += lookup;
@@ -210,6 +216,7 @@ mod tests {
             move_unit_ns: Nanos(0),
             move_batch: 1,
             fetch_unit_ns: Nanos(0),
+            insert_unit_ns: Nanos(0),
             read_latency_ns: Nanos(0),
             write_latency_ns: Nanos(0),
             other_ns: Nanos(0),
@@ -282,6 +289,25 @@ mod tests {
         waits.sort_unstable();
         waits.dedup();
         assert_eq!(waits, [0, 4_000]);
+    }
+
+    #[test]
+    fn a_write_waits_for_its_units_to_stand_in_the_map() {
+        let params = FirmwareParams {
+            fetch_unit_ns: Nanos(500),
+            insert_unit_ns: Nanos(8_000),
+            write_unit_ns: Nanos(4_000),
+            ..params()
+        };
+        // 16 units of 0.5 us and of 8 us, with half of the NAND mapped of 4 us.
+        for (mapped, waits) in [(0.0, 8_000), (0.5, 72_000), (1.0, 136_000)] {
+            let mut firmware = Firmware::new(&params, mapped, Stream::new(1, "drive", "firmware"));
+            assert_eq!(firmware.latency(Op::Write, 16), Nanos(waits));
+            // The core is held for the units' own work alone, and reads wait for none of it.
+            firmware.process(Op::Write, 16, true, Time(0));
+            assert_eq!(firmware.busy_until(Time(1_000_000)).0, Nanos(64_000));
+            assert_eq!(firmware.latency(Op::Read, 16), Nanos::ZERO);
+        }
     }
 
     #[test]

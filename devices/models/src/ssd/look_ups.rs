@@ -102,7 +102,7 @@ impl LookUps {
             there = there.max(look.ready);
             if look.read {
                 let (die, set) = self.place(page);
-                let end = nand.read(die, set, self.units, 0, at).end;
+                let end = nand.read(die, set, None, self.units, 0, at).end;
                 self.cache.comes(page, end);
                 there = there.max(end);
             }

@@ -125,6 +125,9 @@ struct DieClock {
     reads_free: Time,
     /// When its register is empty again.
     register_free: Time,
+    /// The page set of the drive whose data its register holds, if any, and since when.
+    held: Option<u32>,
+    held_since: Time,
     /// When the next job's data are in its second register.
     loaded: Option<Time>,
     /// The job in progress: from `job_start` to `job_end`.
@@ -163,6 +166,20 @@ pub(super) struct ReadTimes {
     pub(super) transfer_start: Time,
     /// The data are in the controller.
     pub(super) end: Time,
+}
+
+impl ReadTimes {
+    /// Of a page that is in the register from `sensed` on.
+    fn sensed_before(at: Time, sensed: Time) -> ReadTimes {
+        ReadTimes {
+            reads_before: at,
+            start: at,
+            behind_collection: false,
+            sensed,
+            transfer_start: sensed,
+            end: sensed,
+        }
+    }
 }
 
 /// Sums over all jobs, for the attribution of waiting.
@@ -226,6 +243,8 @@ impl Nand {
             channel: die % params.channels,
             reads_free: Time::ZERO,
             register_free: Time::ZERO,
+            held: None,
+            held_since: Time::ZERO,
             loaded: None,
             job: None,
             job_start: Time::ZERO,
@@ -272,12 +291,14 @@ impl Nand {
     }
 
     /// A host read of `units` in a page set, ready for the die at `at`. `spared` of their bytes
-    /// stay in the register.
+    /// stay in the register. What the register still holds of the read before is not sensed again:
+    /// `held` is the page set's number in the drive, none if it is not looked for.
     #[inline(always)]
     pub(super) fn read(
         &mut self,
         die: u32,
         set: u32,
+        held: Option<u32>,
         units: u32,
         spared: u32,
         at: Time,
@@ -288,6 +309,10 @@ impl Nand {
         self.operations.reads += 1;
         self.operations.transferred_bytes += u64::from(bytes);
         let clock = &mut self.dies[die as usize];
+        if held.is_some() && clock.held == held {
+            let sensed = clock.held_since.max(at);
+            return self.move_read(die, bytes, transfer, ReadTimes::sensed_before(at, sensed));
+        }
         let reads_before = clock.reads_free.max(at);
         let mut start = reads_before;
         let mut behind_collection = false;
@@ -312,21 +337,39 @@ impl Nand {
         } else {
             sensed
         };
-        let moved = self.channels[clock.channel as usize].book(sensed, transfer);
-        clock.register_free = moved.end;
-        clock.reads_free = if self.cache_read { sensed } else { moved.end };
+        (clock.held, clock.held_since) = (held, sensed);
         clock.busy += sense;
+        let times = ReadTimes {
+            reads_before,
+            start,
+            behind_collection,
+            sensed,
+            transfer_start: sensed,
+            end: sensed,
+        };
+        self.move_read(die, bytes, transfer, times)
+    }
+
+    /// Moves what a read wants from the die's register to the controller.
+    #[inline(always)]
+    fn move_read(&mut self, die: u32, bytes: u32, transfer: Nanos, times: ReadTimes) -> ReadTimes {
+        let clock = &mut self.dies[die as usize];
+        let moved = self.channels[clock.channel as usize].book(times.sensed, transfer);
+        clock.register_free = clock.register_free.max(moved.end);
+        let free = if self.cache_read {
+            times.sensed
+        } else {
+            moved.end
+        };
+        clock.reads_free = clock.reads_free.max(free);
         let end = match &mut self.engine {
             Some(engine) => engine.pass(bytes, moved.start, moved.end),
             None => moved.end,
         };
         ReadTimes {
-            reads_before,
-            start,
-            behind_collection,
-            sensed,
             transfer_start: moved.start,
             end,
+            ..times
         }
     }
 
@@ -398,6 +441,7 @@ impl Nand {
             }
         };
         let clock = &mut self.dies[die as usize];
+        clock.held = None;
         clock.job = Some(job);
         clock.job_start = start;
         clock.job_end = end;

@@ -181,7 +181,9 @@ impl Ssd {
             if unit == end {
                 left_out += spared.tail;
             }
-            let times = self.nand.read(die, within, together, left_out, at);
+            let times = self
+                .nand
+                .read(die, within, Some(set), together, left_out, at);
             gathered.first = gathered.first.min(times.end);
             if times.end > gathered.last {
                 gathered.last = times.end;

@@ -333,7 +333,7 @@ impl Ssd {
             let set = self.translation.set(slot);
             let (die, within) = self.translation.locate(set);
             if !self.is_buffered(die, set) {
-                self.nand.read(die, within, 1, 0, now);
+                self.nand.read(die, within, Some(set), 1, 0, now);
                 self.programs.partial_reads += 1;
             }
         }

@@ -23,7 +23,7 @@ fn a_command_whose_map_page_is_not_in_memory_waits_for_a_page_read() {
     assert_eq!(bench.end(miss), 111_000);
     assert_eq!(bench.ios[0].parts[Part::NandRead], Nanos(104_000));
     // Units 1 to 127 are on the same page; a write to another waits for it as well.
-    let hit = bench.submit(&mut ssd, Op::Read, 4096, 4096, 500_000);
+    let hit = bench.submit(&mut ssd, Op::Read, 8 * 4096, 4096, 500_000);
     assert_eq!(bench.end(hit), 557_000);
     let write = bench.submit(&mut ssd, Op::Write, 128 * 4096, 4096, 1_000_000);
     bench.run(&mut ssd, Time(2_000_000));
