@@ -23,12 +23,14 @@ const CROWDED: u32 = 64 * LOOK_AFTER;
 struct Node<E> {
     at: Time,
     event: E,
-    /// The next one of its bucket, of the last one the first; of a free node the next free one.
+    /// The next one of its bucket, of the last one the first; of a free node the next free one; of
+    /// one that stands in no bucket itself.
     next: u32,
 }
 
 /// Pending events of type `E`, the earliest first, first in first out among equals.
 pub struct Calendar<E> {
+    /// All events: each is written once, where it stays until it is taken.
     nodes: Vec<Node<E>>,
     free: u32,
     /// The last event of each bucket.
@@ -37,10 +39,10 @@ pub struct Calendar<E> {
     /// Events in the ring.
     near: usize,
     /// Events beyond the ring, and how many have come there so far.
-    far: Heap<E>,
+    far: Heap,
     beyond: u64,
     /// Empty, for changing the width.
-    spare: Vec<(Time, E)>,
+    spare: Vec<u32>,
     /// Log2 of the width of a bucket in nanoseconds.
     shift: u32,
     /// Number of the bucket whose time has come, counted from time zero.
@@ -125,47 +127,46 @@ impl<E: Copy> Calendar<E> {
     pub fn push(&mut self, at: Time, event: E) {
         debug_assert!(at >= self.now, "{at:?} lies before {:?}", self.now);
         self.scheduled += 1;
-        self.place(at, event);
+        let index = self.keep(at, event);
+        self.place(at, index);
     }
 
     #[inline(always)]
-    fn place(&mut self, at: Time, event: E) {
-        // What is due before the present bucket is the earliest of it.
-        let ahead = (at.0 >> self.shift).saturating_sub(self.bucket);
-        if ahead < BUCKETS as u64 {
-            self.put((self.bucket + ahead) as usize % BUCKETS, at, event);
-        } else {
-            let key = u128::from(at.0) << 64 | u128::from(self.beyond);
-            self.beyond += 1;
-            self.far.push(key, event);
-        }
-    }
-
-    #[inline(always)]
-    fn put(&mut self, slot: usize, at: Time, event: E) {
+    fn keep(&mut self, at: Time, event: E) -> u32 {
         let index = self.free;
         let next = index;
-        let index = if let Some(node) = self.nodes.get_mut(index as usize) {
+        if let Some(node) = self.nodes.get_mut(index as usize) {
             self.free = node.next;
             *node = Node { at, event, next };
-            index
-        } else {
-            let next = self.nodes.len() as u32;
-            self.nodes.push(Node { at, event, next });
-            next
-        };
+            return index;
+        }
+        let next = self.nodes.len() as u32;
+        self.nodes.push(Node { at, event, next });
+        next
+    }
+
+    /// Puts a node that stands nowhere where it belongs.
+    #[inline(always)]
+    fn place(&mut self, at: Time, index: u32) {
+        // What is due before the present bucket is the earliest of it.
+        let ahead = (at.0 >> self.shift).saturating_sub(self.bucket);
+        if ahead >= BUCKETS as u64 {
+            let key = u128::from(at.0) << 64 | u128::from(self.beyond);
+            self.beyond += 1;
+            return self.far.push(key, index);
+        }
+        let slot = (self.bucket + ahead) as usize % BUCKETS;
         self.near += 1;
         if self.tails[slot] == END {
             self.tails[slot] = index;
             self.occupied[slot / 64] |= 1 << (slot % 64);
         } else {
-            self.join(slot, index);
+            self.join(slot, at, index);
         }
     }
 
     /// Links a node into the list of a bucket that holds others.
-    fn join(&mut self, slot: usize, index: u32) {
-        let at = self.nodes[index as usize].at;
+    fn join(&mut self, slot: usize, at: Time, index: u32) {
         let last = self.tails[slot];
         let mut before = last;
         if self.nodes[last as usize].at <= at {
@@ -250,7 +251,7 @@ impl<E: Copy> Calendar<E> {
     fn fetch_far(&mut self) {
         while self.reaches_far() {
             if let Some(entry) = self.far.pop() {
-                self.place(entry.at(), entry.event);
+                self.place(entry.at(), entry.node);
             }
         }
     }
@@ -302,21 +303,21 @@ impl<E: Copy> Calendar<E> {
             let mut index = last;
             while index != END {
                 index = self.nodes[index as usize].next;
-                let node = &self.nodes[index as usize];
-                pending.push((node.at, node.event));
+                pending.push(index);
                 if index == last {
                     break;
                 }
             }
         }
-        self.nodes.clear();
-        self.free = END;
         self.near = 0;
         self.occupied.fill(0);
         self.shift = shift;
         self.bucket = self.now.0 >> shift;
-        for &(at, event) in &pending {
-            self.place(at, event);
+        for &index in &pending {
+            let node = &mut self.nodes[index as usize];
+            node.next = index;
+            let at = node.at;
+            self.place(at, index);
         }
         pending.clear();
         self.spare = pending;

@@ -1,17 +1,17 @@
-//! A four-ary implicit heap of events: half the depth of a binary one, and the four children of
-//! a node lie side by side in memory.
+//! A four-ary implicit heap of numbers of events: half the depth of a binary one, and the four
+//! children of a node lie side by side in memory.
 
 use crate::Time;
 
-/// An event and its place in the order.
+/// An event's number and its place in the order.
 #[derive(Clone, Copy)]
-pub(crate) struct Entry<E> {
+pub(crate) struct Entry {
     /// Time in the upper half, sequence number in the lower: one comparison orders both.
     pub(crate) key: u128,
-    pub(crate) event: E,
+    pub(crate) node: u32,
 }
 
-impl<E> Entry<E> {
+impl Entry {
     pub(crate) fn at(&self) -> Time {
         Time((self.key >> 64) as u64)
     }
@@ -20,11 +20,11 @@ impl<E> Entry<E> {
 const ARITY: usize = 4;
 
 /// Events, the one with the least key on top.
-pub(crate) struct Heap<E> {
-    entries: Vec<Entry<E>>,
+pub(crate) struct Heap {
+    entries: Vec<Entry>,
 }
 
-impl<E: Copy> Heap<E> {
+impl Heap {
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         Heap {
             entries: Vec::with_capacity(capacity),
@@ -35,19 +35,18 @@ impl<E: Copy> Heap<E> {
         self.entries.len()
     }
 
-    pub(crate) fn first(&self) -> Option<&Entry<E>> {
+    pub(crate) fn first(&self) -> Option<&Entry> {
         self.entries.first()
     }
 
-    /// Key and event come one by one, so that they can come in registers.
-    pub(crate) fn push(&mut self, key: u128, event: E) {
-        let entry = Entry { key, event };
+    pub(crate) fn push(&mut self, key: u128, node: u32) {
+        let entry = Entry { key, node };
         let hole = self.entries.len();
         self.entries.push(entry);
         rise(&mut self.entries, hole, entry);
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Entry<E>> {
+    pub(crate) fn pop(&mut self) -> Option<Entry> {
         let last = self.entries.pop()?;
         let Some(&first) = self.entries.first() else {
             return Some(last);
@@ -62,7 +61,7 @@ impl<E: Copy> Heap<E> {
 
 /// Moves earlier children up from the root's hole to a leaf; gives the leaf.
 #[inline]
-fn sink<E: Copy>(heap: &mut [Entry<E>]) -> usize {
+fn sink(heap: &mut [Entry]) -> usize {
     let mut hole = 0;
     loop {
         let first = hole * ARITY + 1;
@@ -93,7 +92,7 @@ fn sink<E: Copy>(heap: &mut [Entry<E>]) -> usize {
 
 /// Puts `entry` where it belongs on the way from `hole` to the root.
 #[inline]
-fn rise<E: Copy>(heap: &mut [Entry<E>], mut hole: usize, entry: Entry<E>) {
+fn rise(heap: &mut [Entry], mut hole: usize, entry: Entry) {
     while hole > 0 {
         let parent = (hole - 1) / ARITY;
         if heap[parent].key < entry.key {
