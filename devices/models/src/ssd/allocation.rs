@@ -5,6 +5,7 @@
 
 use super::layout::TileBlock;
 use super::mapping::NONE;
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -89,6 +90,12 @@ impl Blocks {
     #[inline]
     pub(super) fn valid(&self, block: u32) -> u32 {
         self.valid[block as usize] & !NOT_CLOSED
+    }
+
+    /// Asks for a block's memory ahead.
+    #[inline]
+    pub(super) fn touch(&self, block: u32) {
+        prefetch_index(&self.valid, block as usize);
     }
 
     #[inline]

@@ -12,6 +12,7 @@ use super::allocation::Frontier;
 use super::bits::Bits;
 use super::divider::Divider;
 use super::mapping::{Found, NONE};
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -65,6 +66,16 @@ impl Layout {
         }
     }
 
+    /// Asks for the memory that [`Layout::find`] will need of a unit.
+    #[inline]
+    pub(super) fn touch(&self, unit: u32) {
+        if let Layout::Tiled(tiles) = self
+            && !tiles.end.in_order
+        {
+            prefetch_index(&tiles.end.homes, tiles.place(unit).1 as usize);
+        }
+    }
+
     /// The unit with this home; [`NONE`] if there is none.
     pub(super) fn unit(&self, home: u32) -> u32 {
         match self {
@@ -114,11 +125,17 @@ impl LaidBlock<'_> {
 }
 
 impl Tiles {
+    /// The tile of a unit, and its number among the tile's units.
     #[inline]
-    fn find(&self, unit: u32) -> Found {
+    fn place(&self, unit: u32) -> (u32, u32) {
         let (chunk, within) = self.chunk.split(unit);
         let (row, tile) = self.tiles.split(chunk);
-        let local = row * self.chunk.get() + within;
+        (tile, row * self.chunk.get() + within)
+    }
+
+    #[inline]
+    fn find(&self, unit: u32) -> Found {
+        let (tile, local) = self.place(unit);
         let home = if self.end.in_order {
             local
         } else {

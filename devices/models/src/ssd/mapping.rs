@@ -13,6 +13,7 @@ use super::bits::Bits;
 use super::divider::Divider;
 use super::layout::Layout;
 use super::overlay::{Overlay, UNCHANGED};
+use prefetch_index::prefetch_index;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -191,16 +192,13 @@ impl Mapping {
         Found { slot, ..laid }
     }
 
-    /// Asks for the memory that [`Mapping::find`] and [`Mapping::put`] will need of a unit, which
-    /// comes while the caller does something else; of a unit beyond the end for nothing.
+    /// Asks for the memory that [`Mapping::find`] and [`Mapping::put`] will need of a unit where it
+    /// was `laid`, which comes while the caller does something else.
     #[inline]
-    pub(super) fn touch(&self, unit: u32) {
-        if unit >= self.units {
-            return;
-        }
-        let laid = self.layout.find(unit);
+    pub(super) fn touch(&self, laid: Found) {
         if laid.slot != NONE {
             self.marks.touch(laid.slot);
+            prefetch_index(&self.kept, self.block_of.quotient(laid.slot) as usize);
         }
         if let Some(put_in) = &self.put_in {
             put_in.touch(laid.home >> STRETCH_SHIFT);
@@ -274,15 +272,17 @@ impl Mapping {
     /// Puts the units with these homes side by side into the slots from `first` on.
     #[inline]
     pub(super) fn put(&mut self, homes: &[u32], first: u32) {
-        for (&home, slot) in homes.iter().zip(first..) {
+        // Mostly few: a loop takes less time than a copy of them all.
+        let start = first as usize;
+        let there = &mut self.reverse[start..start + homes.len()];
+        for ((&home, there), slot) in homes.iter().zip(there).zip(first..) {
+            *there = home;
             self.forward.set(home, slot + BIAS);
         }
         if let Some(put_in) = &mut self.put_in {
             let homes = homes.iter();
             homes.for_each(|home| put_in.set(home >> STRETCH_SHIFT));
         }
-        let start = first as usize;
-        self.reverse[start..start + homes.len()].copy_from_slice(homes);
         self.marks.set_range(first, homes.len() as u32);
     }
 

@@ -195,8 +195,10 @@ impl Ssd {
             return;
         }
         let (first, count) = self.units(offset, bytes);
-        self.translation.map.touch(first);
-        self.translation.map.touch(first + count - 1);
+        self.translation.touch(first);
+        if count > 1 {
+            self.translation.touch(first + count - 1);
+        }
     }
 
     /// Takes a command that arrives now, with its data if it is a write.

@@ -444,12 +444,16 @@ impl Ssd {
             self.take(port, write.io, write.processed);
         }
         // Most of what a write takes is waiting for memory: as many as went now will find theirs at
-        // hand when it is their turn.
+        // hand when it is their turn, and as many behind them what says which memory that is.
         let taken = before - self.buffer.waiting.len();
-        for write in self.buffer.waiting.iter().take(taken) {
+        for (place, write) in self.buffer.waiting.iter().take(2 * taken).enumerate() {
             let io = port.io(write.io);
             let (unit, _) = self.units(io.offset, io.bytes);
-            self.translation.map.touch(unit);
+            if place < taken {
+                self.translation.touch(unit);
+            } else {
+                self.translation.foresee(unit);
+            }
         }
     }
 }

@@ -250,6 +250,26 @@ impl Translation {
         self.set(frontier.block * self.block_of.get() + frontier.next)
     }
 
+    /// Asks for the memory that a write of `unit` will need; of one beyond the end for nothing.
+    #[inline]
+    pub(in crate::ssd) fn touch(&self, unit: u32) {
+        if unit < self.shape.units {
+            let laid = self.map.layout().find(unit);
+            self.map.touch(laid);
+            if laid.slot != NONE {
+                self.blocks.touch(self.block_of.quotient(laid.slot));
+            }
+        }
+    }
+
+    /// Asks for the memory that [`Translation::touch`] will need.
+    #[inline]
+    pub(in crate::ssd) fn foresee(&self, unit: u32) {
+        if unit < self.shape.units {
+            self.map.layout().touch(unit);
+        }
+    }
+
     /// The host writes `unit`.
     #[inline]
     pub(in crate::ssd) fn write<W: Work>(&mut self, unit: u32, work: &mut W) {
