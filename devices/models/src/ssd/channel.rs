@@ -71,10 +71,15 @@ impl Channel {
             })
     }
 
-    /// The first gap of which enough lies behind `ready`.
+    /// The first gap of which enough lies behind `ready`. It is looked for from the last one on: few
+    /// are ahead of what is booked.
     #[inline]
     fn first_after(&self, ready: Time) -> usize {
-        self.gaps.partition_point(|gap| gap.to < ready + SHORTEST)
+        let before = |gap: &Gap| gap.to < ready + SHORTEST;
+        self.gaps
+            .iter()
+            .rposition(before)
+            .map_or(0, |last| last + 1)
     }
 
     /// Takes the gaps from the `first` on, and what is left behind all bookings.

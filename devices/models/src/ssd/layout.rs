@@ -91,7 +91,7 @@ impl Layout {
             Layout::Empty => Found { home, slot: NONE },
             Layout::Tiled(tiles) => {
                 let (tile, home) = tiles.homes.split(home);
-                tiles.found(tile, home)
+                tiles.found(tile, home, false)
             }
         }
     }
@@ -141,7 +141,7 @@ impl Tiles {
         } else {
             self.end.homes[local as usize]
         };
-        self.found(tile, home)
+        self.found(tile, home, self.end.full)
     }
 
     fn unit(&self, home: u32) -> u32 {
@@ -152,10 +152,10 @@ impl Tiles {
         }
     }
 
-    /// Home `home` of `tile`.
+    /// Home `home` of `tile`, which is known to be `laid` or else is asked for.
     #[inline]
-    fn found(&self, tile: u32, home: u32) -> Found {
-        let slot = if self.end.laid.get(home) {
+    fn found(&self, tile: u32, home: u32, laid: bool) -> Found {
+        let slot = if laid || self.end.laid.get(home) {
             home + self.first_block(tile) * self.units_per_block
         } else {
             NONE
@@ -227,6 +227,9 @@ pub(super) struct TileEnd {
     pub(super) laid: Bits,
     /// True if the home of each unit is its own number: filled in order and not touched since.
     pub(super) in_order: bool,
+    /// True if every unit holds data, so that `laid` need not be asked; not known from a file.
+    #[serde(skip)]
+    pub(super) full: bool,
     pub(super) blocks: Vec<TileBlock>,
     /// Units that the host has yet to write until collection, which went ahead, is in step.
     pub(super) ahead: u32,

@@ -158,6 +158,7 @@ impl Translation {
                 laid.set(home);
             }
         }
+        let full = !homes.contains(&NONE);
         let mut left = (0..count).filter(|&home| !laid.get(home));
         for unit in (0..).zip(&mut homes).filter(|(_, home)| **home == NONE) {
             let home = left.next().expect("as many homes as units");
@@ -176,6 +177,7 @@ impl Translation {
             units: units.into_boxed_slice(),
             laid,
             in_order,
+            full,
             blocks,
             frontiers,
         }
