@@ -1,7 +1,9 @@
 //! Division by a number that is fixed for a run, as one multiplication.
 //!
-//! Lemire, Kaser and Kurz, "Faster remainder by direct computation" (2019): with
-//! m = ceil(2^64 / d) the quotient of any 32-bit n by a 32-bit d is the high half of m * n.
+//! With m = floor((2^64 - 1) / d) the quotient of any 32-bit n by a 32-bit d is the high half of
+//! m * (n + 1): that is (n + 1) / d less a part of less than 1 / d, so it comes to n / d where d
+//! divides n + 1, and stays below the next whole number where it does not (Robison, "N-bit unsigned
+//! division via N-bit multiply-add", 2005).
 
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +31,7 @@ impl Divider {
     pub(super) fn new(divisor: u32) -> Divider {
         assert!(divisor > 0, "a divisor of zero");
         Divider {
-            // For 1 the factor would be 2^64: the quotient is taken apart below.
-            magic: (u64::MAX / u64::from(divisor)).wrapping_add(1),
+            magic: u64::MAX / u64::from(divisor),
             divisor,
         }
     }
@@ -43,10 +44,8 @@ impl Divider {
     /// (n / divisor, n % divisor)
     #[inline]
     pub(super) fn split(self, n: u32) -> (u32, u32) {
-        if self.divisor == 1 {
-            return (n, 0);
-        }
-        let quotient = ((u128::from(self.magic) * u128::from(n)) >> 64) as u32;
+        let product = u128::from(self.magic) * (u128::from(n) + 1);
+        let quotient = (product >> 64) as u32;
         (quotient, n - quotient * self.divisor)
     }
 
@@ -65,8 +64,10 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_the_machine(n: u32, d in 1u32.., small in 1u32..5000) {
-            for d in [d, small] {
-                prop_assert_eq!(Divider::new(d).split(n), (n / d, n % d));
+            for d in [d, small, 1, u32::MAX] {
+                for n in [n, n / d * d, (n / d * d).wrapping_sub(1), u32::MAX] {
+                    prop_assert_eq!(Divider::new(d).split(n), (n / d, n % d));
+                }
             }
         }
     }

@@ -86,25 +86,28 @@ impl Ssd {
         ready: Time,
         of_the_stream: bool,
     ) {
-        let (ahead, mut gathered) = match &mut self.prefetch {
+        let (ahead, buffered) = match &mut self.prefetch {
             Some(prefetch) => {
                 prefetch.observe(of_the_stream);
                 prefetch.take(first, count, ready)
             }
             None => (0, Gathered::nothing(Time::NEVER, ready)),
         };
-        if ahead < count {
+        let gathered = if ahead == count {
+            buffered
+        } else {
             let mut spared = self.spared(port.io(id));
             if ahead > 0 {
                 spared.head = 0;
             }
-            let rest = self.gather(first + ahead, count - ahead, spared, ready);
-            gathered.first = gathered.first.min(rest.first);
-            if rest.last >= gathered.last {
-                gathered.last = rest.last;
-                gathered.critical = rest.critical;
+            let mut rest = self.gather(first + ahead, count - ahead, spared, ready);
+            rest.first = rest.first.min(buffered.first);
+            if rest.last < buffered.last {
+                rest.last = buffered.last;
+                rest.critical = None;
             }
-        }
+            rest
+        };
         let io = port.io(id);
         if let Some(times) = gathered.critical {
             io.charge(Part::Queue, times.reads_before);
