@@ -102,9 +102,9 @@ impl Meter {
         if let Some(period) = self.periods.last_mut() {
             period.latencies.record(latency);
         }
-        self.gaps.record(io.mark.since(self.last).0 as f64);
+        self.gaps.record(io.mark.since(self.last).float());
         self.last = self.last.max(io.mark);
-        self.latencies.record(latency.0 as f64);
+        self.latencies.record(latency.float());
         true
     }
 

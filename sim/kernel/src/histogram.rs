@@ -83,7 +83,7 @@ impl Histogram {
         }
         self.count += 1;
         self.sum += u128::from(value.0);
-        self.squares += (value.0 as f64) * (value.0 as f64);
+        self.squares += value.float() * value.float();
         self.least = self.least.min(value.0);
         self.most = self.most.max(value.0);
     }

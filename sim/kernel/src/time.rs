@@ -38,6 +38,13 @@ impl Nanos {
         Nanos((seconds * 1e9).round() as u64)
     }
 
+    /// As a floating-point number of nanoseconds. A signed number, which no duration is too long
+    /// for, takes a processor one instruction, an unsigned one five.
+    #[inline]
+    pub fn float(self) -> f64 {
+        self.0 as i64 as f64
+    }
+
     /// This duration in seconds.
     pub fn seconds(self) -> f64 {
         self.0 as f64 * 1e-9

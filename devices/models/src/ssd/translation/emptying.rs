@@ -258,8 +258,7 @@ impl Translation {
                 }
                 let room = self.room_in_set(die, Origin::Collection);
                 let (now, later) = left.split_at(left.len().min(room as usize));
-                self.append(die, Origin::Collection, now);
-                if now.len() == room as usize {
+                if self.append(die, Origin::Collection, now) {
                     let set = self.last_set(die, Origin::Collection);
                     work.program(die, Origin::Collection, set);
                 }

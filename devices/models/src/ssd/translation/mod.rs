@@ -292,8 +292,7 @@ impl Translation {
         if slot != NONE {
             self.invalidate(slot);
         }
-        self.append(die, Origin::Host, &[home]);
-        if self.room_in_set(die, Origin::Host) == self.shape.units_per_set {
+        if self.append(die, Origin::Host, &[home]) {
             self.finish_set(work);
         }
     }
@@ -376,9 +375,10 @@ impl Translation {
         frontier.block == NONE || frontier.next == self.block_of.get()
     }
 
-    /// Writes the units with these homes at a frontier of `die` that has room for them.
+    /// Writes the units with these homes at a frontier of `die` whose page set has room for them;
+    /// true if it has no more.
     #[inline]
-    fn append(&mut self, die: u32, origin: Origin, homes: &[u32]) {
+    fn append(&mut self, die: u32, origin: Origin, homes: &[u32]) -> bool {
         let count = homes.len() as u32;
         let stream = self.stream(origin);
         let books = &mut self.dies[die as usize];
@@ -388,9 +388,11 @@ impl Translation {
             frontier.block * self.block_of.get() + frontier.next,
         );
         frontier.next += count;
+        let is_full = self.set_of.split(frontier.next).1 == 0;
         books.valid += count;
         self.blocks.add_valid(block, count);
         self.map.put(homes, slot);
+        is_full
     }
 
     #[inline]
