@@ -2,11 +2,11 @@
 
 mod common;
 
+use common::bench::{Bench, told};
 use common::{plan, result, stations};
 use raidlab_engine::Simulation;
-use raidlab_engine::kernel::{Nanos, Op, Time};
+use raidlab_engine::kernel::{Nanos, Op};
 use raidlab_engine::plan::Action;
-use raidlab_engine::raid::DataReport;
 use raidlab_engine::report::RunResult;
 use serde_json::{Value, json};
 
@@ -74,45 +74,6 @@ fn data(result: &RunResult) -> (u64, u64, u64, u64) {
     let data = result.data.expect("data were followed");
     assert!(data.acknowledged_writes > 100);
     told(&data)
-}
-
-fn told(data: &DataReport) -> (u64, u64, u64, u64) {
-    (
-        data.lost_writes,
-        data.stale_reads,
-        data.refused_reads,
-        data.corrupt_stripes,
-    )
-}
-
-/// A system whose requests a test makes itself.
-struct Bench(Simulation);
-
-impl Bench {
-    fn new(value: &Value) -> Bench {
-        Bench(Simulation::new(&plan(value)).expect("a plan"))
-    }
-
-    fn until(&mut self, us: u64) {
-        while self.0.advance(Time(us * 1000)).is_some() {}
-    }
-
-    fn submit(&mut self, us: u64, op: Op, sector: u64, sectors: u64) {
-        self.until(us);
-        let mark = 0;
-        self.0
-            .submit(0, op, sector * 512, sectors * 512, mark)
-            .expect("inside the array");
-    }
-
-    fn happens(&mut self, us: u64, action: Action) {
-        self.until(us);
-        self.0.act(action).expect("it can happen");
-    }
-
-    fn data(&mut self) -> DataReport {
-        self.0.data().expect("data are followed")
-    }
 }
 
 /// A read at 500 us makes its line hot: read from the disk until 600, it is on the SSD at 620. A

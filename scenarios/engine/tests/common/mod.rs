@@ -1,5 +1,10 @@
 //! Plans for tests: a system of stations, described in a few words.
 
+#[allow(dead_code, reason = "some files of tests make no requests themselves")]
+pub mod bench;
+#[allow(dead_code, reason = "some files of tests follow no data")]
+pub mod followed;
+
 use raidlab_engine::report::RunResult;
 use raidlab_engine::{Plan, run};
 use serde_json::{Value, json};
