@@ -92,17 +92,19 @@ fn tiers() -> impl Strategy<Value = Option<Fast>> {
 }
 
 fn happenings(drives: u32) -> impl Strategy<Value = Vec<(u64, Happening)>> {
+    // So few rows that unreadable sectors meet, or all.
+    let sectors = prop_oneof![0u64..6, 0u64..80];
     let one = prop_oneof![
         3 => (0..drives).prop_map(Happening::Fail),
         2 => (0..drives).prop_map(Happening::Replace),
-        2 => (0..drives, 0u64..80).prop_map(|(drive, sector)| Happening::Unreadable(drive, sector)),
+        4 => (0..drives, sectors).prop_map(|(drive, sector)| Happening::Unreadable(drive, sector)),
         1 => (0..drives).prop_map(Happening::Slow),
         3 => (1u64..3000).prop_map(Happening::Power),
         1 => any::<bool>().prop_map(Happening::Backup),
         1 => Just(Happening::Patrol),
         1 => Just(Happening::Check),
     ];
-    prop::collection::vec((0u64..20_000, one), 0..6)
+    prop::collection::vec((0u64..20_000, one), 0..8)
 }
 
 fn histories() -> impl Strategy<Value = History> {
@@ -438,6 +440,62 @@ fn everything_that_has_begun_ends() {
             prop_assert!(left.is_empty(), "{:?} {:?}", left, result.log);
             prop_assert!(ios > 100, "{} {:?}", ios, result.log);
         }
+        Ok(())
+    });
+}
+
+/// Unreadable sectors of which no two meet, on any drive, are repaired by whatever meets them: behind a
+/// patrol read or a consistency check each place that the level bears may be lost.
+#[test]
+fn what_has_been_looked_through_bears_a_loss() {
+    of_all(5, |history| {
+        let mut history = History {
+            settle_us: 0,
+            tier: None,
+            ..history.clone()
+        };
+        // Copies on neighbours lie in rows next to each other.
+        let (_, members) = history.level;
+        let rows = history.rows / 2;
+        let mut happenings: Vec<(u64, Happening)> = (0..rows)
+            .map(|row| (history.seed.rotate_left(row as u32 * 7), row))
+            .map(|(bits, row)| {
+                let drive = (bits >> 8) as u32 % members;
+                let sector = row * 8 + bits % 6;
+                (bits % 20_000, Happening::Unreadable(drive, sector))
+            })
+            .collect();
+        happenings.sort_by_key(|&(at, _)| at);
+        let looks = [Happening::Patrol, Happening::Check];
+        happenings.push((20_000, looks[history.seed as usize % 2].clone()));
+        let mut lost = BTreeSet::new();
+        for place in 0..members {
+            let place = (place + (history.seed >> 32) as u32) % members;
+            lost.insert(place);
+            if bears(history.level, &lost) {
+                happenings.push((400_000, Happening::Fail(place)));
+            } else {
+                lost.remove(&place);
+            }
+        }
+        if lost.is_empty() {
+            return Ok(());
+        }
+        history.happenings = happenings;
+        let mut value = value(&history);
+        value["duration_ns"] = json!(450_000_000);
+        let result = run(&plan(&value), || true).expect("a run");
+        prop_assert!(result.breaches.is_empty(), "{:?}", result.breaches);
+        let mut log = result.log.iter();
+        prop_assert!(
+            log.any(|entry| entry.what.contains("done")),
+            "{:?}",
+            result.log
+        );
+        let data = result.data.expect("data were followed");
+        let counts = (data.lost_sectors, data.refused_reads, data.stale_reads);
+        prop_assert_eq!(counts, (0, 0, 0), "{:?} {:?}", data, result.log);
+        prop_assert_eq!(data.corrupt_stripes, 0, "{:?}", result.log);
         Ok(())
     });
 }

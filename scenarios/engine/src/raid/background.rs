@@ -234,8 +234,10 @@ impl System {
                 let member = &mut volume.members[member as usize];
                 if member.state != State::Failed {
                     member.state = State::Good;
+                    let drive = member.drive;
+                    let left = self.left_unreadable(array, drive);
                     self.raid.rebuilt = Some(now);
-                    self.log(now, format!("rebuild done after {took:.1} s"));
+                    self.log(now, format!("rebuild done after {took:.1} s{left}"));
                 }
             }
             Task::Copyback { member, to } => {
@@ -243,12 +245,29 @@ impl System {
                 let place = &mut volume.members[member as usize];
                 let spare = std::mem::replace(&mut place.drive, to);
                 place.copy = None;
+                // What it has of them is met anew.
+                place.unreadable.clear();
                 self.cut_off(spare, member);
-                self.log(now, format!("copyback done after {took:.1} s"));
+                let left = self.left_unreadable(array, to);
+                self.log(now, format!("copyback done after {took:.1} s{left}"));
                 self.be_spare(array, spare, now);
             }
             Task::Patrol => self.log(now, format!("patrol read done after {took:.1} s")),
             Task::Check => self.log(now, format!("consistency check done after {took:.1} s")),
+        }
+    }
+
+    /// What the log says of sectors that a drive which has been filled does not give.
+    fn left_unreadable(&self, array: u32, drive: u32) -> String {
+        let geometry = &self.volume(array).geometry;
+        let end = geometry.rows() * geometry.unit();
+        let left = self.raid.health[drive as usize].unreadable.within(0, end);
+        match left.iter().map(|(start, end)| end - start).sum() {
+            0u64 => String::new(),
+            bytes => {
+                let name = &self.drives[drive as usize].name;
+                format!("; {bytes} bytes of {name} are unreadable")
+            }
         }
     }
 

@@ -73,7 +73,10 @@ impl System {
         let Some((stripe, role)) = volume.geometry.unit_at(member, row) else {
             return;
         };
-        let lost = |column: &u32| !volume.has(stripe, Role::Data(*column));
+        let lost = |column: &u32| {
+            let place = volume.place(stripe, Role::Data(*column));
+            self.sector_of(volume, place, within).is_none()
+        };
         let columns = (0..volume.geometry.columns()).filter(lost);
         let own = match role {
             Role::Data(column) => Some(column),

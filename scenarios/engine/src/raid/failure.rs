@@ -2,7 +2,7 @@
 
 use super::background::{Background, Task};
 use super::fate::Target;
-use super::job::{Phase, job_of};
+use super::job::{Phase, Work, job_of};
 use super::power::GONE;
 use super::ranges::Ranges;
 use super::run::Run;
@@ -22,7 +22,7 @@ pub(crate) struct Health {
     pub failed: bool,
     /// Takes so much longer for each command.
     pub slow: Nanos,
-    /// Unreadable ranges that nobody has met yet.
+    /// Sectors that cannot be read until they are written: the drive finds them a new place then.
     pub unreadable: Ranges,
 }
 
@@ -73,17 +73,67 @@ impl System {
 
     fn at_medium(&mut self, id: IoId) {
         let io = &self.ios[id];
-        let (drive, write) = (io.drive, io.op == Op::Write);
-        if !self.raid.health[drive as usize].failed && io.owner & CUT_OFF == 0 {
-            if write {
-                let (start, end) = (io.offset, io.offset + io.bytes);
-                self.raid.health[drive as usize].unreadable.cut(start, end);
-            }
-            let io = &self.ios[id];
-            if let Some(fate) = &mut self.raid.fate {
-                fate.at_medium(id, write, drive, io.offset, io.bytes);
+        let (drive, op, owner) = (io.drive, io.op, io.owner);
+        let (start, end) = (io.offset, io.offset + io.bytes);
+        let health = &mut self.raid.health[drive as usize];
+        if health.failed || owner & CUT_OFF != 0 {
+            return;
+        }
+        if !health.unreadable.is_empty() {
+            match op {
+                Op::Write => self.rewritten(drive, start, end),
+                Op::Read => self.ios[id].refused = health.unreadable.touches(start, end),
+                Op::Trim | Op::Flush => {}
             }
         }
+        if let Some(fate) = &mut self.raid.fate {
+            fate.at_medium(id, op == Op::Write, drive, start, end - start);
+        }
+    }
+
+    /// Sectors of a drive have been written: they can be read again.
+    fn rewritten(&mut self, drive: u32, start: u64, end: u64) {
+        self.raid.health[drive as usize].unreadable.cut(start, end);
+        if let Some(known) = self.known_unreadable(drive) {
+            known.cut(start, end);
+        }
+    }
+
+    /// Parts of what a drive has from `offset` on are not what should be there: they are made unreadable
+    /// (a *puncture*), so that nobody takes them for data.
+    pub(super) fn puncture(&mut self, drive: u32, offset: u64, parts: &[(u32, u32)]) {
+        for &(start, end) in parts {
+            let (start, end) = (offset + u64::from(start), offset + u64::from(end));
+            let unreadable = &mut self.raid.health[drive as usize].unreadable;
+            unreadable.insert(start, end);
+            if let Some(known) = self.known_unreadable(drive) {
+                known.insert(start, end);
+            }
+        }
+    }
+
+    /// Where new data of a job's stripe have no parity, since others are lost there, the old parity
+    /// gives nonsense.
+    pub(super) fn puncture_parity(&mut self, index: u32) {
+        let job = &self.raid.jobs[index];
+        if !matches!(job.work, Work::Write | Work::Destage) {
+            return;
+        }
+        let (array, stripe, lost) = (job.array, job.stripe, job.mending.lost.clone());
+        for which in 0..self.volume(array).geometry.parities() {
+            let volume = self.volume(array);
+            let place = volume.geometry.parity(stripe, which);
+            for (drive, _) in volume.takers(place, 0, 1).into_iter().flatten() {
+                self.puncture(drive, place.offset, &lost);
+            }
+        }
+    }
+
+    /// What is known to be unreadable of a drive that stands in an array.
+    fn known_unreadable(&mut self, drive: u32) -> Option<&mut Ranges> {
+        let (array, member) = self.member_of(drive)?;
+        let volume = self.raid.volumes[array as usize].as_mut()?;
+        Some(&mut volume.members[member as usize].unreadable)
     }
 
     /// A command comes back: true if its error has been taken care of, false if it is as any.
@@ -91,9 +141,8 @@ impl System {
         let io = &self.ios[id];
         let (drive, op, offset, bytes, parent) = (io.drive, io.op, io.offset, io.bytes, io.parent);
         let health = &self.raid.health[drive as usize];
-        let unreadable = op == Op::Read && health.unreadable.touches(offset, offset + bytes);
         let failed = health.failed || io.owner & CUT_OFF != 0;
-        if op != Op::Read || !(failed || unreadable) {
+        if op != Op::Read || !(failed || io.refused) {
             if let Some(fate) = &mut self.raid.fate {
                 fate.deliver(id, parent, op == Op::Read);
             }
@@ -102,8 +151,8 @@ impl System {
         if let Some(fate) = &mut self.raid.fate {
             fate.drop_payload(id);
         }
-        if unreadable {
-            self.mark_unreadable(drive, offset, bytes);
+        if !failed {
+            self.meet_unreadable(drive, offset, offset + bytes);
         }
         match job_of(&self.ios[parent]) {
             Some(job) if !self.raid.jobs[job].work.reads_elsewhere() => {
@@ -128,28 +177,24 @@ impl System {
         None
     }
 
-    /// The units of a command that has met unreadable sectors, as far as they have some.
-    fn mark_unreadable(&mut self, drive: u32, offset: u64, bytes: u64) {
+    /// A command has met unreadable sectors: they are known, as far as they have not been written since.
+    fn meet_unreadable(&mut self, drive: u32, start: u64, end: u64) {
         let Some((array, member)) = self.member_of(drive) else {
             return;
         };
+        let met = self.raid.health[drive as usize]
+            .unreadable
+            .within(start, end);
         if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
             volume.changes += 1;
-            let unit = volume.geometry.unit();
             let known = &mut volume.members[member as usize].unreadable;
-            let unreadable = &self.raid.health[drive as usize].unreadable;
-            let end = offset + bytes;
-            for start in (offset / unit..end.div_ceil(unit)).map(|row| row * unit) {
-                let met = unreadable.touches(start.max(offset), (start + unit).min(end));
-                if met && !known.contains(&start) {
-                    known.push(start);
-                }
-            }
+            met.iter()
+                .for_each(|&(start, end)| known.insert(start, end));
         }
     }
 
-    /// A read that failed is done again, from another copy or by computing; the time it has
-    /// taken stays on the account.
+    /// A read that failed is done again, from another copy or by computing, and the sectors that could not
+    /// be read are repaired on the way; the time it has taken stays on the account.
     fn read_elsewhere(&mut self, id: IoId, parent: IoId, now: Time) {
         let io = self.ios[id].clone();
         self.ios.release(id);

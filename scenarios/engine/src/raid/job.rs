@@ -1,5 +1,6 @@
 //! Jobs: work on one stripe that takes several phases.
 
+use super::mend::Mending;
 use super::stripe::{Extent, Role, Way};
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, IoId, Op, Queue, Served, Time};
@@ -17,7 +18,8 @@ pub(crate) enum Work {
     /// New data for a stripe.
     #[default]
     Write,
-    /// Data of a lost drive, computed from the others.
+    /// Data of a lost drive or of unreadable sectors, computed from the others or read from another
+    /// copy.
     Recover,
     /// A group of the cache on its way to the drives.
     Destage,
@@ -104,8 +106,8 @@ pub(crate) struct Job {
     pub scheduled: bool,
     /// True if the power failed under way: its event finds nothing to do.
     pub gone: bool,
-    /// True if more is lost than the parities can make good: data are written, parity is not.
-    pub lost: bool,
+    /// On the way `Recover` what it reads and writes back, and what is lost.
+    pub mending: Mending,
     /// True if parity does not fit.
     pub differs: bool,
     /// True if it writes an older version than the one that was lost with the tier.
@@ -144,7 +146,8 @@ impl System {
         (job.written, job.next, job.last) = (0, NO_JOB, NO_JOB);
         (job.head, job.mate, job.missing) = (index, NO_JOB, 1);
         (job.again, job.refused, job.scheduled) = (false, false, false);
-        (job.gone, job.lost, job.differs) = (false, false, false);
+        (job.gone, job.differs) = (false, false);
+        job.mending.clear();
         (job.slot, job.older) = (NO_SLOT, false);
         if parent != Io::NONE {
             self.ios[parent].pending += 1;
@@ -266,14 +269,16 @@ impl System {
     }
 
     /// Whether a command's data come from its controller's memory or end there: of the controller's
-    /// own work, for which no request waits, and copies that it makes of what is written.
+    /// own work, for which no request waits, copies that it makes of what is written, and what it
+    /// has computed and writes back.
     pub(crate) fn is_in_memory(&self, command: &Io) -> bool {
         let parent = (command.parent != Io::NONE).then(|| &self.ios[command.parent]);
         let Some((parent, job)) = parent.and_then(|parent| Some((parent, job_of(parent)?))) else {
             return false;
         };
-        let array = &self.arrays[self.raid.jobs[job].array as usize];
-        parent.parent == Io::NONE || command.op == Op::Write && array.mirrors
+        let Job { array, work, .. } = self.raid.jobs[job];
+        let copied = self.arrays[array as usize].mirrors || work == Work::Recover;
+        parent.parent == Io::NONE || command.op == Op::Write && copied
     }
 
     /// Keeps a record waiting while its children are being sent; `let_go` ends that.

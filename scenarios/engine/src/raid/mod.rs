@@ -18,6 +18,7 @@ mod gf;
 mod job;
 mod lock;
 mod medium;
+mod mend;
 mod power;
 mod ranges;
 mod read_ahead;

@@ -36,9 +36,30 @@ impl Ranges {
         self.last_below(end).is_some_and(|(_, to)| to > start)
     }
 
+    /// Whether a byte is in here, and up to where at least the next ones are as it is.
+    pub fn stretch(&self, at: u64) -> (bool, u64) {
+        if let Some((_, to)) = self.last_below(at + 1).filter(|&(_, to)| to > at) {
+            return (true, to);
+        }
+        let next = self.ends.range(at + 1..).next();
+        (false, next.map_or(u64::MAX, |(&from, _)| from))
+    }
+
+    /// What of a range is in here.
+    pub fn within(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let before = self.ends.range(..start).next_back();
+        let parts = before.into_iter().chain(self.ends.range(start..end));
+        let parts = parts.map(|(&from, &to)| (from.max(start), to.min(end)));
+        parts.filter(|(from, to)| from < to).collect()
+    }
+
     /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+
+    pub fn clear(&mut self) {
+        self.ends.clear();
     }
 
     /// The last range that begins before `end`: of disjoint ones it reaches furthest.
@@ -81,5 +102,33 @@ mod tests {
         assert_eq!(list(&ranges), [(0, 5), (5, 20), (30, 40)]);
         assert!(ranges.touches(19, 25) && ranges.touches(29, 31) && ranges.touches(0, 100));
         assert!(!ranges.touches(20, 30) && !ranges.touches(40, 50));
+    }
+
+    #[test]
+    fn a_stretch_ends_where_a_range_begins_or_ends() {
+        let ranges = of(&[(10, 20), (30, 40)]);
+        let stretches = [0, 9, 10, 19, 20, 39, 40].map(|at| ranges.stretch(at));
+        let never = (false, u64::MAX);
+        let inside = (true, 20);
+        assert_eq!(
+            stretches,
+            [
+                (false, 10),
+                (false, 10),
+                inside,
+                inside,
+                (false, 30),
+                (true, 40),
+                never
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_within_is_cut_at_the_ends() {
+        let ranges = of(&[(10, 20), (30, 40)]);
+        assert_eq!(ranges.within(15, 31), [(15, 20), (30, 31)]);
+        assert_eq!(ranges.within(10, 40), [(10, 20), (30, 40)]);
+        assert!(ranges.within(20, 30).is_empty() && ranges.within(0, 10).is_empty());
     }
 }

@@ -8,7 +8,7 @@
 
 use super::background::{Stint, Task};
 use super::fate::Target;
-use super::job::{Phase, Work};
+use super::job::Work;
 use super::stripe::{Extent, Role};
 use super::volume::State;
 use crate::system::System;
@@ -150,46 +150,56 @@ impl System {
         }
     }
 
-    /// What the row job of the array's task must write, and where.
-    fn row_target(&self, array: u32, index: u32) -> Option<u32> {
-        let volume = self.volume(array);
-        let first = volume.tasks.first()?;
-        if first.id != self.raid.jobs[index].group {
-            return None;
-        }
-        match first.task {
-            Task::Rebuild { member } => Some(volume.members[member as usize].drive),
-            Task::Copyback { to, .. } => Some(to),
-            Task::Patrol => {
-                // What could not be read is written again where it was.
-                let (member, row, _) = self.raid.jobs[index].unit;
-                let member = &volume.members[member as usize];
-                let place = row * volume.geometry.unit();
-                (member.state == State::Good && member.unreadable.contains(&place))
-                    .then_some(member.drive)
-            }
-            Task::Check => None,
+    /// The task that a row job belongs to, if that is under way.
+    fn task_of(&self, index: u32) -> Option<Task> {
+        let job = &self.raid.jobs[index];
+        let first = self.volume(job.array).tasks.first()?;
+        (first.id == job.group).then_some(first.task)
+    }
+
+    /// Whether a row job reads a unit to see whether it can be read.
+    pub(super) fn is_patrolled(&self, index: u32) -> bool {
+        self.task_of(index) == Some(Task::Patrol)
+    }
+
+    /// Whether nobody wants a row job's unit: its task is gone or suspended, or patrol read finds no drive in
+    /// the unit's place.
+    pub(super) fn is_unwanted(&self, index: u32) -> bool {
+        let volume = self.volume(self.raid.jobs[index].array);
+        match self.task_of(index) {
+            None => true,
+            Some(Task::Patrol) => volume.unit(self.own_unit(index).0).is_none(),
+            Some(_) => false,
         }
     }
 
-    /// A row job has everything it wants in memory: it goes to the drive that wants it.
+    /// The drive that a row job fills.
+    fn filled_by(&self, index: u32) -> Option<u32> {
+        let volume = self.volume(self.raid.jobs[index].array);
+        match self.task_of(index)? {
+            Task::Rebuild { member } => Some(volume.members[member as usize].drive),
+            Task::Copyback { to, .. } => Some(to),
+            Task::Patrol | Task::Check => None,
+        }
+    }
+
+    /// A row job has everything it wants in memory: it goes to the drive that wants it, and what could not
+    /// be read back to where it was.
     pub(crate) fn write_row(&mut self, index: u32, now: Time) {
         self.has_been_read(index, now);
         let (array, io, (_, row, role)) = {
             let job = &self.raid.jobs[index];
             (job.array, job.io, job.unit)
         };
-        self.raid.jobs[index].phase = Phase::Finish;
         let unit = self.volume(array).geometry.unit();
         self.hold(io);
-        if let Some(drive) = self.row_target(array, index) {
-            if !self.raid.jobs[index].refused {
-                self.ios[io].pending += 1;
-                let command = self.new_command(io, Op::Write, drive, row * unit, unit, now);
-                self.attach(command, Target::Unit(index, role, 0), unit);
-                self.send(command, drive, now);
-            }
+        if let Some(drive) = self.filled_by(index) {
+            self.ios[io].pending += 1;
+            let command = self.new_command(io, Op::Write, drive, row * unit, unit, now);
+            self.attach(command, Target::Unit(index, role, 0), unit);
+            self.send(command, drive, now);
         }
+        self.write_phase(index, now);
         self.let_go(io, now);
     }
 
@@ -242,10 +252,15 @@ impl System {
         Some(volume.done.swap_remove(at))
     }
 
-    /// A row of the first task is in its place, with what it has brought.
+    /// A row of the first task is in its place, with what it has brought. What it could not bring is
+    /// unreadable there.
     fn take_over(&mut self, array: u32, index: u32) {
-        let job = &self.raid.jobs[index];
-        let (refused, (place, row, _)) = (job.refused, job.unit);
+        if let Some(drive) = self.filled_by(index) {
+            let job = &self.raid.jobs[index];
+            let offset = job.row * self.volume(array).geometry.unit();
+            let lost = job.mending.lost.clone();
+            self.puncture(drive, offset, &lost);
+        }
         let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
             return;
         };
@@ -253,15 +268,10 @@ impl System {
             return;
         };
         task.row += 1;
-        let unit = volume.geometry.unit();
-        let (offset, upto) = (row * unit, task.row * unit);
+        let upto = task.row * volume.geometry.unit();
         match task.task {
             Task::Rebuild { member } => {
                 let member = &mut volume.members[member as usize];
-                if refused {
-                    // Lost for good: reads of it are refused.
-                    member.unreadable.push(offset);
-                }
                 if member.state != State::Failed {
                     member.state = State::Rebuilding(upto);
                 }
@@ -269,8 +279,6 @@ impl System {
             Task::Copyback { member, to } => {
                 volume.members[member as usize].copy = Some((to, upto));
             }
-            Task::Patrol if !refused => volume.members[place as usize].mended(offset),
-            // A check's job has no unit of its own.
             Task::Patrol | Task::Check => {}
         }
     }

@@ -3,7 +3,9 @@
 //! New parity needs either the old data and the old parity (*read-modify-write*), or everything
 //! else in the stripe (*reconstruct write*), or nothing (*full stripe*). The cheaper way in
 //! commands, then in bytes, is taken. With drives lost, a way that needs their data falls away;
-//! where none is left, the stripe is read from what remains and the lost units are *recovered*.
+//! where none is left, the stripe is read from what remains and the lost units are *recovered* (see `mend`).
+
+use super::mend::Unit;
 
 /// Bytes of one data column that are new.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +25,7 @@ pub enum Role {
     Data(u32),
     /// Parity.
     Parity(u32),
-    /// A further copy of a data column, from 1 on, where copies are compared.
+    /// A copy of a data column by its number, where copies are told apart.
     Copy(u32, u32),
 }
 
@@ -61,15 +63,17 @@ pub enum Way {
 }
 
 /// The stripe as the planner sees it.
-pub struct Stripe<'a, L: Fn(Role) -> bool> {
+pub struct Stripe<'a, L> {
     /// Data columns.
     pub columns: u32,
     /// Parities.
     pub parities: u32,
+    /// Copies of a column.
+    pub copies: u32,
     /// New data, in ascending order of (column, start), without overlaps.
     pub extents: &'a [Extent],
-    /// Whether a unit's drive can be read and written.
-    pub alive: L,
+    /// What a unit's drive gives of it; nothing if it does not stand there and cannot be written.
+    pub unit: L,
 }
 
 /// The union of the extents over all columns, in ascending order: where parity changes.
@@ -90,97 +94,58 @@ pub fn parity_ranges(extents: &[Extent], into: &mut Vec<(u32, u32)>) {
     into.truncate((kept + 1).min(extents.len()));
 }
 
-impl<L: Fn(Role) -> bool> Stripe<'_, L> {
-    fn lives(&self, role: Role) -> bool {
-        (self.alive)(role)
+impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
+    /// Whether a unit can be written.
+    fn stands(&self, role: Role) -> bool {
+        (self.unit)(role).is_some()
     }
 
-    fn living_parities(&self) -> u32 {
-        (0..self.parities)
-            .filter(|&p| self.lives(Role::Parity(p)))
-            .count() as u32
+    /// Whether a part of a unit can be read.
+    fn gives(&self, Transfer { role, start, end }: Transfer) -> bool {
+        (self.unit)(role).is_some_and(|unit| unit.gives(start, end))
     }
 
-    /// The way to take; None if more is lost than the parities can make good.
-    pub fn way(&self, ranges: &[(u32, u32)]) -> Option<Way> {
-        let parities = self.living_parities();
-        let lost = (0..self.columns)
-            .filter(|&c| !self.lives(Role::Data(c)))
-            .count() as u32;
-        if lost > parities {
-            return None;
-        }
-        if parities == 0 {
-            return Some(Way::Plain);
+    /// The way to take.
+    pub fn way(&self, ranges: &[(u32, u32)]) -> Way {
+        if !(0..self.parities).any(|which| self.stands(Role::Parity(which))) {
+            return Way::Plain;
         }
         let mut modify = Some((0u64, 0u64));
         let mut reconstruct = Some((0u64, 0u64));
-        self.modify_reads(ranges, &mut |t| count(&mut modify, t, self.lives(t.role)));
+        self.modify_reads(ranges, &mut |t| count(&mut modify, t, self.gives(t)));
         self.other_data(ranges, &mut |t| {
-            count(&mut reconstruct, t, self.lives(t.role));
+            count(&mut reconstruct, t, self.gives(t));
             // What is no better than to modify need not be known to the end.
             modify.is_none() || reconstruct < modify
         });
-        Some(match (modify, reconstruct) {
+        match (modify, reconstruct) {
             (_, Some((0, _))) => Way::Full,
             (Some(modify), Some(reconstruct)) if reconstruct < modify => Way::Reconstruct,
             (Some(_), _) => Way::Modify,
             (None, Some(_)) => Way::Reconstruct,
             (None, None) => Way::Recover,
-        })
+        }
     }
 
-    /// What must be read first.
+    /// What must be read first, unless something is to be computed (see `mend`).
     pub fn reads(&self, way: Way, ranges: &[(u32, u32)], into: &mut Vec<Transfer>) {
         into.clear();
         match way {
-            Way::Plain | Way::Full => {}
+            Way::Plain | Way::Full | Way::Recover => {}
             Way::Modify => self.modify_reads(ranges, &mut |t| into.push(t)),
             Way::Reconstruct => self.other_data(ranges, &mut |t| {
                 into.push(t);
                 true
             }),
-            Way::Recover => {
-                for &(start, end) in ranges {
-                    self.all_that_is_left(start, end, into);
-                }
-            }
         }
     }
 
-    /// All units that can be read.
-    pub fn living(&self) -> impl Iterator<Item = Role> {
-        let data = (0..self.columns).map(Role::Data);
-        let parity = (0..self.parities).map(Role::Parity);
-        data.chain(parity).filter(|&role| self.lives(role))
-    }
-
-    /// Everything needed to compute lost data in a range: living data, and as many living
-    /// parities as data columns are lost.
-    pub fn all_that_is_left(&self, start: u32, end: u32, into: &mut Vec<Transfer>) {
-        let mut lost = 0;
-        for column in 0..self.columns {
-            let role = Role::Data(column);
-            if self.lives(role) {
-                into.push(Transfer { role, start, end });
-            } else {
-                lost += 1;
-            }
-        }
-        for role in (0..self.parities).map(Role::Parity) {
-            if lost > 0 && self.lives(role) {
-                into.push(Transfer { role, start, end });
-                lost -= 1;
-            }
-        }
-    }
-
-    /// What is written: the new data and the living parities.
+    /// What is written: the new data and, in ranges, the parities.
     pub fn writes(&self, ranges: &[(u32, u32)], into: &mut Vec<Transfer>) {
         into.clear();
         for extent in self.extents {
             let role = Role::Data(extent.column);
-            if self.lives(role) {
+            if self.stands(role) {
                 into.push(Transfer {
                     role,
                     start: extent.start,
@@ -193,7 +158,7 @@ impl<L: Fn(Role) -> bool> Stripe<'_, L> {
 
     fn parity_transfers(&self, ranges: &[(u32, u32)], each: &mut impl FnMut(Transfer)) {
         for role in (0..self.parities).map(Role::Parity) {
-            if self.lives(role) {
+            if self.stands(role) {
                 for &(start, end) in ranges {
                     each(Transfer { role, start, end });
                 }
@@ -253,9 +218,9 @@ impl<L: Fn(Role) -> bool> Stripe<'_, L> {
     }
 }
 
-fn count(cost: &mut Option<(u64, u64)>, transfer: Transfer, lives: bool) {
+fn count(cost: &mut Option<(u64, u64)>, transfer: Transfer, given: bool) {
     *cost = match *cost {
-        Some((commands, bytes)) if lives => Some((
+        Some((commands, bytes)) if given => Some((
             commands + 1,
             bytes + u64::from(transfer.end - transfer.start),
         )),
@@ -272,27 +237,59 @@ mod tests {
         Extent { column, start, end }
     }
 
+    use super::super::mend::{Mending, Want, without};
+    use super::super::ranges::Ranges;
+
+    /// The way, what is read and what is written, with units that are lost and bytes of others that
+    /// are unreadable.
+    fn plan_with(
+        (columns, parities): (u32, u32),
+        extents: &[Extent],
+        lost: &[Role],
+        bad: &[(Role, u32)],
+    ) -> (Way, Mending, Vec<Transfer>) {
+        let ranges_of = |role: &Role| {
+            let mut ranges = Ranges::default();
+            let bytes = bad.iter().filter(|(of, _)| of == role);
+            bytes.for_each(|&(_, at)| ranges.insert(u64::from(at), u64::from(at) + 1));
+            (*role, ranges)
+        };
+        let roles: Vec<Role> = (0..columns)
+            .map(Role::Data)
+            .chain((0..parities).map(Role::Parity))
+            .collect();
+        let unreadable: Vec<(Role, Ranges)> = roles.iter().map(ranges_of).collect();
+        let stripe = Stripe {
+            columns,
+            parities,
+            copies: 1,
+            extents,
+            unit: |role| {
+                let unit = unreadable.iter().find(|(of, _)| *of == role);
+                let unit = unit.filter(|_| !lost.contains(&role));
+                unit.map(|(_, ranges)| Unit::new(ranges, 0))
+            },
+        };
+        let mut ranges = Vec::new();
+        parity_ranges(extents, &mut ranges);
+        let way = stripe.way(&ranges);
+        let (mut mending, mut writes) = (Mending::default(), Vec::new());
+        match way {
+            Way::Recover => stripe.mend(Want::Others, &ranges, &mut mending),
+            _ => stripe.reads(way, &ranges, &mut mending.reads),
+        }
+        stripe.writes(&without(&ranges, &mending.lost), &mut writes);
+        (way, mending, writes)
+    }
+
     fn plan(
         columns: u32,
         parities: u32,
         extents: &[Extent],
         lost: &[Role],
-    ) -> (Option<Way>, Vec<Transfer>, Vec<Transfer>) {
-        let stripe = Stripe {
-            columns,
-            parities,
-            extents,
-            alive: |role| !lost.contains(&role),
-        };
-        let mut ranges = Vec::new();
-        parity_ranges(extents, &mut ranges);
-        let way = stripe.way(&ranges);
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        if let Some(way) = way {
-            stripe.reads(way, &ranges, &mut reads);
-            stripe.writes(&ranges, &mut writes);
-        }
-        (way, reads, writes)
+    ) -> (Way, Vec<Transfer>, Vec<Transfer>) {
+        let (way, mending, writes) = plan_with((columns, parities), extents, lost, &[]);
+        (way, mending.reads, writes)
     }
 
     /// A small write costs 4 commands on RAID 5 and 6 on RAID 6.
@@ -300,7 +297,7 @@ mod tests {
     fn a_small_write_costs_what_the_textbook_says() {
         for (parities, commands) in [(1, 4), (2, 6)] {
             let (way, reads, writes) = plan(7, parities, &[extent(2, 0, 8192)], &[]);
-            assert_eq!(way, Some(Way::Modify));
+            assert_eq!(way, Way::Modify);
             assert_eq!(reads.len() + writes.len(), commands);
         }
     }
@@ -310,7 +307,7 @@ mod tests {
     fn much_new_data_makes_a_reconstruct_write() {
         let extents = [extent(0, 0, 64), extent(1, 0, 64), extent(2, 0, 64)];
         let (way, reads, writes) = plan(4, 1, &extents, &[]);
-        assert_eq!(way, Some(Way::Reconstruct));
+        assert_eq!(way, Way::Reconstruct);
         assert_eq!(reads.len(), 1);
         assert_eq!(writes.len(), 4);
     }
@@ -319,29 +316,95 @@ mod tests {
     fn a_full_stripe_reads_nothing() {
         let extents = [extent(0, 0, 64), extent(1, 0, 64), extent(2, 0, 64)];
         let (way, reads, writes) = plan(3, 1, &extents, &[]);
-        assert_eq!((way, reads.len(), writes.len()), (Some(Way::Full), 0, 4));
+        assert_eq!((way, reads.len(), writes.len()), (Way::Full, 0, 4));
     }
 
     #[test]
     fn a_lost_drive_forces_the_way() {
         // Its new data go into parity alone: everything else must be read.
         let (way, reads, writes) = plan(7, 1, &[extent(2, 0, 64)], &[Role::Data(2)]);
-        assert_eq!(
-            (way, reads.len(), writes.len()),
-            (Some(Way::Reconstruct), 6, 1)
-        );
+        assert_eq!((way, reads.len(), writes.len()), (Way::Reconstruct, 6, 1));
         // Another column's drive is lost: read-modify-write works as ever.
         let (way, ..) = plan(7, 1, &[extent(2, 0, 64)], &[Role::Data(3)]);
-        assert_eq!(way, Some(Way::Modify));
+        assert_eq!(way, Way::Modify);
         // Parity is lost: the data alone are written.
         let (way, reads, writes) = plan(7, 1, &[extent(2, 0, 64)], &[Role::Parity(0)]);
-        assert_eq!((way, reads.len(), writes.len()), (Some(Way::Plain), 0, 1));
+        assert_eq!((way, reads.len(), writes.len()), (Way::Plain, 0, 1));
         // The lost unit is replaced in part only: the rest of it must be recovered.
         let extents = [extent(1, 0, 64), extent(2, 0, 32)];
         let (way, reads, writes) = plan(4, 1, &extents, &[Role::Data(2)]);
-        assert_eq!((way, reads.len(), writes.len()), (Some(Way::Recover), 4, 2));
-        let (way, ..) = plan(4, 1, &extents, &[Role::Data(2), Role::Data(3)]);
-        assert_eq!(way, None);
+        assert_eq!((way, reads.len(), writes.len()), (Way::Recover, 4, 2));
+    }
+
+    fn unit(role: Role, start: u32, end: u32) -> Transfer {
+        Transfer { role, start, end }
+    }
+
+    /// Column 0 cannot be read in its second half. What is written over needs not be read; beside it the
+    /// rest of the stripe gives parity as long as that is not needed.
+    #[test]
+    fn unreadable_sectors_force_the_way_where_they_lie() {
+        let bad: Vec<(Role, u32)> = (4..8).map(|at| (Role::Data(0), at)).collect();
+        let of = |start, end| plan_with((4, 1), &[extent(0, start, end)], &[], &bad);
+        assert_eq!(of(0, 4).0, Way::Modify);
+        let (way, mending, writes) = of(4, 8);
+        assert_eq!(
+            (way, mending.reads.len(), writes.len()),
+            (Way::Reconstruct, 3, 2)
+        );
+        // Of another column too: only where both are bad is nothing left to make parity of.
+        let more = [bad.clone(), vec![(Role::Data(1), 7)]].concat();
+        let (way, mending, writes) = plan_with((4, 1), &[extent(2, 0, 8)], &[], &more);
+        assert_eq!((way, writes.len()), (Way::Modify, 2));
+        assert_eq!(mending.lost, []);
+        let (way, mending, writes) = plan_with((4, 1), &[extent(0, 6, 8)], &[], &more);
+        assert_eq!((way, &mending.lost[..]), (Way::Recover, &[(7, 8)][..]));
+        assert_eq!(
+            writes,
+            [unit(Role::Data(0), 6, 8), unit(Role::Parity(0), 6, 7)]
+        );
+        let others = [1, 2, 3].map(|column| unit(Role::Data(column), 6, 7));
+        assert_eq!(mending.reads, others);
+    }
+
+    /// Parity cannot be read where a column cannot be read either: it is lost there until new data
+    /// replace it. Elsewhere it is computed, and written back.
+    #[test]
+    fn what_is_computed_is_written_back() {
+        let bad = [(Role::Data(0), 0), (Role::Data(0), 1), (Role::Parity(0), 1)];
+        let extents = [extent(1, 0, 2), extent(2, 0, 2)];
+        let (way, mending, writes) = plan_with((4, 1), &extents, &[], &bad);
+        assert_eq!((way, &mending.lost[..]), (Way::Recover, &[(1, 2)][..]));
+        assert_eq!(mending.repairs, [unit(Role::Data(0), 0, 1)]);
+        assert_eq!(writes.last(), Some(&unit(Role::Parity(0), 0, 1)));
+        let (way, mending, writes) = plan_with((4, 1), &[extent(0, 0, 2)], &[], &bad);
+        assert_eq!((way, &mending.lost[..]), (Way::Reconstruct, &[][..]));
+        assert_eq!(writes.last(), Some(&unit(Role::Parity(0), 0, 2)));
+    }
+
+    #[test]
+    fn copies_stand_for_each_other_sector_by_sector() {
+        let mut bad = [Ranges::default(), Ranges::default()];
+        bad[0].insert(0, 2);
+        bad[1].insert(1, 3);
+        let stripe = Stripe {
+            columns: 1,
+            parities: 0,
+            copies: 3,
+            extents: &[extent(0, 0, 4)],
+            unit: |role| match role {
+                Role::Copy(0, copy) => Some(Unit::new(bad.get(copy as usize)?, 0)),
+                _ => None,
+            },
+        };
+        let copy = |copy, start, end| unit(Role::Copy(0, copy), start, end);
+        let mut mending = Mending::default();
+        stripe.mend(Want::Extents, &[(0, 4)], &mut mending);
+        assert_eq!(mending.reads, [copy(1, 0, 1), copy(0, 2, 4)]);
+        assert_eq!(mending.repairs, [copy(0, 0, 1), copy(1, 2, 3)]);
+        assert_eq!(mending.lost, [(1, 2)]);
+        stripe.mend(Want::All, &[(0, 4)], &mut mending);
+        assert_eq!(mending.reads, [copy(1, 0, 1), copy(0, 2, 4), copy(1, 3, 4)]);
     }
 
     /// 64 KiB that begin inside a unit: the parity ranges of both units are two ends of one unit.
@@ -357,14 +420,16 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is lost within the parities' power, what is read is alive, and together
-        /// with the new data suffices to compute new parity at every byte where it changes.
+        /// Whatever is lost or unreadable, only what can be read is, and together with the new data
+        /// it suffices to compute new parity at every byte where it changes, but for those where more is
+        /// missing than the parities give. What is written back could not be read, and is computed.
         #[test]
         fn reads_suffice_for_new_parity(
             columns in 2u32..6,
             parities in 1u32..3,
             raw in prop::collection::vec((0u32..6, 0u32..8, 1u32..9), 1..6),
             lost in prop::collection::vec(0u32..8, 0..3),
+            bad in prop::collection::vec((0u32..8, 0u32..8), 0..12),
         ) {
             let mut cells: Vec<Vec<bool>> = vec![vec![false; 8]; columns as usize];
             for (column, start, length) in raw {
@@ -383,44 +448,60 @@ mod tests {
                     at = end.max(at + 1);
                 }
             }
-            let mut lost: Vec<Role> = lost
-                .into_iter()
-                .map(|n| n % (columns + parities))
-                .map(|n| if n < columns { Role::Data(n) } else { Role::Parity(n - columns) })
-                .collect();
-            lost.sort_unstable_by_key(|role| format!("{role:?}"));
-            lost.dedup();
-            let (way, reads, writes) = plan(columns, parities, &extents, &lost);
-            let Some(way) = way else {
-                prop_assert!(lost.len() > parities as usize);
-                return Ok(());
+            let role = |n: u32| match n % (columns + parities) {
+                n if n < columns => Role::Data(n),
+                n => Role::Parity(n - columns),
             };
-            for transfer in reads.iter().chain(&writes) {
-                prop_assert!(!lost.contains(&transfer.role));
-            }
+            let lost: Vec<Role> = lost.into_iter().map(role).collect();
+            let bad: Vec<(Role, u32)> = bad.into_iter().map(|(n, at)| (role(n), at)).collect();
+            let (way, mending, writes) = plan_with((columns, parities), &extents, &lost, &bad);
             let has = |list: &[Transfer], role: Role, byte: u32| {
                 list.iter().any(|t| t.role == role && t.start <= byte && byte < t.end)
             };
+            let gives = |role: Role, byte: u32| {
+                !lost.contains(&role) && !bad.contains(&(role, byte))
+            };
+            for transfer in &mending.reads {
+                prop_assert!((transfer.start..transfer.end).all(|at| gives(transfer.role, at)));
+            }
+            for transfer in writes.iter().chain(&mending.repairs) {
+                prop_assert!(!lost.contains(&transfer.role));
+            }
             let living: Vec<u32> =
                 (0..parities).filter(|&p| !lost.contains(&Role::Parity(p))).collect();
             for byte in 0..8u32 {
                 let changes = cells.iter().any(|cell| cell[byte as usize]);
-                for &p in &living {
-                    prop_assert_eq!(has(&writes, Role::Parity(p), byte), changes);
+                let is_new = |c: u32| cells[c as usize][byte as usize];
+                let missing = (0..columns).filter(|&c| !gives(Role::Data(c), byte));
+                let given = (0..parities).filter(|&p| gives(Role::Parity(p), byte)).count();
+                let not_made = mending.lost.iter().any(|&(start, end)| start <= byte && byte < end);
+                if not_made {
+                    prop_assert!(missing.clone().count() > given);
+                    prop_assert!(missing.clone().any(|c| !is_new(c)));
                 }
-                if !changes || living.is_empty() {
-                    continue;
+                for &p in &living {
+                    let written = has(&writes, Role::Parity(p), byte);
+                    prop_assert_eq!(written, changes && !not_made);
                 }
                 // Unknown old data that new parity needs, against equations that give them.
-                let is_new = |c: u32| cells[c as usize][byte as usize];
-                let known = |c: u32| has(&reads, Role::Data(c), byte);
+                let known = |c: u32| has(&mending.reads, Role::Data(c), byte);
                 let equations =
-                    living.iter().filter(|&&p| has(&reads, Role::Parity(p), byte)).count();
+                    (0..parities).filter(|&p| has(&mending.reads, Role::Parity(p), byte)).count();
+                let unknowns = (0..columns).filter(|&c| !known(c)).count();
+                for column in 0..columns {
+                    let role = Role::Data(column);
+                    if has(&mending.repairs, role, byte) {
+                        prop_assert!(!gives(role, byte) && !is_new(column));
+                        prop_assert!(unknowns <= equations);
+                    }
+                }
+                if !changes || living.is_empty() || not_made {
+                    continue;
+                }
                 let by_delta = (0..columns).all(|c| !is_new(c) || known(c))
                     && equations == living.len();
                 let unknown = (0..columns).filter(|&c| !is_new(c) && !known(c)).count();
                 // Old values of replaced columns are unknowns of the equations as well.
-                let unknowns = (0..columns).filter(|&c| !known(c)).count();
                 prop_assert!(
                     by_delta || unknown == 0 || unknowns <= equations,
                     "{:?} cannot make parity at {}", way, byte

@@ -2,6 +2,7 @@
 
 use super::fate::Target;
 use super::job::{Work, job_of};
+use super::mend::Unit;
 use super::run::Run;
 use super::stripe::{Extent, Role};
 use crate::system::System;
@@ -162,7 +163,9 @@ impl System {
     ) {
         let unit = self.volume(array).geometry.unit();
         while run.bytes > 0 {
-            let bytes = match self.living_copy(array, &run, now) {
+            let sound = self.volume(array).is_sound(run.stripe, run.first(unit));
+            let copy = self.living_copy(array, &run, now).filter(|_| sound);
+            let bytes = match copy {
                 Some((copy, drive, offset)) => {
                     let bytes = self.volume(array).readable(&run, copy);
                     self.ios[parent].pending += 1;
@@ -178,8 +181,8 @@ impl System {
         }
     }
 
-    /// No copy of a run's first unit can be read: its part of the run is computed or refused. Gives
-    /// the bytes of that part.
+    /// A run's first unit cannot be read, or not from all copies: its part of the run is computed, or read
+    /// by a job that repairs the others, or refused. Gives the bytes of that part.
     fn do_without(
         &mut self,
         parent: IoId,
@@ -191,7 +194,7 @@ impl System {
         let geometry = &self.volume(array).geometry;
         let extent = run.first(geometry.unit());
         let bytes = u64::from(extent.end - extent.start);
-        if geometry.parities() == 0 {
+        if !geometry.is_redundant() {
             self.refuse(parent, bytes);
             return bytes;
         }
@@ -225,14 +228,16 @@ impl System {
         }
     }
 
-    /// The living copy of a run's first unit with the fewest commands before it, among equals the
+    /// The copy that gives a run's first unit with the fewest commands before it, among equals the
     /// nearest: its number, drive and offset there.
     pub(crate) fn living_copy(&self, array: u32, run: &Run, now: Time) -> Option<(u32, u32, u64)> {
         let volume = self.volume(array);
         let start = u64::from(run.start);
+        let first = run.first(volume.geometry.unit());
+        let gives = |unit: Unit| unit.gives(first.start, first.end);
         let copies = (0..volume.geometry.copies())
             .map(|copy| (copy, volume.geometry.data(run.stripe, run.column, copy)))
-            .filter(|&(_, place)| volume.lives(place))
+            .filter(|&(_, place)| volume.unit(place).is_some_and(gives))
             .map(|(copy, place)| {
                 let drive = volume.members[place.member as usize].drive;
                 (copy, drive, place.offset + start)

@@ -151,13 +151,18 @@ impl System {
         roles.into_iter().map(held).collect()
     }
 
-    /// The drive and the offset on it of a sector of a unit, if a read would get it: neither its
-    /// unit is known to be lost nor is the sector unreadable without anybody having met it.
-    fn sector_of(&self, volume: &Volume, place: Place, within: u64) -> Option<(u32, u64)> {
+    /// The drive and the offset on it of a sector of a unit, if a read would get it, whether or not anybody
+    /// has tried.
+    pub(super) fn sector_of(
+        &self,
+        volume: &Volume,
+        place: Place,
+        within: u64,
+    ) -> Option<(u32, u64)> {
         let drive = volume.members[place.member as usize].drive;
         let at = place.offset + within;
         let unreadable = &self.raid.health[drive as usize].unreadable;
-        (volume.lives(place) && !unreadable.touches(at, at + GRAIN)).then_some((drive, at))
+        (volume.stands(place) && !unreadable.touches(at, at + GRAIN)).then_some((drive, at))
     }
 
     /// Whether a stripe's parity fits its data, as far as all of them can be read.

@@ -2,10 +2,12 @@
 
 use super::background::Background;
 use super::geometry::{Geometry, Place};
+use super::mend::Unit;
+use super::ranges::Ranges;
 use super::rows::rows_under_way;
 use super::run::Run;
 use super::store::Caching;
-use super::stripe::Role;
+use super::stripe::{Extent, Role};
 use raidlab_kernel::Time;
 use raidlab_models::{SECTOR, Throughput};
 
@@ -26,17 +28,10 @@ pub(crate) struct Member {
     /// Index of the drive that stands there now.
     pub drive: u32,
     pub state: State,
-    /// Units with sectors that could not be read.
-    pub unreadable: Vec<u64>,
+    /// Sectors of its drive that are known to be unreadable.
+    pub unreadable: Ranges,
     /// The drive to which it is being copied, and up to where.
     pub copy: Option<(u32, u64)>,
-}
-
-impl Member {
-    /// The unit at an offset has been written throughout: what could not be read has a new place.
-    pub fn mended(&mut self, offset: u64) {
-        self.unreadable.retain(|&known| known != offset);
-    }
 }
 
 /// An array whose data pass through memory.
@@ -63,7 +58,7 @@ pub(crate) struct Volume {
     pub done: Vec<u32>,
     /// True if more is lost than the level can bear.
     pub offline: bool,
-    /// Counts what makes a plan for a stripe out of date: units that can no longer be read,
+    /// Counts what makes a plan for a stripe out of date: sectors that can no longer be read,
     /// drives that change places.
     pub changes: u32,
 }
@@ -79,7 +74,7 @@ impl Volume {
                 .map(|&drive| Member {
                     drive,
                     state,
-                    unreadable: Vec::new(),
+                    unreadable: Ranges::default(),
                     copy: None,
                 })
                 .collect(),
@@ -106,8 +101,8 @@ impl Volume {
             .for_each(|task| task.go_back(u64::MAX));
     }
 
-    /// Up to where a member without parity can be written: unreadable sectors can.
-    pub fn writable_up_to(&self, member: u32) -> u64 {
+    /// Up to where a member's drive stands in its place: as far as it can be written.
+    pub fn stands_up_to(&self, member: u32) -> u64 {
         match self.members[member as usize].state {
             State::Good => u64::MAX,
             State::Failed => 0,
@@ -115,18 +110,18 @@ impl Volume {
         }
     }
 
+    /// Whether a unit's drive stands at its place, whatever can be read of it.
+    #[inline]
+    pub fn stands(&self, place: Place) -> bool {
+        place.offset < self.stands_up_to(place.member)
+    }
+
     /// The drives that take what is written from a place on, each with how much of it: a member as far
     /// as it can be written, and the drive to which it is being copied as far as it has come.
     #[inline]
     pub fn takers(&self, unit: Place, start: u32, bytes: u64) -> [Option<(u32, u64)>; 2] {
         let member = &self.members[unit.member as usize];
-        let end = if self.geometry.parities() == 0 {
-            self.writable_up_to(unit.member)
-        } else if self.lives(unit) {
-            u64::MAX
-        } else {
-            0
-        };
+        let end = self.stands_up_to(unit.member);
         let offset = unit.offset + u64::from(start);
         let part = |(drive, upto): (u32, u64)| {
             let bytes = bytes.min(upto.saturating_sub(offset));
@@ -142,44 +137,98 @@ impl Volume {
         if self.changes == 0 {
             return run.bytes;
         }
-        let lives = |stripe| self.lives(self.geometry.data(stripe, run.column, copy));
+        let gives = |stripe, extent: Extent| {
+            self.stands(self.geometry.data(stripe, run.column, copy))
+                && self.is_sound(stripe, extent)
+        };
         let extents = run.extents(self.geometry.unit());
-        let readable = extents.take_while(|&(stripe, _)| stripe == run.stripe || lives(stripe));
+        let readable = extents.take_while(|&(stripe, e)| stripe == run.stripe || gives(stripe, e));
         readable.map(|(_, e)| u64::from(e.end - e.start)).sum()
     }
 
-    /// Whether data written to a unit now can be read back: from a copy, or through parity.
-    pub fn keeps(&self, stripe: u64, column: u32) -> bool {
-        let geometry = &self.geometry;
-        let mut copies = (0..geometry.copies()).map(|copy| geometry.data(stripe, column, copy));
-        if geometry.parities() == 0 {
-            return copies.any(|place| place.offset < self.writable_up_to(place.member));
+    /// Whether no drive has sectors in a part of a unit that are known to be unreadable.
+    #[inline]
+    pub fn is_sound(&self, stripe: u64, Extent { column, start, end }: Extent) -> bool {
+        let whole = |copy| {
+            let unit = self.unit(self.geometry.data(stripe, column, copy));
+            unit.is_none_or(|unit| unit.gives(start, end))
+        };
+        self.changes == 0 || (0..self.geometry.copies()).all(whole)
+    }
+
+    /// Whether any drive has sectors in a stripe or, without parity, in the units of extents that are known
+    /// to be unreadable.
+    pub fn is_unsound(&self, stripe: u64, extents: &[Extent]) -> bool {
+        let end = self.geometry.unit() as u32;
+        let whole = |column| Extent {
+            column,
+            start: 0,
+            end,
+        };
+        let whole_parity = |which| {
+            let unit = self.unit_of(stripe, Role::Parity(which));
+            unit.is_none_or(|unit| unit.gives(0, end))
+        };
+        let parities = self.geometry.parities();
+        let sound = if parities == 0 {
+            extents
+                .iter()
+                .all(|e| self.is_sound(stripe, whole(e.column)))
+        } else {
+            (0..self.geometry.columns()).all(|column| self.is_sound(stripe, whole(column)))
+                && (0..parities).all(whole_parity)
+        };
+        !sound
+    }
+
+    /// Whether each sector of a part of a unit can be read from one copy or another.
+    pub fn is_given(&self, stripe: u64, Extent { column, start, end }: Extent) -> bool {
+        let mut at = start;
+        while at < end {
+            let copies = (0..self.geometry.copies())
+                .filter_map(|copy| self.unit(self.geometry.data(stripe, column, copy)))
+                .map(|unit| unit.stretch(at));
+            let Some((_, upto)) = copies.filter(|(given, _)| *given).max_by_key(|s| s.1) else {
+                return false;
+            };
+            at = upto;
         }
-        if copies.any(|place| self.lives(place)) {
+        true
+    }
+
+    /// Whether new data of a part of a unit can be read back: from a copy, or through parity, which
+    /// was not made in the `lost` ranges.
+    pub fn keeps(&self, stripe: u64, extent: Extent, lost: &[(u32, u32)]) -> bool {
+        let geometry = &self.geometry;
+        let copies = (0..geometry.copies()).map(|copy| geometry.data(stripe, extent.column, copy));
+        if copies.into_iter().any(|place| self.stands(place)) {
             return true;
         }
-        let lives = |role: &Role| self.has(stripe, *role);
+        let stands = |role: &Role| self.stands(self.place(stripe, *role));
         let data = (0..geometry.columns()).map(Role::Data);
         let parity = (0..geometry.parities()).map(Role::Parity);
-        data.filter(|role| !lives(role)).count() <= parity.filter(lives).count()
+        geometry.parities() > 0
+            && data.filter(|role| !stands(role)).count() <= parity.filter(stands).count()
+            && lost
+                .iter()
+                .all(|&(from, to)| to <= extent.start || extent.end <= from)
     }
 
-    /// Whether a unit's first copy can be read: every one, as long as nothing has changed.
+    /// What the drive of a unit's first copy gives of it; nothing if it does not stand there.
     #[inline]
-    pub fn has(&self, stripe: u64, role: Role) -> bool {
-        self.changes == 0 || self.lives(self.place(stripe, role))
-    }
-
-    /// Whether the unit at a place can be read.
-    #[inline]
-    pub fn lives(&self, place: Place) -> bool {
-        let member = &self.members[place.member as usize];
-        let readable = member.unreadable.is_empty() || !member.unreadable.contains(&place.offset);
-        match member.state {
-            State::Good => readable,
-            State::Failed => false,
-            State::Rebuilding(upto) => place.offset < upto && readable,
+    pub fn unit_of(&self, stripe: u64, role: Role) -> Option<Unit<'_>> {
+        if self.changes == 0 {
+            return Some(Unit::WHOLE);
         }
+        self.unit(self.place(stripe, role))
+    }
+
+    /// What its drive gives of the unit at a place; nothing if it does not stand there.
+    #[inline]
+    pub fn unit(&self, place: Place) -> Option<Unit<'_>> {
+        let member = &self.members[place.member as usize];
+        let unit = Unit::new(&member.unreadable, place.offset);
+        self.stands(place).then_some(unit)
     }
 
     /// True if more drives are lost than the level can bear: nothing is served any more, so that

@@ -3,6 +3,7 @@
 use super::fate::Target;
 use super::geometry::Place;
 use super::job::{Job, NO_JOB, NO_SLOT, Phase, Work};
+use super::mend::{Want, without};
 use super::run::Run;
 use super::stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
 use super::volume::Volume;
@@ -16,15 +17,9 @@ impl System {
         let mut transfers = std::mem::take(&mut self.raid.transfers);
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
-        parity_ranges(&job.extents, &mut ranges);
-        let stripe = Stripe {
-            columns: volume.geometry.columns(),
-            parities: volume.geometry.parities(),
-            extents: &job.extents,
-            alive: |role| volume.has(job.stripe, role),
-        };
+        let mending = &job.mending;
         match (job.work, writes) {
-            (Work::Write | Work::Destage, true) if volume.geometry.parities() == 0 || job.lost => {
+            (Work::Write | Work::Destage, true) if volume.geometry.parities() == 0 => {
                 transfers.clear();
                 transfers.extend(job.extents.iter().map(|e| Transfer {
                     role: Role::Data(e.column),
@@ -32,29 +27,38 @@ impl System {
                     end: e.end,
                 }));
             }
-            (Work::Write | Work::Destage, true) => stripe.writes(&ranges, &mut transfers),
-            (Work::Write | Work::Destage, false) => stripe.reads(job.way, &ranges, &mut transfers),
-            (Work::Recover, false) => {
-                transfers.clear();
-                for extent in &job.extents {
-                    stripe.all_that_is_left(extent.start, extent.end, &mut transfers);
+            (_, false) if job.way == Way::Recover => transfers.clone_from(&mending.reads),
+            (Work::Write | Work::Destage, _) => {
+                parity_ranges(&job.extents, &mut ranges);
+                let stripe = Stripe {
+                    columns: volume.geometry.columns(),
+                    parities: volume.geometry.parities(),
+                    copies: 1,
+                    extents: &job.extents,
+                    unit: |role| volume.unit_of(job.stripe, role),
+                };
+                if !writes {
+                    stripe.reads(job.way, &ranges, &mut transfers);
+                } else if mending.lost.is_empty() {
+                    stripe.writes(&ranges, &mut transfers);
+                } else {
+                    stripe.writes(&without(&ranges, &mending.lost), &mut transfers);
                 }
             }
             (Work::Row, false) => {
                 transfers.clear();
-                let (member, row, role) = job.unit;
                 let (start, end) = (0, volume.geometry.unit() as u32);
-                let offset = row * volume.geometry.unit();
-                if volume.lives(Place { member, offset }) {
-                    transfers.push(Transfer { role, start, end });
-                } else {
-                    transfers.extend(stripe.living().map(|role| Transfer { role, start, end }));
-                }
+                let role = job.unit.2;
+                transfers.push(Transfer { role, start, end });
             }
             (Work::Check, writes) => {
                 transfers.clear();
-                let (start, end) = (0, volume.geometry.unit() as u32);
-                let mut put = |role| transfers.push(Transfer { role, start, end });
+                let whole = [(0, volume.geometry.unit() as u32)];
+                let mut put = |role| {
+                    let ranges = without(&whole, &mending.lost);
+                    let part = |&(start, end): &(u32, u32)| Transfer { role, start, end };
+                    transfers.extend(ranges.iter().map(part));
+                };
                 if !writes {
                     checked_data(job, volume).for_each(&mut put);
                 }
@@ -64,39 +68,37 @@ impl System {
             }
             _ => transfers.clear(),
         }
+        if writes {
+            let differs = job.differs;
+            let anew = |role| differs && checked_against(job, volume).any(|other| other == role);
+            let repairs = mending.repairs.iter().filter(|t| !anew(t.role));
+            transfers.extend(repairs);
+        }
         self.raid.ranges = ranges;
         transfers
     }
 
     /// The job has its stripe for itself: choose the way; firmware for all its commands.
     pub(crate) fn plan_job(&mut self, index: u32, now: Time) {
-        let mut ranges = std::mem::take(&mut self.raid.ranges);
-        let job = &self.raid.jobs[index];
-        let volume = self.volume(job.array);
-        parity_ranges(&job.extents, &mut ranges);
-        let way = Stripe {
-            columns: volume.geometry.columns(),
-            parities: volume.geometry.parities(),
-            extents: &job.extents,
-            alive: |role| volume.has(job.stripe, role),
-        }
-        .way(&ranges);
-        self.raid.ranges = ranges;
-        let (array, io, work) = (job.array, job.io, job.work);
+        let Job {
+            array, io, work, ..
+        } = self.raid.jobs[index];
         self.raid.jobs[index].planned = self.volume(array).changes;
-        let lost = self.volume(array).geometry.parities() > 0 && way.is_none();
-        // A stripe with units missing cannot be compared with its parity.
-        let checkable = work != Work::Check || self.is_whole(index);
-        if !checkable || lost && !matches!(work, Work::Write | Work::Destage) {
+        let for_nothing = match work {
+            // A stripe with units missing cannot be compared with its parity.
+            Work::Check => !self.is_whole(index),
+            Work::Row => self.is_unwanted(index),
+            _ => false,
+        };
+        if for_nothing {
             return self.give_up(index, now);
         }
-        self.raid.jobs[index].lost = lost;
-        self.raid.jobs[index].way = match work {
-            Work::Recover => Way::Recover,
-            Work::Check => Way::Reconstruct,
-            Work::Row => self.row_way(index),
-            _ => way.unwrap_or(Way::Plain),
-        };
+        let way = self.way(index);
+        self.raid.jobs[index].way = way;
+        self.raid.jobs[index].mending.clear();
+        if way == Way::Recover && self.mend(index) {
+            return self.give_up(index, now);
+        }
         let (mut commands, mut written) = (0, 0);
         for writes in [false, true] {
             let transfers = self.list(index, writes);
@@ -113,10 +115,72 @@ impl System {
             // Counted when the request was taken up.
             return self.step_job_at(index, Phase::Read, now, now);
         }
-        let copies = u64::from(self.volume(array).geometry.copies());
+        let copies = match work {
+            Work::Recover => 1,
+            _ => u64::from(self.volume(array).geometry.copies()),
+        };
         let served = self.firmware(array, commands * copies, now);
         self.ios[io].charge_stay(Part::ControllerWait, Part::Controller, served);
         self.step_job_at(index, Phase::Read, served.end, now);
+    }
+
+    /// The way that a job takes.
+    fn way(&mut self, index: u32) -> Way {
+        let mut ranges = std::mem::take(&mut self.raid.ranges);
+        let job = &self.raid.jobs[index];
+        let volume = self.volume(job.array);
+        let way = match job.work {
+            Work::Recover => Way::Recover,
+            Work::Check if volume.is_unsound(job.stripe, &job.extents) => Way::Recover,
+            Work::Check => Way::Reconstruct,
+            Work::Row => self.row_way(index),
+            _ => {
+                parity_ranges(&job.extents, &mut ranges);
+                let stripe = Stripe {
+                    columns: volume.geometry.columns(),
+                    parities: volume.geometry.parities(),
+                    copies: 1,
+                    extents: &job.extents,
+                    unit: |role| volume.unit_of(job.stripe, role),
+                };
+                stripe.way(&ranges)
+            }
+        };
+        self.raid.ranges = ranges;
+        way
+    }
+
+    /// Finds out what a job on the way `Recover` reads and writes back. True if it is for nothing:
+    /// what it wants is lost.
+    fn mend(&mut self, index: u32) -> bool {
+        let mut ranges = std::mem::take(&mut self.raid.ranges);
+        let mut mending = std::mem::take(&mut self.raid.jobs[index].mending);
+        let job = &self.raid.jobs[index];
+        let volume = self.volume(job.array);
+        let whole = [(0, volume.geometry.unit() as u32)];
+        parity_ranges(&job.extents, &mut ranges);
+        let (want, ranges_of) = match job.work {
+            Work::Recover => (Want::Extents, &ranges[..]),
+            Work::Row => (Want::Unit(job.unit.2), &whole[..]),
+            Work::Check => (Want::All, &whole[..]),
+            _ => (Want::Others, &ranges[..]),
+        };
+        let stripe = Stripe {
+            columns: volume.geometry.columns(),
+            parities: volume.geometry.parities(),
+            copies: volume.geometry.copies(),
+            extents: &job.extents,
+            unit: |role| volume.unit_of(job.stripe, role),
+        };
+        stripe.mend(want, ranges_of, &mut mending);
+        let for_nothing = match job.work {
+            Work::Recover => !mending.lost.is_empty(),
+            Work::Row | Work::Check => mending.reads.is_empty(),
+            _ => false,
+        };
+        self.raid.jobs[index].mending = mending;
+        self.raid.ranges = ranges;
+        for_nothing
     }
 
     /// Asks for the memory that the drives will need when these transfers come to them.
@@ -163,31 +227,49 @@ impl System {
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
         let mut roles = checked_data(job, volume).chain(checked_against(job, volume));
-        roles.all(|role| volume.has(job.stripe, role))
+        roles.all(|role| volume.unit_of(job.stripe, role).is_some())
     }
 
     /// New data that cannot be read back have nowhere to go: their write is refused.
     fn refuse_what_is_lost(&mut self, index: u32) {
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
-        let kept = |e: &Extent| volume.keeps(job.stripe, e.column);
+        let kept = |e: &Extent| volume.keeps(job.stripe, *e, &job.mending.lost);
         let parent = self.ios[job.io].parent;
         if job.work == Work::Write && parent != IoRecord::NONE && !job.extents.iter().all(kept) {
             self.refuse(parent, 0);
         }
     }
 
-    /// A member's own unit is read as it is if it can be, else computed.
+    /// A unit is read as it is if it can be, of a member that is rebuilt or copied from any copy; else
+    /// it is computed.
     fn row_way(&self, index: u32) -> Way {
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
-        let (member, row, _) = job.unit;
-        let offset = row * volume.geometry.unit();
-        if volume.lives(Place { member, offset }) || volume.geometry.parities() == 0 {
+        let (own, role) = self.own_unit(index);
+        let end = volume.geometry.unit() as u32;
+        let gives = |place| volume.unit(place).is_some_and(|unit| unit.gives(0, end));
+        let copied = |column| {
+            let mut copies = 0..volume.geometry.copies();
+            copies.any(|copy| gives(volume.geometry.data(job.stripe, column, copy)))
+        };
+        let elsewhere = match role {
+            Role::Data(column) => !self.is_patrolled(index) && copied(column),
+            Role::Parity(_) | Role::Copy(..) => false,
+        };
+        if gives(own) || elsewhere {
             Way::Plain
         } else {
             Way::Recover
         }
+    }
+
+    /// The place of the unit of a member that a job is about, and its part in the stripe.
+    pub(super) fn own_unit(&self, index: u32) -> (Place, Role) {
+        let job = &self.raid.jobs[index];
+        let (member, row, role) = job.unit;
+        let offset = row * self.volume(job.array).geometry.unit();
+        (Place { member, offset }, role)
     }
 
     pub(crate) fn read_phase(&mut self, index: u32, now: Time) {
@@ -197,13 +279,12 @@ impl System {
             return self.plan_again(index, now);
         }
         self.raid.jobs[index].phase = Phase::Compute;
-        if self.raid.jobs[index].work == Work::Row && self.volume_is_plain(index) {
-            return self.read_row(index, now);
+        let job = &self.raid.jobs[index];
+        match (job.way, job.work) {
+            (Way::Plain, Work::Row) if self.volume_is_plain(index) => self.read_row(index, now),
+            (Way::Plain, work) if work != Work::Row => self.write_phase(index, now),
+            _ => self.send_all(index, Op::Read, now),
         }
-        if self.raid.jobs[index].way == Way::Plain && self.raid.jobs[index].work != Work::Row {
-            return self.write_phase(index, now);
-        }
-        self.send_all(index, Op::Read, now);
     }
 
     /// Everything needed is in memory: the parity engine takes it in.
@@ -250,6 +331,9 @@ impl System {
 
     pub(crate) fn write_phase(&mut self, index: u32, now: Time) {
         self.set_phase(index, Phase::Finish);
+        if !self.raid.jobs[index].mending.lost.is_empty() {
+            self.puncture_parity(index);
+        }
         self.send_all(index, Op::Write, now);
     }
 
@@ -271,14 +355,15 @@ impl System {
         self.volume(self.raid.jobs[index].array).geometry.parities() == 0
     }
 
-    /// A member's unit from any living copy.
+    /// A member's unit: patrol read's is its own, any other from the copy that is nearest.
     fn read_row(&mut self, index: u32, now: Time) {
-        let (io, array, stripe, unit) = {
+        let (io, array, stripe) = {
             let job = &self.raid.jobs[index];
-            (job.io, job.array, job.stripe, job.unit)
+            (job.io, job.array, job.stripe)
         };
         let bytes = self.volume(array).geometry.unit();
-        let Role::Data(column) = unit.2 else {
+        let (own, role) = self.own_unit(index);
+        let Role::Data(column) = role else {
             return self.give_up(index, now);
         };
         let run = Run {
@@ -287,12 +372,19 @@ impl System {
             start: 0,
             bytes,
         };
-        let Some((_, drive, offset)) = self.living_copy(array, &run, now) else {
+        let source = if self.is_patrolled(index) {
+            let drive = self.volume(array).members[own.member as usize].drive;
+            Some((drive, own.offset))
+        } else {
+            let copy = self.living_copy(array, &run, now);
+            copy.map(|(_, drive, offset)| (drive, offset))
+        };
+        let Some((drive, offset)) = source else {
             return self.give_up(index, now);
         };
         self.ios[io].pending += 1;
         let command = self.new_command(io, Op::Read, drive, offset, bytes, now);
-        self.attach(command, Target::Unit(index, unit.2, 0), bytes);
+        self.attach(command, Target::Unit(index, role, 0), bytes);
         self.send(command, drive, now);
     }
 
@@ -300,11 +392,8 @@ impl System {
     fn follow_compute(&mut self, index: u32) {
         let job = &self.raid.jobs[index];
         let geometry = &self.volume(job.array).geometry;
-        let (columns, parities, unit) = (
-            geometry.columns(),
-            geometry.parities(),
-            geometry.unit() as u32,
-        );
+        let (columns, copies) = (geometry.columns(), geometry.copies());
+        let (parities, unit) = (geometry.parities(), geometry.unit() as u32);
         let whole = matches!(job.work, Work::Row | Work::Check);
         let mut ranges = std::mem::take(&mut self.raid.ranges);
         parity_ranges(&job.extents, &mut ranges);
@@ -314,7 +403,7 @@ impl System {
         }
         if let Some(fate) = self.raid.fate.as_mut().filter(|_| job.way != Way::Plain) {
             if parities == 0 {
-                fate.copy_anew(index);
+                fate.copy_anew(index, copies);
             } else {
                 fate.compute(index, columns, job.way, &ranges);
             }
@@ -356,16 +445,16 @@ impl System {
     fn follow_finish(&mut self, index: u32) {
         let job = &self.raid.jobs[index];
         let parent = self.ios[job.io].parent;
-        let Some(volume) = self.raid.volumes[job.array as usize].as_ref() else {
-            return;
-        };
-        if let Some(fate) = &mut self.raid.fate {
-            if job.work == Work::Recover && !job.refused {
-                for &extent in &job.extents {
-                    let unit = volume.geometry.offset(job.stripe, extent.column);
-                    fate.recovered(index, parent, extent, unit + u64::from(extent.start));
-                }
+        let found = job.work == Work::Recover && !job.refused && parent != IoRecord::NONE;
+        let (array, stripe, extent) = (job.array, job.stripe, job.extents.first().copied());
+        if let Some(extent) = extent.filter(|_| found && self.raid.fate.is_some()) {
+            let unit = self.volume(array).geometry.offset(stripe, extent.column);
+            let (_, offset) = self.origin(array, unit + u64::from(extent.start));
+            if let Some(fate) = &mut self.raid.fate {
+                fate.recovered(index, parent, extent, offset);
             }
+        }
+        if let Some(fate) = &mut self.raid.fate {
             fate.end_job(index);
         }
     }

@@ -133,9 +133,6 @@ impl System {
             if !tier.gone {
                 let arrived = tier.tier.arrived(slot, whole);
                 tier.counts.promoted += u64::from(arrived);
-                if whole {
-                    self.written_whole(array, slot);
-                }
             }
         } else {
             tier.cleans -= 1;

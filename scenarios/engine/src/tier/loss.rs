@@ -6,7 +6,7 @@
 //! not: that goes to the array.
 
 use super::ArrayTier;
-use crate::raid::{OnDrives, Phase, Work, job_of};
+use crate::raid::{Extent, OnDrives, Phase, Work, job_of};
 use crate::system::System;
 use raidlab_kernel::{Io, Time};
 use raidlab_models::SECTOR;
@@ -31,10 +31,12 @@ impl System {
             return false;
         };
         let (volume, place) = (self.volume(tier.array), tier.place(slot));
-        let mut copies = 0..volume.geometry.copies();
-        volume.changes == 0
-            || copies
-                .any(|copy| volume.lives(volume.geometry.data(place.stripe, place.column, copy)))
+        let extent = Extent {
+            column: place.column,
+            start: 0,
+            end: tier.line_bytes() as u32,
+        };
+        volume.changes == 0 || volume.is_given(place.stripe, extent)
     }
 
     /// If a slot cannot be read any more, its line leaves the tier.
@@ -53,23 +55,6 @@ impl System {
         if tier.tier.drop_line(slot) == Some(true) && !self.save(array, range, now) {
             self.count_lost(array, range);
             self.log_lost(array, 1, now);
-        }
-    }
-
-    /// A slot has been written throughout: sectors that could not be read have a new place.
-    pub(super) fn written_whole(&mut self, array: u32, slot: u32) {
-        let Some(tier) = self.raid.tiers[array as usize].as_ref() else {
-            return;
-        };
-        let (fast, place) = (tier.array, tier.place(slot));
-        if let Some(volume) = self.raid.volumes[fast as usize]
-            .as_mut()
-            .filter(|v| v.changes > 0)
-        {
-            for copy in 0..volume.geometry.copies() {
-                let unit = volume.geometry.data(place.stripe, place.column, copy);
-                volume.members[unit.member as usize].mended(unit.offset);
-            }
         }
     }
 
@@ -213,8 +198,8 @@ impl System {
             return;
         };
         let writes = matches!(job.work, Work::Write | Work::Destage) && !volume.offline;
-        let kept = |column| volume.keeps(job.stripe, column);
-        for extent in job.extents.iter().filter(|e| writes && kept(e.column)) {
+        let kept = |e: &&Extent| volume.keeps(job.stripe, **e, &job.mending.lost);
+        for extent in job.extents.iter().filter(|e| writes && kept(e)) {
             let unit = volume.geometry.offset(job.stripe, extent.column);
             tier.lost
                 .cut(unit + u64::from(extent.start), unit + u64::from(extent.end));

@@ -90,9 +90,12 @@ impl Fate {
                         }
                     }
                     let new = |column| shadow.new.get(place(Role::Data(column), sector));
-                    let whole = (0..columns).map(|c| new(c).or(data[c as usize]).unwrap_or(0));
-                    let [p, q] = gf::parities(whole);
-                    [Some(p), Some(q)]
+                    let whole = (0..columns).map(|c| new(c).or(data[c as usize]));
+                    if whole.clone().all(|value| value.is_some()) {
+                        gf::parities(whole.flatten()).map(Some)
+                    } else {
+                        [None, None]
+                    }
                 };
                 for (which, value) in made.into_iter().enumerate() {
                     if let Some(value) = value {
@@ -104,15 +107,27 @@ impl Fate {
         }
     }
 
-    /// A job makes a unit's copies anew from the one that it believes.
-    pub fn copy_anew(&mut self, job: u32) {
+    /// A job makes a unit's copies anew from the first one that it has read.
+    pub fn copy_anew(&mut self, job: u32, copies: u32) {
         let Some(shadow) = self.shadows.get_mut(&job) else {
             return;
         };
-        for (at, _) in shadow.read.iter() {
-            if let (Role::Copy(column, _), sector) = role_at(at) {
-                if let Some(believed) = shadow.read.get(place(Role::Data(column), sector)) {
-                    shadow.new.insert(at, believed);
+        let read: Vec<(Role, u64)> = shadow.read.iter().map(|(at, _)| role_at(at)).collect();
+        for (role, sector) in read {
+            let (Role::Copy(column, _) | Role::Data(column)) = role else {
+                continue;
+            };
+            let all = (0..copies).map(|copy| Role::Copy(column, copy));
+            let mut all = std::iter::once(Role::Data(column)).chain(all);
+            let believed = all.find_map(|role| shadow.read.get(place(role, sector)));
+            if let Some(believed) = believed {
+                shadow
+                    .read
+                    .insert_new(place(Role::Data(column), sector), believed);
+                for copy in 0..copies {
+                    shadow
+                        .new
+                        .insert(place(Role::Copy(column, copy), sector), believed);
                 }
             }
         }
