@@ -13,7 +13,7 @@ pub(crate) enum Task {
     Rebuild { member: u32 },
     /// A member's data are copied to the drive that replaces its spare.
     Copyback { member: u32, to: u32 },
-    /// Every member is read, to meet unreadable sectors while they can be repaired.
+    /// Every unit is read, of all members at once, to meet unreadable sectors while they can be repaired.
     Patrol,
     /// Every stripe's parity is compared with its data, every unit's copies with each other, and
     /// made anew where they differ.
@@ -38,8 +38,8 @@ pub(crate) struct Background {
     /// Tells it from others of the array, and from itself before it was suspended.
     pub id: u32,
     pub task: Task,
-    /// All rows before this one are in their place; of a check they are groups: stripes or, without
-    /// parity, units.
+    /// All rows before this one are in their place; of a patrol read and of a check they are groups:
+    /// stripes or, without parity, units.
     pub row: u64,
     /// The next row to begin: those from `row` on are under way.
     pub next: u64,
@@ -114,12 +114,11 @@ impl System {
         }
     }
 
-    /// The rows of a task, none without redundancy; of a check the groups.
+    /// The rows of a task; of a patrol read and of a check the groups.
     pub(super) fn task_rows(&self, array: u32, task: Task) -> u64 {
         let volume = self.volume(array);
         match task {
-            Task::Check => volume.groups().0,
-            Task::Patrol => volume.geometry.rows() * u64::from(volume.geometry.members()),
+            Task::Patrol | Task::Check => volume.groups().0,
             Task::Rebuild { .. } | Task::Copyback { .. } => volume.geometry.rows(),
         }
     }

@@ -35,7 +35,7 @@ pub(crate) enum Work {
     Fetch,
     /// A piece of a request that goes past the tier, since the tier has lost it.
     Past,
-    /// A whole stripe, to compare its parity with its data.
+    /// A group, to see whether it can be read, or to compare its parity with its data, or its copies.
     Check,
 }
 

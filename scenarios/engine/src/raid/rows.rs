@@ -1,4 +1,4 @@
-//! Rows of a task in the background: units of a member, or groups of a check. While one is written
+//! Rows of a task in the background: units of a member, or groups of a patrol read or a check. While one is written
 //! others are read, so that neither the drives that are read nor the one that is written wait for the
 //! other.
 //!
@@ -73,13 +73,11 @@ impl System {
         let (id, task, row) = (first.id, first.task, first.next);
         first.next += 1;
         first.stint.rows += 1;
-        let rows = volume.geometry.rows();
         let job = match task {
             Task::Rebuild { member } | Task::Copyback { member, .. } => {
                 self.unit_job(array, (member, row), now)
             }
-            Task::Patrol => self.unit_job(array, ((row / rows) as u32, row % rows), now),
-            Task::Check => self.group_job(array, row, now),
+            Task::Patrol | Task::Check => self.group_job(array, row, now),
         };
         let record = &mut self.raid.jobs[job];
         (record.group, record.row) = (id, row);
@@ -104,7 +102,7 @@ impl System {
         job
     }
 
-    /// A job that checks a group.
+    /// A job that looks through a group.
     fn group_job(&mut self, array: u32, group: u64, now: Time) -> u32 {
         let geometry = &self.volume(array).geometry;
         let (columns, end) = (u64::from(geometry.columns()), geometry.unit() as u32);
@@ -150,27 +148,21 @@ impl System {
         }
     }
 
-    /// The task that a row job belongs to, if that is under way.
+    /// The task that a job in the background belongs to, if that is under way.
     fn task_of(&self, index: u32) -> Option<Task> {
         let job = &self.raid.jobs[index];
         let first = self.volume(job.array).tasks.first()?;
         (first.id == job.group).then_some(first.task)
     }
 
-    /// Whether a row job reads a unit to see whether it can be read.
-    pub(super) fn is_patrolled(&self, index: u32) -> bool {
-        self.task_of(index) == Some(Task::Patrol)
+    /// Whether nobody wants what a job in the background brings: its task is gone or suspended.
+    pub(super) fn is_unwanted(&self, index: u32) -> bool {
+        self.task_of(index).is_none()
     }
 
-    /// Whether nobody wants a row job's unit: its task is gone or suspended, or patrol read finds no drive in
-    /// the unit's place.
-    pub(super) fn is_unwanted(&self, index: u32) -> bool {
-        let volume = self.volume(self.raid.jobs[index].array);
-        match self.task_of(index) {
-            None => true,
-            Some(Task::Patrol) => volume.unit(self.own_unit(index).0).is_none(),
-            Some(_) => false,
-        }
+    /// Whether a job compares what it reads, and does not only look whether it can be read.
+    pub(super) fn compares(&self, index: u32) -> bool {
+        self.task_of(index) == Some(Task::Check)
     }
 
     /// The drive that a row job fills.
@@ -203,7 +195,7 @@ impl System {
         self.let_go(io, now);
     }
 
-    /// A group that is checked is in memory: what differs is written.
+    /// A group is in memory: what differs is written, and what could not be read.
     pub(crate) fn write_group(&mut self, index: u32, now: Time) {
         self.has_been_read(index, now);
         self.write_phase(index, now);

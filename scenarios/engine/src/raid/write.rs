@@ -1,7 +1,6 @@
 //! The phases of a job: plan, read, compute, write, finish.
 
 use super::fate::Target;
-use super::geometry::Place;
 use super::job::{Job, NO_JOB, NO_SLOT, Phase, Work};
 use super::mend::{Want, without};
 use super::run::Run;
@@ -59,11 +58,14 @@ impl System {
                     let part = |&(start, end): &(u32, u32)| Transfer { role, start, end };
                     transfers.extend(ranges.iter().map(part));
                 };
+                let stands = |role: &Role| volume.unit_of(job.stripe, *role).is_some();
                 if !writes {
-                    checked_data(job, volume).for_each(&mut put);
+                    checked_data(job, volume).filter(stands).for_each(&mut put);
                 }
                 if !writes || job.differs {
-                    checked_against(job, volume).for_each(&mut put);
+                    checked_against(job, volume)
+                        .filter(stands)
+                        .for_each(&mut put);
                 }
             }
             _ => transfers.clear(),
@@ -86,8 +88,8 @@ impl System {
         self.raid.jobs[index].planned = self.volume(array).changes;
         let for_nothing = match work {
             // A stripe with units missing cannot be compared with its parity.
-            Work::Check => !self.is_whole(index),
-            Work::Row => self.is_unwanted(index),
+            Work::Check if self.compares(index) => !self.is_whole(index),
+            Work::Check | Work::Row => self.is_unwanted(index),
             _ => false,
         };
         if for_nothing {
@@ -132,7 +134,8 @@ impl System {
         let way = match job.work {
             Work::Recover => Way::Recover,
             Work::Check if volume.is_unsound(job.stripe, &job.extents) => Way::Recover,
-            Work::Check => Way::Reconstruct,
+            Work::Check if self.compares(index) => Way::Reconstruct,
+            Work::Check => Way::Plain,
             Work::Row => self.row_way(index),
             _ => {
                 parity_ranges(&job.extents, &mut ranges);
@@ -241,35 +244,20 @@ impl System {
         }
     }
 
-    /// A unit is read as it is if it can be, of a member that is rebuilt or copied from any copy; else
-    /// it is computed.
+    /// A unit is read as it is if it can be, or another copy of it; else it is computed.
     fn row_way(&self, index: u32) -> Way {
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
-        let (own, role) = self.own_unit(index);
         let end = volume.geometry.unit() as u32;
         let gives = |place| volume.unit(place).is_some_and(|unit| unit.gives(0, end));
-        let copied = |column| {
-            let mut copies = 0..volume.geometry.copies();
-            copies.any(|copy| gives(volume.geometry.data(job.stripe, column, copy)))
+        let given = match job.unit {
+            (_, _, Role::Data(column)) => {
+                let mut copies = 0..volume.geometry.copies();
+                copies.any(|copy| gives(volume.geometry.data(job.stripe, column, copy)))
+            }
+            (_, _, role) => gives(volume.place(job.stripe, role)),
         };
-        let elsewhere = match role {
-            Role::Data(column) => !self.is_patrolled(index) && copied(column),
-            Role::Parity(_) | Role::Copy(..) => false,
-        };
-        if gives(own) || elsewhere {
-            Way::Plain
-        } else {
-            Way::Recover
-        }
-    }
-
-    /// The place of the unit of a member that a job is about, and its part in the stripe.
-    pub(super) fn own_unit(&self, index: u32) -> (Place, Role) {
-        let job = &self.raid.jobs[index];
-        let (member, row, role) = job.unit;
-        let offset = row * self.volume(job.array).geometry.unit();
-        (Place { member, offset }, role)
+        if given { Way::Plain } else { Way::Recover }
     }
 
     pub(crate) fn read_phase(&mut self, index: u32, now: Time) {
@@ -282,7 +270,9 @@ impl System {
         let job = &self.raid.jobs[index];
         match (job.way, job.work) {
             (Way::Plain, Work::Row) if self.volume_is_plain(index) => self.read_row(index, now),
-            (Way::Plain, work) if work != Work::Row => self.write_phase(index, now),
+            (Way::Plain, work) if !matches!(work, Work::Row | Work::Check) => {
+                self.write_phase(index, now);
+            }
             _ => self.send_all(index, Op::Read, now),
         }
     }
@@ -295,8 +285,8 @@ impl System {
         self.follow_compute(index);
         let job = &self.raid.jobs[index];
         let (array, id) = (job.array, job.io);
-        // Copies are compared by a core.
-        let plain = self.volume(array).geometry.parities() == 0;
+        // Copies are compared by a core; what is read as it is needs no parity.
+        let plain = job.way == Way::Plain || self.volume(array).geometry.parities() == 0;
         let new = match job.work {
             Work::Recover | Work::Row | Work::Check => 0,
             _ => self.ios[id].bytes,
@@ -355,15 +345,14 @@ impl System {
         self.volume(self.raid.jobs[index].array).geometry.parities() == 0
     }
 
-    /// A member's unit: patrol read's is its own, any other from the copy that is nearest.
+    /// A member's unit from any copy.
     fn read_row(&mut self, index: u32, now: Time) {
-        let (io, array, stripe) = {
+        let (io, array, stripe, unit) = {
             let job = &self.raid.jobs[index];
-            (job.io, job.array, job.stripe)
+            (job.io, job.array, job.stripe, job.unit)
         };
         let bytes = self.volume(array).geometry.unit();
-        let (own, role) = self.own_unit(index);
-        let Role::Data(column) = role else {
+        let Role::Data(column) = unit.2 else {
             return self.give_up(index, now);
         };
         let run = Run {
@@ -372,19 +361,12 @@ impl System {
             start: 0,
             bytes,
         };
-        let source = if self.is_patrolled(index) {
-            let drive = self.volume(array).members[own.member as usize].drive;
-            Some((drive, own.offset))
-        } else {
-            let copy = self.living_copy(array, &run, now);
-            copy.map(|(_, drive, offset)| (drive, offset))
-        };
-        let Some((drive, offset)) = source else {
+        let Some((_, drive, offset)) = self.living_copy(array, &run, now) else {
             return self.give_up(index, now);
         };
         self.ios[io].pending += 1;
         let command = self.new_command(io, Op::Read, drive, offset, bytes, now);
-        self.attach(command, Target::Unit(index, role, 0), bytes);
+        self.attach(command, Target::Unit(index, unit.2, 0), bytes);
         self.send(command, drive, now);
     }
 
@@ -395,6 +377,7 @@ impl System {
         let (columns, copies) = (geometry.columns(), geometry.copies());
         let (parities, unit) = (geometry.parities(), geometry.unit() as u32);
         let whole = matches!(job.work, Work::Row | Work::Check);
+        let compares = job.work == Work::Check && self.compares(index);
         let mut ranges = std::mem::take(&mut self.raid.ranges);
         parity_ranges(&job.extents, &mut ranges);
         if whole {
@@ -407,7 +390,7 @@ impl System {
             } else {
                 fate.compute(index, columns, job.way, &ranges);
             }
-            if job.work == Work::Check {
+            if compares {
                 let differs = fate.made_differs(index, parities);
                 self.raid.jobs[index].differs = differs;
             }
