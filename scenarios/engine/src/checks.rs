@@ -77,6 +77,22 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
             must(false, what);
         }
     }
+    for member in system
+        .raid
+        .volumes
+        .iter()
+        .flatten()
+        .flat_map(|v| &v.members)
+    {
+        let unreadable = &system.raid.health[member.drive as usize].unreadable;
+        must(
+            member.unreadable.is_within(unreadable),
+            format!(
+                "drive {}: sectors that can be read are known as unreadable",
+                system.drives[member.drive as usize].name
+            ),
+        );
+    }
     for drive in &system.drives {
         if let Err(what) = drive.device.check() {
             must(false, format!("drive {}: {what}", drive.name));

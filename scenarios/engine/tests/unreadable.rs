@@ -3,7 +3,7 @@
 mod common;
 
 use common::bench::{Bench, told};
-use common::followed::{REDUNDANT, assert_told, at, data, followed};
+use common::followed::{REDUNDANT, assert_told, at, data, followed, times};
 use common::{result, stations};
 use raidlab_engine::Outcome::{self, Done, Refused};
 use raidlab_engine::kernel::Op::{Read, Write};
@@ -317,5 +317,18 @@ fn sectors_that_nobody_has_met_are_lost_too() {
             both.lost_writes > 100 && both.lost_sectors > 1000,
             "{level} {both:?}"
         );
+    }
+}
+
+/// A drive takes 100 us for each of its 2048 units: all of them beside each other 0.2048 s.
+#[test]
+fn patrol_read_goes_over_all_drives_at_once() {
+    for (level, drives) in REDUNDANT.into_iter().chain([("raid0", 3)]) {
+        let mut value = followed(level, drives, "write_through");
+        value["devices"][0]["capacity_bytes"] = json!(8 << 20);
+        value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": 0.001});
+        value["events"] = json!([at(100, json!({"action": "patrol_read", "array": 0}))]);
+        let done = times(&result(&value), "patrol read done")[0];
+        assert!((305..=310).contains(&done), "{level} {done}");
     }
 }

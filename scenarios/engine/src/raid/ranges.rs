@@ -53,6 +53,16 @@ impl Ranges {
         parts.filter(|(from, to)| from < to).collect()
     }
 
+    /// True if all of them are in others.
+    pub fn is_within(&self, others: &Ranges) -> bool {
+        let bytes = |(start, end): (u64, u64)| -> u64 {
+            let within = others.within(start, end);
+            within.iter().map(|(start, end)| end - start).sum()
+        };
+        let mut all = self.ends.iter().map(|(&from, &to)| (from, to));
+        all.all(|range| bytes(range) == range.1 - range.0)
+    }
+
     /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -129,6 +139,8 @@ mod tests {
         let ranges = of(&[(10, 20), (30, 40)]);
         assert_eq!(ranges.within(15, 31), [(15, 20), (30, 31)]);
         assert_eq!(ranges.within(10, 40), [(10, 20), (30, 40)]);
+        assert!(of(&[(12, 15), (30, 40)]).is_within(&ranges));
+        assert!(!of(&[(12, 21)]).is_within(&ranges));
         assert!(ranges.within(20, 30).is_empty() && ranges.within(0, 10).is_empty());
     }
 }
