@@ -114,11 +114,12 @@ impl System {
         }
     }
 
-    /// The rows of a task; of a patrol read and of a check the groups.
+    /// The rows of a task; of a patrol read and of a check the groups, none without redundancy.
     pub(super) fn task_rows(&self, array: u32, task: Task) -> u64 {
         let volume = self.volume(array);
         match task {
-            Task::Patrol | Task::Check => volume.groups().0,
+            Task::Patrol | Task::Check if volume.geometry.is_redundant() => volume.groups().0,
+            Task::Patrol | Task::Check => 0,
             Task::Rebuild { .. } | Task::Copyback { .. } => volume.geometry.rows(),
         }
     }

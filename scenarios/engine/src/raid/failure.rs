@@ -244,6 +244,7 @@ impl System {
         let job = &mut self.raid.jobs[index];
         job.again = false;
         job.phase = Phase::Plan;
+        job.mending.clear();
         let io = job.io;
         self.ios[io].moved = 0;
         if let Some(fate) = &mut self.raid.fate {

@@ -2,7 +2,7 @@
 
 use super::fate::Target;
 use super::job::{Job, NO_JOB, NO_SLOT, Phase, Work};
-use super::mend::{Want, without};
+use super::mend::{Unit, Want, without};
 use super::run::Run;
 use super::stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
 use super::volume::Volume;
@@ -29,13 +29,7 @@ impl System {
             (_, false) if job.way == Way::Recover => transfers.clone_from(&mending.reads),
             (Work::Write | Work::Destage, _) => {
                 parity_ranges(&job.extents, &mut ranges);
-                let stripe = Stripe {
-                    columns: volume.geometry.columns(),
-                    parities: volume.geometry.parities(),
-                    copies: 1,
-                    extents: &job.extents,
-                    unit: |role| volume.unit_of(job.stripe, role),
-                };
+                let stripe = stripe_of(job, volume);
                 if !writes {
                     stripe.reads(job.way, &ranges, &mut transfers);
                 } else if mending.lost.is_empty() {
@@ -53,10 +47,10 @@ impl System {
             (Work::Check, writes) => {
                 transfers.clear();
                 let whole = [(0, volume.geometry.unit() as u32)];
+                let parts = without(&whole, &mending.lost);
                 let mut put = |role| {
-                    let ranges = without(&whole, &mending.lost);
                     let part = |&(start, end): &(u32, u32)| Transfer { role, start, end };
-                    transfers.extend(ranges.iter().map(part));
+                    transfers.extend(parts.iter().map(part));
                 };
                 let stands = |role: &Role| volume.unit_of(job.stripe, *role).is_some();
                 if !writes {
@@ -97,7 +91,6 @@ impl System {
         }
         let way = self.way(index);
         self.raid.jobs[index].way = way;
-        self.raid.jobs[index].mending.clear();
         if way == Way::Recover && self.mend(index) {
             return self.give_up(index, now);
         }
@@ -139,14 +132,7 @@ impl System {
             Work::Row => self.row_way(index),
             _ => {
                 parity_ranges(&job.extents, &mut ranges);
-                let stripe = Stripe {
-                    columns: volume.geometry.columns(),
-                    parities: volume.geometry.parities(),
-                    copies: 1,
-                    extents: &job.extents,
-                    unit: |role| volume.unit_of(job.stripe, role),
-                };
-                stripe.way(&ranges)
+                stripe_of(job, volume).way(&ranges)
             }
         };
         self.raid.ranges = ranges;
@@ -168,14 +154,7 @@ impl System {
             Work::Check => (Want::All, &whole[..]),
             _ => (Want::Others, &ranges[..]),
         };
-        let stripe = Stripe {
-            columns: volume.geometry.columns(),
-            parities: volume.geometry.parities(),
-            copies: volume.geometry.copies(),
-            extents: &job.extents,
-            unit: |role| volume.unit_of(job.stripe, role),
-        };
-        stripe.mend(want, ranges_of, &mut mending);
+        stripe_of(job, volume).mend(want, ranges_of, &mut mending);
         let for_nothing = match job.work {
             Work::Recover => !mending.lost.is_empty(),
             Work::Row | Work::Check => mending.reads.is_empty(),
@@ -440,6 +419,21 @@ impl System {
         if let Some(fate) = &mut self.raid.fate {
             fate.end_job(index);
         }
+    }
+}
+
+/// A job's stripe as the planner sees it.
+#[inline]
+fn stripe_of<'a>(
+    job: &'a Job,
+    volume: &'a Volume,
+) -> Stripe<'a, impl Fn(Role) -> Option<Unit<'a>>> {
+    Stripe {
+        columns: volume.geometry.columns(),
+        parities: volume.geometry.parities(),
+        copies: volume.geometry.copies(),
+        extents: &job.extents,
+        unit: |role| volume.unit_of(job.stripe, role),
     }
 }
 
