@@ -8,11 +8,15 @@ use common::{result, stations};
 use raidlab_engine::Outcome::{self, Done, Refused};
 use raidlab_engine::kernel::Op::{Read, Write};
 use raidlab_engine::plan::Action;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Drives of 100 us and 1 MiB behind a controller that takes no time; units of 4 KiB are 8 sectors.
 /// The last of them are spares.
 fn bench(level: &str, drives: u32, spares: u32) -> Bench {
+    Bench::new(&system(level, drives, spares))
+}
+
+fn system(level: &str, drives: u32, spares: u32) -> Value {
     let mut value = stations(drives + spares, 100_000, "fixed", 1);
     value["devices"][0]["capacity_bytes"] = json!(1 << 20);
     value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1, "request_ns": 0,
@@ -24,7 +28,7 @@ fn bench(level: &str, drives: u32, spares: u32) -> Bench {
     array["spares"] = json!((drives..drives + spares).collect::<Vec<_>>());
     value["workloads"] = json!([]);
     value["data"] = json!(true);
-    Bench::new(&value)
+    value
 }
 
 /// Sectors of a drive that cannot be read.
@@ -203,6 +207,100 @@ fn what_a_copyback_cannot_read_is_unreadable() {
     assert_eq!(bench.ask(Read, 0, 3).0, Done);
     assert_eq!(bench.ask(Write, 3, 1).0, Done);
     bench.now(fails(1));
+    assert_eq!(bench.ask(Read, 0, 8).0, Done);
+    assert_eq!(lost(&mut bench), (0, 0, 1, 0));
+}
+
+/// What it can compute it brings, of data and of parity, and only that: the rest of the unit is as it was.
+#[test]
+fn a_copyback_brings_what_can_be_computed() {
+    for drive in 0..3 {
+        let mut bench = bench("raid5", 3, 1);
+        bench.ask(Write, 0, 16);
+        bench.now(fails(drive));
+        bench.until_told("rebuild done");
+        bench.now(bad(3, 1, 2));
+        bench.now(replaced(drive));
+        let done = bench.until_told("copyback done");
+        assert!(!done.contains("unreadable"), "{done}");
+        assert_eq!(lost(&mut bench), NOTHING, "{drive}");
+        bench.now(fails((drive + 1) % 3));
+        assert_eq!(bench.ask(Read, 0, 16).0, Done, "{drive}");
+        assert_eq!(lost(&mut bench), NOTHING, "{drive}");
+    }
+}
+
+/// Links on which a unit takes a millisecond. A read gets to the drive 50 us before the data of a write that
+/// began before it, and is on its way up when they make the sector good: it had nothing to bring, and is done again.
+#[test]
+fn a_read_that_met_a_puncture_is_done_again_if_that_is_written_meanwhile() {
+    let mut value = system("raid5", 3, 1);
+    let link = |n: u32| {
+        json!({"name": format!("link {n}"), "bytes_per_s": 4_096_000, "full_duplex": true,
+            "frame_bytes": 512})
+    };
+    value["links"] = json!((0..4).map(link).collect::<Vec<_>>());
+    for drive in 0..4 {
+        value["drives"][drive]["path"] = json!([drive]);
+    }
+    let mut bench = Bench::new(&value);
+    bench.ask(Write, 0, 16);
+    bench.now(fails(1));
+    bench.until_told("rebuild done");
+    bench.now(bad(0, 0, 1));
+    bench.now(bad(3, 0, 1));
+    bench.now(replaced(1));
+    let done = bench.until_told("copyback done");
+    assert!(
+        done.ends_with("; 512 bytes of drive 1 are unreadable"),
+        "{done}"
+    );
+    let now = bench.0.now().0 / 1000 + 1;
+    bench.submit(now, Write, 0, 16);
+    bench.submit(now + 950, Read, 8, 8);
+    bench.until(now + 10_000);
+    assert_eq!(lost(&mut bench), NOTHING);
+    assert_eq!(bench.data().acknowledged_writes, 2);
+}
+
+/// Parity that has been copied already and then is no parity any more is none on the new drive either.
+#[test]
+fn what_is_punctured_beside_a_copyback_is_so_on_both_drives() {
+    let mut bench = bench("raid5", 3, 1);
+    bench.ask(Write, 0, 16);
+    bench.now(fails(2));
+    bench.until_told("rebuild done");
+    bench.now(replaced(2));
+    bench.until_told("copyback to drive 2 begins");
+    let now = bench.0.now().0 / 1000;
+    bench.until(now + 1000);
+    bench.now(bad(0, 0, 1));
+    bench.now(bad(1, 0, 1));
+    assert_eq!(lost(&mut bench), (2, 0, 0, 0));
+    assert_eq!(bench.ask(Write, 0, 1).0, Done);
+    bench.until_told("copyback done");
+    assert_eq!(bench.ask(Read, 0, 1).0, Done);
+    assert_eq!(bench.ask(Read, 8, 1).0, Refused);
+    assert_eq!(lost(&mut bench), (1, 0, 1, 0));
+}
+
+/// What had been copied before the spare's sector went bad is on the new drive.
+#[test]
+fn a_copyback_ends_what_was_known_of_the_spare() {
+    let mut bench = bench("raid1", 2, 1);
+    bench.ask(Write, 0, 8);
+    bench.now(fails(0));
+    bench.until_told("rebuild done");
+    bench.now(replaced(0));
+    bench.until_told("copyback to drive 0 begins");
+    let now = bench.0.now().0 / 1000;
+    bench.until(now + 1000);
+    bench.now(bad(1, 3, 1));
+    bench.now(bad(2, 3, 1));
+    assert_eq!(bench.ask(Read, 0, 8).0, Refused);
+    bench.until_told("copyback done");
+    assert_eq!(bench.ask(Read, 0, 8).0, Done);
+    bench.now(fails(0));
     assert_eq!(bench.ask(Read, 0, 8).0, Done);
     assert_eq!(lost(&mut bench), (0, 0, 1, 0));
 }
