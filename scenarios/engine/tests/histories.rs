@@ -567,3 +567,34 @@ fn a_spare_serves_nothing_of_the_place_that_it_has_left() {
         check(&history).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     }
 }
+
+/// A piece of a read that the tier has lost, and then the drive beneath while it reads.
+#[test]
+fn a_refused_read_keeps_account_of_its_time() {
+    let history = History {
+        level: ("jbod", 2),
+        spares: 0,
+        read_ahead: "always",
+        keep_reads: true,
+        read_share: 0.858737622246132,
+        outstanding: 11,
+        block_sectors: 24,
+        tier: Some(Fast {
+            level: ("raid0", 1),
+            spares: 0,
+            write_back: false,
+            lines: 3,
+            promote_after: 1,
+            dirty_share: 0.9943782337208346,
+            copies: 2,
+            warm: false,
+        }),
+        happenings: vec![
+            (12065, Happening::Unreadable(2, 2)),
+            (1027, Happening::Power(1)),
+            (12609, Happening::Replace(0)),
+        ],
+        ..with_a_spare(1739351331668565570)
+    };
+    check(&history).unwrap_or_else(|error| panic!("{error}"));
+}

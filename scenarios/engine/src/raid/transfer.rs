@@ -163,7 +163,8 @@ impl System {
     ) {
         let unit = self.volume(array).geometry.unit();
         while run.bytes > 0 {
-            let sound = self.volume(array).is_sound(run.stripe, run.first(unit));
+            let volume = self.volume(array);
+            let sound = volume.changes == 0 || volume.is_sound(run.stripe, run.first(unit));
             let copy = self.living_copy(array, &run, now).filter(|_| sound);
             let bytes = match copy {
                 Some((copy, drive, offset)) => {
@@ -233,11 +234,13 @@ impl System {
     pub(crate) fn living_copy(&self, array: u32, run: &Run, now: Time) -> Option<(u32, u32, u64)> {
         let volume = self.volume(array);
         let start = u64::from(run.start);
-        let first = run.first(volume.geometry.unit());
-        let gives = |unit: Unit| unit.gives(first.start, first.end);
+        let gives = |unit: Unit| {
+            let first = run.first(volume.geometry.unit());
+            unit.gives(first.start, first.end)
+        };
         let copies = (0..volume.geometry.copies())
             .map(|copy| (copy, volume.geometry.data(run.stripe, run.column, copy)))
-            .filter(|&(_, place)| volume.unit(place).is_some_and(gives))
+            .filter(|&(_, place)| volume.changes == 0 || volume.unit(place).is_some_and(gives))
             .map(|(copy, place)| {
                 let drive = volume.members[place.member as usize].drive;
                 (copy, drive, place.offset + start)

@@ -147,13 +147,12 @@ impl Volume {
     }
 
     /// Whether no drive has sectors in a part of a unit that are known to be unreadable.
-    #[inline]
     pub fn is_sound(&self, stripe: u64, Extent { column, start, end }: Extent) -> bool {
         let whole = |copy| {
             let unit = self.unit(self.geometry.data(stripe, column, copy));
             unit.is_none_or(|unit| unit.gives(start, end))
         };
-        self.changes == 0 || (0..self.geometry.copies()).all(whole)
+        (0..self.geometry.copies()).all(whole)
     }
 
     /// Whether any drive has sectors in a stripe or, without parity, in the units of extents that are known
@@ -169,6 +168,9 @@ impl Volume {
             let unit = self.unit_of(stripe, Role::Parity(which));
             unit.is_none_or(|unit| unit.gives(0, end))
         };
+        if self.changes == 0 {
+            return false;
+        }
         let parities = self.geometry.parities();
         let sound = if parities == 0 {
             extents
@@ -224,7 +226,6 @@ impl Volume {
     }
 
     /// What its drive gives of the unit at a place; nothing if it does not stand there.
-    #[inline]
     pub fn unit(&self, place: Place) -> Option<Unit<'_>> {
         let member = &self.members[place.member as usize];
         let unit = Unit::new(&member.unreadable, place.offset);

@@ -64,7 +64,7 @@ impl System {
             }
             _ => transfers.clear(),
         }
-        if writes {
+        if writes && !mending.repairs.is_empty() {
             let differs = job.differs;
             let anew = |role| differs && checked_against(job, volume).any(|other| other == role);
             let repairs = mending.repairs.iter().filter(|t| !anew(t.role));

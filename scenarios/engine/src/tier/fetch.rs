@@ -2,7 +2,7 @@
 
 use crate::raid::{NO_SLOT, Phase, Work};
 use crate::system::System;
-use raidlab_kernel::{IoId, Op, Time};
+use raidlab_kernel::{IoId, Op, Part, Time};
 
 impl System {
     /// Reads a piece (offset, bytes) of a line of the array below `parent`, from the line's slot.
@@ -43,6 +43,8 @@ impl System {
         }
         let (record, array, slot) = (job.io, job.array, job.slot);
         let refused = job.refused;
+        // Time over a read that came back with an error and was refused then.
+        self.ios[record].charge(Part::Raid, now);
         let parent = self.ios[record].parent;
         if let Some(fate) = &mut self.raid.fate {
             fate.hand_up(record, parent);
