@@ -10,7 +10,7 @@ use super::mechanics::Arm;
 use super::model::Model;
 use super::outlook::Outlook;
 use super::params::SchedulerParams;
-use raidlab_kernel::{IoId, Time};
+use raidlab_kernel::{IoId, Nanos, Time};
 
 /// What the choice looks at.
 #[derive(Clone, Copy, Debug)]
@@ -155,6 +155,13 @@ impl Queue {
             }
         }
         (best, least as i64 - self.handicap(now) as i64)
+    }
+
+    /// How a command whose access takes a time compares with one that has just arrived, as the
+    /// choice does.
+    pub fn aged(&self, index: usize, access: Nanos, now: Time) -> i64 {
+        let handicap = self.candidates[index].handicap as i64 - self.handicap(now) as i64;
+        access.0 as i64 + handicap
     }
 
     fn least(

@@ -3,6 +3,7 @@
 use super::super::buffer::read_ahead_limit;
 use super::super::mechanics::Sweep;
 use super::super::model::Model;
+use super::super::params::SchedulerParams;
 use super::super::scheduler::Waiting;
 use super::{Activity, LinkFront};
 use crate::Port;
@@ -237,7 +238,7 @@ impl LinkFront {
         &mut self,
         model: &Model,
         port: &mut P,
-        sweep: Sweep,
+        mut sweep: Sweep,
         start: u64,
         end: u64,
     ) {
@@ -245,8 +246,18 @@ impl LinkFront {
             return;
         };
         let now = port.now();
+        // A head that goes on is on the next track in time, for that is what tracks are skewed for:
+        // one that is sent there anew may wait for a whole turn.
+        let wait = match end < model.sectors {
+            true => sweep.begin_of(model, end).since(now),
+            false => Nanos::ZERO,
+        };
         let next = self.queue.choose(model, &self.arm, self.at, now);
-        if self.queue.len() > 1 && next.is_none_or(|(best, _)| best != index) {
+        let keeps_order = !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. });
+        let another = |(best, time)| {
+            best != index && (keeps_order || time < self.queue.aged(index, wait, now))
+        };
+        if self.queue.len() > 1 && next.is_none_or(another) {
             return;
         }
         let waiting = self.queue.take(index);
