@@ -291,8 +291,8 @@ impl Nand {
     }
 
     /// A host read of `units` in a page set, ready for the die at `at`. `spared` of their bytes
-    /// stay in the register. What the register still holds of the read before is not sensed again:
-    /// `held` is the page set's number in the drive, none if it is not looked for.
+    /// stay in the register. While the register is being emptied, what it holds is not sensed again: `held` is the page
+    /// set's number in the drive, none if it is not looked for.
     #[inline(always)]
     pub(super) fn read(
         &mut self,
@@ -309,7 +309,7 @@ impl Nand {
         self.operations.reads += 1;
         self.operations.transferred_bytes += u64::from(bytes);
         let clock = &mut self.dies[die as usize];
-        if held.is_some() && clock.held == held {
+        if held.is_some() && clock.held == held && at < clock.register_free {
             let sensed = clock.held_since.max(at);
             return self.move_read(die, bytes, transfer, ReadTimes::sensed_before(at, sensed));
         }
