@@ -77,7 +77,7 @@ class Firmware(Table):
     fetch_unit: Duration = 0
     """Time to fetch each mapping unit of a write from the host, over the link's own."""
     insert_unit: Duration = 0
-    """What a write waits for, for each mapping unit, until that stands in a map which the host keeps,
+    """What a write waits for, for each mapping unit, until it stands in a map which the host keeps,
     if all of the NAND is mapped; less in proportion where the map is smaller."""
     read_latency: Duration = 0
     """What a read waits for without holding a core."""
