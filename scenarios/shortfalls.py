@@ -23,7 +23,8 @@ def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
         workload.name: sum(plans[part]["arrival"].get("per_s", 0.0) for part in workload.parts)
         for workload in scenario.workloads
     }
-    told = (warning for row in rows for warning in _of(row, rates[row["workload"]]))
+    dark = _without_power(scenario)
+    told = (warning for row in rows for warning in _of(row, rates[row["workload"]], dark))
     return list(dict.fromkeys([*_of_nothing(scenario), *told]))
 
 
@@ -45,14 +46,23 @@ def _of_nothing(scenario: Scenario) -> Iterator[str]:
             )
 
 
-def _of(row: Row, rate: float) -> Iterator[str]:
+def _without_power(scenario: Scenario) -> float:
+    """Recorded seconds in which nothing arrives, as the power is off."""
+    plan = scenario.base
+    begin, end = plan["warm_up_ns"], plan["warm_up_ns"] + plan["duration_ns"]
+    outages = [e for e in plan["events"] if e["action"] == "power_fail"]
+    times = ((max(e["at_ns"], begin), min(e["at_ns"] + e["off_ns"], end)) for e in outages)
+    return float(sum(max(0, to - since) for since, to in times)) / 1e9
+
+
+def _of(row: Row, rate: float, dark: float) -> Iterator[str]:
     name, seconds = row["workload"], row["duration_s"]
     served = row["ios"] + row["errors"]
     if seconds == 0:
         yield f"{name}: nothing was recorded, the run ended within its warm-up (run.warm_up)"
     elif served == 0:
         yield f"{name}: nothing was recorded, no I/O ended within {seconds:g} s (run.duration)"
-    elif _queue_grows(rate * seconds, served):
+    elif _queue_grows(rate * (seconds - dark), served):
         yield (
             f"{name}: arrives at {rate:g} IO/s, more than is served: the queue grows, and the"
             " latencies grow with run.duration"

@@ -173,11 +173,12 @@ def _gains(case: Mapping[str, Any]) -> dict[str, Any]:
     gains = [
         (f"{each['workload']} " if len(names) > 1 else "")
         + f"{each['outstanding'] or 'open'}: "
-        + ("-" if each["gain_pct"] is None else f"{each['gain_pct']:+.0f}")
+        + ("-" if each["gain_pct"] is None else f"{round(each['gain_pct']):+d}")
         for each in case["results"]
     ]
-    last = case["results"][-1]["bottleneck"] if case["results"] else None
-    return line | {"outstanding: gain": ", ".join(gains), "then": last}
+    last = case["results"][-1] if case["results"] else None
+    then = None if last is None else f"{last['outstanding'] or 'open'}: {last['bottleneck']}"
+    return line | {"outstanding: gain": ", ".join(gains), "then": then}
 
 
 def _write(result: Result, html: Path | None, out: Path | None) -> None:

@@ -290,3 +290,18 @@ def test_the_power_cannot_fail_beside_a_page_cache(drives):
     scenario["workload"][0]["buffered"] = True
     with pytest.raises(SpecError):
         simulate(build_scenario(scenario))
+
+
+def test_sectors_of_writes_that_were_refused_are_not_lost():
+    fail = {"at": "0.5 s", "action": "fail-drive", "drive": 1}
+    lost = simulate(build_scenario(tree("sas-6g-hdd", fail, level="raid0"))).data
+    # The database profile writes 8 KiB; some sectors are written twice.
+    assert 0 < lost["lost_sectors"] <= 16 * lost["lost_writes"]
+
+
+def test_time_without_power_is_no_sign_of_a_queue_that_grows():
+    fail = {"at": "0.5 s", "action": "power-fail", "lasts": "1 s"}
+    scenario = tree("sas-6g-hdd", fail)
+    scenario["workload"] = [{"profile": "database", "area": "64 MiB", "rate": "500 IO/s"}]
+    warnings = simulate(build_scenario(scenario)).warnings
+    assert not any("the queue grows" in warning for warning in warnings)

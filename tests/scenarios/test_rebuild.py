@@ -51,8 +51,14 @@ def scenario(drives, tmp_path):
     return written
 
 
-def test_a_larger_rate_rebuilds_sooner_and_users_wait_longer(scenario):
-    found = rebuilds(scenario(), (0.2, 1.0))
+@pytest.mark.parametrize("where", ["controller", "host"])
+def test_a_larger_rate_rebuilds_sooner_and_users_wait_longer(scenario, where):
+    path = scenario()
+    if where == "host":
+        controller = '[controller]\nmodel = "lsi2208-1g-3.0"\n'
+        text = path.read_text().replace(controller, "")
+        path.write_text(text.replace("used =", 'software_raid = "os"\nused ='))
+    found = rebuilds(path, (0.2, 1.0))
     slow, fast = found.rebuilds
     assert slow.rebuild_s > 2 * fast.rebuild_s > 0
     assert fast.phases["during"].p99_ms > fast.phases["before"].p99_ms

@@ -70,15 +70,17 @@ impl Streams {
 }
 
 impl System {
-    /// Requests in work at an array's controller, 0 without one.
-    pub(super) fn in_controller(&self, array: u32) -> u64 {
-        let controller = self.arrays[array as usize].controller;
-        controller.map_or(0, |at| self.controllers[at as usize].load.level())
+    /// Requests in work at an array's controller; where the host is that itself, all of its own.
+    pub(super) fn in_work_for(&self, array: u32) -> u64 {
+        match self.arrays[array as usize].controller {
+            Some(controller) => self.controllers[controller as usize].load.level(),
+            None => self.inside.level(),
+        }
     }
 
     /// A read has come: note it, and read ahead if that is the policy.
     pub(crate) fn read_ahead(&mut self, array: u32, (offset, bytes): (u64, u64), now: Time) {
-        let level = self.in_controller(array);
+        let level = self.in_work_for(array);
         let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
             return;
         };

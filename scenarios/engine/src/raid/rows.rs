@@ -130,7 +130,7 @@ impl System {
     /// Rows that have been read are followed by as many others while the host wants nothing, as far
     /// as so many may be under way.
     fn follow(&mut self, array: u32, now: Time) {
-        let busy = self.in_controller(array) > 0;
+        let busy = self.in_work_for(array) > 0;
         while let Some(volume) = self.raid.volumes[array as usize].as_mut() {
             let free = !busy || volume.background_share >= 1.0;
             let window = rows_under_way(volume.geometry.unit());

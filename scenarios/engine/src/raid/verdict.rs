@@ -38,8 +38,9 @@ impl System {
                 let found = self.readable(array, offset);
                 let fate = self.raid.fate.as_ref()?;
                 if !found.is_some_and(|found| fate.is_right(array, offset, found)) {
-                    report.lost_sectors += 1;
-                    lacking.extend(fate.told(array, offset));
+                    let mut told = fate.told(array, offset).peekable();
+                    report.lost_sectors += u64::from(told.peek().is_some());
+                    lacking.extend(told);
                 }
             }
             stripes.sort_unstable();
