@@ -142,7 +142,7 @@ def test_a_tier_is_simulated_for_as_long_as_it_was_measured() -> None:
     assert plan["warm_up_ns"] % plan["timeline_step_ns"] == 0 and plan["warm_up_ns"] >= 2e9
     assert plan["arrays"][0]["tier"]["promote_after"] == 3
     # Once it was loaded for long enough the load is read from SSDs.
-    slow = load("randread", 32, 1, 65536, 2400.0)
+    slow = load("randread", 32, 1, 65536, 1200.0)
     rates = bench.run(slow, _EFFORT).rates
     assert len(rates) == 12 and rates[-1] > 3 * rates[0]
 

@@ -142,7 +142,7 @@ def test_a_write_cache_that_nothing_can_switch_is_warned_of(switched):
 
     def warnings(model):
         drive = {"model": model, "write_cache": switched}
-        load = {"rw": "randwrite", "block_size": "4 KiB"}
+        load = {"rw": "randwrite", "block_size": "4 KiB", "align": "4 KiB"}
         return build_scenario({"array": [{"drives": [drive]}], "workload": [load]}).warnings
 
     (warning,) = warnings("sas-6g-ssd")
