@@ -66,8 +66,8 @@ class Firmware(Table):
     read_unit: Duration = 0
     """Core time of each mapping unit that is read."""
     stream_unit: Duration | None = None
-    """The same for a read whose part of the map the last one has looked up already: it goes on
-    where that ended, or begins in the same 1024 units; `read_unit` if left out."""
+    """The same for a read whose part of the map an earlier one has looked up: it goes on where
+    that ended, or begins in the 1024 units where the last one did; `read_unit` if left out."""
     write_unit: Duration = 0
     """Core time of each mapping unit that is written."""
     move_unit: Duration = 0
@@ -95,8 +95,9 @@ class Firmware(Table):
     """Core time of each mapping unit that is read or written if all of the NAND is mapped; less in
     proportion where the map is smaller, as with a tree in the host's memory and caches."""
     descent: Duration = 0
-    """Core time of a command whose piece of the map (1024 mapping units) the last one of its kind
-    has not looked up already: it is looked up from the root of a tree."""
+    """Core time of a command whose piece of the map (1024 mapping units) is not looked up yet: it
+    goes on with no stream, and the last of its kind ended in another piece: a look-up
+    from the root of a tree."""
     turn: Duration | None = None
     """What a change from writing to reading takes on a drive that serves reads and writes in
     turns; left out for one that serves them side by side."""
@@ -324,6 +325,8 @@ class SsdSpec(DriveSpec):
             "reserved_blocks_per_plane": nand.reserved_blocks,
             "collection": self.collection.model_dump()
             | {"policy": self.collection.policy.replace("-", "_")},
+            # What the host's driver reads goes straight to the host.
+            "keeps_pages": firmware.host_clock is None,
             "buffer": {
                 "bytes": self.buffer.size,
                 "protected": self.buffer.protected,

@@ -125,6 +125,19 @@ def test_what_was_fitted_to_a_data_sheet_still_meets_it(
     assert rate == pytest.approx(sheet, rel=0.05)
 
 
+@pytest.mark.parametrize("name", ["p3700-800", "p320h-700", "sas12g-ssd-400gb", "s4610-480"])
+def test_small_reads_in_sequence_are_no_slower_than_random_ones(name: str) -> None:
+    fill = PastLoad("sequential", 0, 10**9, 131072, 10**9)
+    device = spec(name).to_plan(DriveOptions()) | {"history": [fill.to_plan()]}
+    load = {"read_share": 1.0, "area_bytes": 10**9}
+    for block in (512, 4096):
+        random, sequential = (
+            run(device, **load, access=access, block_bytes=block, align_bytes=block)[0]
+            for access in ("random", "sequential")
+        )
+        assert sequential > 0.99 * random, block
+
+
 def test_a_map_on_the_host_is_as_fast_as_its_cpu() -> None:
     """Twice the clock, half the core times; what is no work of the core stays."""
 

@@ -22,8 +22,8 @@ pub struct FirmwareParams {
     pub write_ns: Nanos,
     /// Core time of each mapping unit that is read.
     pub read_unit_ns: Nanos,
-    /// The same for a read whose part of the map the last one has looked up already: it goes on
-    /// where that ended, or begins in the same piece of the map; none for as much as any other.
+    /// The same for a read whose part of the map an earlier one has looked up (see `streams`); none
+    /// for as much as any other.
     #[serde(default)]
     pub stream_unit_ns: Option<Nanos>,
     /// Core time of each mapping unit that is written.
@@ -62,8 +62,8 @@ pub struct FirmwareParams {
     /// in proportion where the map is smaller: the host's caches hold more of it.
     #[serde(default)]
     pub lookup_unit_ns: Nanos,
-    /// Core time of a command whose piece of the map the last one of its kind has not looked up
-    /// already: it is looked up from the root of a tree.
+    /// Core time of a command whose piece of the map is not looked up yet (see `streams`): that
+    /// begins at the root of a tree.
     #[serde(default)]
     pub descent_ns: Nanos,
     /// What a change from writing to reading takes on a drive that serves reads and writes in
@@ -120,7 +120,7 @@ impl Firmware {
     }
 
     /// A command of `units` arrives: when a core takes it up and passes it on. `looked_up` says
-    /// whether the last one of its kind has brought its piece of the map near.
+    /// whether an earlier one of its kind has brought its piece of the map near.
     #[inline]
     pub(super) fn process(&mut self, op: Op, units: u32, looked_up: bool, now: Time) -> Served {
         let (command, unit) = match op {

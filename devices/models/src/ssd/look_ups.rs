@@ -8,6 +8,7 @@
 use super::Ssd;
 use super::map_cache::MapCache;
 use super::nand::{Job, Nand};
+use super::reads::Follows;
 use crate::Port;
 use raidlab_kernel::{IoId, Op, Part, Time};
 
@@ -34,7 +35,7 @@ pub(super) struct LookUps {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     io: IoId,
-    of_the_stream: bool,
+    follows: Follows,
 }
 
 impl LookUps {
@@ -133,7 +134,7 @@ impl Ssd {
         io: IoId,
         (first, count): (u32, u32),
         at: Time,
-        of_the_stream: bool,
+        follows: Follows,
     ) -> bool {
         let Some(look_ups) = &mut self.look_ups else {
             return false;
@@ -154,7 +155,7 @@ impl Ssd {
         if there <= at {
             return false;
         }
-        let token = look_ups.park(Waiting { io, of_the_stream });
+        let token = look_ups.park(Waiting { io, follows });
         port.wake(there, token);
         true
     }
@@ -174,7 +175,7 @@ impl Ssd {
         let (first, count) = self.units(offset, bytes);
         match op {
             Op::Write => self.enter_buffer(port, waited.io, count, now),
-            _ => self.read_data(port, waited.io, (first, count), now, waited.of_the_stream),
+            _ => self.read_data(port, waited.io, (first, count), now, waited.follows),
         }
     }
 }

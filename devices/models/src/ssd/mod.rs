@@ -24,9 +24,11 @@ mod overlay;
 mod params;
 mod past;
 mod prefetch;
+mod read_buffer;
 mod reads;
 mod snapshot;
 mod state;
+mod streams;
 mod translation;
 mod turns;
 mod writes;
@@ -55,6 +57,7 @@ use nand::Nand;
 use prefetch::Prefetch;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Stream, Time};
 use std::collections::VecDeque;
+use streams::Streams;
 use translation::Translation;
 use turns::Turns;
 use writes::{Background, Programs};
@@ -79,8 +82,8 @@ pub struct Ssd {
     look_ups: Option<Box<LookUps>>,
     /// Byte after the last read.
     next_byte: u64,
-    /// Byte after the last write.
-    next_written: u64,
+    read_streams: Streams,
+    write_streams: Streams,
     /// When the last command so far is done.
     last_done: Time,
     host_bytes: u64,
@@ -116,6 +119,11 @@ impl Ssd {
         // Beside its share of the buffer a die has the moves that a host's page set causes.
         let jobs = 16 + 2 * sets_in_buffer.div_ceil(shape.dies) as usize;
         let unit = params.unit_bytes;
+        let kept_units = if params.keeps_pages {
+            2 * shape.units_per_set
+        } else {
+            0
+        };
         let heat = params.heat.as_ref().map(|heat| match warmth {
             Some(warmth) => Heat::new(heat).resume(warmth),
             None => Heat::new(heat),
@@ -178,7 +186,8 @@ impl Ssd {
                 ))
             }),
             next_byte: u64::MAX,
-            next_written: u64::MAX,
+            read_streams: Streams::new(unit, kept_units),
+            write_streams: Streams::new(unit, 0),
             last_done: Time::ZERO,
             host_bytes: 0,
             read_bytes: 0,

@@ -306,7 +306,6 @@ impl Nand {
         let bytes = units * self.unit_bytes - spared;
         let sense = self.stretched(self.read.of(set));
         let transfer = self.transfer_time(bytes);
-        self.operations.reads += 1;
         self.operations.transferred_bytes += u64::from(bytes);
         let clock = &mut self.dies[die as usize];
         if held.is_some() && clock.held == held && at < clock.register_free {
@@ -338,6 +337,7 @@ impl Nand {
             sensed
         };
         (clock.held, clock.held_since) = (held, sensed);
+        self.operations.reads += 1;
         clock.busy += sense;
         let times = ReadTimes {
             reads_before,
@@ -348,6 +348,14 @@ impl Nand {
             end: sensed,
         };
         self.move_read(die, bytes, transfer, times)
+    }
+
+    /// Moves one more unit of a page set that a read has sensed; returns when it is in memory.
+    pub(super) fn read_on(&mut self, die: u32, sensed: Time) -> Time {
+        let transfer = Nanos((u64::from(self.unit_bytes) * self.ns_per_byte) >> 20);
+        self.operations.transferred_bytes += u64::from(self.unit_bytes);
+        let times = ReadTimes::sensed_before(sensed, sensed);
+        self.move_read(die, self.unit_bytes, transfer, times).end
     }
 
     /// Moves what a read wants from the die's register to the controller.

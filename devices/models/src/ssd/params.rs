@@ -53,6 +53,10 @@ pub struct SsdParams {
     pub buffer: BufferParams,
     /// Command processing.
     pub firmware: FirmwareParams,
+    /// True if the controller has memory for the pages that streams are in; false if they go
+    /// straight to the host.
+    #[serde(default)]
+    pub keeps_pages: bool,
     /// Reading ahead of a sequential stream.
     #[serde(default)]
     pub prefetch: Option<PrefetchParams>,

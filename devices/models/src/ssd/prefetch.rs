@@ -4,8 +4,7 @@
 //! last is complete, reads ahead into its buffer: the host's own latency then hides the NAND.
 //! Two commands outstanding are no such stream any more, and nothing is read ahead.
 
-use super::reads::Gathered;
-use raidlab_kernel::Time;
+use super::read_buffer::ReadBuffer;
 use serde::{Deserialize, Serialize};
 
 /// Prefetching in the plan.
@@ -24,11 +23,7 @@ pub(super) struct Prefetch {
     window: u32,
     after: u32,
     run: u32,
-    /// Units read ahead: from `first` up to `end`.
-    first: u64,
-    end: u64,
-    /// When each of them is in the buffer, by unit modulo its length.
-    ready: Vec<Time>,
+    pub(super) ahead: ReadBuffer,
 }
 
 impl Prefetch {
@@ -38,9 +33,7 @@ impl Prefetch {
             window: window as u32,
             after: params.after_commands.max(1),
             run: 0,
-            first: 0,
-            end: 0,
-            ready: vec![Time::ZERO; (2 * window).next_power_of_two() as usize],
+            ahead: ReadBuffer::new(2 * window),
         }
     }
 
@@ -52,8 +45,7 @@ impl Prefetch {
             self.run = self.run.saturating_add(1);
         } else {
             self.run = 0;
-            self.first = 0;
-            self.end = 0;
+            self.ahead.forget();
         }
     }
 
@@ -63,40 +55,11 @@ impl Prefetch {
         self.run >= self.after
     }
 
-    /// How many of `count` units from `first` on were read ahead, without a gap, and when they are
-    /// in the buffer for a read that is there at `at`. Of none nothing is ever there first.
-    #[inline]
-    pub(super) fn take(&self, first: u32, count: u32, at: Time) -> (u32, Gathered) {
-        let first = u64::from(first);
-        if first < self.first || first >= self.end {
-            return (0, Gathered::nothing(Time::NEVER, at));
-        }
-        let units = u64::from(count).min(self.end - first);
-        let times =
-            (first..first + units).map(|unit| self.ready[unit as usize & (self.ready.len() - 1)]);
-        let (earliest, last) = times.fold((Time::NEVER, at), |(earliest, last), time| {
-            (earliest.min(time.max(at)), last.max(time))
-        });
-        (units as u32, Gathered::nothing(earliest, last))
-    }
-
     /// The units of `units` to read ahead of a host that goes on in unit `next`: from the first to
     /// the second, the latter excluded.
     #[inline]
     pub(super) fn wanted(&self, next: u64, units: u64) -> (u64, u64) {
         let to = (next + u64::from(self.window)).min(units);
-        (self.end.max(next), to)
-    }
-
-    /// `unit`, the next one, will be in the buffer at `at`.
-    #[inline]
-    pub(super) fn fetched(&mut self, unit: u64, at: Time) {
-        let mask = self.ready.len() as u64 - 1;
-        if self.end != unit {
-            self.first = unit;
-        }
-        self.end = unit + 1;
-        self.first = self.first.max(self.end.saturating_sub(mask + 1));
-        self.ready[(unit & mask) as usize] = at;
+        (self.ahead.end().max(next), to)
     }
 }

@@ -36,21 +36,24 @@ struct Spared {
     tail: u32,
 }
 
-/// Units of the piece of the map that a look-up brings near the core: 4 KiB of entries of four
-/// bytes. Assumed, as usual for maps of 4 KiB units.
-const PIECE_UNITS: u64 = 1024;
+/// What a read follows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Follows {
+    /// True if it goes on where the last read ended, and nothing else is in the drive.
+    alone: bool,
+    /// The stream that it goes on with, however many commands are in the drive.
+    stream: Option<usize>,
+}
+
+impl Follows {
+    /// Nothing: a command of another kind.
+    pub(super) const NOTHING: Follows = Follows {
+        alone: false,
+        stream: None,
+    };
+}
 
 impl Ssd {
-    /// Whether the part of the map that a command needs has been looked up by the last one of its
-    /// kind, which ended at `last_end`: it goes on there, or begins in the same piece, as on one of
-    /// two mirrors, which sees every other piece of a stream.
-    pub(super) fn is_looked_up(&self, offset: u64, last_end: u64) -> bool {
-        let piece = PIECE_UNITS * u64::from(self.params.unit_bytes);
-        let same_piece =
-            |last: u64| offset.abs_diff(last) < piece && offset / piece == last / piece;
-        offset == last_end || (last_end > 0 && same_piece(last_end - 1))
-    }
-
     pub(super) fn read<P: Port>(&mut self, port: &mut P, id: IoId) {
         let now = port.now();
         let (offset, bytes) = {
@@ -59,21 +62,22 @@ impl Ssd {
         };
         let (first, count) = self.units(offset, bytes);
         self.read_bytes += bytes;
-        let looked_up = self.is_looked_up(offset, self.next_byte);
-        let served = self.firmware.process(Op::Read, count, looked_up, now);
+        let met = self.read_streams.meet(offset, bytes);
+        let served = self.firmware.process(Op::Read, count, met.looked_up, now);
         let ready = served.end + self.firmware.latency(Op::Read, count);
         let alone = self.last_done <= now && !self.buffer.makes_wait();
-        let of_the_stream = alone && offset == self.next_byte;
+        let follows = Follows {
+            alone: alone && offset == self.next_byte,
+            stream: met.stream,
+        };
         self.next_byte = offset + bytes;
         let io = port.io(id);
         io.charge(Part::Queue, served.start);
         io.charge(Part::Overhead, ready);
-        if self.look_ups.is_some()
-            && self.waits_for_map(port, id, (first, count), ready, of_the_stream)
-        {
+        if self.look_ups.is_some() && self.waits_for_map(port, id, (first, count), ready, follows) {
             return;
         }
-        self.read_data(port, id, (first, count), ready, of_the_stream);
+        self.read_data(port, id, (first, count), ready, follows);
     }
 
     /// Reads the data of a command that is ready for NAND at `ready`.
@@ -84,15 +88,21 @@ impl Ssd {
         id: IoId,
         (first, count): (u32, u32),
         ready: Time,
-        of_the_stream: bool,
+        follows: Follows,
     ) {
-        let (ahead, buffered) = match &mut self.prefetch {
-            Some(prefetch) => {
-                prefetch.observe(of_the_stream);
-                prefetch.take(first, count, ready)
-            }
-            None => (0, Gathered::nothing(Time::NEVER, ready)),
-        };
+        // A read of a whole page set or more needs no memory for the rest of it.
+        let small = count < self.translation.shape().units_per_set;
+        let mut stream = follows.stream.filter(|_| small && self.params.keeps_pages);
+        let (mut ahead, mut buffered) = (0, Gathered::nothing(Time::NEVER, ready));
+        if let Some(prefetch) = &mut self.prefetch {
+            prefetch.observe(follows.alone);
+            (ahead, buffered) = prefetch.ahead.take(first, count, ready);
+            // What the stream will want is read ahead anyway.
+            stream = stream.filter(|_| !prefetch.follows_a_stream());
+        }
+        if let Some(stream) = stream.filter(|_| ahead == 0) {
+            (ahead, buffered) = self.read_streams.kept(stream).take(first, count, ready);
+        }
         let gathered = if ahead == count {
             buffered
         } else {
@@ -109,6 +119,10 @@ impl Ssd {
             rest
         };
         let io = port.io(id);
+        if let Some(stream) = stream {
+            let (next, _) = self.unit_of(io.offset + io.bytes);
+            self.read_on(stream, next, ready);
+        }
         if let Some(times) = gathered.critical {
             io.charge(Part::Queue, times.reads_before);
             let wait = if times.behind_collection {
@@ -212,9 +226,37 @@ impl Ssd {
             let count = (per_set - from % per_set).min(to - from);
             let read = self.gather(from as u32, count as u32, Spared::default(), at);
             if let Some(prefetch) = &mut self.prefetch {
-                (from..from + count).for_each(|unit| prefetch.fetched(unit, read.last));
+                (from..from + count).for_each(|unit| prefetch.ahead.put(unit, read.last));
             }
             from += count;
+        }
+    }
+
+    /// Reads page sets of a stream of small reads, which goes on in unit `next`, until a set's worth
+    /// of units is there beyond it: while the host takes what it asks for of one, the other comes.
+    fn read_on(&mut self, stream: usize, next: u64, at: Time) {
+        let per_set = self.translation.shape().units_per_set;
+        let units = u64::from(self.translation.map.units());
+        let to = (next + u64::from(per_set)).min(units);
+        let mut unit = self.read_streams.kept(stream).end().max(next);
+        while unit < to {
+            let slot = self.translation.map.find(unit as u32).slot;
+            let set = self.translation.set(slot);
+            let (die, within) = self.translation.locate(set);
+            if slot == NONE || self.is_buffered(die, set) {
+                self.read_streams.kept(stream).put(unit, at);
+                unit += 1;
+                continue;
+            }
+            let times = self.nand.read(die, within, Some(set), 1, 0, at);
+            let slots = set * per_set..(set + 1) * per_set;
+            let kept = self.read_streams.kept(stream);
+            kept.put(unit, times.end);
+            unit += 1;
+            while unit < units && slots.contains(&self.translation.map.find(unit as u32).slot) {
+                kept.put(unit, self.nand.read_on(die, times.sensed));
+                unit += 1;
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use super::latest::Latest;
 use super::look_ups::LookUps;
 use super::mapping::NONE;
 use super::nand::{Job, Nand};
+use super::reads::Follows;
 use super::translation::Work;
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
@@ -211,16 +212,15 @@ impl Ssd {
             self.fill_buffer(port, *latest);
         }
         let (_, units) = self.units(offset, bytes);
-        let looked_up = self.is_looked_up(offset, self.next_written);
-        self.next_written = offset + bytes;
-        let served = self.firmware.process(Op::Write, units, looked_up, now);
+        let met = self.write_streams.meet(offset, bytes);
+        let served = self.firmware.process(Op::Write, units, met.looked_up, now);
         let processed = served.end + self.firmware.latency(Op::Write, units);
         let io = port.io(id);
         io.charge(Part::Queue, served.start);
         io.charge(Part::Overhead, processed);
         if self.look_ups.is_some() {
             let (first, units) = self.units(offset, bytes);
-            if self.waits_for_map(port, id, (first, units), processed, false) {
+            if self.waits_for_map(port, id, (first, units), processed, Follows::NOTHING) {
                 return;
             }
         }
