@@ -21,6 +21,8 @@ _FOR_DRIVES = (
     "garbage_collection", "service", "cache_wait",
 )  # fmt: skip
 """Parts in which it is at a drive, or waits for a cache that waits for the drives."""
+_IN_DRIVES = ("firmware", "channels", "compressor")
+"""Kinds of what else of a drive can be full."""
 _FULL = 0.8
 """Utilisation below which a component leaves room for more than the load asks of it."""
 _LEAST = 0.01
@@ -47,7 +49,7 @@ def felt(components: Sequence[Component], breakdown_us: Mapping[str, float]) -> 
     total = sum(breakdown_us.values())
     idle = set() if 2 * time("controller_wait") > total else {"queue"}
     if time(*_FOR_DRIVES) < _LEAST * (total - time(*_IN_FRONT)):
-        idle |= {"drive", "firmware", "parity"}
+        idle |= {"drive", "parity", *_IN_DRIVES}
     return [each for each in components if each["kind"] not in idle]
 
 
@@ -55,9 +57,9 @@ def busiest(components: Sequence[Component], count: int = 2) -> list[str]:
     """The busiest components in words, `x at 99 %`, the busiest of each group only.
 
     Sixteen drives that are equally busy are one bottleneck, not the first sixteen: drives of one
-    array are a group, so are their links and the cores of their firmware, and so are the host's
-    threads and the cores that they share. A queue that is full because a component behind it is
-    busy all the time comes behind that one.
+    array are a group, so are their links, the cores of their firmware, their channels, and so are
+    the host's threads and the cores that they share. A queue that is full because a component
+    behind it is busy all the time comes behind that one.
     """
     told: dict[str, str] = {}
     for component in sorted(components, key=_rank):
@@ -110,7 +112,7 @@ def _rank(component: Component) -> tuple[bool, float]:
 def _group(component: Component) -> str:
     kind, name = component["kind"], component["name"]
     array, slash, _ = name.partition("/")
-    if kind in ("drive", "link", "firmware") and slash:
+    if kind in ("drive", "link", *_IN_DRIVES) and slash:
         return f"{kind} of {array}"
     return "host" if kind in ("cpu", "host") else f"{kind} {name}"
 

@@ -69,6 +69,32 @@ def test_the_cores_of_an_ssd_can_be_what_holds_it_back() -> None:
     assert shares["data/p3700-800.0"] < 0.9
 
 
+def test_the_compressor_and_the_channels_of_an_ssd_can_be_what_holds_it_back() -> None:
+    """All stored bytes pass the engine; a channel moves 8 KiB of a page set, 2 us before them."""
+    tree = {
+        "host": {"model": "ahci"},
+        "array": [{"name": "data", "drives": [{"model": "sandforce-1222-64gb"}]}],
+        "workload": [
+            {"rw": "read", "block_size": "128 KiB", "align": "128 KiB", "outstanding": 32}
+        ],
+        "run": {"warm_up": "20 ms", "duration": "200 ms", "precondition": "filled"},
+    }
+    (row,) = simulate(build_scenario(tree)).results
+    assert row["bottleneck"] == "data/sandforce-1222-64gb.0 compressor at 100 %"
+    assert "SATA" in row["runner_up"]
+    shares = {part["kind"]: part["utilization"] for part in row["components"]}
+    rate = 1e6 * row["mb_per_s"]
+    assert shares["compressor"] == pytest.approx(rate / 193.1e6, rel=0.01)
+    moved = rate / 8192 * (8192 / 133e6 + 2e-6) / 8
+    assert shares["channels"] == pytest.approx(moved, rel=0.01)
+    components = [
+        _component("link", "data/ssd.0 SATA 3G", 0.76),
+        _component("channels", "data/ssd.0 channels", 0.96),
+        _component("channels", "data/ssd.1 channels", 0.97),
+    ]
+    assert busiest(components) == ["data/ssd.1 channels at 97 %", "data/ssd.0 SATA 3G at 76 %"]
+
+
 def test_cores_that_many_threads_share_hold_them_back_together() -> None:
     """Each of 64 threads has a 32nd of one of two cores; twice the cores do twice as much."""
     tree = {

@@ -127,11 +127,11 @@ impl Device {
         }
     }
 
-    /// The same of the cores of its firmware, where they are counted.
-    pub fn cores_busy_until(&self, now: Time) -> Option<(Nanos, usize)> {
+    /// The same of what else of it can be full, by kind.
+    pub fn parts_busy_until(&self, now: Time) -> Vec<(&'static str, Nanos, usize)> {
         match self {
-            Device::Ssd(ssd) => Some(ssd.cores_busy_until(now)),
-            Device::Hdd(_) | Device::Station(_) | Device::External { .. } => None,
+            Device::Ssd(ssd) => ssd.parts_busy_until(now),
+            Device::Hdd(_) | Device::Station(_) | Device::External { .. } => Vec::new(),
         }
     }
 

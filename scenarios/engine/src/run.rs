@@ -322,10 +322,10 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
             figures: drive.device.figures(),
             ..StationReport::new(drive.name.clone(), "drive", busy)
         });
-        if let Some((busy, servers)) = drive.device.cores_busy_until(at) {
+        for (kind, busy, servers) in drive.device.parts_busy_until(at) {
             all.push(StationReport {
                 servers,
-                ..StationReport::new(format!("{} firmware", drive.name), "firmware", busy)
+                ..StationReport::new(format!("{} {kind}", drive.name), kind, busy)
             });
         }
     }

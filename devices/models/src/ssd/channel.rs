@@ -27,6 +27,8 @@ pub(super) struct Channel {
     free: Time,
     /// In the order of time.
     gaps: Vec<Gap>,
+    /// All that was booked.
+    booked: Nanos,
 }
 
 impl Default for Channel {
@@ -34,6 +36,7 @@ impl Default for Channel {
         Channel {
             free: Time::ZERO,
             gaps: Vec::with_capacity(2 * GAPS),
+            booked: Nanos::ZERO,
         }
     }
 }
@@ -42,6 +45,7 @@ impl Channel {
     /// Books the first `length` of idle time from `ready` on.
     #[inline]
     pub(super) fn book(&mut self, ready: Time, length: Nanos) -> Served {
+        self.booked += length;
         if ready >= self.free {
             self.remember(self.gaps.len(), self.free, ready);
             self.free = ready + length;
@@ -62,8 +66,13 @@ impl Channel {
         }
     }
 
+    /// What it has done up to `now`.
+    pub(super) fn busy_until(&self, now: Time) -> Nanos {
+        self.booked.saturating_sub(self.booked_behind(now))
+    }
+
     /// How much of what lies behind `now` is booked, as far as its gaps are remembered.
-    pub(super) fn booked_behind(&self, now: Time) -> Nanos {
+    fn booked_behind(&self, now: Time) -> Nanos {
         self.gaps[self.first_after(now)..]
             .iter()
             .fold(self.free.since(now), |booked, gap| {
@@ -150,6 +159,8 @@ mod tests {
         assert_eq!(channel.booked_behind(Time(15_000)), Nanos(15_000));
         assert_eq!(channel.booked_behind(Time(30_000)), Nanos(10_000));
         assert_eq!(channel.booked_behind(Time(70_000)), Nanos(0));
+        assert_eq!(channel.busy_until(Time(15_000)), Nanos(5_000));
+        assert_eq!(channel.busy_until(Time(70_000)), Nanos(20_000));
     }
 
     proptest! {

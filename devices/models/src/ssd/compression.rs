@@ -61,6 +61,11 @@ impl Engine {
         })
     }
 
+    /// What it has done up to `now`.
+    pub(super) fn busy_until(&self, now: Time) -> Nanos {
+        self.work.busy_until(now)
+    }
+
     /// Data that move over a channel from `start` to `end`: when they are through.
     #[inline]
     pub(super) fn pass(&mut self, bytes: u32, start: Time, end: Time) -> Time {
@@ -111,5 +116,7 @@ mod tests {
         let mut engine = Engine::new(&params).unwrap();
         assert_eq!(engine.pass(4096, Time(1000), Time(5000)), Time(21_480));
         assert_eq!(engine.pass(4096, Time(2000), Time(6000)), Time(41_960));
+        assert_eq!(engine.busy_until(Time(21_000)), Nanos(20_000));
+        assert_eq!(engine.busy_until(Time(50_000)), Nanos(40_960));
     }
 }

@@ -84,8 +84,6 @@ pub(super) struct Firmware {
     /// The one core of a drive that also works when a read's data have come: that is known
     /// ahead, and what arrives before finds the core free until then.
     ahead: Option<Channel>,
-    /// All work of that core, done or ahead.
-    given: Nanos,
     /// Units that collection has gathered since the last batch.
     gathered: u32,
     draws: Stream,
@@ -114,7 +112,6 @@ impl Firmware {
                 batch => draws.below(u64::from(batch)) as u32,
             },
             draws,
-            given: Nanos::ZERO,
             ahead: (params.finish_ns + params.finish_unit_ns > Nanos::ZERO).then(Channel::default),
         }
     }
@@ -164,10 +161,7 @@ impl Firmware {
     #[inline]
     fn work(&mut self, now: Time, time: Nanos) -> Served {
         match &mut self.ahead {
-            Some(core) => {
-                self.given += time;
-                core.book(now, time)
-            }
+            Some(core) => core.book(now, time),
             None => self.cores.serve(now, time),
         }
     }
@@ -177,14 +171,13 @@ impl Firmware {
     pub(super) fn finish(&mut self, units: u32, at: Time) -> Option<Served> {
         let time = self.params.finish_ns + self.params.finish_unit_ns * u64::from(units);
         let core = self.ahead.as_mut()?;
-        self.given += time;
         Some(core.book(at, time))
     }
 
     /// Work of all cores up to `now`, and how many there are.
     pub(super) fn busy_until(&self, now: Time) -> (Nanos, usize) {
         match &self.ahead {
-            Some(core) => (self.given.saturating_sub(core.booked_behind(now)), 1),
+            Some(core) => (core.busy_until(now), 1),
             None => (self.cores.busy_until(now), self.cores.count()),
         }
     }

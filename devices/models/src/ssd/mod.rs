@@ -256,9 +256,19 @@ impl Ssd {
         (self.nand.busy_until(now), self.nand.dies())
     }
 
-    /// Work of the firmware's cores up to `now`, and how many there are.
-    pub fn cores_busy_until(&self, now: Time) -> (Nanos, usize) {
-        self.firmware.busy_until(now)
+    /// What else of the drive can be full: its kind, its work up to `now`, and how many share it.
+    pub fn parts_busy_until(&self, now: Time) -> Vec<(&'static str, Nanos, usize)> {
+        let (cores, core_count) = self.firmware.busy_until(now);
+        let (transfers, channels) = self.nand.channels_busy_until(now);
+        let compressor = self.nand.engine_busy_until(now);
+        [
+            Some(("firmware", cores, core_count)),
+            Some(("channels", transfers, channels)),
+            compressor.map(|busy| ("compressor", busy, 1)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     /// The drive's state for a file; `name` is the one by which it will be looked for.

@@ -499,6 +499,18 @@ impl Nand {
         })
     }
 
+    /// Transfers of all channels up to `now`, and how many channels there are.
+    pub(super) fn channels_busy_until(&self, now: Time) -> (Nanos, usize) {
+        let busy = self.channels.iter().map(|channel| channel.busy_until(now));
+        let all = busy.fold(Nanos::ZERO, |sum, busy| sum + busy);
+        (all, self.channels.len())
+    }
+
+    /// Work of the compressor up to `now`, if its rate is limited.
+    pub(super) fn engine_busy_until(&self, now: Time) -> Option<Nanos> {
+        self.engine.as_ref().map(|engine| engine.busy_until(now))
+    }
+
     pub(super) fn dies(&self) -> usize {
         self.dies.len()
     }

@@ -300,7 +300,7 @@ fn each_of_several_streams_finds_its_part_of_the_map_looked_up() {
         }
     }
     // Thirty commands of 2 us; three units that no stream went on to.
-    let (busy, _) = ssd.cores_busy_until(Time(1 << 40));
+    let (busy, _) = ssd.firmware.busy_until(Time(1 << 40));
     assert_eq!(busy, Nanos(30 * 2_000 + 3 * 5_000 + 27 * 1_000));
 }
 
