@@ -98,7 +98,8 @@ def happenings(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
         for delay, action in _actions(f"event.{at}", event, table, parts):
             events.append({"at_ns": _simulated(event.at + delay, table.run)} | action)
     _within_another_outage(table, parts)
-    parts.warnings += dict.fromkeys(_without_rebuild(happen, table, parts))
+    parts.warnings += _without_copy(happen, table, parts)
+    parts.unrebuilt = dict(_without_rebuild(happen, table, parts))
     parts.warnings += _without_background(happen, table)
     if any(event.action == "power-fail" for event in happen):
         parts.warnings += [_forgets(name) for name in parts.volatile]
@@ -185,30 +186,56 @@ def _happening(key: str, event: EventTable, table: ScenarioTable, parts: Parts) 
     return Happening(event.action, array, drive, event.extra, event.offset, event.size, event.lasts)
 
 
-def _without_rebuild(
+def _that_fail(events: Sequence[EventTable], parts: Parts) -> list[str]:
+    """Names of the arrays and tiers of which drives fail."""
+    only = next(iter(parts.offered), "")
+    return list(dict.fromkeys(e.array or only for e in events if e.action == "fail-drive"))
+
+
+def _plan_of(name: str, parts: Parts) -> Mapping[str, Any] | None:
+    """The plan's array of that name, the first of several; None of a tier."""
+    indices, _ = parts.offered.get(name, ([], None))
+    return parts.arrays[indices[0]] if indices else None
+
+
+def _without_copy(
     events: Sequence[EventTable], table: ScenarioTable, parts: Parts
 ) -> Iterator[str]:
-    """Drives that fail with nobody to take their place, not even after the end of the run."""
-    only = next(iter(parts.offered), "")
-    for name in dict.fromkeys(e.array or only for e in events if e.action == "fail-drive"):
+    """Drives that fail and are all that has their data."""
+    for name in _that_fail(events, parts):
         if name in parts.tiers:
             yield from _without_tier(name, parts)
-        if name not in parts.offered or not parts.offered[name][0]:
-            continue
-        plan = parts.arrays[parts.offered[name][0][0]]
-        if plan["level"] in _BARE:
+        plan = _plan_of(name, parts)
+        if plan is not None and plan["level"] in _BARE:
             level = next(
                 array.level for at, array in enumerate(table.array) if table.array_name(at) == name
             )
             yield f"array {name}: a failed drive takes its data with it, {level} keeps no copy"
+
+
+def _without_rebuild(
+    events: Sequence[EventTable], table: ScenarioTable, parts: Parts
+) -> Iterator[tuple[str, list[str]]]:
+    """Drives that fail with nobody to take their place, not even after the end of the run.
+
+    A warning of them holds for an array that bears the failures: the run will tell.
+    """
+    only = next(iter(parts.offered), "")
+    counts = [e for e in table.event if e in events or e.action == "replace-drive"]
+    for name in _that_fail(events, parts):
+        plan = _plan_of(name, parts)
+        if plan is None or plan["level"] in _BARE:
             continue
-        counts = [e for e in table.event if e in events or e.action == "replace-drive"]
         own = [event for event in counts if (event.array or only) == name]
-        for drive in left_failed(own, len(plan["drives"]), len(plan.get("spares", []))):
-            yield (
+        left = left_failed(own, len(plan["drives"]), len(plan.get("spares", [])))
+        yield (
+            name,
+            [
                 f"array {name}: no rebuild after drive {drive} has failed: there is neither a hot"
                 " spare left (hot_spares) nor a new drive (an event replace-drive)"
-            )
+                for drive in left
+            ],
+        )
 
 
 def _without_background(events: Sequence[EventTable], table: ScenarioTable) -> Iterator[str]:

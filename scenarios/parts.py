@@ -52,6 +52,8 @@ class Parts:
     tiers: dict[str, int] = field(default_factory=dict)
     """The plan's arrays that are tiers of others, by name."""
     warnings: list[str] = field(default_factory=list)
+    unrebuilt: dict[str, list[str]] = field(default_factory=dict)
+    """Warnings of drives that fail with nobody to take their place, by array."""
     volatile: list[str] = field(default_factory=list)
     """Arrays with drives whose own caches forget what they hold when the power fails."""
 

@@ -13,6 +13,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios import _engine
 from raidlab.scenarios.result import Result, Row
+from raidlab.scenarios.shortfalls import unrebuilt
 from raidlab.scenarios.simulate import Progress, results_of
 from raidlab.scenarios.store import Store
 from raidlab.scenarios.system import Scenario, build_scenario
@@ -112,6 +113,7 @@ def rebuilds(
             store=store,
         )
     )
+    after = [told for each in found for told in unrebuilt(scenarios[0], each.events)]
     whole = _drive_bytes(scenarios[0])
     used = int(scenarios[0].base["arrays"][0]["used_bytes"]) or whole
     return Rebuilds(
@@ -119,7 +121,7 @@ def rebuilds(
         used_bytes=used,
         drive_bytes=whole,
         rebuilds=tuple(map(_measured, found, rates)),
-        warnings=scenarios[0].warnings,
+        warnings=tuple(dict.fromkeys([*scenarios[0].warnings, *after])),
         breaches=tuple(sorted({breach for each in found for breach in each.breaches})),
     )
 

@@ -1,14 +1,15 @@
-"""Loads of which a run says little: nothing was recorded or ever written, or too much arrives."""
+"""What a run says little of: nothing recorded or ever written, too many arrivals, drives gone."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from raidlab.scenarios.result import Row
 from raidlab.scenarios.system import Scenario
 
-__all__ = ["shortfalls"]
+__all__ = ["shortfalls", "unrebuilt"]
 
 _DEVIATIONS = 5
 """Standard deviations of Poisson arrivals that are no sign of anything."""
@@ -26,6 +27,20 @@ def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
     dark = _without_power(scenario)
     told = (warning for row in rows for warning in _of(row, rates[row["workload"]], dark))
     return list(dict.fromkeys([*_of_nothing(scenario), *told]))
+
+
+def unrebuilt(scenario: Scenario, events: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A warning for each drive that nobody replaces, and each array for which it is too late."""
+    told: list[str] = []
+    for name, warnings in scenario.unrebuilt.items():
+        if any(event["what"].startswith(f"array {name} offline:") for event in events):
+            told.append(
+                f"array {name}: its data are lost, more drives failed at a time than it bears; a"
+                " spare that is not rebuilt by then, or a new drive, does not bring them back"
+            )
+        else:
+            told += warnings
+    return told
 
 
 def _of_nothing(scenario: Scenario) -> Iterator[str]:

@@ -15,7 +15,7 @@ from raidlab.devices.files import make_folder
 from raidlab.scenarios import _engine
 from raidlab.scenarios.happenings import asked_by
 from raidlab.scenarios.result import Result, Row, make_row
-from raidlab.scenarios.shortfalls import shortfalls
+from raidlab.scenarios.shortfalls import shortfalls, unrebuilt
 from raidlab.scenarios.store import Store
 from raidlab.scenarios.system import Scenario, scenario_of
 
@@ -280,6 +280,7 @@ def _result(
     )
     warnings = [_still_filling(name, steps) for name, steps in gathered.items()]
     warnings += shortfalls(scenario, rows)
+    warnings += unrebuilt(scenario, events)
     return Result(
         title=scenario.title,
         seed=scenario.seed if seed is None else seed,

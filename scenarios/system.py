@@ -54,6 +54,8 @@ class Scenario:
     models: Mapping[str, Device]
     """Every device in it, by the name that the file has for it."""
     warnings: tuple[str, ...]
+    unrebuilt: Mapping[str, Sequence[str]]
+    """Warnings of drives that nobody replaces, by array, for arrays that bear their failure."""
     base: Mapping[str, Any]
     """The plan of the first point of the first replication."""
     written: Mapping[str, Any]
@@ -200,6 +202,7 @@ def build_scenario(
         workloads=tuple(loaded for loaded, _ in workloads),
         models=parts.devices,
         warnings=tuple(parts.warnings),
+        unrebuilt=parts.unrebuilt,
         base=plan,
         written=dict(tree),
         path="" if path is None else str(path),

@@ -138,7 +138,7 @@ def test_an_event_behind_the_end_of_the_run_is_warned_of(drives):
 
 def test_a_drive_that_fails_twice_is_warned_of_once(drives):
     fail = {"at": "1 s", "action": "fail-drive"}
-    warnings = build_scenario(tree(drives / "sas.toml", fail, fail)).warnings
+    warnings = simulate(build_scenario(tree(drives / "sas.toml", fail, fail))).warnings
     assert sum("no rebuild" in text for text in warnings) == 1
 
 
@@ -227,7 +227,8 @@ def test_a_failed_drive_that_nobody_replaces_is_warned_of(drives):
     replace = {"at": "2 s", "action": "replace-drive", "drive": 1}
 
     def warned(*events, **changes):
-        return " ".join(build_scenario(tree(drives / "sas.toml", *events, **changes)).warnings)
+        scenario = build_scenario(tree(drives / "sas.toml", *events, **changes))
+        return " ".join([*scenario.warnings, *scenario.unrebuilt.get("data", ())])
 
     assert "no rebuild after drive 1 has failed" in warned(fail)
     assert "no rebuild" not in warned(fail, replace)
@@ -244,6 +245,35 @@ def test_a_failed_drive_that_nobody_replaces_is_warned_of(drives):
     assert "raid0 keeps no copy" in warned(fail, level="raid0")
     check = {"at": "1 s", "action": "consistency-check"}
     assert "has no effect on data" in warned(check, level="raid0")
+
+
+def test_no_spare_is_asked_for_when_the_data_are_lost(drives):
+    first = {"at": "10 ms", "action": "fail-drive", "drive": 0}
+    second = {"at": "20 ms", "action": "fail-drive", "drive": 1}
+
+    def warned(*events, **changes):
+        return " ".join(
+            simulate(build_scenario(tree(drives / "sas.toml", *events, **changes))).warnings
+        )
+
+    assert "no rebuild after drive 0 has failed" in warned(first)
+    # RAID 5 bears one; the spare is not rebuilt within 10 ms. RAID 6 bears both.
+    for changes in ({}, {"spares": 1}):
+        told = warned(first, second, **changes)
+        assert "array data: its data are lost, more drives failed at a time than it bears" in told
+        assert "hot_spares" not in told
+    told = warned(first, second, level="raid6")
+    assert "no rebuild after drive 1 has failed" in told
+    assert "lost" not in told
+
+
+def test_a_check_of_an_array_without_redundancy_is_told_not_to_happen(drives):
+    for what in ("patrol-read", "consistency-check"):
+        event = {"at": "10 ms", "action": what}
+        result = simulate(build_scenario(tree(drives / "sas.toml", event, level="raid0")))
+        (told,) = [entry["what"] for entry in result.events]
+        words = what.replace("-", " ")
+        assert told.startswith(f"no {words} of data: without redundancy")
 
 
 @pytest.mark.parametrize(

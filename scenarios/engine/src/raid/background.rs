@@ -124,12 +124,19 @@ impl System {
         }
     }
 
-    /// A task joins those of an array; one that is offline has none.
+    /// A task joins those of an array; one that is offline has none, one without redundancy nothing to
+    /// check.
     pub(crate) fn start_task(&mut self, array: u32, task: Task, now: Time) {
         let volume = self.raid.volumes[array as usize].as_ref();
         if volume.is_some_and(|volume| volume.offline) {
             let name = self.task_name(array, task);
             return self.log(now, format!("no {name}: the array is offline"));
+        }
+        let of_the_medium = matches!(task, Task::Patrol | Task::Check);
+        if of_the_medium && volume.is_some_and(|volume| !volume.geometry.is_redundant()) {
+            let name = self.task_name(array, task);
+            let why = "without redundancy there is nothing to compare with or repair from";
+            return self.log(now, format!("no {name}: {why}"));
         }
         let id = self.raid.tasks_begun;
         self.raid.tasks_begun += 1;
