@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from raidlab.scenarios.filling import GATHERED
 from raidlab.scenarios.result import Result, Row
 
 Figures = Mapping[str, float]
@@ -29,6 +30,10 @@ COLUMNS = {
 """Keys of a line of `endurance`, and what tables call them."""
 
 
+_OF_TIME = ("drive_writes_per_day", "life_years")
+"""What hangs on how much the drives are given to write in the run's time."""
+
+
 def endurance(result: Result) -> list[Row]:
     """One line for each point and each model of flash drives in an array.
 
@@ -38,10 +43,13 @@ def endurance(result: Result) -> list[Row]:
     Drive writes a day, rated ones (of the data sheet, None if it has none) and life in years are
     means over the drives and their least; temperature and throttled time are the highest. What does
     not apply is None: wear without writes, heat without a thermal model. Replications are averaged.
+    Writes a day and life are None as well where more than a tenth of what flash drives have to
+    write still waits in a controller's cache: they are given it later.
     """
     groups: dict[tuple[int, str], list[list[Figures]]] = {}
     outstanding: dict[int, int] = {}
     seen: set[tuple[int, int]] = set()
+    withheld: set[int] = set()
     for row in result.results:
         run = (row["point"], row["replication"])
         outstanding.setdefault(row["point"], row["outstanding"])
@@ -53,15 +61,41 @@ def endurance(result: Result) -> list[Row]:
             figures = component.get("figures") or {}
             if "nand_bytes_written" in figures:
                 of_run.setdefault(component["name"].rpartition(".")[0], []).append(figures)
+        if _waits(row["caches"], of_run.values()):
+            withheld.add(row["point"])
         for name, drives in of_run.items():
             groups.setdefault((row["point"], name), []).append(drives)
     lines = [
         {"outstanding": outstanding[point], "drives": f"{len(runs[0])} x {name}"}
         | _mean([_of_drives(drives) for drives in runs])
+        | (dict.fromkeys(_OF_TIME) if point in withheld else {})
         for (point, name), runs in groups.items()
     ]
     told = ("nand_per_host_byte", "temperature_c_max")
     return [line for line in lines if any(line[key] is not None for key in told)]
+
+
+def cautions(lines: Iterable[Row]) -> list[str]:
+    """Why lines of `endurance` do not say how long drives live that were written."""
+    steps = [
+        str(line["outstanding"] or "open")
+        for line in lines
+        if line["nand_per_host_byte"] is not None and line["life_years"] is None
+    ]
+    if not steps:
+        return []
+    return [
+        f"{', '.join(dict.fromkeys(steps))} outstanding: how long the drives live is not told, as"
+        f" more than {GATHERED:.0%} of what they have to write still waited in the controller's"
+        " cache; a longer run.duration tells."
+    ]
+
+
+def _waits(caches: Iterable[Figures], drives: Iterable[list[Figures]]) -> bool:
+    """Whether caches hold much of what flash drives have to write."""
+    waiting = sum(cache["waiting_bytes"] for cache in caches)
+    given = sum(figures["host_bytes_written"] for own in drives for figures in own)
+    return waiting > GATHERED * (waiting + given)
 
 
 def _of_drives(drives: list[Figures]) -> Row:

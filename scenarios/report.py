@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from raidlab.scenarios import charts
 from raidlab.scenarios.bottleneck import latency_bound
-from raidlab.scenarios.endurance import COLUMNS, endurance
+from raidlab.scenarios.endurance import COLUMNS, cautions, endurance
 from raidlab.scenarios.events_told import fate, happened, whose
 from raidlab.scenarios.result import Result, Row
 
@@ -59,6 +59,7 @@ def html_report(result: Result) -> str:
         latency_bound=latency_bound(summary),
         worn=endurance(result),
         worn_columns=COLUMNS,
+        cautions=cautions(endurance(result)),
         periods=happened(result),
         whose="" if last is None else whose(result),
         fate=fate(result),

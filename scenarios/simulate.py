@@ -13,6 +13,7 @@ from typing import Any
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.files import make_folder
 from raidlab.scenarios import _engine
+from raidlab.scenarios.filling import GATHERED, still_filling
 from raidlab.scenarios.happenings import asked_by
 from raidlab.scenarios.result import Result, Row, make_row
 from raidlab.scenarios.shortfalls import shortfalls, unrebuilt
@@ -21,9 +22,6 @@ from raidlab.scenarios.system import Scenario, scenario_of
 
 _KEYS = {"snapshot": "run.snapshot", "save_state": "--save-state"}
 """What a user calls a key of the plan."""
-
-_GATHERED = 0.1
-"""Share of what is written that may stay in a controller's cache without a warning."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of finished runs and of all runs."""
@@ -271,14 +269,14 @@ def _result(
             breaches += [f"{where}: {breach}" for breach in outcome["breaches"]]
             own = rows_of(scenario, point, replication, outcome)
             rows += own
-            for name in _filling(outcome, own):
+            for name in still_filling(own):
                 gathered.setdefault(name, []).append(own[0]["outstanding"])
     in_drives = data.get("lost_in_drive_caches", 0)
     lost = (
         f"{in_drives} acknowledged writes were lost in the drives' own caches"
         " when the power failed",
     )
-    warnings = [_still_filling(name, steps) for name, steps in gathered.items()]
+    warnings = [_not_full(name, steps) for name, steps in gathered.items()]
     warnings += shortfalls(scenario, rows)
     warnings += unrebuilt(scenario, events)
     return Result(
@@ -304,19 +302,11 @@ def _result(
     )
 
 
-def _filling(outcome: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
-    """Controllers whose memory kept much of what was written while the run was recorded."""
-    written = sum(row["write"]["mib_per_s"] * row["duration_s"] * (1 << 20) for row in rows)
-    for cache in outcome["caches"]:
-        if cache["gathered_bytes"] > _GATHERED * written:
-            yield cache["name"]
-
-
-def _still_filling(name: str, outstanding: Sequence[int]) -> str:
+def _not_full(name: str, outstanding: Sequence[int]) -> str:
     steps = ", ".join(str(step) for step in dict.fromkeys(outstanding) if step)
     where = f" at {steps} outstanding" if steps else ""
     return (
-        f"the cache of {name} was not full yet{where}: it kept more than {_GATHERED:.0%} of what"
+        f"the cache of {name} was not full yet{where}: it kept more than {GATHERED:.0%} of what"
         " was written meanwhile, so rates are the cache's and not the drives'; a longer run.warm_up"
         " fills it first"
     )

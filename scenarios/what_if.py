@@ -16,6 +16,7 @@ from typing import Any
 from raidlab.devices.faults import SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.units import FREQUENCY
+from raidlab.scenarios.filling import points_still_filling
 from raidlab.scenarios.result import Result, Row
 from raidlab.scenarios.simulate import Progress, results_of
 from raidlab.scenarios.store import Store
@@ -48,6 +49,7 @@ def what_if(
         result.seed, workers=workers, progress=progress, store=store,
     )  # fmt: skip
     before = {(row["workload"], row["point"]): row for row in result.summary()}
+    unfilled = points_still_filling(result.results)
     told: list[Row] = []
     warnings = list(result.warnings)
     for words, changed_to in changed:
@@ -55,7 +57,11 @@ def what_if(
             told.append({"change": words, "why_not": changed_to, "results": []})
         else:
             outcome = next(outcomes)
-            gains = [_gain(row, before) for row in outcome.summary()]
+            filling = {*points_still_filling(outcome.results), *unfilled}
+            gains = [
+                _gain(row, before) | {"still_filling": row["point"] in filling}
+                for row in outcome.summary()
+            ]
             told.append({"change": words, "why_not": None, "results": gains})
             warnings += [
                 f"with {words}: {warning}"

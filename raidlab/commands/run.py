@@ -27,7 +27,7 @@ from raidlab.commands.common import (
 )
 from raidlab.devices.files import write_file
 from raidlab.scenarios.bottleneck import latency_bound
-from raidlab.scenarios.endurance import COLUMNS, endurance
+from raidlab.scenarios.endurance import COLUMNS, cautions, endurance
 from raidlab.scenarios.events_told import fate, happened, whose
 from raidlab.scenarios.result import Result
 from raidlab.scenarios.simulate import Interrupted, simulate
@@ -142,6 +142,8 @@ def _show(result: Result, json: bool) -> None:
             for line in worn
         ]
         table(lines, "Flash: wear, if the run went on for ever, and heat")
+        for line in cautions(worn):
+            print(line)
     if result.what_if is not None:
         table([_gains(case) for case in result.what_if], "What if: gain of IO/s in percent")
 
@@ -174,6 +176,7 @@ def _gains(case: Mapping[str, Any]) -> dict[str, Any]:
         (f"{each['workload']} " if len(names) > 1 else "")
         + f"{each['outstanding'] or 'open'}: "
         + ("-" if each["gain_pct"] is None else f"{round(each['gain_pct']):+d}")
+        + (" (cache still filling)" if each["still_filling"] else "")
         for each in case["results"]
     ]
     last = case["results"][-1] if case["results"] else None

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from raidlab.cli import app
-from raidlab.scenarios.endurance import endurance
+from raidlab.scenarios.endurance import cautions, endurance
 from raidlab.scenarios.report import html_report
 from raidlab.scenarios.simulate import simulate
 from raidlab.scenarios.system import load_scenario
@@ -76,3 +76,45 @@ def test_the_table_and_the_page_show_it(tmp_path):
     page = html_report(simulate(load_scenario(path)))
     assert "Flash: wear and heat" in page
     assert "2 x data/p3700-800" in page
+
+
+CACHED = """
+[controller]
+model = "lsi2208-1g"
+write = "always-write-back"
+[[array]]
+name = "data"
+level = "raid0"
+drives = [{{ model = "sas-6g-ssd", count = 4 }}]
+[[workload]]
+rw = "randwrite"
+block_size = "64 KiB"
+outstanding = 32
+[run]
+warm_up = "50 ms"
+duration = "{duration}"
+precondition = "filled"
+"""
+
+
+def test_life_is_not_told_while_a_cache_takes_the_writes(tmp_path):
+    path = tmp_path / "s.toml"
+
+    def told(duration):
+        path.write_text(CACHED.format(duration=duration))
+        result = simulate(load_scenario(path))
+        (line,) = endurance(result)
+        (cache,) = result.results[0]["caches"]
+        return result, line, cache["waiting_bytes"] / 1e9
+
+    result, line, waiting = told("100 ms")
+    assert waiting > 0.1 * (waiting + line["nand_gb"] / line["nand_per_host_byte"])
+    assert line["life_years"] is line["drive_writes_per_day"] is None
+    assert line["rated_tb"] > 0
+    (said,) = cautions([line])
+    assert said.startswith("32 outstanding: how long the drives live is not told")
+    assert said.replace("'", "&#39;") in html_report(result)
+    _, line, waiting = told("12 s")
+    assert waiting < 0.1 * (waiting + line["nand_gb"] / line["nand_per_host_byte"])
+    assert line["life_years"] > 0
+    assert cautions([line]) == []

@@ -277,3 +277,25 @@ def test_a_faster_host_makes_page_cache_and_parity_faster(tmp_path: Path) -> Non
         told = {case["change"]: case for case in what_if(scenario, result).what_if}
         (gain,) = told["a host CPU twice as fast"]["results"]
         assert gain["gain_pct"] == pytest.approx(100, abs=3)
+
+
+def test_gains_of_a_cache_that_was_still_filling_are_marked() -> None:
+    tree: dict[str, Any] = {
+        "controller": {"model": "lsi2208-1g", "write": "always-write-back"},
+        "array": [
+            {"name": "data", "level": "raid0", "drives": [{"model": "sas-6g-ssd", "count": 2}]}
+        ],
+        "workload": [{"rw": "randwrite", "block_size": "64 KiB", "outstanding": 32}],
+        "run": {"warm_up": "10 ms", "duration": "50 ms"},
+    }
+    scenario = build_scenario(tree)
+    result = what_if(scenario, simulate(scenario))
+    assert result.what_if is not None
+    gains = [each for case in result.what_if for each in case["results"]]
+    assert gains and all(each["still_filling"] for each in gains)
+    page = html_report(result)
+    assert page.count("(cache still filling)") == len(gains)
+    tree["workload"][0]["rw"] = "randread"
+    scenario = build_scenario(tree)
+    reads = what_if(scenario, simulate(scenario)).what_if or ()
+    assert not any(each["still_filling"] for case in reads for each in case["results"])

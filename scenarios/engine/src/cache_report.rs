@@ -28,6 +28,8 @@ pub struct CacheReport {
     pub filled_bytes: u64,
     /// Of a memory: by how much what waits in it for the drives has grown.
     pub gathered_bytes: i64,
+    /// Of a memory: what waits in it for the drives at the end.
+    pub waiting_bytes: u64,
     /// Of a tier at the end of the run: share of its lines that hold data, and dirty ones.
     pub used_share: Option<f64>,
     /// See `used_share`.
@@ -55,6 +57,7 @@ impl CountsBefore {
             |((name, (now, dirty)), (then, before)): (Memory, &(Counts, u64))| CacheReport {
                 name,
                 gathered_bytes: dirty as i64 - *before as i64,
+                waiting_bytes: dirty,
                 kind: "memory",
                 reads: now.reads - then.reads,
                 read_hits: now.read_hits - then.read_hits,
@@ -81,6 +84,7 @@ impl CountsBefore {
                 destages: now.cleaned - then.cleaned,
                 full_stripes: 0,
                 gathered_bytes: 0,
+                waiting_bytes: 0,
                 filled_bytes: (now.promoted - then.promoted) * tier.line_bytes(),
                 used_share: Some(f64::from(tier.tier.len()) / slots),
                 dirty_share: Some(f64::from(tier.tier.dirty()) / slots),
