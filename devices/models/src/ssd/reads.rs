@@ -241,9 +241,14 @@ impl Ssd {
         let mut unit = self.read_streams.kept(stream).end().max(next);
         while unit < to {
             let slot = self.translation.map.find(unit as u32).slot;
+            if slot == NONE {
+                self.read_streams.kept(stream).put(unit, at);
+                unit += 1;
+                continue;
+            }
             let set = self.translation.set(slot);
             let (die, within) = self.translation.locate(set);
-            if slot == NONE || self.is_buffered(die, set) {
+            if self.is_buffered(die, set) {
                 self.read_streams.kept(stream).put(unit, at);
                 unit += 1;
                 continue;
