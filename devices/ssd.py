@@ -34,6 +34,10 @@ class Collection(Table):
     """An idle die collects until it has this many free blocks; 0 for never."""
     background_share: Share = Field(default=1.0, gt=0)
     """Share of its time that a die may spend on that."""
+    blocks_at_once: int = Field(default=0, ge=0, le=65536)
+    """Blocks that the whole drive empties at a time, a page after the other, as a driver that
+    writes one log does; 0 if every die empties its own. Writes wait while moves are more than
+    `firmware.move_batch` behind."""
     separate_frontiers: bool = True
     """True if moved data have blocks of their own, apart from the host's."""
     level_wear: bool = True

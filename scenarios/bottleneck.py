@@ -21,7 +21,7 @@ _FOR_DRIVES = (
     "garbage_collection", "service", "cache_wait",
 )  # fmt: skip
 """Parts in which it is at a drive, or waits for a cache that waits for the drives."""
-_IN_DRIVES = ("firmware", "channels", "compressor")
+_IN_DRIVES = ("firmware", "channels", "compressor", "collection")
 """Kinds of what else of a drive can be full."""
 _FULL = 0.8
 """Utilisation below which a component leaves room for more than the load asks of it."""

@@ -156,10 +156,14 @@ def test_a_map_on_the_host_is_as_fast_as_its_cpu() -> None:
 def test_a_mirror_waits_for_the_card_that_moves_a_batch(tmp_path: Path) -> None:
     """RAID 1 of ioDrives copies files, one request at a time, at 0.87 of a card's rate
     (published), since a write waits for the slower card."""
-    smooth = tmp_path / "smooth.toml"
-    smooth.write_text(
-        'kind = "ssd"\nlike = "iodrive-320"\nname = "smooth"\n[firmware]\nmove_batch = 1\n'
-    )
+    models = {}
+    for batch in (1, 50):
+        path = tmp_path / f"batch-{batch}.toml"
+        path.write_text(
+            f'kind = "ssd"\nlike = "iodrive-320"\nname = "batch-{batch}"\n'
+            f"[firmware]\nmove_batch = {batch}\n[collection]\nblocks_at_once = 0\n"
+        )
+        models[batch] = str(path)
 
     def ratio(model: str) -> float:
         load = {"profile": "file-copy", "area": "32 GB", "outstanding": 1, "target": "data"}
@@ -173,7 +177,19 @@ def test_a_mirror_waits_for_the_card_that_moves_a_batch(tmp_path: Path) -> None:
         return rates[1] / rates[0]
 
     assert ratio("iodrive-320") == pytest.approx(0.87, abs=0.06)
-    assert ratio(str(smooth)) > ratio("iodrive-320") + 0.05
+    assert ratio(models[1]) > ratio(models[50]) + 0.05
+
+
+@pytest.mark.parametrize("read_share", [0.0, 0.5])
+def test_writes_go_at_the_pace_of_the_one_block_that_is_emptied(read_share: float) -> None:
+    """A page of 4 KiB crosses the ioDrive's channel in 2 us + 4096 B / 23.09 MB/s = 179.4 us: all
+    moves together are as many a second, whatever reads there are beside."""
+    device = steady(spec("iodrive-320").to_plan(DriveOptions()))
+    rate, figures = run(device, read_share=read_share, arrival=BY_32)
+    moves = (1 - read_share) * rate * (figures["write_amplification"] - 1)
+    assert moves * 179.4e-6 == pytest.approx(1, rel=0.03)
+    by_die = device | {"collection": device["collection"] | {"blocks_at_once": 0}}
+    assert run(by_die, read_share=read_share, arrival=BY_32)[0] > 1.5 * rate
 
 
 def test_batches_of_moves_that_cost_nothing_are_refused(tmp_path: Path) -> None:

@@ -233,8 +233,8 @@ fn timeline(meter: &Meter, until: Time, plan: &Plan) -> Timeline {
 pub struct Component {
     /// The component.
     pub name: String,
-    /// cpu, host (a thread), controller, queue, parity, memory, link, drive, firmware, channels or
-    /// compressor.
+    /// cpu, host (a thread), controller, queue, parity, memory, link, drive, firmware, channels,
+    /// compressor or collection.
     pub kind: &'static str,
     /// Share of the recorded time that it worked; of a queue, that requests waited for a place in it.
     pub utilization: f64,

@@ -64,6 +64,9 @@ pub struct CollectionParams {
     /// die has five free blocks, so collection has to start below six at least.
     #[serde(default)]
     pub wear_gap: u32,
+    /// Blocks that the whole drive empties at a time; 0 if every die empties its own.
+    #[serde(default)]
+    pub blocks_at_once: u32,
 }
 
 fn default_candidates() -> u32 {
@@ -93,6 +96,7 @@ impl Default for CollectionParams {
             separate_frontiers: true,
             level_wear: false,
             wear_gap: 0,
+            blocks_at_once: 0,
         }
     }
 }

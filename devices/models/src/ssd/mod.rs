@@ -21,6 +21,7 @@ mod map_cache;
 mod mapping;
 mod nand;
 mod overlay;
+mod pace;
 mod params;
 mod past;
 mod prefetch;
@@ -54,6 +55,7 @@ use latest::Latest;
 use look_ups::LookUps;
 use map_cache::MapCache;
 use nand::Nand;
+use pace::Pace;
 use prefetch::Prefetch;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Stream, Time};
 use std::collections::VecDeque;
@@ -75,6 +77,8 @@ pub struct Ssd {
     prefetch: Option<Prefetch>,
     heat: Option<Heat>,
     background: Option<Background>,
+    /// Of collection, where a few blocks are emptied at a time.
+    pace: Option<Pace>,
     /// What was written until the run began, before the first write of the run.
     latest: Option<Box<Latest>>,
     turns: Option<Turns>,
@@ -138,6 +142,11 @@ impl Ssd {
         if let Some(heat) = &heat {
             nand.throttle(heat.stretch());
         }
+        let collection = &params.collection;
+        let pace = (collection.blocks_at_once > 0).then(|| {
+            let behind = nand.moving_time(0, 1) * u64::from(params.firmware.move_batch);
+            Pace::new(collection.blocks_at_once, behind)
+        });
         Ok(Ssd {
             unit_shift: unit.is_power_of_two().then(|| unit.trailing_zeros()),
             nand,
@@ -165,6 +174,7 @@ impl Ssd {
             heat,
             background: (params.collection.background_free_blocks > 0)
                 .then(|| Background::new(shape.dies, params.collection.background_share)),
+            pace,
             latest: Latest::of(
                 &params.history,
                 unit,
@@ -261,10 +271,12 @@ impl Ssd {
         let (cores, core_count) = self.firmware.busy_until(now);
         let (transfers, channels) = self.nand.channels_busy_until(now);
         let compressor = self.nand.engine_busy_until(now);
+        let collection = self.pace.as_ref().map(|pace| pace.busy_until(now));
         [
             Some(("firmware", cores, core_count)),
             Some(("channels", transfers, channels)),
             compressor.map(|busy| ("compressor", busy, 1)),
+            collection.map(|busy| ("collection", busy, 1)),
         ]
         .into_iter()
         .flatten()

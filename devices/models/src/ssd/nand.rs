@@ -280,6 +280,13 @@ impl Nand {
         self.command + Nanos((u64::from(bytes) * self.ns_per_byte) >> 20)
     }
 
+    /// What moving `units` of a page set takes where the next one is sensed meanwhile.
+    #[inline]
+    pub(super) fn moving_time(&self, set: u32, units: u32) -> Nanos {
+        let sensed = self.stretched(self.read.of(set));
+        sensed.max(self.transfer_time(units * self.unit_bytes))
+    }
+
     #[inline]
     fn stretched(&self, time: Nanos) -> Nanos {
         Nanos((time.0 * self.stretch) >> 8)

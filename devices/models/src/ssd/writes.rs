@@ -8,6 +8,7 @@ use super::latest::Latest;
 use super::look_ups::LookUps;
 use super::mapping::NONE;
 use super::nand::{Job, Nand};
+use super::pace::Pace;
 use super::reads::Follows;
 use super::translation::Work;
 use crate::Port;
@@ -56,6 +57,7 @@ struct Jobs<'a, P> {
     port: &'a mut P,
     nand: &'a mut Nand,
     firmware: &'a mut Firmware,
+    pace: Option<&'a mut Pace>,
     buffer: &'a mut Buffer,
     programs: &'a mut Programs,
     look_ups: Option<&'a mut LookUps>,
@@ -70,6 +72,7 @@ macro_rules! jobs {
             port: $port,
             nand: &mut $ssd.nand,
             firmware: &mut $ssd.firmware,
+            pace: $ssd.pace.as_mut(),
             buffer: &mut $ssd.buffer,
             programs: &mut $ssd.programs,
             look_ups: $ssd.look_ups.as_deref_mut(),
@@ -169,7 +172,11 @@ impl<P: Port> Work for Jobs<'_, P> {
 
     fn collect_read(&mut self, die: u32, set: u32, units: u32) {
         let set = set % self.sets_per_block;
-        self.firmware.moves(units, self.port.now());
+        let now = self.port.now();
+        self.firmware.moves(units, now);
+        if let Some(pace) = &mut self.pace {
+            pace.move_set(self.nand.moving_time(set, units), now);
+        }
         self.add(die, Job::CollectRead { set, units });
     }
 
@@ -310,7 +317,20 @@ impl Ssd {
                 return;
             }
         }
-        self.finish(port, id, processed.max(now), Nanos::ZERO);
+        self.complete_write(port, id, processed.max(now));
+    }
+
+    /// A write is taken at `taken`, and complete when the pace of collection lets it through.
+    #[inline]
+    fn complete_write<P: Port>(&mut self, port: &mut P, id: IoId, taken: Time) {
+        let Some(pace) = &self.pace else {
+            return self.finish(port, id, taken, Nanos::ZERO);
+        };
+        let done = pace.let_through(taken);
+        port.io(id).charge(Part::GarbageCollection, done);
+        // The path of the data is free meanwhile: a turn need not wait for this.
+        self.last_done = self.last_done.max(taken);
+        port.done(id, done, Nanos::ZERO);
     }
 
     /// Reads the rest of the units that a write covers only in part. The die works for it; the
@@ -373,8 +393,12 @@ impl Ssd {
             }
             while let Some(io) = self.buffer.next_durable() {
                 port.io(io).charge(Part::NandProgram, now);
-                let at = port.io(io).mark;
-                self.finish(port, io, at, Nanos::ZERO);
+                let record = port.io(io);
+                let (op, at) = (record.op, record.mark);
+                match op {
+                    Op::Write => self.complete_write(port, io, at),
+                    _ => self.finish(port, io, at, Nanos::ZERO),
+                }
             }
         }
         if next.is_none() && self.background.is_some() {
