@@ -80,7 +80,7 @@ class Bench:
         device: The drive's entry in the plan, as its `to_plan` gives it.
         drive: Its queue and link.
         host: The host.
-        capacity: Bytes that the drive offers.
+        capacity: Bytes that the drive offers, or that a scenario's load has.
         mapped: Share of a solid-state drive that held data before the measurement; the rest
             reads without touching NAND.
     """

@@ -157,7 +157,7 @@ def estimate_mapped(
     if bench.device["kind"] != "ssd":
         return None
     alone = [p for p in points if p.outstanding == 1 and p.read is not None and p.state is None]
-    if not alone or bench.capacity <= 0:
+    if not alone:
         return None
     point = max(alone, key=lambda p: p.read_share)
     if point.read is None:

@@ -28,9 +28,9 @@ class ScenarioBench(Bench):
             raise AssertionError("a bench of a scenario has one")
         plan = self.scenario.plan(0, 0, effort.seed)
         first = plan["workloads"][0]
-        area = min(point.area_bytes or first["area_bytes"], first["area_bytes"])
+        area = min(point.area_bytes or self.capacity, self.capacity)
         if area < point.bs * point.numjobs:
-            allowed = f"at least {point.numjobs} blocks; the scenario's load has {area} B"
+            allowed = f"at least {point.numjobs} blocks; the scenario's load has {self.capacity} B"
             raise SpecError([Fault("area_bytes", point.area_bytes, allowed, (), point.file)])
         load = workload_of(point, area // point.bs * point.bs)
         kept = {key: first[key] for key in ("array", "area_start_bytes", "hot_spot")}
@@ -98,4 +98,5 @@ def bench_of(scenario: Scenario, over_time: bool = False) -> ScenarioBench:
 
     # Loads that repeat the state of the scenario keep it: the plan's devices stand as they are.
     drive, host = of(DriveSpec), of(HostSpec)
-    return ScenarioBench({"kind": "scenario"}, drive, host, 0, 1.0, scenario, over_time)
+    area = int(scenario.base["workloads"][0]["area_bytes"])
+    return ScenarioBench({"kind": "scenario"}, drive, host, area, 1.0, scenario, over_time)

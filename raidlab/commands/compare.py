@@ -90,7 +90,8 @@ def compare(
     points, notes = possible(measured.model_copy(update={"points": tuple(points)}))
     larger = sum((point.area_bytes or 0) > bench.capacity for point in points)
     if larger:
-        notes.append(f"{larger} of the points loaded more than the drive has: it is loaded wholly")
+        what = "the scenario's load" if scenario else "the drive"
+        notes.append(f"{larger} of the points loaded more than {what} has: it is loaded wholly")
     if mapped is None:
         # Whichever points are compared, one with a single read outstanding tells the state.
         estimated = estimate_mapped(bench, measured.points, effort)

@@ -296,6 +296,24 @@ def test_compare_loads_a_scenario_as_it_loads_a_device(raidlab, measured):
     assert "measured points: 2 of 2" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("system", "what"),
+    [
+        (("--device", "fixed.toml"), "the drive"),
+        (("--scenario", "one.toml"), "the scenario's load"),
+    ],
+)
+def test_compare_says_of_which_points_there_is_not_enough(raidlab, measured, system, what):
+    first, second = Measurement.model_validate_json(measured.read_text()).points
+    areas = (
+        first.model_copy(update={"area_bytes": 10**9}),
+        second.model_copy(update={"area_bytes": 10**12}),
+    )
+    measured.write_text(Measurement(name="m", points=areas).to_json())
+    done = raidlab("compare", "m.json", *system)
+    assert f"note: 1 of the points loaded more than {what} has: it is loaded wholly" in done.stderr
+
+
 def test_compare_refuses_a_scenario_in_which_something_happens(raidlab, measured):
     text = (measured.parent / "one.toml").read_text()
     event = '[[event]]\nat = "1 s"\naction = "power-fail"\n'
