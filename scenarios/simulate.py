@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.devices.faults import Fault, Faults, SpecError
-from raidlab.devices.files import make_folder
+from raidlab.devices.files import unwritable, whole
 from raidlab.scenarios import _engine
 from raidlab.scenarios.filling import GATHERED, still_filling
 from raidlab.scenarios.happenings import asked_by
@@ -20,7 +20,7 @@ from raidlab.scenarios.shortfalls import shortfalls, unrebuilt
 from raidlab.scenarios.store import Store
 from raidlab.scenarios.system import Scenario, scenario_of
 
-_KEYS = {"snapshot": "run.snapshot", "save_state": "--save-state"}
+_KEYS = {"snapshot": "run.snapshot"}
 """What a user calls a key of the plan."""
 
 Progress = Callable[[int, int], None]
@@ -32,6 +32,14 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, result: Result) -> None:
         super().__init__()
+        self.result = result
+
+
+class UnsavedError(SpecError):
+    """The state that was to be saved could not be; `result` holds what was simulated."""
+
+    def __init__(self, faults: Sequence[Fault], result: Result) -> None:
+        super().__init__(faults)
         self.result = result
 
 
@@ -57,6 +65,7 @@ def simulate(
 
     Raises:
         SpecError: The scenario cannot be run as it stands, or `workers` or `seed` cannot be.
+        UnsavedError: The state could not be written; carries the result.
         Interrupted: Ctrl-C; carries the rows that were finished.
     """
     _check_numbers(workers, seed)
@@ -66,17 +75,23 @@ def simulate(
         raise SpecError([Fault("workload", None, allowed, (), scenario.path)])
     runs = _runs(scenario)
     plans = [json.dumps(scenario.plan(*run, seed)) for run in runs]
-    if save_state is not None:
-        if len(runs) > 1:
-            allowed = f"one number of outstanding I/Os and one replication, not {len(runs)} runs"
-            raise SpecError([Fault("--save-state", str(save_state), allowed, (), scenario.path)])
-        make_folder(save_state)
-        plans = [json.dumps(scenario.plan(*runs[0], seed) | {"save_state": str(save_state)})]
-        # A run that is found again would save nothing.
-        store = None
     finished: dict[int, str] = {}
     try:
-        run_plans(plans, finished, workers=workers, progress=progress, store=store)
+        if save_state is None:
+            run_plans(plans, finished, workers=workers, progress=progress, store=store)
+        else:
+            _check_saves(scenario, len(runs), save_state)
+            with whole(save_state) as file:
+                plans = [json.dumps(scenario.plan(*runs[0], seed) | {"save_state": str(file)})]
+                # Without a store: a run that is found again would save nothing.
+                run_plans(plans, finished, workers=workers, progress=progress)
+                unsaved = json.loads(finished[0])["unsaved"]
+                if unsaved is not None:
+                    raise unwritable(save_state, unsaved)
+    except SpecError as error:
+        if not finished:
+            raise
+        raise UnsavedError(error.faults, _result(scenario, runs, finished, seed)) from None
     except KeyboardInterrupt:
         raise Interrupted(_result(scenario, runs, finished, seed)) from None
     except _engine.PlanError as error:
@@ -85,6 +100,17 @@ def simulate(
     if store is not None:
         store.forget(store.key(plan) for plan in plans)
     return _result(scenario, runs, finished, seed)
+
+
+def _check_saves(scenario: Scenario, runs: int, save_state: Path) -> None:
+    allowed = []
+    if runs > 1:
+        allowed.append(f"one number of outstanding I/Os and one replication, not {runs} runs")
+    if all(device["kind"] != "ssd" for device in scenario.base["devices"]):
+        allowed.append("a system with an SSD: other drives keep no state")
+    if allowed:
+        path, written = scenario.path, str(save_state)
+        raise SpecError([Fault("--save-state", written, each, (), path) for each in allowed])
 
 
 def _check_numbers(workers: int | None, seed: int | None) -> None:

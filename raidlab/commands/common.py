@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, Protocol, TypeVar
 import typer
 
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.files import write_file
+from raidlab.devices.files import unwritable, why_unwritable, write_file
 from raidlab.scenarios.store import Store, default_path
 
 if TYPE_CHECKING:
@@ -134,26 +134,13 @@ def check_writable(*paths: Path | None) -> None:
         SpecError: Every one that cannot, with the reason.
     """
     faults = [
-        Fault("", None, f"cannot be written: {why}", (), str(path))
+        fault
         for path in paths
-        if path is not None and (why := _why_unwritable(path)) is not None
+        if path is not None and (why := why_unwritable(path)) is not None
+        for fault in unwritable(path, why).faults
     ]
     if faults:
         raise SpecError(faults)
-
-
-def _why_unwritable(path: Path) -> str | None:
-    try:
-        if path.is_dir():
-            return "it is a folder"
-        if path.exists():
-            return None if os.access(path, os.W_OK) else "no permission"
-        folder = next(parent for parent in path.absolute().parents if parent.exists())
-    except OSError as error:
-        return error.strerror
-    if not folder.is_dir():
-        return f"{folder} is no folder"
-    return None if os.access(folder, os.W_OK | os.X_OK) else f"no permission in {folder}"
 
 
 def table(rows: list[dict[str, Any]], title: str | None = None) -> None:

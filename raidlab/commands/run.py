@@ -30,7 +30,7 @@ from raidlab.scenarios.bottleneck import latency_bound
 from raidlab.scenarios.endurance import COLUMNS, cautions, endurance
 from raidlab.scenarios.events_told import fate, happened, whose
 from raidlab.scenarios.result import Result
-from raidlab.scenarios.simulate import Interrupted, simulate
+from raidlab.scenarios.simulate import Interrupted, UnsavedError, simulate
 from raidlab.scenarios.system import load_scenario
 from raidlab.scenarios.what_if import what_if as explain
 
@@ -77,7 +77,7 @@ def run(
     for warning in checked.warnings:
         say(f"warning: {warning}")
     check_writable(html, save_state, *(() if out is None else (out / name for name in _FILES)))
-    interrupted = False
+    interrupted, unsaved = False, None
     with ExitStack() as stack:
         store = unfinished(stack)
         tell = stack.enter_context(progress(checked.title))
@@ -92,6 +92,8 @@ def run(
             )
         except Interrupted as stopped:
             result, interrupted = stopped.result, True
+        except UnsavedError as error:
+            result, unsaved = error.result, error
         if what_if and not interrupted:
             tell = stack.enter_context(progress(f"{checked.title}: what if"))
             try:
@@ -104,6 +106,8 @@ def run(
     _show(result, json)
     _write(result, html, out)
     broken = tell_breaches(result.breaches)
+    if unsaved is not None:
+        raise unsaved
     if interrupted:
         say("interrupted: the same command goes on from here")
         raise typer.Exit(INTERRUPTED)

@@ -212,6 +212,11 @@ def test_what_cannot_be_written_is_found_before_the_work(raidlab, tmp_path):
     assert "error: folder: cannot be written: it is a folder" in done.stderr
     assert "one.toml/result.json: cannot be written" in done.stderr and "no folder" in done.stderr
     assert "One drive: 0 of 2" not in done.stderr and done.stdout == ""
+    # Where permissions allow everything and the file system nothing.
+    done = raidlab("run", "one.toml", "--save-state", "/proc/drives.state")
+    assert done.returncode == 2 and done.stdout == ""
+    assert "error: /proc/drives.state: cannot be written: No such file" in done.stderr
+    assert "One drive: 0 of 2" not in done.stderr
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):

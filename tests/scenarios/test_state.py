@@ -1,5 +1,9 @@
 """States of drives in files: saved by one run, begun with by another."""
 
+import json
+import os
+import resource
+import signal
 from pathlib import Path
 
 import pytest
@@ -155,6 +159,43 @@ def test_what_cannot_be_saved_is_told_with_exit_code_2(tmp_path, change, words):
     assert done.exit_code == 2
     assert words in " ".join(done.stderr.split())
     assert not (tmp_path / "x.state").exists()
+
+
+def test_a_state_that_finds_no_room_costs_nothing_but_itself(tmp_path):
+    """What was simulated is told, and the file that was there is as it was."""
+    path, file = scenario(tmp_path, 'precondition = "filled"'), tmp_path / "drives.state"
+    file.write_text("before")
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # A file can get no longer than that: as on a disk that is full.
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limit[1]))
+    try:
+        done = CliRunner().invoke(app, ["run", str(path), "--json", "--save-state", str(file)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, before)
+    assert done.exit_code == 2
+    assert json.loads(done.stdout)["results"][0]["iops"] > 0
+    assert f"error: {file}: cannot be written: File too large" in done.stderr
+    assert file.read_text() == "before"
+    assert {each.name for each in tmp_path.iterdir()} == {path.name, file.name}
+
+
+def test_a_state_has_the_mode_of_any_new_file(tmp_path):
+    before = os.umask(0o027)
+    try:
+        save(scenario(tmp_path, 'precondition = "filled"'), tmp_path / "drives.state")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "drives.state").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_state_takes_no_place_of_a_device(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(SpecError, match="cannot be written: it is no file"):
+        save(scenario(tmp_path, 'precondition = "filled"'), pipe)
+    assert pipe.is_fifo()
 
 
 def test_a_snapshot_of_flash_is_told_to_have_no_effect_on_disks(tmp_path):

@@ -281,6 +281,8 @@ pub struct RunResult {
     pub data: Option<DataReport>,
     /// Breaches of what must hold: bugs.
     pub breaches: Vec<String>,
+    /// Why the state that was to be saved could not be.
+    pub unsaved: Option<String>,
 }
 
 impl RunResult {
@@ -291,6 +293,7 @@ impl RunResult {
         components: Vec<Component>,
         caches: Vec<CacheReport>,
         breaches: Vec<String>,
+        unsaved: Option<String>,
     ) -> RunResult {
         let from = system.workloads.first().map(|w| w.meter.from());
         RunResult {
@@ -317,6 +320,7 @@ impl RunResult {
             abandoned: system.tally.abandoned,
             data: system.data_report(),
             breaches,
+            unsaved,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::report::{Component, RunResult};
 use crate::standstill::EVENTS_BETWEEN_LOOKS;
 use crate::system::System;
 use raidlab_kernel::{Nanos, Time};
-use raidlab_models::{Device, Fault, Written, write_states};
+use raidlab_models::{Fault, Written, write_states};
 use std::path::Path;
 
 /// Why a run gave no result.
@@ -30,14 +30,6 @@ const LEAST_FOR_PRECISION: u64 = 4096;
 /// The plan's faults, or that the caller asked to stop.
 pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, RunError> {
     let mut system = System::new(plan).map_err(RunError::Plan)?;
-    if let Some(path) = plan.save_state.as_ref().filter(|_| !has_state(&system)) {
-        let allowed = "a system with an SSD: other drives keep no state";
-        return Err(RunError::Plan(vec![Fault::new(
-            "save_state",
-            path,
-            allowed,
-        )]));
-    }
     let warm = Time::ZERO + plan.warm_up_ns;
     let end = warm + plan.duration_ns;
     let drove = drive(&mut system, warm, &mut keep_on, |_| false);
@@ -70,9 +62,11 @@ pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, 
     if !finished {
         return Err(RunError::Stopped);
     }
-    if let Some(path) = &plan.save_state {
-        save_state(&system, path).map_err(RunError::Plan)?;
-    }
+    // What was simulated is told even where its state finds no room.
+    let unsaved = plan
+        .save_state
+        .as_ref()
+        .and_then(|path| save_state(&system, path));
     let stopped_early = system.calendar.next_time().is_some_and(|next| next <= end);
     // Up to when every event has been handled.
     let handled = match system.over {
@@ -96,24 +90,20 @@ pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, 
         components,
         caches,
         breaches,
+        unsaved,
     ))
 }
 
-fn has_state(system: &System) -> bool {
-    let mut drives = system.drives.iter();
-    drives.any(|drive| matches!(drive.device, Device::Ssd(_)))
-}
-
-/// Writes the state of all drives that keep one.
-fn save_state(system: &System, path: &str) -> Result<(), Vec<Fault>> {
+/// Writes the state of all drives that keep one; says why if it cannot.
+fn save_state(system: &System, path: &str) -> Option<String> {
     let drives = system.drives.iter();
     let states: Vec<_> = drives
         .filter_map(|drive| drive.device.state(&drive.name))
         .collect();
-    write_states(Path::new(path), &states).map_err(|error| {
-        let allowed = format!("a file that can be written: {error}");
-        vec![Fault::new("save_state", path, allowed)]
-    })
+    let error = write_states(Path::new(path), &states).err()?.to_string();
+    // What follows is a number, and the name of a file that was to take this path.
+    let why = error.split(" (os error").next();
+    why.map(str::to_owned)
 }
 
 fn last_recorded(system: &System) -> Time {
