@@ -25,16 +25,18 @@ from raidlab.calibration.fit import Fit
 from raidlab.calibration.fit_model import FitModel
 from raidlab.calibration.kept import Kept
 from raidlab.calibration.kinds import kind_of
-from raidlab.calibration.loss import Residual, groups_of, residuals
+from raidlab.calibration.loss import groups_of
 from raidlab.calibration.measurement import Measurement, Point
 from raidlab.calibration.parameters import Kind
 from raidlab.calibration.sanity import extrapolated, possible, too_little
 from raidlab.calibration.select import missing, split
-from raidlab.calibration.staging import AFTER, FINE, ROUGH, Decision, Settings, Task, joint, settle
+from raidlab.calibration.staging import AFTER, FINE, Decision, Settings, Task, joint, settle
 from raidlab.calibration.system import System
+from raidlab.devices.catalogue import KINDS as DEVICE_KINDS
 from raidlab.devices.catalogue import find_for, load_device
-from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
+from raidlab.devices.schema import check
 from raidlab.devices.trees import get, put
 from raidlab.devices.units import is_quantity
 from raidlab.scenarios.simulate import Progress
@@ -45,10 +47,16 @@ _FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, turns_s=1.5)
 _GLANCE = Effort(ios=200, ios_of_slow=100, rounds=1.0)
 _SYSTEMS_APART = 100.0
 """Ratio of rates before a fit beyond which a system cannot be the measured one."""
-_FAR = 0.25
-"""Logarithm of a rate's error beyond which the kind itself is in doubt."""
+_FAR_PCT = 25.0
+"""Error of fitted rates beyond which the kind itself is in doubt."""
 _UNSEEN_PCT = 20.0
 """Error of predicted rates beyond which it is."""
+_OWN = {
+    "kind": "left out: --kind says it",
+    "name": "left out: --name says it",
+    "title": "left out: the title tells what the device was fitted to",
+}
+"""Keys of a device file that `--set` does not set."""
 _OTHERWISE = ", or another host, or several drives (an array of unknown drives: --system)?"
 
 
@@ -256,22 +264,24 @@ def calibrate(
             f"the time budget of {settings.budget_s:g} s ended the search early: another run, or"
             " machine, may find other values (--budget)"
         )
-    off = [abs(r.log_ratio) for r in _rates(model.bench(found.place), points, settings)]
-    if float(np.median(off)) > _FAR:
-        warnings.append(
-            f"the best fit is still {100 * (np.exp(np.median(off)) - 1):.0f} % off in the median:"
-            f" another kind of device than {kind.name}{_OTHERWISE}"
-        )
-    warnings += _unusual(kind, found)
     bench = model.bench(found.place)
     ordered = [*chosen, *others]
     parts = ["train"] * len(chosen) + ["test"] * len(others)
     every = [measurement.points[index] for index in ordered]
     rows = compare(bench, every, _FINAL, parts=parts, workers=settings.workers)
-    unseen = [abs(row.error_pct) for row in rows if row.part == "test"]
-    if unseen and float(np.median(unseen)) > _UNSEEN_PCT:
+    off, unseen = (
+        summary([row for row in rows if row.part == part])["median_abs_error_pct"]
+        for part in ("train", "test")
+    )
+    if off > _FAR_PCT:
         warnings.append(
-            f"the points that the fit has not seen are {np.median(unseen):.0f} % off in the median:"
+            f"the best fit is still {off:.0f} % off in the median:"
+            f" another kind of device than {kind.name}{_OTHERWISE}"
+        )
+    warnings += _unusual(kind, found)
+    if unseen is not None and unseen > _UNSEEN_PCT:
+        warnings.append(
+            f"the points that the fit has not seen are {unseen:.0f} % off in the median:"
             f" the device has what no {kind.name} has{_OTHERWISE}"
         )
     groups = groups_of(points)
@@ -330,12 +340,6 @@ def _unusual(kind: Kind, found: Fit) -> list[str]:
     ]
 
 
-def _rates(bench: Bench, points: Sequence[Point], settings: Settings) -> list[Residual]:
-    """The comparisons of rates alone."""
-    found = residuals(points, bench.run_all(points, ROUGH, settings.workers))
-    return [residual for residual in found if residual.quantity == "rate"]
-
-
 def system_of(kind: Kind, settings: Settings) -> System | None:
     """The system around the component; None for a drive behind a host."""
     if settings.system:
@@ -383,12 +387,41 @@ def base_of(
         put(tree, key, default)
         sources[key] = {"source": "assumed", "note": "what the model takes if nothing is said"}
     for key, value in settings.overrides.items():
-        put(tree, key, value)
+        _override(tree, key, value)
         if not isinstance(value, str) or is_quantity(value):
             sources[key] = {"source": "data-sheet", "note": "as given for the calibration"}
     tree["name"] = settings.name or _name(measured)
     tree["title"] = f"{tree.get('title', device.spec.name)}, fitted to {measured}"
+    _check(kind, tree, settings)
     return tree, sources
+
+
+def _override(tree: dict[str, Any], key: str, value: Any) -> None:
+    """Sets what `--set` says, where the device file has a place for it."""
+    allowed = _OWN.get(key)
+    path = key.split(".")
+    for depth in range(1, len(path)):
+        above = ".".join(path[:depth])
+        at = get(tree, above)
+        if isinstance(at, list) and get(tree, f"{above}.{path[depth]}") is None:
+            allowed = f"an entry from {above}.0 to {above}.{len(at) - 1}"
+        elif not isinstance(at, dict | list | None):
+            allowed = f"{above} is a value and no table"
+        if allowed is not None:
+            break
+    if allowed is not None:
+        raise SpecError([Fault(key, value, allowed, (), "--set")])
+    put(tree, key, value)
+
+
+def _check(kind: Kind, tree: Mapping[str, Any], settings: Settings) -> None:
+    """The file to start from was in order: what is wrong now is what options say."""
+    faults = Faults()
+    check(DEVICE_KINDS[kind.name], tree, faults)
+    named = [replace(fault, key="--name") for fault in faults.found if fault.key == "name"]
+    rest = [replace(fault, file="--set") for fault in faults.found if fault.key != "name"]
+    if named or rest:
+        raise SpecError([*named, *rest])
 
 
 def _name(text: str) -> str:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from raidlab.calibration.loss import robust
-from raidlab.calibration.parameters import Parameter
+from raidlab.calibration.parameters import TOLD, Parameter
 from raidlab.calibration.runs import doubt_of_slopes, from_run_to_run, residuals_of
 from raidlab.calibration.search import Array, Evaluate, Search, looser, step_of
 
@@ -161,9 +161,15 @@ def _estimate(
         parameter.value(low),
         parameter.value(high),
         at_bound,
-        error < _WIDE and not like and not at_bound and not one_sided,
+        _is_told(parameter, error) and not like and not at_bound and not one_sided,
         like,
     )
+
+
+def _is_told(parameter: Parameter, error: float) -> bool:
+    """True if an error of the place leaves little of the range, and of a value little of it."""
+    share = error * math.log(parameter.high / parameter.low) if parameter.scale == "log" else 0.0
+    return error < _WIDE and share <= TOLD
 
 
 def _other_bottleneck(search: Search, place: Array, index: int, points: tuple[int, ...]) -> str:

@@ -16,6 +16,8 @@ from typing import Any, Literal
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DIMENSIONS, DURATION
 
+TOLD = 0.3
+"""A value of which ratios matter is told if its standard error is at most this share of it."""
 _UNITS = {name: factor for dimension in DIMENSIONS for name, factor in dimension.units.items()}
 
 

@@ -27,6 +27,7 @@ import numpy.typing as npt
 from scipy.optimize import least_squares
 
 from raidlab.calibration.loss import robust
+from raidlab.calibration.parameters import TOLD
 from raidlab.calibration.published import Figure
 from raidlab.calibration.published_rows import DeviceFit, training_figures
 from raidlab.calibration.sheet_text import scaled, with_source, with_value
@@ -48,8 +49,6 @@ _TRUSTED = 0.7
 _ROUNDS = 5
 _ENOUGH = 0.01
 """The search ends when straight lines promise less than this share of the loss."""
-TOLD = 0.3
-"""A parameter is told by the figures if its standard error is at most this share of it."""
 ALIKE = 0.95
 """Beyond this correlation two parameters cannot be told from each other."""
 

@@ -75,3 +75,21 @@ def test_the_most_that_was_looked_at_is_a_bound() -> None:
     _, servers = estimates(256, [1, 64, 512, 1024])
     assert servers.at_bound
     assert not servers.identifiable
+
+
+@pytest.mark.parametrize(("tolerance", "told"), [(0.1, True), (0.6, False)])
+def test_a_time_known_to_its_half_is_not_told_however_wide_its_range(
+    tolerance: float, told: bool
+) -> None:
+    """Of a range from 1 us to 0.1 s half of 5 ms is little."""
+
+    def evaluate(at: Array, points: Sequence[int], rough: bool) -> Array:
+        off = np.log(SERVICE.value(float(at[0])) / 5000.0)
+        return np.array([off / tolerance for _ in points])
+
+    place, groups = np.array([SERVICE.place(5000.0)]), [0, 1, 2]
+    search = Search(evaluate, place, tuple(groups), float("inf"), [SERVICE], groups)
+    (service,) = certainty(search, place, groups, 1).estimates
+    assert (service.stderr <= 0.3 * service.value) is told
+    assert service.identifiable is told
+    assert not service.at_bound and SERVICE.low < service.low < service.high < SERVICE.high

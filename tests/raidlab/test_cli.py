@@ -353,12 +353,19 @@ def test_compare_tells_what_would_have_no_effect(raidlab, measured, arguments, t
         (("--free", "host.wait"), '--free = "host.wait"'),
         (("--tie", "service=service"), '--tie = "service=service"'),
         (("--train", "iodepth=9"), '--train = "iodepth=9"'),
+        (("--name", "Bad_Name"), '--name = "Bad_Name": text of the form'),
+        (("--set", "capacity=5"), "--set: capacity = 5: a unit is missing"),
+        (("--set", "severs=2"), "--set: severs: unknown key"),
+        (("--set", "severs=2"), 'did you mean "servers"?'),
+        (("--set", "capacity.x.y=2"), "--set: capacity.x.y = 2: capacity is a value and no table"),
+        (("--set", "name=other"), '--set: name = "other": left out: --name says it'),
     ],
 )
 def test_calibrate_names_the_option_that_is_wrong(raidlab, measured, arguments, told):
     done = raidlab("calibrate", "m.json", "--kind", "station", *arguments)
     assert done.returncode == 2
     assert told in done.stderr
+    assert "steps of the fit" not in done.stderr
 
 
 def test_a_fault_of_no_key_begins_with_what_is_wrong():
