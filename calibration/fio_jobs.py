@@ -8,10 +8,13 @@ Source: fio's HOWTO, "Job file format"; behaviour of fio 3.33.
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from raidlab.calibration.fio_options import OptionError, is_buffered, size
 from raidlab.devices.faults import Fault, SpecError
 
 ARRAY_FILE = "/proc/self/fd/999"
@@ -60,6 +63,15 @@ UNSIMULATED: Mapping[str, str] = {
     "do_verify": "left out: no data are kept, so none can be verified",
     "zonemode": "left out: no zoned device is simulated",
 }
+
+_SECTOR = 512
+"""Bytes of which all direct I/O is a multiple."""
+
+_BLOCKS = "bs", "blocksize", "bsrange", "blocksize_range", "bssplit", "ba", "blockalign"
+"""Options that name sizes of blocks."""
+
+_OF_BLOCKS = re.compile(r"(?:^|[,:-])([^,:/-]+)")
+"""The sizes in `4k,8k`, `4k-64k` and `4k/10:64k/90`."""
 
 RUN_OPTIONS = frozenset(
     [
@@ -185,8 +197,15 @@ def split_command_line(words: Sequence[str]) -> tuple[list[str], list[Path], lis
     return program, files, sections if len(sections) > 1 else []
 
 
-def simulate(sections: Iterable[Section], file: str = "") -> tuple[list[Section], list[str]]:
+def simulate(
+    sections: Iterable[Section], file: str = "", size_bytes: int | None = None
+) -> tuple[list[Section], list[str]]:
     """The sections for a simulated system, and what was changed that a reader should know.
+
+    Args:
+        sections: As they were read.
+        file: Where they were read, for messages.
+        size_bytes: Of the array.
 
     Raises:
         SpecError: Options that no simulated system can serve.
@@ -194,6 +213,7 @@ def simulate(sections: Iterable[Section], file: str = "") -> tuple[list[Section]
     inherited = Section("global")
     changed: list[Section] = []
     notes: list[str] = []
+    buffered: list[str] = []
     faults: list[Fault] = []
     for section in sections:
         whole = Section(section.name, [*inherited.options, *section.options])
@@ -203,15 +223,22 @@ def simulate(sections: Iterable[Section], file: str = "") -> tuple[list[Section]
             inherited = whole
             changed.append(Section("global", kept))
             continue
+        if size_bytes is not None:
+            _refuse_beyond(whole, size_bytes, file, faults)
+        if is_buffered({key: "1" if value is None else value for key, value in whole.options}):
+            buffered.append(f"[{section.name}]")
         engine = whole.get("ioengine") or "psync"
         if engine in SYNCHRONOUS and (whole.get("iodepth") or "1") != "1":
             kept.append(("iodepth", "1"))
             notes.append(f"[{section.name}]: {engine} has one I/O under way: iodepth is 1")
         changed.append(Section(section.name, [*kept, *FORCED]))
     if not any(section.name != "global" for section in changed):
-        faults.append(Fault("", None, "at least one job", (), file))
+        allowed = "at least one: a job file, or --name=NAME and options of fio"
+        faults.append(Fault("job", None, allowed, (), file))
     if faults:
         raise SpecError(faults)
+    if buffered:
+        notes.append(f"{', '.join(buffered)}: no page cache is here, I/O is as with direct=1")
     return changed, notes
 
 
@@ -222,6 +249,32 @@ def _refuse(section: Section, file: str, faults: list[Fault]) -> None:
         if key in ("rw", "readwrite") and "trim" in (value or ""):
             allowed = "reads and writes: fio trims block devices only"
             faults.append(Fault(f"[{section.name}] {key}", value, allowed, (), file))
+        if key in _BLOCKS and any(each % _SECTOR for each in _sizes(value or "")):
+            allowed = f"multiples of {_SECTOR} B: I/O is direct"
+            faults.append(Fault(f"[{section.name}] {key}", value, allowed, (), file))
+
+
+def _refuse_beyond(job: Section, size_bytes: int, file: str, faults: list[Fault]) -> None:
+    """What fio would lay out anew, as with a file that is too short."""
+    if job.get("kb_base") is not None:
+        # Its units are others.
+        return
+    start = next(iter(_sizes(job.get("offset") or "0")), 0)
+    for key, first in ("size", start), ("filesize", 0):
+        text = job.get(key)
+        if text is not None and any(first + each > size_bytes for each in _sizes(text)):
+            beyond = f" after offset={job.get('offset')}" if first else ""
+            allowed = f"at most {size_bytes - first} B{beyond}: the array has {size_bytes} B"
+            faults.append(Fault(f"[{job.name}] {key}", text, allowed, (), file))
+
+
+def _sizes(text: str) -> list[int]:
+    """The sizes of an option's value; those that only fio understands are left to it."""
+    found = []
+    for part in _OF_BLOCKS.findall(text):
+        with contextlib.suppress(OptionError):
+            found.append(size(part))
+    return found
 
 
 def groups(sections: Iterable[Section]) -> list[int]:

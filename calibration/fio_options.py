@@ -83,14 +83,17 @@ def load_of(options: Mapping[str, str]) -> JobLoad:
         1 if engine in _SYNCHRONOUS else _whole(known, "iodepth"),
         _whole(known, "numjobs"),
         _area(known),
-        engine in _THROUGH_PAGES and not _is_direct(known),
+        is_buffered(known),
     )
 
 
-def _is_direct(options: Mapping[str, str]) -> bool:
+def is_buffered(options: Mapping[str, str]) -> bool:
+    """True if the kernel's page cache stands between a job with these options and its files."""
+    if options.get("ioengine", "psync") not in _THROUGH_PAGES:
+        return False
     if "direct" in options:
-        return options["direct"] != "0"
-    return options.get("buffered", "1") == "0"
+        return options["direct"] == "0"
+    return options.get("buffered", "1") != "0"
 
 
 def _of_direction(sizes: list[int], rw: str) -> int:

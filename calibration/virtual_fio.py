@@ -150,7 +150,7 @@ def run(system: Bridge, words: Sequence[str]) -> int:
     jobs: list[fio_jobs.Section] = []
     for file in files:
         jobs += fio_jobs.read(file)
-    jobs, notes = fio_jobs.simulate(jobs + given, " ".join(map(str, files)))
+    jobs, notes = fio_jobs.simulate(jobs + given, " ".join(map(str, files)), system.size_bytes)
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
     output = _option(program, "output")

@@ -13,6 +13,7 @@ TEXT = """
 [global]
 rw=randrw
 ioengine=libaio
+direct=1
 filename=/dev/sda
 bs=8k
 
@@ -49,7 +50,7 @@ def test_files_and_engines_are_replaced_and_nothing_else():
 
 
 def test_a_synchronous_engine_keeps_its_depth_of_one():
-    changed, notes = fio_jobs.simulate(fio_jobs.parse("[a]\niodepth=32\nrw=read\n"))
+    changed, notes = fio_jobs.simulate(fio_jobs.parse("[a]\niodepth=32\nrw=read\ndirect=1\n"))
     assert changed[0].get("iodepth") == "1"
     assert "psync" in notes[0]
 
@@ -69,13 +70,51 @@ def test_what_is_not_simulated_is_refused_all_at_once():
     assert "x.fio: [a] verify" in text
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("bs=100", "[a] bs"),
+        ("bs=4k,1000", "[a] bs"),
+        ("bsrange=4k-65000", "[a] bsrange"),
+        ("bssplit=4k/50:1000/50", "[a] bssplit"),
+        ("size=200g", "[a] size"),
+        ("offset=60g\nsize=50g", "[a] size"),
+        ("filesize=200g", "[a] filesize"),
+    ],
+)
+def test_what_no_direct_io_to_the_array_can_be_is_refused(options, told):
+    sections = fio_jobs.parse(f"[a]\nrw=read\ndirect=1\n{options}\n")
+    with pytest.raises(SpecError) as caught:
+        fio_jobs.simulate(sections, "x.fio", 100 * 10**9)
+    (fault,) = caught.value.faults
+    assert fault.key == told and fault.file == "x.fio"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "bs=4k,64k", "bs=512", "bsrange=1k-64k", "bssplit=4k/50:64k/,8k/", "size=100%",
+        "size=50g\noffset=40g", "size=4*1024*1024", "kb_base=1000\nsize=100g", "offset=50%",
+    ],
+)  # fmt: skip
+def test_what_fio_can_do_is_left_to_it(options):
+    sections = fio_jobs.parse(f"[a]\nrw=read\ndirect=1\n{options}\n")
+    assert fio_jobs.simulate(sections, "x.fio", 100 * 10**9)[1] == []
+
+
+@pytest.mark.parametrize("direct", ["", "direct=0", "buffered=1"])
+def test_a_job_that_would_go_through_the_page_cache_is_told_that_there_is_none(direct):
+    _, notes = fio_jobs.simulate(fio_jobs.parse(f"[a]\nrw=read\n{direct}\n[b]\ndirect=1\n"))
+    assert notes == ["[a]: no page cache is here, I/O is as with direct=1"]
+
+
 def test_an_option_before_any_section_is_a_fault():
     with pytest.raises(SpecError, match="line 1"):
         fio_jobs.parse("rw=read\n", "x.fio")
 
 
 def test_no_job_is_a_fault():
-    with pytest.raises(SpecError, match="at least one job"):
+    with pytest.raises(SpecError, match=r"^job: at least one"):
         fio_jobs.simulate(fio_jobs.parse("[global]\nrw=read\n"))
 
 
