@@ -16,6 +16,9 @@ use std::path::{Path, PathBuf};
 /// Name of the file that is created where a folder, or nothing, is named.
 const FILE_NAME: &str = "raidlab-target.bin";
 
+/// Where device nodes are; a file that is created there measures the host's memory.
+const DEVICES: &str = "/dev";
+
 /// What the command line says about the target.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
@@ -222,6 +225,12 @@ fn file_target(
         .map(|manifest| &manifest.target)
         .filter(|target| target.created && Path::new(&target.path) == path);
     let created = found.is_none() || ours.is_some();
+    if created && path.starts_with(DEVICES) {
+        return Err(Stop::refused(format!(
+            "--target {}: no such device; a file under {DEVICES} would lie in memory",
+            path.display()
+        )));
+    }
     let size_bytes = if created {
         created_size(wanted, ours, ask)?
     } else {

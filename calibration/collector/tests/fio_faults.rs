@@ -192,6 +192,34 @@ fn a_file_that_does_not_fit_is_refused_before_anything_is_written() {
 }
 
 #[test]
+fn no_file_takes_the_place_of_a_missing_device() {
+    let bench = Bench::new("");
+    for more in [
+        &["--target", "/dev/raidlab-none"][..],
+        &["--target", "/dev"],
+    ] {
+        let output = bench.run(more);
+        assert_eq!(output.status.code(), Some(2));
+        let told = stderr(&output);
+        assert!(told.contains("no such device"), "{told}");
+        assert!(!bench.path("out").exists());
+    }
+    let plan = [
+        "--plan",
+        "short.toml",
+        "--fio",
+        "fio",
+        "--target",
+        "/dev/raidlab-none",
+    ];
+    let told = stderr(&bench.bare(&plan).output().unwrap());
+    assert!(
+        told.contains("no such device") && !told.contains("--size"),
+        "{told}"
+    );
+}
+
+#[test]
 fn bad_arguments_are_named_all_at_once() {
     let bench = Bench::new("");
     let output = bench.run(&["--area", "12", "--runtime", "soon", "--grace", "5 parsec"]);
