@@ -8,7 +8,7 @@ import typer
 
 from raidlab.commands.calibrate import calibrate
 from raidlab.commands.collect import PASS_ON, collect, fio
-from raidlab.commands.common import command, guarded_output
+from raidlab.commands.common import command
 from raidlab.commands.compare import compare
 from raidlab.commands.compression import compression
 from raidlab.commands.controllers import controllers
@@ -65,9 +65,3 @@ def _options(
     ] = False,
 ) -> None:
     """Options before the command."""
-
-
-def main() -> None:
-    """Run the command line."""
-    with guarded_output():
-        app()

@@ -28,7 +28,7 @@ sweep = [{ option = "iodepth", values = [1, 4] }]
 
 
 def run(folder, *arguments):
-    command = [sys.executable, "-c", "from raidlab.cli import main; main()", "collect"]
+    command = [sys.executable, "-m", "raidlab", "collect"]
     # The collector looks for `raidlab` beside itself and on the search path.
     path = os.pathsep.join((str(collect.program().parent), os.environ["PATH"]))
     return subprocess.run(

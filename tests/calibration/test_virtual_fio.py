@@ -84,7 +84,7 @@ def fio(tmp_path):
 
     def run(job, *arguments, scenario="s.toml"):
         (tmp_path / "job.fio").write_text(job)
-        command = [sys.executable, "-c", "from raidlab.cli import main; main()"]
+        command = [sys.executable, "-m", "raidlab"]
         command += ["fio", "--scenario", scenario, "job.fio", *arguments]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr

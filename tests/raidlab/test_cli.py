@@ -43,7 +43,7 @@ duration = "%s"
 
 
 def command(*arguments):
-    return [sys.executable, "-c", "from raidlab.cli import main; main()", *map(str, arguments)]
+    return [sys.executable, "-m", "raidlab", *map(str, arguments)]
 
 
 @pytest.fixture
@@ -153,6 +153,23 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     document = json.loads(out)
     assert document["interrupted"]
     assert (tmp_path / "store.sqlite").exists()
+
+
+def test_ctrl_c_while_the_program_loads_ends_it_quietly():
+    code = """
+import sys
+
+class CtrlC:
+    def find_spec(self, name, path, target=None):
+        if name == "raidlab.commands.run":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, CtrlC())
+from raidlab.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 def test_the_library_is_in_order():
