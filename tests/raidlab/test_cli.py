@@ -84,6 +84,8 @@ def test_run_writes_everything_it_is_asked_for(raidlab, tmp_path):
     assert len((tmp_path / "made/here/table.csv").read_text().splitlines()) == 3
     assert json.loads((tmp_path / "made/here/result.json").read_text())["seed"] == 1
     page = (tmp_path / "page.html").read_text()
+    # On a narrow screen its tables scroll, not the page.
+    assert "table { display: block; overflow-x: auto; }" in page
     # One page that needs no network.
     assert "One drive" in page and "Plotly.newPlot" in page
     assert 'src="http' not in page and "cdn.plot.ly/plotly" not in page.split("</script>")[-1]
