@@ -58,7 +58,9 @@ class Layout:
         parts = [part.strip() for part in next(csv.reader([line]), [])]
         least = len(self.names) - self.optional
         if len(parts) < least:
-            raise WrongError(f"{least} columns, {','.join(self.names)}; here are {len(parts)}")
+            names = ",".join(self.names[:least])
+            more = "".join(f" (and {name})" for name in self.names[least:])
+            raise WrongError(f"{least} columns, {names}{more}; here are {len(parts)}")
         row = dict(zip(self.names, parts, strict=False))
 
         def text(meaning: str) -> str:

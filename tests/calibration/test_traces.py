@@ -100,7 +100,7 @@ def test_several_disks_lie_one_after_the_other_and_one_can_be_chosen(tmp_path: P
         ("disksim-ascii", "1.0 0 16 8", "five words"),
         ("disksim-ascii", "1.0 0 16 8 z", "hexadecimal"),
         ("msr", "1,usr,0,Erase,0,4096,1", "a read or a write"),
-        ("msr", "1,usr,0", "Timestamp,Hostname"),
+        ("msr", "1,usr,0", "6 columns, Timestamp,Hostname,DiskNumber,Type,Offset,Size (and Resp"),
         ("spc", "0,1,4096,R,soon", "time in s (column Timestamp)"),
         ("systor17", "1.0,x,R,1,0,4096", "response in s"),
         ("alibaba", "1,R,-5,4096,1", "offset in B"),
