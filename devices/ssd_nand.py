@@ -86,7 +86,7 @@ class Nand(Table):
         """Bytes left for data and for spare space: without bad and reserved blocks and parity."""
         dies = self.channels * self.dies_per_channel
         blocks = self.free_blocks
-        if self.parity_stripe:
+        if self.parity_stripe > 1:
             blocks = blocks * (self.parity_stripe - 1) // self.parity_stripe
         return dies * self.planes * blocks * self.pages_per_block * self.page
 
