@@ -116,6 +116,12 @@ impl Firmware {
         }
     }
 
+    /// What it was given so far was done before the run.
+    pub(super) fn is_free(&mut self) {
+        self.cores = Stations::new(self.params.cores as usize);
+        self.ahead = self.ahead.as_ref().map(|_| Channel::default());
+    }
+
     /// A command of `units` arrives: when a core takes it up and passes it on. `looked_up` says
     /// whether an earlier one of its kind has brought its piece of the map near.
     #[inline]

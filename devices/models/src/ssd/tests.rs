@@ -361,6 +361,33 @@ fn a_write_is_complete_when_the_buffer_has_it_and_a_flush_when_nand_has() {
     assert_eq!(bench.end(flush), 11_000);
 }
 
+/// A full buffer holds what NAND has still to do; the core and the pace of collection have let it through.
+#[test]
+fn what_was_moved_for_a_load_before_the_run_holds_up_nothing_in_it() {
+    let mut params = params();
+    params.firmware.move_unit_ns = Nanos(1_000_000);
+    params.collection.blocks_at_once = 1;
+    let random = PastLoad {
+        access: PastAccess::Random,
+        area_bytes: 64 << 20,
+        block_bytes: 4096,
+        written_bytes: 0,
+        ongoing: true,
+        ..params.history[0]
+    };
+    params.history.push(random);
+    let mut ssd = drive(&params);
+    let mut bench = Bench::new();
+    bench.submit(&mut ssd, Op::Write, 0, 4096, 0);
+    assert_eq!(ssd.buffer.waiting.len(), 1, "the buffer is full");
+    let trim = bench.submit(&mut ssd, Op::Trim, 0, 4096, 10_000);
+    assert_eq!(bench.end(trim), 11_000, "the core is free");
+    assert_eq!(
+        ssd.pace.as_ref().unwrap().busy_until(Time(10_000)),
+        Nanos::ZERO
+    );
+}
+
 #[test]
 fn a_read_of_buffered_data_needs_no_die() {
     let mut ssd = drive(&params());

@@ -259,9 +259,13 @@ impl Ssd {
     #[cold]
     fn fill_buffer<P: Port>(&mut self, port: &mut P, mut latest: Latest) {
         let end = self.translation.map.units();
+        // NAND has these still to do; the cores and the pace of collection let them through before.
+        let pace = self.pace.take();
         for unit in latest.units(self.buffer.capacity()) {
             self.buffer_unit(port, unit.min(end - 1));
         }
+        self.pace = pace;
+        self.firmware.is_free();
         self.translation.reset_counts();
         self.programs.issued = 0;
         self.programs.parities = 0;
