@@ -120,6 +120,22 @@ impl MapCache {
         }
     }
 
+    /// The memory as the past has left it: full of the pages of `count` units from `first` on, evenly
+    /// chosen where not all fit, which are not as in NAND if `changed`.
+    pub(super) fn remember(&mut self, first: u32, count: u32, changed: bool) {
+        let (from, to) = self.pages(first, count);
+        let pages = u64::from(to - from) + 1;
+        let held = pages.min((self.capacity - self.places.len()) as u64);
+        for nth in 0..held {
+            let page = from + (nth * pages / held) as u32;
+            if self.place_of[page as usize] == NONE {
+                self.look(page, changed);
+            }
+        }
+        self.looks = 0;
+        self.misses = 0;
+    }
+
     /// The map pages of `count` units from `first` on: (first, last).
     #[inline]
     pub(super) fn pages(&self, first: u32, count: u32) -> (u32, u32) {
@@ -235,6 +251,20 @@ mod tests {
         let again = cache.look(0, false);
         assert!(again.read && !again.program);
         assert_eq!((cache.programs, cache.misses), (1, 1));
+    }
+
+    #[test]
+    fn the_past_leaves_memory_full_of_what_it_wrote() {
+        let mut cache = cache(100, 1000 * 1024, true);
+        cache.remember(0, 20 * 1024, true);
+        cache.remember(0, 1000 * 1024, false);
+        let held: Vec<u32> = cache.places.iter().map(|place| place.page).collect();
+        // What lies in both areas is there once.
+        assert_eq!(held.len(), 98);
+        assert_eq!(held[..20], (0..20).collect::<Vec<u32>>());
+        assert!(held[20..].iter().any(|&page| page > 980));
+        assert_eq!((cache.looks, cache.misses), (0, 0));
+        assert!(cache.places[..20].iter().all(|place| place.changed));
     }
 
     /// Uniform over all pages each look misses with the share of the map that is not in memory.

@@ -183,7 +183,12 @@ impl Ssd {
             turns: params.firmware.turn_ns.map(Turns::new),
             look_ups: params.map_cache.as_ref().map(|map_cache| {
                 let used = !params.history.is_empty() || params.snapshot.is_some();
-                let cache = MapCache::new(map_cache, shape.units, used);
+                let mut cache = MapCache::new(map_cache, shape.units, used);
+                for load in params.history.iter().rev() {
+                    let [first, count] = [load.start_bytes, load.area_bytes]
+                        .map(|bytes| (bytes / u64::from(unit)) as u32);
+                    cache.remember(first, count, load.ongoing);
+                }
                 let sizes = (
                     map_cache.page_bytes,
                     params.stored_unit_bytes(),

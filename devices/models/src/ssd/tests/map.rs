@@ -18,19 +18,20 @@ fn a_command_whose_map_page_is_not_in_memory_waits_for_a_page_read() {
     let mut ssd = drive(&params);
     let mut bench = Bench::new();
     // 3 us of firmware, 50 + 4 us for the map page, 54 us for the data.
-    let miss = bench.submit(&mut ssd, Op::Read, 0, 4096, 0);
+    // Of the 64 map pages that were written every sixteenth is in memory, 1 to 3 are not.
+    let miss = bench.submit(&mut ssd, Op::Read, 128 * 4096, 4096, 0);
     bench.run(&mut ssd, Time(400_000));
     assert_eq!(bench.end(miss), 111_000);
     assert_eq!(bench.ios[0].parts[Part::NandRead], Nanos(104_000));
-    // Units 1 to 127 are on the same page; a write to another waits for it as well.
-    let hit = bench.submit(&mut ssd, Op::Read, 8 * 4096, 4096, 500_000);
+    // Units 128 to 255 are on the same page; a write to another waits for it as well.
+    let hit = bench.submit(&mut ssd, Op::Read, 136 * 4096, 4096, 500_000);
     assert_eq!(bench.end(hit), 557_000);
-    let write = bench.submit(&mut ssd, Op::Write, 128 * 4096, 4096, 1_000_000);
+    let write = bench.submit(&mut ssd, Op::Write, 256 * 4096, 4096, 1_000_000);
     bench.run(&mut ssd, Time(2_000_000));
     assert_eq!(bench.end(write), 1_057_000);
     // One that comes while the page is on its way waits for the rest of it.
-    bench.submit(&mut ssd, Op::Read, 256 * 4096, 4096, 3_000_000);
-    let second = bench.submit(&mut ssd, Op::Write, 257 * 4096, 4096, 3_010_000);
+    bench.submit(&mut ssd, Op::Read, 384 * 4096, 4096, 3_000_000);
+    let second = bench.submit(&mut ssd, Op::Write, 385 * 4096, 4096, 3_010_000);
     bench.run(&mut ssd, Time(4_000_000));
     assert_eq!(bench.end(second), 3_057_000);
 }
