@@ -128,7 +128,7 @@ def amplification(*loads):
     tree = {
         "array": [{"drives": [{"model": "sas2-ssd-400gb"}]}],
         "workload": list(loads),
-        "run": {"precondition": "steady-state", "warm_up": "500 ms", "duration": "2 s"},
+        "run": {"precondition": "steady-state", "warm_up": "500 ms", "duration": "6 s"},
     }
     return simulate(build_scenario(tree)).results[0]["write_amplification"]
 
