@@ -38,8 +38,8 @@ def behind(components: Sequence[Component], target: str) -> list[Component]:
 def felt(components: Sequence[Component], breakdown_us: Mapping[str, float]) -> list[Component]:
     """All but what does not hold this load up, however busy it is.
 
-    A controller's queue does if the load's I/Os wait longer for the controller than they are
-    anywhere else. Drives and what makes parity do if I/Os wait for them: where a cache takes all
+    A controller's queue does if waiting for the controller is the longest part of the I/Os' time.
+    Drives and what makes parity do if I/Os wait for them: where a cache takes all
     writes and has room, drives may well be busy with what it sends them, but no I/O waits for that.
     """
 
@@ -47,7 +47,8 @@ def felt(components: Sequence[Component], breakdown_us: Mapping[str, float]) -> 
         return sum(breakdown_us.get(part, 0.0) for part in parts)
 
     total = sum(breakdown_us.values())
-    idle = set() if 2 * time("controller_wait") > total else {"queue"}
+    waits = time("controller_wait")
+    idle = set() if waits > 0 and waits >= max(breakdown_us.values()) else {"queue"}
     if time(*_FOR_DRIVES) < _LEAST * (total - time(*_IN_FRONT)):
         idle |= {"drive", "parity", *_IN_DRIVES}
     return [each for each in components if each["kind"] not in idle]

@@ -161,6 +161,20 @@ def test_a_load_waits_for_places_that_another_array_holds() -> None:
     assert "queue" not in alone["bottleneck"] + alone["runner_up"]
 
 
+def test_a_queue_that_is_full_is_told_where_drives_have_room() -> None:
+    """With 64 outstanding and 32 places half of an I/O's time is waiting for one."""
+    tree = {
+        "controller": {"model": "lsi2008"},
+        "array": [{"level": "raid0", "drives": [{"model": "sas-6g-ssd", "count": 8}]}],
+        "workload": [{"profile": "database", "outstanding": [32, 64], "area": "32 GB"}],
+        "run": {"warm_up": "300 ms", "duration": "500 ms", "precondition": "filled"},
+    }
+    few, many = simulate(build_scenario(tree)).results
+    assert "queue" not in few["bottleneck"]
+    assert many["bottleneck"] == "lsi2008 queue at 100 %"
+    assert many["iops"] == pytest.approx(few["iops"], rel=0.02)
+
+
 def _behind_a_cache(**load: Any) -> Row:
     tree = {
         "controller": {"model": "lsi2208-1g-3.0", "write": "write-back", "read_ahead": "always"},
