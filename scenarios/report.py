@@ -21,6 +21,7 @@ def html_report(result: Result) -> str:
     summary = result.summary()
     workloads = list(dict.fromkeys(row["workload"] for row in summary))
     last = result.results[-1] if result.results else None
+    worn = endurance(result)
     sections: list[dict[str, Any]] = []
     if summary:
         sections = [
@@ -57,9 +58,9 @@ def html_report(result: Result) -> str:
         result=result,
         summary=summary,
         latency_bound=latency_bound(summary),
-        worn=endurance(result),
+        worn=worn,
         worn_columns=COLUMNS,
-        cautions=cautions(endurance(result)),
+        cautions=cautions(worn),
         periods=happened(result),
         whose="" if last is None else whose(result),
         fate=fate(result),

@@ -117,7 +117,7 @@ impl Firmware {
     }
 
     /// What it was given so far was done before the run.
-    pub(super) fn is_free(&mut self) {
+    pub(super) fn set_free(&mut self) {
         self.cores = Stations::new(self.params.cores as usize);
         self.ahead = self.ahead.as_ref().map(|_| Channel::default());
     }

@@ -358,7 +358,7 @@ impl Nand {
     }
 
     /// Moves one more unit of a page set that a read has sensed; returns when it is in memory.
-    pub(super) fn read_on(&mut self, die: u32, sensed: Time) -> Time {
+    pub(super) fn read_more(&mut self, die: u32, sensed: Time) -> Time {
         let transfer = Nanos((u64::from(self.unit_bytes) * self.ns_per_byte) >> 20);
         self.operations.transferred_bytes += u64::from(self.unit_bytes);
         let times = ReadTimes::sensed_before(sensed, sensed);

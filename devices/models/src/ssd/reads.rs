@@ -240,29 +240,33 @@ impl Ssd {
         let to = (next + u64::from(per_set)).min(units);
         let mut unit = self.read_streams.kept(stream).end().max(next);
         while unit < to {
-            let slot = self.translation.map.find(unit as u32).slot;
-            if slot == NONE {
+            let Some((set, die, within)) = self.in_nand(unit as u32) else {
                 self.read_streams.kept(stream).put(unit, at);
                 unit += 1;
                 continue;
-            }
-            let set = self.translation.set(slot);
-            let (die, within) = self.translation.locate(set);
-            if self.is_buffered(die, set) {
-                self.read_streams.kept(stream).put(unit, at);
-                unit += 1;
-                continue;
-            }
+            };
             let times = self.nand.read(die, within, Some(set), 1, 0, at);
             let slots = set * per_set..(set + 1) * per_set;
             let kept = self.read_streams.kept(stream);
             kept.put(unit, times.end);
             unit += 1;
             while unit < units && slots.contains(&self.translation.map.find(unit as u32).slot) {
-                kept.put(unit, self.nand.read_on(die, times.sensed));
+                kept.put(unit, self.nand.read_more(die, times.sensed));
                 unit += 1;
             }
         }
+    }
+
+    /// The page set, die and place on it where a unit is read: none if it was never written, or the
+    /// buffer has it.
+    pub(super) fn in_nand(&self, unit: u32) -> Option<(u32, u32, u32)> {
+        let slot = self.translation.map.find(unit).slot;
+        if slot == NONE {
+            return None;
+        }
+        let set = self.translation.set(slot);
+        let (die, within) = self.translation.locate(set);
+        (!self.is_buffered(die, set)).then_some((set, die, within))
     }
 
     /// True if the page set is on its way to NAND: its data are in the buffer.

@@ -265,7 +265,7 @@ impl Ssd {
             self.buffer_unit(port, unit.min(end - 1));
         }
         self.pace = pace;
-        self.firmware.is_free();
+        self.firmware.set_free();
         self.translation.reset_counts();
         self.programs.issued = 0;
         self.programs.parities = 0;
@@ -350,13 +350,7 @@ impl Ssd {
             if unit >= u64::from(self.translation.map.units()) {
                 continue;
             }
-            let slot = self.translation.map.find(unit as u32).slot;
-            if slot == NONE {
-                continue;
-            }
-            let set = self.translation.set(slot);
-            let (die, within) = self.translation.locate(set);
-            if !self.is_buffered(die, set) {
+            if let Some((set, die, within)) = self.in_nand(unit as u32) {
                 self.nand.read(die, within, Some(set), 1, 0, now);
                 self.programs.partial_reads += 1;
             }

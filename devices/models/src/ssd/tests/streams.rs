@@ -1,0 +1,69 @@
+//! Streams of small reads, and several streams, by hand-computed examples.
+
+use super::*;
+
+/// Page sets of four units, on two dies in turn. The second read finds a stream: set 0 is in the
+/// register at 153 us, of which it has unit 1 at 157 us; 2 and 3 follow, and set 1 on the other die.
+#[test]
+fn small_reads_of_a_stream_are_given_what_has_come_with_their_page_sets() {
+    let mut params = params();
+    params.keeps_pages = true;
+    let mut ssd = drive(&params);
+    let mut bench = Bench::new();
+    let mut took = |ssd: &mut Ssd, unit: u64, at: u64| {
+        let read = bench.submit(ssd, Op::Read, unit * 4096, 4096, at);
+        bench.end(read) - at
+    };
+    assert_eq!(took(&mut ssd, 0, 0), 57_000);
+    assert_eq!(took(&mut ssd, 1, 100_000), 57_000);
+    // Unit 2 is there at 161 us, 3 at 165 us.
+    assert_eq!(took(&mut ssd, 2, 110_000), 51_000);
+    assert_eq!(took(&mut ssd, 3, 163_000), 3_000);
+    // Sets 0, 0 again and 1, each unit once.
+    let done = |ssd: &Ssd| {
+        (
+            ssd.nand.operations.reads,
+            ssd.nand.operations.transferred_bytes,
+        )
+    };
+    assert_eq!(done(&ssd), (3, 8 * 4096));
+    // Less than a set beyond unit 5: set 2 is read as well.
+    assert_eq!(took(&mut ssd, 4, 300_000), 3_000);
+    assert_eq!(done(&ssd), (4, 12 * 4096));
+    // No stream: unit 6 has to come from the die again, and nothing comes with it.
+    assert_eq!(took(&mut ssd, 6, 500_000), 57_000);
+    assert_eq!(done(&ssd), (5, 13 * 4096));
+}
+
+/// A whole page set needs no memory for its rest, and two outstanding are not read ahead of.
+#[test]
+fn reads_of_whole_page_sets_bring_nothing_else() {
+    let mut params = params();
+    params.keeps_pages = true;
+    let mut ssd = drive(&params);
+    let mut bench = Bench::new();
+    for set in 0..4 {
+        bench.submit(&mut ssd, Op::Read, set * 16384, 16384, set * 1_000);
+    }
+    assert_eq!(ssd.nand.operations.transferred_bytes, 4 * 16384);
+}
+
+/// A unit of a stream costs the core 1 us, others 5 us; two streams and random reads take turns.
+#[test]
+fn each_of_several_streams_finds_its_part_of_the_map_looked_up() {
+    let mut params = params();
+    params.capacity_bytes = 64 << 20;
+    params.firmware.read_unit_ns = Nanos(5_000);
+    params.firmware.stream_unit_ns = Some(Nanos(1_000));
+    let mut ssd = drive(&params);
+    let mut bench = Bench::new();
+    for command in 0..10 {
+        for start in [0, 8 << 20, 16 << 20] {
+            let at = Time(bench.ios.len() as u64 * 1_000_000).0;
+            bench.submit(&mut ssd, Op::Read, start + command * 4096, 4096, at);
+        }
+    }
+    // Thirty commands of 2 us; three units that no stream went on to.
+    let (busy, _) = ssd.firmware.busy_until(Time(1 << 40));
+    assert_eq!(busy, Nanos(30 * 2_000 + 3 * 5_000 + 27 * 1_000));
+}
