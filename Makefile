@@ -49,6 +49,7 @@ lint: setup ## Check format, lints and types; warnings are errors
 	cargo clippy --package raidlab-binding --features extension-module --quiet -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	@tools/make-layout
 	$(BIN)/mypy
 
 format: setup ## Format all sources
@@ -67,7 +68,7 @@ docs: setup ## Make the pages that commands make: docs/validation.md, docs/catal
 	@echo "wrote docs/validation.md docs/catalogue.md"
 
 calibrate-catalogue: setup ## Fit the catalogue's devices to published figures; goes on where it was stopped
-	@$(BIN)/python -m raidlab.calibration.published_catalogue
+	@$(BIN)/python -m raidlab.calibration.published.catalogue
 
 clean: ## Remove everything that was built
 	rm -rf $(VENV) target build dist *.egg-info raidlab.egg-info validation.html

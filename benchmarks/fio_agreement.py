@@ -19,9 +19,9 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from raidlab.calibration import virtual_fio
-from raidlab.scenarios.simulate import simulate
-from raidlab.scenarios.system import Scenario, build_scenario
+from raidlab.calibration.fio import virtual as virtual_fio
+from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.running.simulate import simulate
 
 PROFILES = {
     "database": "rw=randrw rwmixread=67 bs=8k",

@@ -32,7 +32,7 @@ from rich.table import Table
 
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios import _engine
-from raidlab.scenarios.system import load_scenario
+from raidlab.scenarios.planning.scenario import load_scenario
 
 HERE = Path(__file__).parent
 WHERE_GOALS_WERE_SET = 79_000

@@ -16,10 +16,10 @@ import typer
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import unwritable, why_unwritable, write_file
-from raidlab.scenarios.store import Store, default_path
+from raidlab.scenarios.running.run_cache import Store, default_path
 
 if TYPE_CHECKING:
-    from raidlab.calibration.measurement import Measurement
+    from raidlab.calibration.measurements.measurement import Measurement
 
 DONE, DOES_NOT_HOLD, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 

@@ -29,7 +29,7 @@ def published(
     json: Json = False,
 ) -> None:
     """Make a measurement of published rates of a drive on its own."""
-    from raidlab.calibration.published_points import measurement_of
+    from raidlab.calibration.published.points import measurement_of
 
     check_writable(out)
     keep_measurement(measurement_of(path, drive, name), out, json)

@@ -15,8 +15,8 @@ from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import DriveOptions, PastLoad
 from raidlab.devices.ssd import SsdSpec
 from raidlab.scenarios import _engine
-from raidlab.scenarios.simulate import simulate
-from raidlab.scenarios.system import build_scenario
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.running.simulate import simulate
 
 BY_32 = {"kind": "closed", "outstanding": 32, "think_ns": 0}
 

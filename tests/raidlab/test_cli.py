@@ -12,13 +12,14 @@ from typing import get_args
 import pytest
 import typer
 
-from raidlab.calibration import trace, trace_formats
-from raidlab.calibration.measurement import Latency, Measurement, Point, Side
+from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
+from raidlab.calibration.traces import formats as trace_formats
+from raidlab.calibration.traces import trace
 from raidlab.commands import replay
 from raidlab.commands import validate as validating
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
-from raidlab.scenarios.system import load_scenario
+from raidlab.scenarios.planning.scenario import load_scenario
 
 STATION = """
 kind = "station"
