@@ -1,6 +1,6 @@
 """The fit of all parameters to all points, and how sure each of them is then.
 
-1. Stages, each with the parameters that one direction tells (host and links first where they
+1. Stages, each with the parameters that one direction determines (host and links first where they
    are free), look at the whole space (`search`).
 2. Jointly: least squares on all points, with the same random numbers in every simulation, so that
    a difference of two is due to the parameters. Then once more with runs that are long enough for
@@ -8,7 +8,7 @@
 3. The surroundings of what was found say how sure it is (`certainty`).
 
 Simulations run on threads; the engine releases the interpreter while it works. What is
-computed is kept until the fit is done, so that an interrupted one goes on (`calibrate`).
+computed is stored until the fit is done, so that an interrupted one goes on (`calibrate`).
 """
 
 from __future__ import annotations

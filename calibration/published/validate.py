@@ -20,11 +20,11 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Row
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, rows_of, run_plans
 
 TOLERANCE_PCT = {"=": 10.0, "~": 15.0}
-"""Largest error at which a figure counts as held."""
+"""Largest error at which a figure counts as within tolerance."""
 
 
 @dataclass(frozen=True)
@@ -128,14 +128,14 @@ def validate(
     *,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: Store | None = None,
+    store: RunCache | None = None,
 ) -> Validation:
     """Simulates every figure.
 
     Args:
         figures: Published figures; see `published`.
         workers: Threads; the number of cores if None.
-        progress: Told after every run of the engine.
+        progress: Called after every run of the engine.
         store: Keeps finished runs if it is interrupted, and finds them again.
 
     Raises:
@@ -157,7 +157,7 @@ def validate(
         if not isinstance(case, str):
             faults = [fault for run in case.runs for fault in refused.get(run, [])]
             if faults:
-                cases[key] = _told(faults)
+                cases[key] = _refused(faults)
     if store is not None:
         store.forget(store.key(plan) for plan in plans)
     outcomes = {at: json.loads(outcome) for at, outcome in finished.items()}
@@ -173,7 +173,7 @@ def _case(configuration: Configuration, plans: dict[str, int]) -> _Case | str:
     try:
         scenario = build_scenario(scenario_tree(configuration))
     except SpecError as error:
-        return _told(error.faults)
+        return _refused(error.faults)
     except ValueError as error:
         return str(error)
     runs = []
@@ -183,7 +183,7 @@ def _case(configuration: Configuration, plans: dict[str, int]) -> _Case | str:
     return _Case(scenario, runs)
 
 
-def _told(faults: Sequence[Fault]) -> str:
+def _refused(faults: Sequence[Fault]) -> str:
     return "; ".join(dict.fromkeys(str(fault) for fault in faults))
 
 
@@ -206,8 +206,8 @@ def _compare(
         simulated = None if not compared or simulated is None else simulated / compared
     if simulated is None:
         return Compared(figure, None, unit, None, False, "no I/O completed in the recorded time")
-    error, held = judge(figure, simulated)
-    return Compared(figure, simulated, unit, error, held, None)
+    error, within = judge(figure, simulated)
+    return Compared(figure, simulated, unit, error, within, None)
 
 
 def _value(case: _Case, quantity: str, outcomes: Mapping[int, Any]) -> float | None:
@@ -236,7 +236,7 @@ def _of_rows(rows: Sequence[Row], quantity: str) -> float | None:
 
 
 def judge(figure: Figure, simulated: float) -> tuple[float, bool]:
-    """The error in percent and whether the figure is held.
+    """The error in percent and whether the figure is within tolerance.
 
     For `=` and `~` the error is 100 (simulated / published - 1); for a relation it is 0 inside and
     the distance to the nearer end, in percent of it, outside.

@@ -29,7 +29,7 @@ from raidlab.devices.files import write_file
 from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.results.bottleneck import latency_bound
 from raidlab.scenarios.results.endurance import COLUMNS, cautions, endurance
-from raidlab.scenarios.results.event_summary import fate, happened, whose
+from raidlab.scenarios.results.event_summary import integrity_summary, logged, whose
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import Interrupted, UnsavedError, simulate
 from raidlab.scenarios.studies.what_if import what_if as explain
@@ -154,7 +154,7 @@ def _show(result: Result, json: bool) -> None:
 
 def _show_events(result: Result) -> None:
     rows = []
-    for period in happened(result):
+    for period in logged(result):
         latency = period["latency_us"]
         rows.append(
             {
@@ -166,7 +166,7 @@ def _show_events(result: Result) -> None:
         )
     if rows:
         table(rows, f"What happened to {whose(result)}")
-    for line in fate(result):
+    for line in integrity_summary(result):
         print(line)
 
 

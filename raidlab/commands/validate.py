@@ -59,8 +59,8 @@ def validate(
 ) -> None:
     """Show every published figure beside its simulated value, with the error.
 
-    Exits with 1 if a figure is not held: within 10 % of a number from a table, 15 % of one in
-    words, inside a bound or range.
+    Exits with 1 if a figure is not within tolerance: within 10 % of a number from a table, 15 % of
+    one in words, inside a bound or range.
     """
     check_writable(html, markdown)
     chosen = read_published() if figures is None else read_figures(figures)

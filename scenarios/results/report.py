@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from raidlab.scenarios.results import charts
 from raidlab.scenarios.results.bottleneck import latency_bound
 from raidlab.scenarios.results.endurance import COLUMNS, cautions, endurance
-from raidlab.scenarios.results.event_summary import fate, happened, whose
+from raidlab.scenarios.results.event_summary import integrity_summary, logged, whose
 from raidlab.scenarios.results.result import Result, Row
 
 
@@ -61,9 +61,9 @@ def html_report(result: Result) -> str:
         worn=worn,
         worn_columns=COLUMNS,
         cautions=cautions(worn),
-        periods=happened(result),
+        periods=logged(result),
         whose="" if last is None else whose(result),
-        fate=fate(result),
+        fate=integrity_summary(result),
         sections=sections,
         written=json.dumps(result.written, indent=2, default=str),
     )

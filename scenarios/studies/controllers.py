@@ -1,8 +1,8 @@
 """Every controller of the catalogue under the same loads: rates over what is outstanding.
 
 Each controller has as many drives as its ports carry, up to the number asked for, in a RAID 0, so
-that what differs is the controller. Random loads go past a controller's cache, sequential ones use
-its read-ahead and write-back: the settings under which the 2013 report compares controllers.
+that what differs is the controller. Random loads go bypassing a controller's cache, sequential ones
+use its read-ahead and write-back: the settings under which the 2013 report compares controllers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from raidlab.devices.links import Interface
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Result
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, Profile
 from raidlab.scenarios.studies.levels import SmallWrites, per_write, small_write_cases
@@ -184,7 +184,7 @@ def compare_controllers(
     seed: int = 1,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: Store | None = None,
+    store: RunCache | None = None,
 ) -> Comparison:
     """Simulates every controller under every profile, at every number outstanding.
 
@@ -197,7 +197,7 @@ def compare_controllers(
         small_writes: True to compare levels as well, on those that have parity.
         seed: Of the random numbers.
         workers: Threads; the number of cores if None.
-        progress: Told after every run of the engine.
+        progress: Called after every run of the engine.
         store: Keeps finished runs if it is interrupted, and finds them again.
 
     Raises:

@@ -229,7 +229,7 @@ def test_what_the_data_cannot_tell_apart_is_said_to_be_so() -> None:
     assert a.like == "b" and b.like == "a"
     assert not a.identifiable and not unused.identifiable
     assert unused.value == pytest.approx(4.0, abs=0.5)
-    assert any("cannot be told from" in warning for warning in found.warnings)
+    assert any("cannot be distinguished from" in warning for warning in found.warnings)
 
 
 def test_what_is_known_to_one_side_only_is_not_identifiable() -> None:
@@ -329,7 +329,7 @@ def test_a_real_ssd_is_predicted_from_three_depths_of_one_job() -> None:
 
 
 def test_the_state_of_an_ssd_is_read_off_depth_one() -> None:
-    """Half of the reads come back without NAND: half of the drive held data."""
+    """Half of the reads come back without NAND: half of the drive contained data."""
     device = load_device(TEMPLATES / "ssd.toml").spec
     assert isinstance(device, DriveSpec)
     truth = Bench.of(device, host("ahci"), mapped=0.5)
@@ -346,7 +346,9 @@ def test_the_state_of_an_ssd_is_read_off_depth_one() -> None:
     assert estimate_mapped(full, [known], Effort()) is None
 
 
-def test_the_state_of_a_drive_is_told_by_all_points_whichever_are_compared(tmp_path: Path) -> None:
+def test_the_state_of_a_drive_is_reported_by_all_points_whichever_are_compared(
+    tmp_path: Path,
+) -> None:
     loads = [load("randread", depth) for depth in (1, 8)]
     device = load_device(TEMPLATES / "ssd.toml").spec
     assert isinstance(device, SsdSpec)

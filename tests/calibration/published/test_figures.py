@@ -152,7 +152,7 @@ def test_figures_of_drives_that_there_are_none_of(figures):
         list(published.figures_of_drives("p4800", rows))
 
 
-def test_every_fault_of_a_file_is_told(figures):
+def test_every_fault_of_a_file_is_reported(figures):
     with pytest.raises(SpecError) as caught:
         figures(
             {"relation": "!="},

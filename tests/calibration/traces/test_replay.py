@@ -63,7 +63,7 @@ def test_a_small_drive_by_hand(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         ("R Hit 5 1 100.0", "six words"),
         ("X Hit 5 1 100.0 1.0", "R or W"),
@@ -75,14 +75,14 @@ def test_a_small_drive_by_hand(tmp_path: Path) -> None:
     ],
 )
 def test_lines_at_fault_are_named_with_what_is_allowed(
-    tmp_path: Path, line: str, told: str
+    tmp_path: Path, line: str, reported: str
 ) -> None:
     trace = _trace(tmp_path, f"R Hit 1 1 1.0 1.0\n{line}\nnonsense\n")
     with pytest.raises(SpecError) as error:
         closed(trace)
     first, second = error.value.faults
     assert (first.key, first.value) == ("line 2", line)
-    assert told in first.allowed
+    assert reported in first.allowed
     assert second.key == "line 3"
 
 

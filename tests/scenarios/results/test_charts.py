@@ -10,8 +10,8 @@ from raidlab.scenarios.results.report import chart
 
 def test_a_logarithmic_axis_writes_every_number_out():
     axis = charts.latency([]).layout.yaxis
-    told = dict(zip(axis.tickvals, axis.ticktext, strict=True))
-    assert (told[0.5], told[5], told[2000]) == ("0.5", "5", "2,000")
+    reported = dict(zip(axis.tickvals, axis.ticktext, strict=True))
+    assert (reported[0.5], reported[5], reported[2000]) == ("0.5", "5", "2,000")
 
 
 def _row(outstanding, **more):
@@ -51,7 +51,7 @@ def _latencies(*values):
     return dict(zip(("mean", "p50", "p95", "p99", "p99_9"), values, strict=True))
 
 
-def test_one_point_s_percentiles_are_told_apart_by_their_markers():
+def test_one_point_s_percentiles_are_reported_apart_by_their_markers():
     traces = charts.latency([_row(8, latency_us=_latencies(*[329.4] * 5))]).data
     assert len({trace.marker.symbol for trace in traces}) == 5
 

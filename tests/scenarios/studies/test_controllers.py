@@ -112,9 +112,9 @@ def test_every_controller_of_the_catalogue_has_curves():
 def test_the_command_prints_one_document_and_refuses_what_is_no_controller(tmp_path):
     page = tmp_path / "controllers.html"
     asked = ["controllers", "--only", "lsi1064", "--profiles", "streaming", "--json"]
-    told = CliRunner().invoke(app, [*asked, "--html", str(page)])
-    assert told.exit_code == 0, told.output
-    document = json.loads(told.stdout)
+    reported = CliRunner().invoke(app, [*asked, "--html", str(page)])
+    assert reported.exit_code == 0, reported.output
+    document = json.loads(reported.stdout)
     assert [curve["count"] for curve in document["curves"]] == [4, 4]
     assert document["small_writes"] == []
     assert "http" not in page.read_text().split("<body>")[1].replace("http://www.w3.org", "")
