@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,16 @@ from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.fitting.loss import groups_of
 from raidlab.calibration.fitting.parameters import Kind
-from raidlab.calibration.fitting.stages import AFTER, FINE, Decision, Settings, Task, joint, settle
+from raidlab.calibration.fitting.stages import (
+    AFTER,
+    FINE,
+    Decision,
+    Settings,
+    Settled,
+    Task,
+    joint,
+    settle,
+)
 from raidlab.calibration.fitting.system import System
 from raidlab.calibration.fitting.train_split import missing, split
 from raidlab.calibration.fitting.uncertainty import Estimate
@@ -217,8 +226,7 @@ def calibrate(
         settings: What the user says of it.
         store: Keeps what is computed until the fit is done, so that it can go on if it is stopped.
         progress: Called with how many steps are done, and of how many: searches of parts, all
-            together
-            with their errors, the comparison.
+            together with their errors, the comparison.
 
     Raises:
         SpecError: Names that do not exist, points that say nothing of the kind.
@@ -231,14 +239,7 @@ def calibrate(
     chosen, others = split(measurement.points, settings.train)
     points = [measurement.points[index] for index in chosen]
     warnings = doubts + missing(measurement.points, settings.train) + too_little(points)
-    if kind.over_time and not any(point.timeline for point in points):
-        warnings.append(
-            f"no point says how its rate went over time, which says most of a {settings.kind}:"
-            " measure from its beginning on with fio's write_iops_log"
-        )
-    if kind.side and not any(getattr(point, kind.side) for point in points):
-        allowed = f"{kind.side}s among the points: a {settings.kind} shows in nothing else"
-        raise SpecError([Fault("rw", points[0].rw, allowed, (), points[0].file)])
+    warnings += _unsaid(kind, points)
     system = system_of(kind, settings)
     tree, sources = base_of(kind, settings, measurement.name, system)
     host = host_of(kind, settings, system)
@@ -259,32 +260,12 @@ def calibrate(
         checkpoint.forget()
     progress(settled.searches + 1, settled.searches + AFTER)
     model = settled.model
-    warnings += [decision.said() for decision in settled.decisions]
-    if settled.is_cut or found.is_cut:
-        warnings.append(
-            f"the time budget of {settings.budget_s:g} s ended the search early: another run, or"
-            " machine, may find other values (--budget)"
-        )
     bench = model.bench(found.place)
     ordered = [*chosen, *others]
     parts = ["train"] * len(chosen) + ["test"] * len(others)
     every = [measurement.points[index] for index in ordered]
     rows = compare(bench, every, _FINAL, parts=parts, workers=settings.workers)
-    off, unseen = (
-        summary([row for row in rows if row.part == part])["median_abs_error_pct"]
-        for part in ("train", "test")
-    )
-    if off > _FAR_PCT:
-        warnings.append(
-            f"the best fit is still {off:.0f} % off in the median:"
-            f" another kind of device than {kind.name}{_OTHERWISE}"
-        )
-    warnings += _unusual(kind, found)
-    if unseen is not None and unseen > _UNSEEN_PCT:
-        warnings.append(
-            f"the points that the fit has not seen are {unseen:.0f} % off in the median:"
-            f" the device has what no {kind.name} has{_OTHERWISE}"
-        )
+    warnings += [*_ended(settled, found, settings), *_far(kind, rows), *_unusual(kind, found)]
     groups = groups_of(points)
     left = _leave_out(model, found, points, groups, settings) if settings.leave_out else ()
     fitted, fitted_host, _ = model.files(found.place)
@@ -302,6 +283,50 @@ def calibrate(
         settled.decisions,
         (*warnings, *found.warnings, *extrapolated(points, every)),
     )
+
+
+def _unsaid(kind: Kind, points: Sequence[Point]) -> Iterator[str]:
+    """A warning of points without rates over time where a kind needs them.
+
+    Raises:
+        SpecError: No point shows the kind at all.
+    """
+    if kind.over_time and not any(point.timeline for point in points):
+        yield (
+            f"no point says how its rate went over time, which says most of a {kind.name}:"
+            " measure from its beginning on with fio's write_iops_log"
+        )
+    if kind.side and not any(getattr(point, kind.side) for point in points):
+        allowed = f"{kind.side}s among the points: a {kind.name} shows in nothing else"
+        raise SpecError([Fault("rw", points[0].rw, allowed, (), points[0].file)])
+
+
+def _ended(settled: Settled, found: Fit, settings: Settings) -> Iterator[str]:
+    """What was decided on the way, and that the time ran out."""
+    yield from (decision.said() for decision in settled.decisions)
+    if settled.is_cut or found.is_cut:
+        yield (
+            f"the time budget of {settings.budget_s:g} s ended the search early: another run, or"
+            " machine, may find other values (--budget)"
+        )
+
+
+def _far(kind: Kind, rows: Sequence[Compared]) -> Iterator[str]:
+    """Warnings of a fit that is far from the points that it has seen, or from the others."""
+    off, unseen = (
+        summary([row for row in rows if row.part == part])["median_abs_error_pct"]
+        for part in ("train", "test")
+    )
+    if off > _FAR_PCT:
+        yield (
+            f"the best fit is still {off:.0f} % off in the median:"
+            f" another kind of device than {kind.name}{_OTHERWISE}"
+        )
+    if unseen is not None and unseen > _UNSEEN_PCT:
+        yield (
+            f"the points that the fit has not seen are {unseen:.0f} % off in the median:"
+            f" the device has what no {kind.name} has{_OTHERWISE}"
+        )
 
 
 def _of_its_size(task: Task, tree: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from raidlab.calibration.fitting.bench import Effort
 from raidlab.calibration.fitting.checkpoint import Checkpoint
-from raidlab.calibration.fitting.fit import Fit, fit
+from raidlab.calibration.fitting.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.fit_model import FitModel, alone
 from raidlab.calibration.fitting.kinds import declared_for, that_apply
 from raidlab.calibration.fitting.loss import groups_of, residuals, robust, values
@@ -300,20 +300,21 @@ def joint(task: Task, settled: Settled, until: float) -> Fit:
     others = range(1, 1 + _RUNS) if task.kind.over_time else ()
     runs = [task.evaluator(model, replace(CAREFUL, seed=CAREFUL.seed + by)) for by in others]
     as_run = loosened(runs, settled.place, groups)
-    return fit(
-        model.parameters,
-        settled.start,
+    residuals = Residuals(
         as_run(task.evaluator(model)),
         groups,
+        careful=as_run(task.evaluator(model, CAREFUL)),
+        runs=[as_run(run) for run in runs],
+        few=_spanning(task.points, range(len(task.points)), _COMPARED),
+        feels=lambda parameter, at: feels(task.kind, parameter, task.points[at]),
+    )
+    schedule = Schedule(
         budget_s=max(1.0, until - time.monotonic()),
         seed=task.settings.seed,
         begin=settled.place,
         evaluated=settled.evaluations,
-        careful=as_run(task.evaluator(model, CAREFUL)),
-        few=_spanning(task.points, range(len(task.points)), _COMPARED),
-        feels=lambda parameter, at: feels(task.kind, parameter, task.points[at]),
-        runs=[as_run(run) for run in runs],
     )
+    return fit(model.parameters, settled.start, residuals, schedule)
 
 
 def feels(kind: Kind, parameter: Parameter, point: Point) -> bool:

@@ -173,14 +173,25 @@ def chosen_controllers(names: Sequence[str] = ()) -> list[ControllerSpec]:
     return [spec for spec in specs if isinstance(spec, ControllerSpec)]
 
 
+@dataclass(frozen=True)
+class Setup:
+    """What stands behind each controller, and what is asked of it."""
+
+    kinds: Sequence[str] = tuple(DRIVES)
+    """Keys of `DRIVES`."""
+    drives: int = 8
+    """Behind each controller, as far as its ports carry them."""
+    outstanding: Sequence[int] = OUTSTANDING
+    """I/Os in flight (queue depths)."""
+    small_writes: bool = True
+    """True to compare levels as well, on controllers that have parity."""
+
+
 def compare_controllers(
     controllers: Sequence[ControllerSpec],
     profiles: Sequence[Profile] = get_args(Profile),
+    setup: Setup = Setup(),
     *,
-    kinds: Sequence[str] = tuple(DRIVES),
-    drives: int = 8,
-    outstanding: Sequence[int] = OUTSTANDING,
-    small_writes: bool = True,
     seed: int = 1,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -191,10 +202,7 @@ def compare_controllers(
     Args:
         controllers: Which, of those that have RAID 0.
         profiles: Which loads.
-        kinds: Keys of `DRIVES`.
-        drives: Behind each controller, as far as its ports carry them.
-        outstanding: I/Os in flight.
-        small_writes: True to compare levels as well, on those that have parity.
+        setup: Drives, queue depths, and whether levels are compared.
         seed: Of the random numbers.
         workers: Threads; the number of cores if None.
         progress: Called after every run of the engine.
@@ -204,9 +212,9 @@ def compare_controllers(
         SpecError: A controller, drives and loads do not fit together.
         KeyboardInterrupt: Ctrl-C.
     """
-    cases = list(_cases(controllers, profiles, kinds, drives))
-    levels = list(small_write_cases(controllers, drives)) if small_writes else []
-    scenarios = [case.scenario(outstanding) for case in cases]
+    cases = list(_cases(controllers, profiles, setup.kinds, setup.drives))
+    levels = list(small_write_cases(controllers, setup.drives)) if setup.small_writes else []
+    scenarios = [case.scenario(setup.outstanding) for case in cases]
     results = list(
         results_of(
             scenarios + [case.scenario() for case in levels],
@@ -218,7 +226,7 @@ def compare_controllers(
     )
     curves = [case.curve(result) for case, result in zip(cases, results, strict=False)]
     return Comparison(
-        drives=drives,
+        drives=setup.drives,
         curves=tuple(curve for curve in curves if curve.controller),
         alone=tuple(curve for curve in curves if not curve.controller),
         small_writes=tuple(per_write(levels, results[len(cases) :])),

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from raidlab.cli import app
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
-from raidlab.scenarios.studies.controllers import chosen_controllers, compare_controllers
+from raidlab.scenarios.studies.controllers import Setup, chosen_controllers, compare_controllers
 from raidlab.scenarios.studies.controllers_report import controllers_report, lines
 from raidlab.scenarios.studies.levels import IOS_PER_WRITE
 
@@ -19,8 +19,7 @@ def disks():
     return compare_controllers(
         chosen_controllers(["lsi1068", "lsi2008", "lsi2108"]),
         ["database", "file-server"],
-        kinds=["hdd"],
-        outstanding=(16, 32, 64, 256),
+        Setup(kinds=["hdd"], outstanding=(16, 32, 64, 256)),
     )
 
 
@@ -56,8 +55,7 @@ def test_eight_ssds_behind_an_lsi2208_give_eight_times_one():
     found = compare_controllers(
         chosen_controllers(["lsi2208-1g-3.0"]),
         ["database", "file-server", "file-copy"],
-        kinds=["ssd"],
-        outstanding=(64, 512),
+        Setup(kinds=["ssd"], outstanding=(64, 512)),
     )
     for curve, alone in zip(found.curves, found.alone, strict=True):
         assert curve.iops[-1] / max(alone.iops) == pytest.approx(8, rel=0.1)
@@ -90,8 +88,7 @@ def test_controllers_that_cannot_be_told_apart_share_a_line():
     found = compare_controllers(
         chosen_controllers(["lsi1068", "lsi2208-1g-3.0", "lsi2208-512-3.0"]),
         ["streaming"],
-        kinds=["hdd"],
-        outstanding=(64,),
+        Setup(kinds=["hdd"], outstanding=(64,)),
     )
     drawn = [line.names for line in lines(found.curves)]
     assert sorted(drawn) == [("lsi1068",), ("lsi2208-1g-3.0", "lsi2208-512-3.0")]
@@ -100,7 +97,7 @@ def test_controllers_that_cannot_be_told_apart_share_a_line():
 
 def test_every_controller_of_the_catalogue_has_curves():
     found = compare_controllers(
-        chosen_controllers(), ["streaming"], outstanding=(1,), small_writes=False
+        chosen_controllers(), ["streaming"], Setup(outstanding=(1,), small_writes=False)
     )
     assert len(found.curves) == 2 * len(chosen_controllers()) == 26
     counts = {curve.controller: (curve.count, curve.drive) for curve in found.curves}
