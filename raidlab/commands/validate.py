@@ -108,6 +108,7 @@ def _show(validation: Validation) -> None:
     ]
     table(rows)
     summary = validation.summary()
+    del summary["numbers"], summary["bounds"]
     for use, group in summary.pop("by_use").items():
         print(f"{use}: {_line(group)}")
     print(_line(summary))

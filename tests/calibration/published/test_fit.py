@@ -57,7 +57,7 @@ def test_figures_of_one_drive_are_fitted_and_arrays_are_predicted():
     assert use_of(figures["iodrive-001"]) == "fitted"
     assert use_of(figures["iodrive-121"]) == "predicted"
     assert use_of(figures["p3700-099"]) == "predicted", "a bound of a larger model"
-    assert use_of(figures["p3700-072"]) == "by hand"
+    assert use_of(figures["p3700-072"]) == "chosen in view"
 
 
 class Known(Bench):
