@@ -131,6 +131,9 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
     context = detail.get("ctx", {})
     match detail["type"]:
         case "extra_forbidden":
+            now = _renamed_at(model, loc[:-1]).get(str(loc[-1]))
+            if now is not None:
+                return Fault(key, None, f"is named {now} now")
             known = sorted(_keys_at(model, loc[:-1]))
             return Fault(key, None, f"unknown key; known are {', '.join(known)}", known)
         case "missing":
@@ -164,6 +167,19 @@ def _literals(expected: str) -> list[str]:
 
 def _keys_at(model: type[BaseModel], loc: Sequence[int | str]) -> set[str]:
     """The keys that models of `model` may have at `loc`."""
+    return {name for inner in _models_at(model, loc) for name in inner.model_fields}
+
+
+def _renamed_at(model: type[BaseModel], loc: Sequence[int | str]) -> dict[str, str]:
+    """The keys at `loc` that have another name now, and that name."""
+    found: dict[str, str] = {}
+    for inner in _models_at(model, loc):
+        found |= getattr(inner, "renamed", {})
+    return found
+
+
+def _models_at(model: type[BaseModel], loc: Sequence[int | str]) -> list[type[BaseModel]]:
+    """The models that may stand at `loc` of `model`."""
     at: list[Any] = [model]
     for part in loc:
         if isinstance(part, int):
@@ -173,7 +189,7 @@ def _keys_at(model: type[BaseModel], loc: Sequence[int | str]) -> set[str]:
             for inner in _models(at)
             if part in inner.model_fields
         ]
-    return {name for inner in _models(at) for name in inner.model_fields}
+    return list(_models(at))
 
 
 def _models(annotations: Iterable[Any]) -> Iterator[type[BaseModel]]:

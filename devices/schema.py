@@ -29,6 +29,9 @@ class Table(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Keys that have another name now: refused, with it."""
+
     def faults(self) -> Iterator[Fault]:
         """Faults that only several fields together show; keys relative to this table."""
         yield from ()

@@ -1,4 +1,4 @@
-"""Solid-state drives: NAND, translation, garbage collection, buffer, firmware, heat, endurance.
+"""Solid-state drives: NAND, translation, collection, buffer, firmware, temperature, endurance.
 
 The models behind the keys are described in docs/models/ssd.md.
 """
@@ -12,8 +12,8 @@ from pydantic import Field
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
-from raidlab.devices.ssd_heat import Heat
 from raidlab.devices.ssd_nand import WORKING_BLOCKS, Nand
+from raidlab.devices.ssd_thermal import Thermal
 from raidlab.devices.units import Duration, Frequency, Rate, Share, Size
 
 _LEVELLING_NEEDS = 6
@@ -102,9 +102,11 @@ class Firmware(Table):
     """Core time of a command whose piece of the map (1024 mapping units) is not looked up yet: it
     goes on with no stream, and the last of its kind ended in another piece: a look-up
     from the root of a tree."""
-    turn: Duration | None = None
+    turnaround: Duration | None = None
     """What a change from writing to reading takes on a drive that serves reads and writes in
-    turns; left out for one that serves them side by side."""
+    alternate batches; left out for one that serves them side by side."""
+
+    renamed: ClassVar[Mapping[str, str]] = {"turn": "turnaround"}
 
     def faults(self) -> Iterator[Fault]:
         """Work behind the NAND on several cores, batches of moves that cost nothing."""
@@ -135,7 +137,7 @@ class Firmware(Table):
             "finish_unit_ns": round(self.finish_unit * scale),
             "lookup_unit_ns": round(self.lookup_unit * scale),
             "descent_ns": round(self.descent * scale),
-            "turn_ns": self.turn,
+            "turn_ns": self.turnaround,
         }
 
 
@@ -175,6 +177,7 @@ class Compression(Table):
 class SsdSpec(DriveSpec):
     """`kind = "ssd"`."""
 
+    renamed: ClassVar[Mapping[str, str]] = {"heat": "thermal"}
     options: ClassVar[frozenset[str]] = frozenset(
         {"write_cache", "format", "cooling", "compressible", "history", "snapshot", "clock"}
     )
@@ -197,7 +200,7 @@ class SsdSpec(DriveSpec):
     prefetch: Prefetch | None = None
     map_cache: MapCache | None = None
     compression: Compression | None = None
-    heat: Heat | None = None
+    thermal: Thermal | None = None
 
     def faults(self) -> Iterator[Fault]:
         """A unit that does not fit the pages, more usable than raw capacity."""
@@ -240,8 +243,10 @@ class SsdSpec(DriveSpec):
         if cache.size >= whole:
             allowed = f"less than the {whole} B of the whole map; else leave [map_cache] out"
             yield Fault("map_cache.size", f"{cache.size} B", allowed)
-        if self.firmware.turn is not None:
-            allowed = "left out beside firmware.turn: such a drive's map is in the host's memory"
+        if self.firmware.turnaround is not None:
+            allowed = (
+                "left out beside firmware.turnaround: such a drive's map is in the host's memory"
+            )
             yield Fault("map_cache", None, allowed)
 
     @property
@@ -286,7 +291,7 @@ class SsdSpec(DriveSpec):
             yield Fault(
                 "format", options.format, _one_of("a format", self.formats), tuple(self.formats)
             )
-        coolings = {} if self.heat is None else self.heat.cooling
+        coolings = {} if self.thermal is None else self.thermal.cooling
         if options.cooling is not None and options.cooling not in coolings:
             yield Fault(
                 "cooling", options.cooling, _one_of("a condition", coolings), tuple(coolings)
@@ -358,8 +363,8 @@ class SsdSpec(DriveSpec):
                 "shortest_match": self.compression.shortest_match,
                 "bytes_per_s": self.compression.rate or 0,
             }
-        if self.heat is not None:
-            plan["heat"] = self._heat(self.heat, options)
+        if self.thermal is not None:
+            plan["heat"] = self._thermal(self.thermal, options)
         if options.compressible is not None:
             plan["compressible"] = options.compressible
         if options.history:
@@ -368,10 +373,10 @@ class SsdSpec(DriveSpec):
             plan["snapshot"] = options.snapshot
         return plan
 
-    def _heat(self, heat: Heat, options: DriveOptions) -> dict[str, Any]:
-        name = options.cooling or next(iter(heat.cooling))
-        cooling = heat.cooling[name]
-        capacity, interval = heat.capacity, heat.interval
+    def _thermal(self, thermal: Thermal, options: DriveOptions) -> dict[str, Any]:
+        name = options.cooling or next(iter(thermal.cooling))
+        cooling = thermal.cooling[name]
+        capacity, interval = thermal.capacity, thermal.interval
         if options.history:
             # A drive in use is warm, but its time constant is minutes: with less heat capacity
             # it comes to the same balance within the run's warm-up. It heats faster, too, and
@@ -382,13 +387,13 @@ class SsdSpec(DriveSpec):
             "ambient_c": cooling.ambient,
             "resistance_k_per_w": cooling.resistance,
             "capacity_j_per_k": capacity,
-            "idle_w": heat.idle,
-            "read_nj": heat.read * 1e9,
-            "program_nj": heat.program * 1e9,
-            "erase_nj": heat.erase * 1e9,
-            "byte_nj": heat.byte,
-            "steps": [{"above_c": step.above, "speed": step.speed} for step in heat.step],
-            "hysteresis_k": heat.hysteresis,
+            "idle_w": thermal.idle,
+            "read_nj": thermal.read * 1e9,
+            "program_nj": thermal.program * 1e9,
+            "erase_nj": thermal.erase * 1e9,
+            "byte_nj": thermal.byte,
+            "steps": [{"above_c": step.above, "speed": step.speed} for step in thermal.step],
+            "hysteresis_k": thermal.hysteresis,
             "interval_ns": interval,
         }
 

@@ -237,16 +237,25 @@ def changed(path: Path, folder: Path, *changes: tuple[str, str]) -> SpecError:
     return caught.value
 
 
+def test_keys_of_old_are_refused_with_their_new_names(tmp_path: Path) -> None:
+    sheet = SPECS / "ssd" / "p3700-800.toml"
+    turned = ("[firmware]", '[firmware]\nturn = "50 us"')
+    error = changed(sheet, tmp_path, ("[thermal]", "[heat]"), turned)
+    reported = {fault.key: fault.allowed for fault in error.faults}
+    assert reported["heat"] == "is named thermal now"
+    assert reported["firmware.turn"] == "is named turnaround now"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "key"),
     [
         ('capacity = "800 GB"', 'capacity = "2 TB"', "capacity"),
         ("reserved_blocks = 250", "reserved_blocks = 1023", "nand.reserved_blocks"),
         ('cell = "mlc"', 'cell = "slc"', "nand.program"),
-        ('above = "68 degC"', 'above = "20 degC"', "heat.step.0.above"),
-        ('ambient = "30 degC"', 'ambient = "-400 degC"', "heat.cooling.normal.ambient"),
-        ('hysteresis = "2 K"', 'hysteresis = "-2 K"', "heat.hysteresis"),
-        ("speed = 0.4", "speed = 0.9", "heat.step.1.speed"),
+        ('above = "68 degC"', 'above = "20 degC"', "thermal.step.0.above"),
+        ('ambient = "30 degC"', 'ambient = "-400 degC"', "thermal.cooling.normal.ambient"),
+        ('hysteresis = "2 K"', 'hysteresis = "-2 K"', "thermal.hysteresis"),
+        ("speed = 0.4", "speed = 0.9", "thermal.step.1.speed"),
         ('size = "64 MiB"', 'size = "4 KiB"', "buffer.size"),
     ],
 )

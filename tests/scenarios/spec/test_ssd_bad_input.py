@@ -49,9 +49,9 @@ def run(folder: Path, *options: str, model="mine.toml", load="", run="") -> tupl
         ('unit = "4 KiB"', 'unit = "64 KiB"', "mapping_unit", "a multiple of 512 B, at most 32768"),
         ('page = "16 KiB"', 'page = "16 KiB"\nparity_stripe = 73', "nand.parity_stripe", "to 72"),
         ('page = "16 KiB"', 'page = "16 KiB"\nparity_stripe = 1', "nand.parity_stripe", "2 to 72"),
-        ('above = "68 degC"', 'above = "29 degC"', "heat.step.0.above", "ambient 30 degC"),
-        ('above = "68 degC"', 'above = "37 degC"', "heat.step.0.above", "when it is idle"),
-        ('above = "69.5 degC"', 'above = "60 degC"', "heat.step", "from the lowest"),
+        ('above = "68 degC"', 'above = "29 degC"', "thermal.step.0.above", "ambient 30 degC"),
+        ('above = "68 degC"', 'above = "37 degC"', "thermal.step.0.above", "when it is idle"),
+        ('above = "69.5 degC"', 'above = "60 degC"', "thermal.step", "from the lowest"),
     ],
 )
 def test_a_drive_that_cannot_be_is_refused_by_key(tmp_path, old, new, key, words):

@@ -1,4 +1,4 @@
-"""Heat of a solid-state drive: what activity costs, where the drive sits, throttling."""
+"""Temperature of a solid-state drive: what activity costs, where the drive sits, throttling."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from raidlab.devices.units import (
 
 
 class ThrottleStep(Table):
-    """`[[heat.step]]`."""
+    """`[[thermal.step]]`."""
 
     above: Temperature
     """Takes effect at this temperature."""
@@ -31,15 +31,15 @@ class ThrottleStep(Table):
 
 
 class Cooling(Table):
-    """`[heat.cooling.NAME]`: where the drive sits."""
+    """`[thermal.cooling.NAME]`: where the drive sits."""
 
     ambient: Temperature
     resistance: ThermalResistance = Field(gt=0)
     """Drive to air."""
 
 
-class Heat(Table):
-    """`[heat]`: power by activity, one thermal mass, throttling."""
+class Thermal(Table):
+    """`[thermal]`: power by activity, one thermal mass, throttling."""
 
     capacity: HeatCapacity = Field(gt=0)
     idle: Power
@@ -69,7 +69,7 @@ class Heat(Table):
                 allowed = f"at most {cooler.speed:g}, that of the cooler step before it"
                 yield Fault(f"step.{at}.speed", hotter.speed, allowed)
         if not self.cooling:
-            yield Fault("cooling", None, "at least one condition: [heat.cooling.normal]")
+            yield Fault("cooling", None, "at least one condition: [thermal.cooling.normal]")
         for name, cooling in self.cooling.items():
             for at, step in enumerate(self.step):
                 if step.above <= cooling.ambient:
