@@ -34,11 +34,11 @@ def main() -> None:
     use(sys.argv[1])
     import speed
 
-    from raidlab.scenarios import system
+    from raidlab.scenarios.planning import scenario as system
 
     for line in speed.LINES:
         speed.native(speed.plan_of(line, line.ios // SHARE))
-    for path in sorted(Path(system.__file__).parent.glob("library/*.toml")):
+    for path in sorted(Path(system.__file__).parents[1].glob("library/*.toml")):
         plan = system.load_scenario(path).plan(0, 0)
         speed.native(json.dumps(plan | {"max_ios": SCENARIO_IOS}))
 

@@ -1,5 +1,5 @@
 """Measured against simulated."""
 
-from raidlab.calibration.bundle import Bundle, load_bundle
+from raidlab.calibration.measurements.bundle import Bundle, load_bundle
 
 __all__ = ["Bundle", "load_bundle"]

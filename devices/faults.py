@@ -67,12 +67,12 @@ class SpecError(ValueError):
 
 @dataclass
 class Faults:
-    """Collects faults on the way, to tell them all at the end."""
+    """Collects faults, to report them all at the end."""
 
     file: str = ""
     found: list[Fault] = field(default_factory=list)
     written: Mapping[str, Any] = field(default_factory=dict)
-    """The file's tree: a value is told as it stands there, units and all."""
+    """The file's tree: a value is reported as it stands there, units and all."""
 
     def add(self, key: str, value: Any, allowed: str, choices: Iterable[str] = ()) -> None:
         """Notes a fault at `key`."""
@@ -86,7 +86,7 @@ class Faults:
             file = fault.file or self.file
             self.found.append(replace(fault, key=key, value=value, file=file))
 
-    def told(self, key: str) -> bool:
+    def has(self, key: str) -> bool:
         """True if there is a fault at `key` or below it."""
         return any(f"{fault.key}.".startswith(f"{key}.") for fault in self.found)
 
@@ -96,7 +96,7 @@ class Faults:
         return at if value is not None and isinstance(at, str | int | float) else value
 
     def raise_if_any(self) -> None:
-        """Tells what was found.
+        """Reports what was found.
 
         Raises:
             SpecError: Anything was.

@@ -219,11 +219,11 @@ class SsdSpec(DriveSpec):
             yield Fault("collection.wear_gap", gap, allowed)
 
     def _capacity_faults(self) -> Iterator[Fault]:
-        room = self._room()
+        space = self._space()
         for name, size in {"": self.capacity, **self.formats}.items():
-            if size > room:
+            if size > space:
                 key = f"formats.{name}" if name else "capacity"
-                yield Fault(key, f"{size} B", self._allowed(room))
+                yield Fault(key, f"{size} B", self._allowed(space))
 
     def _map_cache_faults(self) -> Iterator[Fault]:
         cache = self.map_cache
@@ -245,11 +245,11 @@ class SsdSpec(DriveSpec):
             yield Fault("map_cache", None, allowed)
 
     @property
-    def _kept_free(self) -> int:
+    def _reserved_blocks(self) -> int:
         """Blocks of each die that never hold data."""
         return WORKING_BLOCKS + self.collection.start_free_blocks
 
-    def _room(self) -> int:
+    def _space(self) -> int:
         """Bytes that can be addressed at most: free blocks of each die taken off."""
         nand = self.nand
         dies = nand.channels * nand.dies_per_channel
@@ -259,14 +259,16 @@ class SsdSpec(DriveSpec):
         if self.compression is not None:
             units = (page_set + self.mapping_unit // 2) // self.mapping_unit
         blocks = max(0, nand.data_bytes // (dies * nand.pages_per_block * page_set))
-        spare = max(0, blocks - self._kept_free)
+        spare = max(0, blocks - self._reserved_blocks)
         return dies * spare * nand.pages_per_block * units * self.mapping_unit
 
-    def _allowed(self, room: int) -> str:
-        kept = f"{self._kept_free} blocks of each die are kept free for garbage collection"
-        if room == 0:
-            return f"a drive with more blocks: no block is left for data, since {kept}"
-        return f"at most {room} B: the NAND has {self.nand.raw_bytes} B, and {kept}"
+    def _allowed(self, space: int) -> str:
+        reserved = (
+            f"{self._reserved_blocks} blocks of each die are kept free for garbage collection"
+        )
+        if space == 0:
+            return f"a drive with more blocks: no block is left for data, since {reserved}"
+        return f"at most {space} B: the NAND has {self.nand.raw_bytes} B, and {reserved}"
 
     def _rated_host_bytes(self) -> int:
         """Bytes that the data sheet lets a host write; 0 if it says nothing."""
@@ -295,7 +297,7 @@ class SsdSpec(DriveSpec):
         return self.capacity if options.format is None else self.formats[options.format]
 
     def volatile(self, options: DriveOptions) -> bool:
-        """True if it tells a write to be complete while only memory has it that forgets."""
+        """True if it acknowledges a write while only memory has it that forgets."""
         return not self.buffer.protected and options.write_cache is not False
 
     def to_plan(self, options: DriveOptions) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from raidlab.calibration.kinds import KINDS
-from raidlab.calibration.measurement import load_measurement
-from raidlab.calibration.parameters import Choice
+from raidlab.calibration.fitting.kinds import KINDS
+from raidlab.calibration.fitting.parameters import Choice
+from raidlab.calibration.measurements.measurement import load_measurement
 from raidlab.commands.common import (
     Json,
     Seed,
@@ -27,7 +27,7 @@ from raidlab.devices.files import write_file
 from raidlab.devices.units import DURATION
 
 if TYPE_CHECKING:
-    from raidlab.calibration.calibrate import Calibration
+    from raidlab.calibration.fitting.calibrate import Calibration
 
 
 @command
@@ -97,10 +97,10 @@ def calibrate(
     """Fit a device to a measurement, with errors, and predict what the fit has not seen."""
     import os
 
-    from raidlab.calibration.calibrate import calibrate as fit_device
-    from raidlab.calibration.posterior import device_files
-    from raidlab.calibration.posterior import document as posterior_of
-    from raidlab.calibration.staging import Settings
+    from raidlab.calibration.fitting.calibrate import calibrate as fit_device
+    from raidlab.calibration.fitting.posterior import device_files
+    from raidlab.calibration.fitting.posterior import document as posterior_of
+    from raidlab.calibration.fitting.stages import Settings
 
     check_writable(out, host_out, report)
     settings = Settings(
@@ -136,7 +136,7 @@ def calibrate(
         for number, text in enumerate(device_files(result, posterior), 1):
             write_file(draws / f"{result.tree['name']}-{number:03}.toml", text)
     if report is not None:
-        from raidlab.calibration.calibration_report import html_calibration
+        from raidlab.calibration.fitting.report import html_calibration
 
         write_file(report, html_calibration(result))
     if json:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from raidlab.calibration import virtual_fio
-from raidlab.calibration.collect import collect as become_collector
+from raidlab.calibration.fio import virtual as virtual_fio
+from raidlab.calibration.measurements.collect import collect as become_collector
 from raidlab.commands.common import OwnSeed, command, path
 
 PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}

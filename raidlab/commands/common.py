@@ -16,10 +16,10 @@ import typer
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import unwritable, why_unwritable, write_file
-from raidlab.scenarios.store import Store, default_path
+from raidlab.scenarios.running.run_cache import RunCache, default_path
 
 if TYPE_CHECKING:
-    from raidlab.calibration.measurement import Measurement
+    from raidlab.calibration.measurements.measurement import Measurement
 
 DONE, DOES_NOT_HOLD, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -206,17 +206,17 @@ def percents(option: str, text: str, allowed: str, fits: Callable[[float], bool]
     return shares
 
 
-def unfinished(stack: ExitStack) -> Store | None:
+def unfinished(stack: ExitStack) -> RunCache | None:
     """The store of unfinished runs, closed with `stack`; None, and a warning, without one."""
     try:
-        return stack.enter_context(Store(default_path()))
+        return stack.enter_context(RunCache(default_path()))
     except (OSError, sqlite3.Error) as error:
         say(f"warning: {default_path()}: {error}; an interrupted run will begin again")
         return None
 
 
 @contextmanager
-def resumable(what: str) -> Iterator[tuple[Callable[[int, int], None], Store | None]]:
+def resumable(what: str) -> Iterator[tuple[Callable[[int, int], None], RunCache | None]]:
     """Progress and the store of unfinished runs, for work that the same command goes on with."""
     with ExitStack() as stack:
         store = unfinished(stack)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from raidlab.calibration.measurement import load_measurement
-from raidlab.calibration.select import split
+from raidlab.calibration.fitting.train_split import split
+from raidlab.calibration.measurements.measurement import load_measurement
 from raidlab.commands.common import (
     Html,
     Json,
@@ -30,8 +30,8 @@ from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
 
 if TYPE_CHECKING:
-    from raidlab.calibration.bench import Bench
-    from raidlab.calibration.compare import Compared
+    from raidlab.calibration.fitting.bench import Bench
+    from raidlab.calibration.fitting.compare import Compared
 
 
 @command
@@ -59,7 +59,7 @@ def compare(
             "--mapped",
             min=0,
             max=1,
-            help="Share of an SSD that held data; estimated from depth 1 if left out.",
+            help="Share of an SSD that contained data; estimated from depth 1 if left out.",
         ),
     ] = None,
     html: Html = None,
@@ -71,10 +71,10 @@ def compare(
     workers: Workers = None,
 ) -> None:
     """Simulate every measured point and show both."""
-    from raidlab.calibration.bench import Effort
-    from raidlab.calibration.compare import compare as lay_side_by_side
-    from raidlab.calibration.compare import estimate_mapped, summary
-    from raidlab.calibration.sanity import possible
+    from raidlab.calibration.fitting.bench import Effort
+    from raidlab.calibration.fitting.compare import compare as lay_side_by_side
+    from raidlab.calibration.fitting.compare import estimate_mapped, summary
+    from raidlab.calibration.measurements.sanity import possible
 
     if html is not None and report is not None:
         raise SpecError([Fault("--report", str(report), "the same as --html: one of them")])
@@ -93,18 +93,18 @@ def compare(
         what = "the scenario's load" if scenario else "the drive"
         notes.append(f"{larger} of the points loaded more than {what} has: it is loaded wholly")
     if mapped is None:
-        # Whichever points are compared, one with a single read outstanding tells the state.
+        # Whichever points are compared, one with a single read outstanding shows the state.
         estimated = estimate_mapped(bench, measured.points, effort)
         unknown = bench.device["kind"] == "ssd" and any(point.state is None for point in points)
         if estimated is not None and estimated[0] < 1.0:
             notes.append(
-                f"the drive's state is not known: {estimated[0]:.0%} of it held data, going by"
+                f"the drive's state is not known: {estimated[0]:.0%} of it contained data, going by"
                 f" {estimated[1].label()}"
             )
         elif estimated is None and unknown:
             notes.append(
-                "the drive's state is not known, and no read with one outstanding tells it: all of"
-                " it is taken to have held data (--mapped)"
+                "the drive's state is not known, and no read with one outstanding shows it: all of"
+                " it is taken to have contained data (--mapped)"
             )
         mapped = 1.0 if estimated is None else estimated[0]
     bench = replace(bench, mapped=mapped)
@@ -112,7 +112,7 @@ def compare(
         rows = lay_side_by_side(bench, points, effort, workers=threads, progress=tell)
     page = html or report
     if page is not None:
-        from raidlab.calibration.calibration_report import html_comparison
+        from raidlab.calibration.fitting.report import html_comparison
 
         system = scenario or f"{bench.drive.name} behind {bench.host.name}"
         title = f"{measured.name} and {system}"
@@ -133,7 +133,7 @@ def compare(
 
 
 def _bench(device: str, host: str, scenario: str) -> Bench:
-    from raidlab.calibration.bench import Bench
+    from raidlab.calibration.fitting.bench import Bench
     from raidlab.devices.catalogue import find_for
 
     if bool(device) == bool(scenario):
@@ -153,13 +153,13 @@ def _bench(device: str, host: str, scenario: str) -> Bench:
 
 def _of_scenario(path: str) -> Bench:
     """The bench of a scenario of one drive on the host."""
-    from raidlab.calibration.scenario_bench import bench_of_scenario
+    from raidlab.calibration.fitting.scenario_bench import bench_of_scenario
 
     return bench_of_scenario(path)
 
 
 def _show(rows: list[Compared]) -> None:
-    from raidlab.calibration.compare import summary
+    from raidlab.calibration.fitting.compare import summary
 
     table(
         [

@@ -38,7 +38,7 @@ def compression(
 
     A drive is loaded with random and sequential reads and writes; a scenario with its own loads.
     """
-    from raidlab.scenarios.compression import compressions
+    from raidlab.scenarios.studies.compression import compressions
 
     allowed = 'percent from 0 to 100, with commas, such as "0,50,98"'
     wanted = sorted(set(percents("--shares", shares, allowed, lambda share: 0 <= share <= 1)))
@@ -60,7 +60,7 @@ def compression(
     ]
 
     def page() -> str:
-        from raidlab.scenarios.compression_report import compression_report
+        from raidlab.scenarios.studies.compression_report import compression_report
 
         return compression_report(found)
 

@@ -18,10 +18,10 @@ from raidlab.commands.common import (
     table,
 )
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.scenarios.loads import PROFILES, Profile
+from raidlab.scenarios.spec.loads import PROFILES, Profile
 
 if TYPE_CHECKING:
-    from raidlab.scenarios.controllers import Comparison
+    from raidlab.scenarios.studies.controllers import Comparison
 
 
 @command
@@ -45,18 +45,24 @@ def controllers(
 
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
-    from raidlab.scenarios.controllers import chosen_controllers, compare_controllers
+    from raidlab.scenarios.studies.controllers import Setup, chosen_controllers, compare_controllers
 
     loads = _profiles(profiles)
     chosen = chosen_controllers([name.strip() for name in only.split(",") if name.strip()])
     check_writable(html)
     with resumable("controllers") as (tell, store):
         found = compare_controllers(
-            chosen, loads, drives=drives, seed=seed, workers=workers, progress=tell, store=store
+            chosen,
+            loads,
+            Setup(drives=drives),
+            seed=seed,
+            workers=workers,
+            progress=tell,
+            store=store,
         )
 
     def page() -> str:
-        from raidlab.scenarios.controllers_report import controllers_report
+        from raidlab.scenarios.studies.controllers_report import controllers_report
 
         return controllers_report(found)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from raidlab.calibration.disksim import import_disksim
+from raidlab.calibration.disksim.drive import import_disksim
 from raidlab.commands.common import Json, command, path, say
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.faults import Fault, SpecError

@@ -28,7 +28,7 @@ def fio_results(
     json: Json = False,
 ) -> None:
     """Make a measurement of fio's output; says what was skipped and why."""
-    from raidlab.calibration.fio_json import import_fio
+    from raidlab.calibration.fio.results import import_fio
 
     check_writable(out)
     measurement = import_fio(paths, name)

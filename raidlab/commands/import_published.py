@@ -21,7 +21,7 @@ from raidlab.commands.common import (
 @command
 def published(
     path: Annotated[
-        Path, typer.Argument(help="Figures, as docs/files/published.md tells.", parser=path)
+        Path, typer.Argument(help="Figures, as docs/files/published.md says.", parser=path)
     ],
     drive: Annotated[str, typer.Option("--drive", help="Whose figures: as in their column.")],
     out: MeasurementOut,
@@ -29,7 +29,7 @@ def published(
     json: Json = False,
 ) -> None:
     """Make a measurement of published rates of a drive on its own."""
-    from raidlab.calibration.published_points import measurement_of
+    from raidlab.calibration.published.points import measurement_of
 
     check_writable(out)
     keep_measurement(measurement_of(path, drive, name), out, json)

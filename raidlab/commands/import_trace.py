@@ -32,8 +32,8 @@ def trace(
     json: Json = False,
 ) -> None:
     """Make a measurement of a trace: a point for each direction, size, order and depth."""
-    from raidlab.calibration.trace_formats import read_trace
-    from raidlab.calibration.trace_points import measurement_of
+    from raidlab.calibration.traces.formats import read_trace
+    from raidlab.calibration.traces.points import measurement_of
 
     check_writable(out)
     read = read_trace(path, format, columns=columns, unit=unit)

@@ -43,7 +43,7 @@ def rebuild(
 
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
-    from raidlab.scenarios.rebuild import PHASES, rebuilds
+    from raidlab.scenarios.studies.rebuild import PHASES, rebuilds
 
     allowed = 'percent above 0, at most 100, with commas, such as "10,30,100"'
     wanted = percents("--rates", rates, allowed, lambda rate: 0 < rate <= 1)
@@ -63,7 +63,7 @@ def rebuild(
         rows.append(row)
 
     def page() -> str:
-        from raidlab.scenarios.rebuild_report import rebuild_report
+        from raidlab.scenarios.studies.rebuild_report import rebuild_report
 
         return rebuild_report(found)
 

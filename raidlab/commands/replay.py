@@ -21,10 +21,10 @@ from raidlab.commands.common import (
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec
-from raidlab.scenarios.system import load_scenario
+from raidlab.scenarios.planning.scenario import load_scenario
 
 if TYPE_CHECKING:
-    from raidlab.calibration.replay import Target
+    from raidlab.calibration.traces.replay import Target
 
 FORMATS = (
     "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
@@ -59,8 +59,8 @@ def replay(
     json: Json = False,
 ) -> None:
     """Replay a trace and compare response times with the measured ones, where there are any."""
-    from raidlab.calibration.replay import replay as run
-    from raidlab.calibration.trace_formats import read_trace
+    from raidlab.calibration.traces.formats import read_trace
+    from raidlab.calibration.traces.replay import replay as run
 
     _check(beyond, slower)
     requests = read_trace(trace, format, columns=columns, unit=unit)
@@ -96,7 +96,7 @@ def _check(beyond: str, slower: float) -> None:
 
 
 def _target(device: str, scenario: str, array: str | None, seed: int | None) -> Target:
-    from raidlab.calibration.replay import Target
+    from raidlab.calibration.traces.replay import Target
 
     if bool(device) == bool(scenario):
         allowed = "one of --device D and --scenario S.toml"

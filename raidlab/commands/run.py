@@ -26,13 +26,13 @@ from raidlab.commands.common import (
     unfinished,
 )
 from raidlab.devices.files import write_file
-from raidlab.scenarios.bottleneck import latency_bound
-from raidlab.scenarios.endurance import COLUMNS, cautions, endurance
-from raidlab.scenarios.events_told import fate, happened, whose
-from raidlab.scenarios.result import Result
-from raidlab.scenarios.simulate import Interrupted, UnsavedError, simulate
-from raidlab.scenarios.system import load_scenario
-from raidlab.scenarios.what_if import what_if as explain
+from raidlab.scenarios.planning.scenario import load_scenario
+from raidlab.scenarios.results.bottleneck import latency_bound
+from raidlab.scenarios.results.endurance import COLUMNS, cautions, endurance
+from raidlab.scenarios.results.event_summary import integrity_summary, logged, whose
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.running.simulate import Interrupted, UnsavedError, simulate
+from raidlab.scenarios.studies.what_if import what_if as explain
 
 _FILES = "result.json", "table.csv", "report.html"
 
@@ -154,7 +154,7 @@ def _show(result: Result, json: bool) -> None:
 
 def _show_events(result: Result) -> None:
     rows = []
-    for period in happened(result):
+    for period in logged(result):
         latency = period["latency_us"]
         rows.append(
             {
@@ -166,7 +166,7 @@ def _show_events(result: Result) -> None:
         )
     if rows:
         table(rows, f"What happened to {whose(result)}")
-    for line in fate(result):
+    for line in integrity_summary(result):
         print(line)
 
 
@@ -191,7 +191,7 @@ def _gains(case: Mapping[str, Any]) -> dict[str, Any]:
 def _write(result: Result, html: Path | None, out: Path | None) -> None:
     if html is None and out is None:
         return
-    from raidlab.scenarios.report import html_report
+    from raidlab.scenarios.results.report import html_report
 
     page = html_report(result)
     if html is not None:

@@ -39,8 +39,8 @@ def tier(
 
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
-    from raidlab.scenarios.hot_spots import warmings
-    from raidlab.scenarios.hot_spots_report import hot_spots_report, summary
+    from raidlab.scenarios.studies.hot_spots import warmings
+    from raidlab.scenarios.studies.hot_spots_report import hot_spots_report, summary
 
     check_writable(html)
     sizes = [part.strip() for part in hot_spots.split(",")]

@@ -9,15 +9,15 @@ from typing import Annotated
 
 import typer
 
-from raidlab.calibration.published import (
+from raidlab.calibration.published.figures import (
     figures_of,
     figures_of_drives,
     read_figures,
     read_published,
 )
-from raidlab.calibration.published_rows import use_of
-from raidlab.calibration.validate import Validation
-from raidlab.calibration.validate import validate as compare
+from raidlab.calibration.published.usage import use_of
+from raidlab.calibration.published.validate import Validation
+from raidlab.calibration.published.validate import validate as compare
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Html,
@@ -59,8 +59,8 @@ def validate(
 ) -> None:
     """Show every published figure beside its simulated value, with the error.
 
-    Exits with 1 if a figure is not held: within 10 % of a number from a table, 15 % of one in
-    words, inside a bound or range.
+    Exits with 1 if a figure is not within tolerance: within 10 % of a number from a table, 15 % of
+    one in words, inside a bound or range.
     """
     check_writable(html, markdown)
     chosen = read_published() if figures is None else read_figures(figures)
@@ -75,12 +75,12 @@ def validate(
     else:
         _show(validation)
     if html is not None:
-        from raidlab.calibration.report import html_validation
+        from raidlab.calibration.published.report import html_validation
 
         write_file(html, html_validation(validation))
         say(f"wrote {html}")
     if markdown is not None:
-        from raidlab.calibration.report import markdown_validation
+        from raidlab.calibration.published.report import markdown_validation
 
         write_file(markdown, markdown_validation(validation))
     if not all(row.held for row in validation.rows):
@@ -88,7 +88,7 @@ def validate(
 
 
 def _show(validation: Validation) -> None:
-    from raidlab.calibration.report import describe
+    from raidlab.calibration.published.report import describe
 
     rows = [
         {
@@ -108,6 +108,7 @@ def _show(validation: Validation) -> None:
     ]
     table(rows)
     summary = validation.summary()
+    del summary["numbers"], summary["bounds"]
     for use, group in summary.pop("by_use").items():
         print(f"{use}: {_line(group)}")
     print(_line(summary))

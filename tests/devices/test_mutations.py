@@ -11,7 +11,7 @@ from raidlab.devices.catalogue import SPECS, load_device
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios import _engine
-from raidlab.scenarios.system import build_scenario
+from raidlab.scenarios.planning.scenario import build_scenario
 
 SHEETS = sorted(SPECS.rglob("*.toml"))
 VALUE = re.compile(r'"[^"\n]*"|\b\d+(?:\.\d+)?\b|\btrue\b|\bfalse\b')

@@ -8,7 +8,7 @@ import pytest
 import simpy
 
 from raidlab.devices.faults import SpecError
-from raidlab.scenarios.live import Command, LiveSystem
+from raidlab.scenarios.running.live import Command, LiveSystem
 from raidlab.sim.environment import Environment
 from tests.reference.models import FirstComeDisk, MirroredPair, Raid0
 from tests.reference.plans import closed_load, station_plan

@@ -1,1 +1,0 @@
-../../raidlab/__init__.py

@@ -1,1 +1,0 @@
-../../raidlab/cli.py

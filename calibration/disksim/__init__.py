@@ -1,0 +1,1 @@
+"""DiskSim 4's parameter files as device files."""

@@ -1,0 +1,1 @@
+"""fio's results, logs, options and jobs, and fio itself in virtual time."""

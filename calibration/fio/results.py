@@ -1,0 +1,367 @@
+"""fio's JSON and json+ output, of any age and naming, as points of a measurement.
+
+What differs between versions and settings, and is brought to one form here:
+
+- text may stand before and after the JSON (warnings, progress), and with `--status-interval` one
+  document after the other;
+- old files have no `global options`; newer ones keep shared options there only;
+- with `group_reporting` a group's jobs are summed in one entry; without it every clone of a job
+  has its own, and they are summed here: rates added, means weighted by I/Os, distributions merged
+  (exactly from bins, else from percentiles);
+- `percentile` and `bins` are missing where no I/O was made; old files pad percentiles with zeros;
+- runs without latencies (`gtod_reduce`, `disable_lat` with `disable_clat`) have the mean that
+  follows from rate and depth;
+- fio 2 counts in microseconds.
+
+What cannot be read is skipped and named with the reason: nothing disappears.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from raidlab.calibration.fio.logs import is_log, timeline_of
+from raidlab.calibration.fio.options import JobLoad, OptionError, load_of
+from raidlab.calibration.measurements.distribution import merge
+from raidlab.calibration.measurements.measurement import (
+    File,
+    Latency,
+    Measurement,
+    Point,
+    Side,
+    Skipped,
+)
+from raidlab.devices.faults import Fault, SpecError
+
+_LARGEST_FILE = 256 * 1024 * 1024
+_MOST_BRACES = 200
+_OF_NAME = re.compile(r"(?:^|[^a-z])(rand)?(read|write|rw)-(\d+)-(\d+)\.json", re.IGNORECASE)
+
+
+class _UnreadableError(ValueError):
+    """Why a file, or a job of it, gives no point."""
+
+
+def import_fio(paths: Iterable[str | Path], name: str = "") -> Measurement:
+    """Reads fio output: files, or folders with everything below them.
+
+    Args:
+        paths: Files and folders.
+        name: Of the measurement; the first path's last part if empty.
+
+    Raises:
+        SpecError: A path does not exist, or nothing of it gave a point.
+    """
+    given = [Path(path) for path in paths]
+    missing = [path for path in given if not path.exists()]
+    if missing or not given:
+        why = "a file or folder with output of fio"
+        raise SpecError([Fault("", None, why, (), str(path)) for path in missing or [Path()]])
+    points: list[Point] = []
+    files: list[File] = []
+    skipped: list[Skipped] = []
+    found = sorted({file for path in given for file in _files(path)})
+    logs = [file for file in found if is_log(file)]
+    used: set[Path] = set()
+    beside, preparing = _of_bundles(found)
+    for path in found:
+        if path in beside:
+            continue
+        if path in preparing:
+            skipped.append(Skipped(path=_written(path), reason=preparing[path]))
+            continue
+        if path in logs:
+            continue
+        try:
+            text, digest = _read(path)
+            runs = runs_of(text)
+            for tree in runs:
+                points += _points(path, tree, logs, used, skipped)
+            version = str(runs[-1].get("fio version", ""))
+            stamp = str(runs[-1].get("time", "")).strip()
+            files.append(File(path=_written(path), sha256=digest, tool=version, time=stamp))
+        except _UnreadableError as error:
+            skipped.append(Skipped(path=_written(path), reason=str(error)))
+    why = "a log alone does not say its load: no JSON beside it names it and gave a point"
+    skipped += [Skipped(path=_written(path), reason=why) for path in logs if path not in used]
+    if not points:
+        faults = [Fault("", None, skip.reason, (), skip.path) for skip in skipped[:20]]
+        raise SpecError(faults or [Fault("", str(given[0]), "holds no file")])
+    return Measurement(
+        name=name or Path(_written(given[0].resolve())).stem,
+        points=tuple(sorted(points, key=lambda p: (p.rw, p.bs, p.numjobs, p.iodepth, p.file))),
+        files=tuple(files),
+        skipped=tuple(skipped),
+    )
+
+
+def _written(path: Path) -> str:
+    """A path as a file of text can hold it: bytes that are no UTF-8 written out."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+        return
+    for inner in sorted(path.rglob("*")):
+        # Hidden below the folder, that is: the way to it may well begin with "..".
+        hidden = any(part.startswith(".") for part in inner.relative_to(path).parts)
+        if inner.is_file() and not hidden:
+            yield inner
+
+
+def _of_bundles(found: Sequence[Path]) -> tuple[set[Path], dict[Path, str]]:
+    """Of collectors' bundles: files that hold no results, and results that are no measurement."""
+    beside: set[Path] = set()
+    preparing: dict[Path, str] = {}
+    for path in found:
+        if path.name != "manifest.json":
+            continue
+        folder = path.parent
+        try:
+            manifest = json.loads(path.read_text("utf-8"))
+            steps = {step["number"]: step["purpose"] for step in manifest["steps"]}
+        except (OSError, ValueError, TypeError, KeyError):
+            continue
+        beside |= {path, folder / "simulated.json"}
+        for number, purpose in steps.items():
+            beside.add(folder / "steps" / f"{number:03}.fio")
+            if purpose != "measure":
+                result = folder / "steps" / f"{number:03}.json"
+                preparing[result] = f"the collector's step of {purpose}: no measurement"
+    return beside, preparing
+
+
+def _read(path: Path) -> tuple[str, str]:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise _UnreadableError("larger than 256 MiB: not a result of fio")
+        raw = path.read_bytes()
+    except OSError as error:
+        raise _UnreadableError(error.strerror or "cannot be read") from None
+    try:
+        return raw.decode("utf-8"), hashlib.sha256(raw).hexdigest()
+    except UnicodeDecodeError as error:
+        raise _UnreadableError(f"not UTF-8 text at byte {error.start}") from None
+
+
+def runs_of(text: str) -> list[dict[str, Any]]:
+    """The JSON documents in fio's output, one for each run, whatever stands around them.
+
+    With `--status-interval` fio writes a document every so often, each of the whole run so far: of
+    documents about the same jobs the last counts.
+
+    Raises:
+        ValueError: There is none; says why.
+    """
+    decoder = json.JSONDecoder()
+    runs: dict[str, dict[str, Any]] = {}
+    start, farthest, why = text.find("{"), 0, ""
+    for _ in range(_MOST_BRACES):
+        if start < 0:
+            break
+        end = start + 1
+        try:
+            tree, after = decoder.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            if error.pos > farthest:
+                farthest, why = error.pos, error.msg
+        except RecursionError:
+            why = why or "nested too deeply"
+        else:
+            if isinstance(tree, dict) and ("jobs" in tree or "client_stats" in tree):
+                runs[_jobs_of(tree)] = tree
+                end = after
+        start = text.find("{", end)
+    if runs:
+        return list(runs.values())
+    if why and '"jobs"' in text:
+        raise _UnreadableError(
+            f"JSON that breaks at character {farthest}: {why}; was the file cut off?"
+        )
+    raise _UnreadableError("no JSON output of fio")
+
+
+def _jobs_of(tree: Mapping[str, Any]) -> str:
+    """The jobs that a document is about, as text."""
+    entries = tree.get("jobs") or tree.get("client_stats")
+    jobs = [
+        [entry.get(key) for key in ("jobname", "groupid", "hostname", "job options")]
+        for entry in (entries if isinstance(entries, list) else ())
+        if isinstance(entry, dict)
+    ]
+    return json.dumps([tree.get("global options"), jobs], sort_keys=True)
+
+
+def _points(
+    path: Path,
+    tree: Mapping[str, Any],
+    logs: Sequence[Path],
+    used: set[Path],
+    skipped: list[Skipped],
+) -> list[Point]:
+    entries = tree.get("jobs") or tree.get("client_stats", tree.get("jobs"))
+    if not isinstance(entries, list):
+        raise _UnreadableError('"jobs" is no list')
+    if not entries:
+        raise _UnreadableError('"jobs" is empty: fio has run no job')
+    shared = tree.get("global options") or {}
+    groups: dict[Any, list[dict[str, Any]]] = {}
+    for entry in entries:
+        if isinstance(entry, dict) and entry.get("jobname") != "All clients":
+            groups.setdefault(entry.get("groupid", 0), []).append(entry)
+    points = []
+    for group in groups.values():
+        where = f"{path}" if len(groups) == 1 else f"{path} ({group[0].get('jobname')})"
+        try:
+            options = [_options(path, shared, entry) for entry in group]
+            point = _point(path, group, options)
+        except (_UnreadableError, OptionError) as error:
+            skipped.append(Skipped(path=where, reason=str(error)))
+            continue
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            reason = f"not in fio's form: {type(error).__name__}: {error}"
+            skipped.append(Skipped(path=where, reason=reason))
+            continue
+        found, steps = timeline_of(options[0], path.parent, logs)
+        used.update(found)
+        points.append(point.model_copy(update={"timeline": steps}))
+    return points
+
+
+def _options(path: Path, shared: Mapping[str, str], entry: Mapping[str, Any]) -> Mapping[str, str]:
+    options = {**shared, **entry.get("job options", {})}
+    match = _OF_NAME.search(path.name)
+    if "rw" not in options and "readwrite" not in options and match is not None:
+        rw = f"{(match[1] or '').lower()}{match[2].lower()}"
+        options = {"ioengine": "libaio", "direct": "1", "rw": rw}
+        options |= {"iodepth": match[3], "numjobs": match[4]}
+    return options
+
+
+def _point(
+    path: Path, group: Sequence[Mapping[str, Any]], options: Sequence[Mapping[str, str]]
+) -> Point:
+    failed = next((entry["error"] for entry in group if entry.get("error")), None)
+    if failed is not None:
+        raise _UnreadableError(f"fio ended with error {failed}")
+    loads = {load_of(own) for own in options}
+    if len(loads) > 1:
+        raise _UnreadableError("jobs with different loads ran together: no single load to compare")
+    load: JobLoad = loads.pop()
+    # Several entries are clones of a job, reported one by one.
+    jobs = len(group) if len(group) > 1 else load.numjobs
+    moved = {name: _moved([entry[name] for entry in group if name in entry]) for name in _SIDES}
+    iops = sum(float(entry["iops"]) for entries in moved.values() for entry in entries)
+    if not iops:
+        if any("mixed" in entry for entry in group):
+            raise _UnreadableError("reads and writes in one figure (unified_rw_reporting)")
+        raise _UnreadableError("no I/O was completed")
+    turn_us = 1e6 * load.iodepth * jobs / iops
+    sides = {name: _side(entries, turn_us) if entries else None for name, entries in moved.items()}
+    spent = [float(entry.get("usr_cpu", 0)) + float(entry.get("sys_cpu", 0)) for entry in group]
+    runtimes = [float(e[n].get("runtime", 0)) for e in group for n in _SIDES if n in e]
+    return Point(
+        name=str(group[0].get("jobname", path.stem)),
+        rw=load.rw,  # type: ignore[arg-type]
+        read_share=load.read_share,
+        bs=load.bs,
+        iodepth=load.iodepth,
+        numjobs=jobs,
+        area_bytes=load.area_bytes,
+        buffered=load.buffered,
+        runtime_s=max(runtimes, default=0.0) / 1000,
+        read=sides["read"],
+        write=sides["write"],
+        cpu_share=sum(spent) / len(spent) / 100 if any(spent) else None,
+        file=_written(path),
+    )
+
+
+_SIDES = ("read", "write")
+
+
+def _moved(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [entry for entry in entries if float(entry.get("iops", 0)) > 0]
+
+
+def _side(moved: Sequence[Mapping[str, Any]], turn_us: float) -> Side:
+    """A direction; `turn_us` is its mean latency by Little's law, for runs that count none."""
+    counts = [int(entry.get("total_ios", 0)) or _count(entry) for entry in moved]
+    total = sum(counts)
+    weights = [count / total for count in counts] if total else [1 / len(moved)] * len(moved)
+    slat = sum(w * _times(e, "slat")[0] for w, e in zip(weights, moved, strict=True))
+    completion = merge([_latency(entry) for entry in moved], weights)
+    means = [_times(entry, "lat")[0] for entry in moved]
+    lat = sum(w * mean for w, mean in zip(weights, means, strict=True))
+    if not lat and not completion.mean_us:
+        lat, completion = turn_us, Latency(mean_us=turn_us)
+    return Side(
+        iops=sum(float(entry["iops"]) for entry in moved),
+        ios=total,
+        bytes_per_s=sum(_bandwidth(entry) for entry in moved),
+        latency_mean_us=lat or completion.mean_us + slat,
+        submission_mean_us=slat,
+        completion=completion,
+        spread=max(_spread(entry) for entry in moved),
+    )
+
+
+def _count(entry: Mapping[str, Any]) -> int:
+    for kind in ("clat_ns", "lat_ns"):
+        if int(entry.get(kind, {}).get("N", 0)):
+            return int(entry[kind]["N"])
+    return 0
+
+
+def _bandwidth(entry: Mapping[str, Any]) -> float:
+    return float(entry.get("bw_bytes", 0)) or float(entry.get("bw", 0)) * 1024
+
+
+def _times(entry: Mapping[str, Any], kind: str) -> tuple[float, float, float, float]:
+    """Mean, deviation, least and most of a kind of latency in microseconds."""
+    table, scale = entry.get(f"{kind}_ns"), 1e-3
+    if table is None:
+        table, scale = entry.get(kind, {}), 1.0
+    mean, stddev, least, most = (
+        float(table.get(key, 0)) * scale for key in ("mean", "stddev", "min", "max")
+    )
+    return mean, stddev, least, most
+
+
+def _latency(entry: Mapping[str, Any]) -> Latency:
+    mean, stddev, least, most = _times(entry, "clat")
+    kind = "clat"
+    if mean == 0.0:
+        kind, (mean, stddev, least, most) = "lat", _times(entry, "lat")
+    table, scale = entry.get(f"{kind}_ns"), 1e-3
+    if table is None:
+        table, scale = entry.get(kind, {}), 1.0
+    if "percentile" not in table and "percentile" in entry.get("lat_ns", {}):
+        table = entry["lat_ns"]  # lat_percentiles=1 without clat_percentiles
+    percentiles = {
+        f"{float(key):g}": float(value) * scale
+        for key, value in table.get("percentile", {}).items()
+        if float(key) > 0
+    }
+    bins = sorted((int(at), int(count)) for at, count in table.get("bins", {}).items())
+    return Latency(
+        mean_us=mean,
+        stddev_us=stddev,
+        min_us=least,
+        max_us=most,
+        percentiles_us=dict(sorted(percentiles.items(), key=lambda item: float(item[0]))),
+        bins_ns=tuple(bins),
+    )
+
+
+def _spread(entry: Mapping[str, Any]) -> float:
+    mean, deviation = float(entry.get("bw_mean", 0)), float(entry.get("bw_dev", 0))
+    return deviation / mean if mean > 0 else 0.0

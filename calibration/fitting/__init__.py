@@ -1,0 +1,1 @@
+"""Parameters of devices and systems, fitted to measurements."""

@@ -1,0 +1,229 @@
+"""Measured and simulated, point by point: rates, percentiles, distributions, likely causes."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
+from raidlab.calibration.fitting.loss import measured_cpu_us, total_percentile
+from raidlab.calibration.measurements.distribution import kolmogorov, percentile
+from raidlab.calibration.measurements.measurement import Latency, Point, Side
+from raidlab.scenarios.running.simulate import Progress
+
+PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.9)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A measured point beside its simulation."""
+
+    point: Point
+    simulated: Simulated
+    part: str = ""
+    """`train` or `test`, where a fit has seen some points and not others."""
+
+    @property
+    def error_pct(self) -> float:
+        """Of the rate."""
+        return 100.0 * (self.simulated.iops / self.point.iops - 1.0)
+
+    def percentiles(self, percent: float) -> list[tuple[str, float, float]]:
+        """Direction, measured and simulated percentile in microseconds."""
+        found = []
+        for name, side in self.point.sides():
+            measured = total_percentile(self.point, side, percent)
+            latency = self.simulated.side(name)
+            simulated = percentile(latency, percent) if latency is not None else None
+            if measured is not None and simulated is not None:
+                found.append((name, measured, simulated))
+        return found
+
+    def percentile_error_pct(self, percent: float) -> float | None:
+        """Largest error of a percentile over the directions."""
+        errors = [100.0 * (s / m - 1.0) for _, m, s in self.percentiles(percent) if m > 0]
+        return max(errors, key=abs, default=None)
+
+    def distance(self) -> float | None:
+        """Largest Kolmogorov distance of the latencies over the directions."""
+        found = []
+        for name, side in self.point.sides():
+            latency = self.simulated.side(name)
+            if latency is not None:
+                distance = kolmogorov(shifted(self.point, side), latency)
+                if distance is not None:
+                    found.append(distance)
+        return max(found, default=None)
+
+    def cause(self) -> str:
+        """What the error most likely comes from."""
+        return likely_cause(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A row of the document of `raidlab compare --json`."""
+        point = self.point
+        first = {p: next(iter(self.percentiles(p)), ("", None, None)) for p in PERCENTS}
+        names = {50.0: "p50", 90.0: "p90", 95.0: "p95", 99.0: "p99", 99.9: "p99_9"}
+        row: dict[str, Any] = {
+            "rw": point.rw,
+            "bs": point.bs,
+            "read_share": point.read_share,
+            "iodepth": point.iodepth,
+            "numjobs": point.numjobs,
+            "part": self.part,
+            "measured_iops": point.iops,
+            "simulated_iops": self.simulated.iops,
+            "error_pct": self.error_pct,
+            "measured_mean_us": point.latency_mean_us,
+            "simulated_mean_us": self.simulated.latency_mean_us,
+            "kolmogorov": self.distance(),
+            "busiest": self.simulated.busiest,
+            "file": point.file,
+        }
+        for percent, name in names.items():
+            row[f"measured_{name}_us"] = first[percent][1]
+            row[f"simulated_{name}_us"] = first[percent][2]
+        return row
+
+
+def shifted(point: Point, side: Side) -> Latency:
+    """The measured completion latencies with what the simulation counts besides added."""
+    slat = side.submission_mean_us + point.unseen_us
+    was = side.completion
+    return was.model_copy(
+        update={
+            "mean_us": was.mean_us + slat,
+            "min_us": was.min_us + slat,
+            "max_us": was.max_us + slat,
+            "percentiles_us": {key: value + slat for key, value in was.percentiles_us.items()},
+            "bins_ns": tuple((at + round(slat * 1e3), count) for at, count in was.bins_ns),
+        }
+    )
+
+
+def compare(
+    bench: Bench,
+    points: Sequence[Point],
+    effort: Effort,
+    *,
+    parts: Sequence[str] = (),
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> list[Compared]:
+    """Simulates every point and lays it beside what was measured."""
+    results = bench.run_all(points, effort, workers, progress)
+    of = parts or [""] * len(points)
+    return [Compared(*row) for row in zip(points, results, of, strict=True)]
+
+
+def summary(rows: Sequence[Compared]) -> dict[str, Any]:
+    """How far off: rates and p99."""
+    errors = [abs(row.error_pct) for row in rows]
+    p99 = [abs(e) for row in rows if (e := row.percentile_error_pct(99.0)) is not None]
+    distances = [d for row in rows if (d := row.distance()) is not None]
+    return {
+        "points": len(rows),
+        "median_abs_error_pct": statistics.median(errors) if errors else None,
+        "p90_abs_error_pct": _p90(errors) if errors else None,
+        "p99_latency_median_abs_error_pct": statistics.median(p99) if p99 else None,
+        "median_kolmogorov": statistics.median(distances) if distances else None,
+    }
+
+
+def _p90(numbers: Sequence[float]) -> float:
+    ordered = sorted(numbers)
+    at = 0.9 * (len(ordered) - 1)
+    low = int(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
+
+
+def estimate_mapped(
+    bench: Bench, points: Sequence[Point], effort: Effort
+) -> tuple[float, Point] | None:
+    """The share of a solid-state drive that contained data, from its reads with one outstanding.
+
+    Measurements seldom say what the drive had been through. Reads of what was never written come
+    back without NAND being touched, so the share shows in the distribution at depth 1, and
+    only there is it looked at.
+
+    Returns:
+        The share and the point that shows it; None if the drive is no SSD, the state is known,
+        or no such point was measured.
+    """
+    if bench.device["kind"] != "ssd":
+        return None
+    alone = [p for p in points if p.outstanding == 1 and p.read is not None and p.state is None]
+    if not alone:
+        return None
+    point = max(alone, key=lambda p: p.read_share)
+    if point.read is None:
+        return None
+    best: tuple[float, float] | None = None
+    for share in (1.0, *(step / 16 for step in range(16))):
+        trial = Bench(bench.device, bench.drive, bench.host, bench.capacity, share)
+        found = Compared(point, trial.run(point, effort))
+        off = [abs(m - s) / m for p in PERCENTS[:4] for _, m, s in found.percentiles(p)]
+        cost = sum(min(1.0, one) for one in off) + abs(found.error_pct) / 100.0
+        # A drive that was full is the rule: less than that must be seen clearly.
+        if best is None or cost < best[0] * (0.8 if best[1] == 1.0 else 1.0):
+            best = (cost, share)
+    return None if best is None else (best[1], point)
+
+
+_OTHER_KIND = 4.0
+"""Ratio of rates that no single time explains."""
+_EXPLAINS = 1 / 3
+"""Share of a difference that its cause makes at least."""
+
+
+def likely_cause(row: Compared) -> str:
+    """What an error most likely comes from, in a few words."""
+    point, error = row.point, row.error_pct
+    ratio = row.simulated.iops / point.iops
+    p99 = row.percentile_error_pct(99.0)
+    spread = max((side.spread for _, side in point.sides()), default=0.0)
+    busy = row.simulated.busiest
+    if abs(error) < 5.0 and (p99 is None or abs(p99) < 30.0):
+        return "agrees"
+    if spread > 0.15 and abs(error) < 300.0 * spread and point.numjobs == 1:
+        return f"the measured rate itself varied by {spread:.0%} over the run"
+    if abs(error) < 7.0:
+        return (
+            "the tail: some jobs or requests waited far longer than others"
+            if p99 is not None and p99 < 0
+            else "the tail is shorter than simulated"
+        )
+    if max(ratio, 1.0 / max(ratio, 1e-9)) > _OTHER_KIND:
+        return "another kind of device, or another state of it"
+    if point.outstanding == 1:
+        return "latency at depth 1: firmware, medium, what contained data, or waking of the thread"
+    cpu = _cpu_explains(row)
+    if point.numjobs > 1 and point.iodepth == 1 and error > 0 and cpu:
+        return "CPU time of many sleeping jobs: changes of context"
+    if error > 0 and ("link" in busy or "SATA" in busy or "PCIe" in busy):
+        return "the port or the drive's command processing limits earlier than simulated"
+    if error > 0 and "host" in busy and cpu:
+        return "CPU time an I/O of the host is larger than simulated"
+    if error > 0:
+        return "waiting at the drive under load is underestimated"
+    if "host" in busy and cpu:
+        return "CPU time an I/O of the host is smaller than simulated"
+    return f"limited by {busy} in the simulation"
+
+
+def _cpu_explains(row: Compared) -> bool:
+    """True if the host's CPU time makes much of the time by which a job's I/Os are apart.
+
+    The CPU time is the measured one less the simulated one; where fio saw none it may be twice
+    the simulated one, or nothing.
+    """
+    point, simulated = row.point, row.simulated
+    seen, here = measured_cpu_us(point), simulated.cpu_us
+    slower = 1e6 * point.numjobs * (1.0 / point.iops - 1.0 / simulated.iops)
+    more = math.copysign(here, slower) if seen is None else seen - here
+    # Jobs that share a core wait for each other's.
+    return more * max(1.0, point.numjobs / simulated.cores) / slower >= _EXPLAINS

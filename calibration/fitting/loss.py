@@ -1,0 +1,187 @@
+"""How far a simulation is from a measurement: residuals in units of what is tolerated.
+
+Rates and latencies are compared as logarithms of ratios, so that a point at 100 IO/s weighs as
+much as one at 100,000, and twice too slow as much as twice too fast. Each residual is divided by
+the deviation that would still count as agreement; the fit then takes a robust loss of it, so that
+single odd points do not pull the rest.
+
+A measured percentile is compared with the simulated curve, not with the simulated percentile alone:
+what counts is how far the point lies from the curve, in latency and in share together. Where few
+I/Os lie between two kinds of them (pages of two speeds, hits and misses) a percentile jumps from
+one to the other for a thousandth of the share, which is scatter; its distance from the curve does
+not. Source: total least squares (Golub and Van Loan 1980), here point by point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from raidlab.calibration.fitting.bench import Simulated
+from raidlab.calibration.measurements.distribution import curve, percentile
+from raidlab.calibration.measurements.measurement import Latency, Point, Side, rates_of
+
+Array = npt.NDArray[np.float64]
+
+RATE_TOLERANCE = 0.03
+PERCENTILES: tuple[tuple[float, float], ...] = (
+    *((percent, 0.25) for percent in (10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0)),
+    (95.0, 0.20),
+    (99.0, 0.15),
+)
+"""Percentiles that are compared, and the relative deviation that counts as agreement."""
+SHARE_TOLERANCE = 0.04
+"""Deviation of the share p up to a latency that counts as agreement, times sqrt(p (1 - p)): that of
+625 I/Os."""
+CPU_TOLERANCE = 0.1
+OVER_TIME_TOLERANCE = 0.1
+"""Of the rate in a part of a measurement's time."""
+_LEAST_CPU_SHARE = 0.05
+"""Of one hardware thread; what fio rounds says nothing of less."""
+_FARTHEST = 3.0
+
+
+@dataclass(frozen=True)
+class Residual:
+    """One comparison."""
+
+    point: int
+    quantity: str
+    """`rate`, or direction and percentile: `read p99`."""
+    measured: float
+    simulated: float
+    tolerance: float
+    apart: float = float("inf")
+    """Of a percentile: its distance from the simulated curve, in tolerances."""
+
+    @property
+    def value(self) -> float:
+        """Logarithm of simulated over measured, in tolerances, or the distance if it is less."""
+        ratio = float(np.clip(self.log_ratio, -_FARTHEST, _FARTHEST)) / self.tolerance
+        return float(np.copysign(min(abs(ratio), self.apart), ratio))
+
+    @property
+    def log_ratio(self) -> float:
+        """Logarithm of simulated over measured."""
+        if self.simulated <= 0.0:
+            return -_FARTHEST
+        return float(np.log(self.simulated / self.measured))
+
+
+def total_percentile(point: Point, side: Side, percent: float) -> float | None:
+    """A percentile of the whole round of an I/O, in microseconds, as the simulation counts it.
+
+    fio gives percentiles from the end of the submission to the completion; the mean submission
+    and what fio counts to no latency are added, which is exact where they are short or even.
+    """
+    completion = percentile(side.completion, percent)
+    if completion is None:
+        return None
+    return completion + side.submission_mean_us + point.unseen_us
+
+
+def residuals(points: Sequence[Point], results: Sequence[Simulated]) -> list[Residual]:
+    """Every comparison of measured points with their simulations, in the order of the points."""
+    found: list[Residual] = []
+    for index, (point, result) in enumerate(zip(points, results, strict=True)):
+        found.append(Residual(index, "rate", point.iops, result.iops, RATE_TOLERANCE))
+        # The mean latency is what is outstanding over the rate (Little's law) and is compared with
+        # it: percentiles give the shape alone, or a shape that no drive of the kind has would
+        # be traded for the rate.
+        scale = result.iops / point.iops
+        for name, side in point.sides():
+            found += _of_shape(index, point, name, side, result.side(name), scale)
+        for part, rate in enumerate(rates_of(point)):
+            if rate > 0.0:
+                simulated_rate = result.rates[part] if part < len(result.rates) else 0.0
+                found.append(
+                    Residual(index, f"part {part}", rate, simulated_rate, OVER_TIME_TOLERANCE)
+                )
+        cpu = measured_cpu_us(point)
+        if cpu is not None:
+            found.append(Residual(index, "cpu", cpu, result.cpu_us, CPU_TOLERANCE))
+    return found
+
+
+def _of_shape(
+    index: int, point: Point, name: str, side: Side, simulated: Latency | None, scale: float
+) -> list[Residual]:
+    """The percentiles of a direction, simulated latencies taken `scale` times."""
+    known = [
+        (percent, tolerance, measured)
+        for percent, tolerance in PERCENTILES
+        if (measured := total_percentile(point, side, percent) or 0.0) > 0.0
+    ]
+    if simulated is None:
+        values, apart = [0.0] * len(known), np.full(len(known), np.inf)
+    else:
+        values = [scale * (percentile(simulated, percent) or 0.0) for percent, *_ in known]
+        apart = _distances(simulated, scale, *np.array(known).reshape(-1, 3).T)
+    return [
+        Residual(index, f"{name} p{percent:g}", measured, value, tolerance, float(distance))
+        for (percent, tolerance, measured), value, distance in zip(
+            known, values, apart, strict=True
+        )
+    ]
+
+
+def _distances(
+    simulated: Latency, scale: float, percents: Array, tolerances: Array, measured: Array
+) -> Array:
+    """How far measured percentiles lie from the simulated curve, in tolerances; shape (k,).
+
+    Args:
+        simulated: The distribution.
+        scale: What its latencies are taken times.
+        percents: Of the measured latencies, shape (k,).
+        tolerances: Of logarithms of latencies, shape (k,).
+        measured: Latencies in microseconds, shape (k,).
+    """
+    at, shares = curve(simulated)
+    # The curve goes up at every bin and is level between two.
+    at, shares = np.repeat(at, 2), np.append(0.0, np.repeat(shares, 2)[:-1])[: 2 * len(at)]
+    if not len(at) or scale <= 0.0:
+        return np.full(len(measured), np.inf)
+    share = percents / 100.0
+    across = np.log(scale * at / measured[:, None]) / tolerances[:, None]
+    up = (shares - share[:, None]) / (SHARE_TOLERANCE * np.sqrt(share * (1.0 - share)))[:, None]
+    x, y, dx, dy = across[:, :-1], up[:, :-1], np.diff(across), np.diff(up)
+    length = dx**2 + dy**2
+    along = np.clip(-(x * dx + y * dy) / np.where(length > 0.0, length, 1.0), 0.0, 1.0)
+    found: Array = np.sqrt(np.min((x + along * dx) ** 2 + (y + along * dy) ** 2, axis=1))
+    return found
+
+
+def measured_cpu_us(point: Point) -> float | None:
+    """CPU time of an I/O, user and system, as fio saw it; None where it says too little."""
+    if point.cpu_share is None:
+        return None
+    share = point.cpu_share * point.numjobs
+    return 1e6 * share / point.iops if share >= _LEAST_CPU_SHARE else None
+
+
+def groups_of(points: Sequence[Point]) -> list[int]:
+    """For each residual of the points, the point that it belongs to."""
+    found = []
+    for index, point in enumerate(points):
+        known = sum(
+            (total_percentile(point, side, percent) or 0.0) > 0.0
+            for _, side in point.sides()
+            for percent, _ in PERCENTILES
+        )
+        parts = sum(rate > 0.0 for rate in rates_of(point))
+        found += [index] * (1 + known + parts + (measured_cpu_us(point) is not None))
+    return found
+
+
+def values(found: Sequence[Residual]) -> Array:
+    """The residuals as numbers."""
+    return np.array([residual.value for residual in found])
+
+
+def robust(numbers: Array) -> float:
+    """Soft absolute value: quadratic up to a tolerance, linear beyond it; the sum."""
+    return float(np.sum(2.0 * (np.sqrt(1.0 + numbers**2) - 1.0)))

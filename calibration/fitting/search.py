@@ -1,0 +1,265 @@
+"""The search for a place: everywhere first, then downhill, with the same random numbers throughout.
+
+A simulation of some thousand I/Os scatters by a few percent as soon as the order of I/Os changes.
+Slopes are therefore taken over steps that are wide against that scatter, and in the unit cube, so
+that a parameter near its bound is moved as far as any other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from raidlab.calibration.fitting.loss import robust
+from raidlab.calibration.fitting.parameters import Parameter
+
+Array = npt.NDArray[np.float64]
+
+Evaluate = Callable[[Array, Sequence[int], bool], Array]
+"""Residuals of some points at a place of the unit cube; True for a rough look."""
+
+_STEP = 0.06
+_PULL = 2.0
+"""Residual of a parameter that lies a whole range away from where it started: far less than any
+measurement says, but enough to leave alone what no measurement speaks to."""
+_LOOKS = 8
+_HALVINGS = 3
+_GAIN = 1e-2
+"""Share of the cost below which a step is the last."""
+
+
+class OutOfTimeError(Exception):
+    """The time budget is spent."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of the search: some parameters, on some points, the rest as it is."""
+
+    parameters: tuple[int, ...]
+    points: tuple[int, ...]
+
+
+@dataclass
+class Search:
+    """Evaluations of a model, with the pull towards the start, until the time is up."""
+
+    evaluate: Evaluate
+    start: Array
+    points: tuple[int, ...]
+    deadline: float
+    parameters: Sequence[Parameter]
+    groups: Sequence[int] = ()
+    """For each residual of all points, the point that it belongs to."""
+    feels: Callable[[Parameter, int], bool] = field(default=lambda parameter, point: True)
+    """Whether a point feels a parameter at all."""
+    evaluations: int = 0
+    is_cut: bool = False
+    """True once time has ended a part of it early."""
+    best: tuple[float, Array] | None = None
+    _pulls: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        """The pulls of the parameters, by place."""
+        self._pulls = np.array([parameter.pull for parameter in self.parameters])
+
+    def residuals(self, at: Array, points: Sequence[int], rough: bool) -> Array:
+        """The residuals of the points, and after them the pull towards the start.
+
+        Raises:
+            OutOfTimeError: The deadline has passed.
+        """
+        if time.monotonic() > self.deadline:
+            raise OutOfTimeError
+        at = np.clip(at, 0.0, 1.0)
+        self.evaluations += 1
+        found = self.evaluate(at, points, rough)
+        return np.concatenate([found, (at - self.start) * _PULL * self._pulls])
+
+    def stepped(self, at: Array, index: int, here: Array) -> Array:
+        """The residuals of all points at a place that is off another in one parameter alone.
+
+        Args:
+            at: The place.
+            index: The parameter.
+            here: The residuals at the other place; points that do not feel it keep theirs.
+        """
+        of = self.parameters[index]
+        felt = tuple(point for point in self.points if self.feels(of, point))
+        if len(felt) == len(self.points):
+            return self.residuals(at, self.points, False)
+        found, changed = self.residuals(at, felt, False), here.copy()
+        pulls = len(self.parameters)
+        changed[:-pulls][np.isin(self.groups, felt)] = found[:-pulls]
+        changed[-pulls:] = found[-pulls:]
+        return changed
+
+    def full(self, at: Array, index: int | None = None, here: Array | None = None) -> Array:
+        """The residuals of all points; the best place is remembered.
+
+        Args:
+            at: The place.
+            index: The one parameter by which it is off another place, if it is.
+            here: The residuals there.
+        """
+        if index is None or here is None:
+            found = self.residuals(at, self.points, False)
+        else:
+            found = self.stepped(at, index, here)
+        cost = robust(found)
+        if self.best is None or cost < self.best[0]:
+            self.best = (cost, np.clip(at, 0.0, 1.0))
+        return found
+
+
+def look_everywhere(
+    search: Search,
+    place: Array,
+    stage: Stage,
+    samples: int,
+    seed: int,
+    until: float,
+    descents: int = 3,
+) -> Array:
+    """The best of a Latin hypercube and of descents from its best; the rest of `place` stays.
+
+    Args:
+        search: What evaluates.
+        place: Where the parameters stand that the stage does not change.
+        stage: What is turned, on which points.
+        samples: Size of the hypercube; 10 times the parameters if 0.
+        seed: Of the hypercube.
+        until: When to end, by the monotonic clock.
+        descents: How many of the best places a descent starts from.
+    """
+    turned = list(stage.parameters)
+    if not turned:
+        return place
+    best: list[tuple[float, Array]] = []
+
+    def residuals(part: Array) -> Array:
+        if time.monotonic() > until:
+            raise _StageOverError
+        at = place.copy()
+        at[turned] = part
+        found = search.residuals(at, stage.points, True)
+        best.append((robust(found), part.copy()))
+        return found
+
+    count = len(turned)
+    cube = scipy.stats.qmc.LatinHypercube(count, rng=np.random.default_rng(seed)).random(
+        samples or 10 * count
+    )
+    of = [search.parameters[index] for index in turned]
+    try:
+        for part in (place[turned], *cube):
+            residuals(part)
+        for _, part in sorted(best, key=lambda found: found[0])[:descents]:
+            downhill(residuals, part, of, 8)
+        limits = [at for at, parameter in enumerate(of) if parameter.limits]
+        for index in limits:
+            part = min(best, key=lambda found: found[0])[1]
+            alone = part.copy()
+            for at in limits:
+                if at != index:
+                    alone[at] = looser(of[at], float(part[at]), float(search.start[turned[at]]))
+            shown = _where_it_shows(residuals, alone, index, of[index].tight)
+            downhill(residuals, shown, of, 8)
+    except _StageOverError:
+        search.is_cut = True
+    found = place.copy()
+    if best:
+        found[turned] = min(best, key=lambda one: one[0])[1]
+    return found
+
+
+def looser(parameter: Parameter, at: float, other: float) -> float:
+    """The one of two places of a bottleneck at which it limits less."""
+    return min(at, other) if parameter.tight else max(at, other)
+
+
+def _where_it_shows(
+    residuals: Callable[[Array], Array], part: Array, index: int, tight: float
+) -> Array:
+    """The place with one time as long as it may be if it is the bottleneck.
+
+    Below that nothing changes with it, so no slope leads there: it is looked for on the line
+    towards the end at which it is `tight`.
+    """
+
+    def loss(at: float) -> float:
+        moved = part.copy()
+        moved[index] = min(1.0, max(0.0, at))
+        return robust(residuals(moved))
+
+    places, step = np.linspace(part[index], tight, _LOOKS, retstep=True)
+    best = min((loss(float(at)), float(at)) for at in places)
+    for _ in range(_HALVINGS):
+        step = 0.5 * float(step)
+        best = min(best, *((loss(best[1] + move), best[1] + move) for move in (-step, step)))
+    shown = part.copy()
+    shown[index] = min(1.0, max(0.0, best[1]))
+    return shown
+
+
+class _StageOverError(Exception):
+    """The time of a stage is spent."""
+
+
+def downhill(
+    residuals: Callable[[Array], Array],
+    at: Array,
+    parameters: Sequence[Parameter],
+    steps: int,
+    stepped: Callable[[Array, int, Array], Array] | None = None,
+) -> Array:
+    """Least squares (trust region, soft absolute loss) with slopes over wide steps.
+
+    Args:
+        residuals: By place.
+        stepped: The same of a place off another in one parameter, by that and its residuals.
+        at: Where to begin, in the unit cube.
+        parameters: What the places stand for.
+        steps: The most steps that are taken.
+    """
+    last: list[tuple[bytes, Array]] = []
+
+    def remembered(place: Array) -> Array:
+        if not last or last[0][0] != place.tobytes():
+            last[:] = [(place.tobytes(), residuals(place))]
+        return last[0][1]
+
+    def slopes(place: Array) -> Array:
+        here = remembered(place)
+        columns = []
+        for index, parameter in enumerate(parameters):
+            step = step_of(parameter, float(place[index]), _STEP)
+            step = step if place[index] < 0.5 else -step
+            moved = place.copy()
+            moved[index] = np.clip(place[index] + step, 0.0, 1.0)
+            there = residuals(moved) if stepped is None else stepped(moved, index, here)
+            columns.append((there - here) / (moved[index] - place[index]))
+        return np.array(columns).T
+
+    found = scipy.optimize.least_squares(
+        remembered,
+        np.clip(at, 0.003, 0.997),
+        jac=slopes,
+        bounds=(0.0, 1.0),
+        loss="soft_l1",
+        x_scale=0.1,
+        xtol=2e-3,
+        ftol=_GAIN,
+        max_nfev=steps,
+    )
+    return np.asarray(found.x)
+
+
+def step_of(parameter: Parameter, at: float, step: float) -> float:
+    """A step from a place: at least to the next whole number of what comes in those."""
+    return max(step, 1.2 / abs(parameter.slope(at))) if parameter.whole else step

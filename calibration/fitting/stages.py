@@ -1,0 +1,462 @@
+"""The order of a fit: options and what one direction determines first, then all together.
+
+Each mode of operation (`kinds.Mode`) is decided on the points that show it, by a search of that
+direction's parameters under each of its options; what remains are numbers, and a joint fit of them
+on all points begins where these searches ended.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from raidlab.calibration.fitting.bench import Effort
+from raidlab.calibration.fitting.checkpoint import Checkpoint
+from raidlab.calibration.fitting.fit import Fit, Residuals, Schedule, fit
+from raidlab.calibration.fitting.fit_model import FitModel, alone
+from raidlab.calibration.fitting.kinds import declared_for, that_apply
+from raidlab.calibration.fitting.loss import groups_of, residuals, robust, values
+from raidlab.calibration.fitting.parameters import Choice, Kind, Mode, Option, Parameter, choose
+from raidlab.calibration.fitting.replicates import loosened
+from raidlab.calibration.fitting.search import (
+    Evaluate,
+    OutOfTimeError,
+    Search,
+    Stage,
+    look_everywhere,
+)
+from raidlab.calibration.fitting.system import System
+from raidlab.calibration.measurements.measurement import Point
+from raidlab.devices.faults import SpecError
+from raidlab.devices.trees import get, put
+from raidlab.devices.units import DURATION
+from raidlab.scenarios.running.simulate import Progress
+
+Array = npt.NDArray[np.float64]
+ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=3.0)
+FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
+CAREFUL = Effort(ios=12_000, ios_of_slow=6000, rounds=10.0)
+AFTER = 2
+"""Steps after the searches of parts: all parameters with their errors, the comparison."""
+_SPANNING = 6
+_COMPARED = 8
+_RUNS = 8
+"""Runs by whose differences what changes over time is judged."""
+_PAGE = 4096
+_LARGE = 4
+"""Times the smallest block, from which on a block separates the time of its bytes from a
+command's."""
+_COMPARED = 4
+"""Points on which modes of operation are compared."""
+_ABOUT_AS_WELL = 4.0
+"""Loss by which the fits of two modes of operation differ, beyond their share of it, if they do."""
+_IMPOSSIBLE = 100.0
+_PER_PARAMETER = 2.0
+"""What a parameter more must lower the loss by to be worth it (Akaike 1974)."""
+_LEAST_SAMPLES = 50
+_NOTHING = Choice({}, frozenset(), {})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user says of a calibration."""
+
+    kind: str
+    host: str = ""
+    """Of the catalogue, or a file; the kind's usual one if empty."""
+    system: str = ""
+    """Scenario file of the system around it, for kinds that need one."""
+    like: str = ""
+    """Device to start from; the kind's template, or the scenario's device, if empty."""
+    name: str = ""
+    """Of the fitted device."""
+    train: str = ""
+    """Points that the fit may see; all if empty."""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    """Values of the device file to replace before the fit, by dotted key."""
+    choice: Choice = _NOTHING
+    budget_s: float = 240.0
+    seed: int = 1
+    workers: int = 1
+    leave_out: bool = True
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be fitted, to what."""
+
+    kind: Kind
+    host: Mapping[str, Any]
+    points: tuple[Point, ...]
+    settings: Settings
+    checkpoint: Checkpoint | None = None
+    """Where evaluations are stored while the fit is unfinished."""
+    system: System | None = None
+    """What it stands in; None for a drive behind the host."""
+
+    @property
+    def sides(self) -> frozenset[str]:
+        """The directions that were measured."""
+        return frozenset(name for point in self.points for name, _ in point.sides())
+
+    @property
+    def has(self) -> frozenset[str]:
+        """What can show a parameter: how the system works, large beside small blocks."""
+        found = set(self.system.has if self.system else ())
+        for side in self.sides:
+            blocks = [p.bs for p in self.points if getattr(p, side)]
+            if max(blocks) >= _LARGE * min(blocks):
+                found.add(f"large {side}s")
+        return frozenset(found)
+
+    def wide(self, parameter: Parameter) -> Parameter:
+        """The parameter widened for a slow drive.
+
+        A part of an I/O takes as long as a whole one with the fewest outstanding, at most.
+        """
+        of_drive = not self.kind.needs and not parameter.key.startswith("host.")
+        if parameter.scale != "log" or parameter.unit not in DURATION.units or not of_drive:
+            return parameter
+        of = [p for p in self.points if parameter.side == "both" or getattr(p, parameter.side)]
+        if not of:
+            return parameter
+        longest_us = min(of, key=lambda point: point.outstanding).latency_mean_us
+        longest = longest_us * float(DURATION.units["us"] / DURATION.units[parameter.unit])
+        return replace(parameter, high=max(parameter.high, longest))
+
+    def model(self, tree: Mapping[str, Any], set_by_modes: frozenset[str]) -> FitModel:
+        """The model of a device file, turning what applies to it."""
+        kind, choice = self.kind, self.settings.choice
+        has = self.has
+        # The state of a system's drives stands in its scenario.
+        known_state = self.system is not None or all(p.state is not None for p in self.points)
+        declared = [
+            parameter
+            for parameter in declared_for(kind, tree, self.host, self.sides, has)
+            if not (known_state and parameter.key.startswith("state."))
+            and parameter.key not in set_by_modes
+            and parameter.key not in self.settings.overrides
+        ]
+        declared = [self.wide(parameter) for parameter in declared]
+        extra = that_apply(kind.extra, tree, self.sides, has)
+        parameters, fixed = choose(declared, extra, choice, self.settings.overrides)
+        known = {p.key: p for p in (*kind.declared, *kind.extra, *declared, *extra)}
+        ties = {key: known[other] for key, other in choice.tie.items()}
+        stand = self.system.bench if self.system else alone
+        return FitModel(tree, self.host, parameters, ties, known, fixed, stand)
+
+    def evaluator(self, model: FitModel, fine: Effort = FINE) -> Evaluate:
+        """Residuals of points at a place; `fine` is the effort where it is no rough look."""
+        groups = groups_of(self.points)
+
+        def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:
+            looked = [self.points[index] for index in indices]
+            try:
+                bench = model.bench(at)
+                results = bench.run_all(looked, ROUGH if rough else fine, self.settings.workers)
+            except SpecError:
+                # Numbers that no drive can have are as far away as can be.
+                count = sum(1 for group in groups if group in set(indices))
+                return np.full(count, _IMPOSSIBLE)
+            return values(residuals(looked, results))
+
+        if self.checkpoint is None:
+            return evaluate
+        what = {
+            "tree": model.tree,
+            "host": model.host,
+            "system": self.system and self.system.scenario.fingerprint,
+            "parameters": [repr(parameter) for parameter in model.parameters],
+            "fixed": model.fixed,
+            "effort": repr(fine),
+            "ties": {key: repr(parameter) for key, parameter in model.ties.items()},
+            "points": [point.model_dump() for point in self.points],
+        }
+        return self.checkpoint.of(what, evaluate)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The option of a mode of operation that was settled on."""
+
+    mode: Mode
+    option: Option
+    rivals: tuple[Option, ...]
+    """Options under which the points are met about as well."""
+
+    @property
+    def open(self) -> frozenset[str]:
+        """Parameters whose values hang on it, if the points hardly determine it."""
+        return frozenset(self.mode.decides if self.rivals else ())
+
+    def said(self) -> str:
+        """In words."""
+        text = f"{_said(self.option)}: fits best of {len(self.mode.options)} that were tried"
+        if self.rivals:
+            text += (
+                f"; these points hardly distinguish it from {' and '.join(map(_said, self.rivals))}"
+                " (--set says what is known)"
+            )
+            if self.open:
+                text += (
+                    f"; what hangs on it ({', '.join(sorted(self.open))}) is not determined either"
+                )
+        return text
+
+
+@dataclass
+class Settled:
+    """Where the searches of parts have ended."""
+
+    model: FitModel
+    start: Array
+    """What the files say, in the unit cube."""
+    place: Array
+    evaluations: int = 0
+    decisions: tuple[Decision, ...] = ()
+    is_cut: bool = False
+    """True if time ended a search early."""
+    searches: int = 0
+    """How many there were."""
+
+
+def settle(task: Task, tree: Mapping[str, Any], until: float, progress: Progress) -> Settled:
+    """Decides the modes of operation and finds a place to begin at.
+
+    Args:
+        task: What is to be fitted.
+        tree: The device file to begin with.
+        until: When to end, by the monotonic clock.
+        progress: Called with how many steps are done, and of how many, with the `AFTER` that
+            follow.
+
+    Raises:
+        SpecError: A parameter that the user names does not exist.
+    """
+    tree = _as_said(task, tree)
+    chosen: dict[str, Any] = {}
+    current = _at(task, tree, chosen, {})
+    steps = _steps(task, current.model.parameters)
+    for number, (mode, side, points) in enumerate(steps):
+        progress(number, len(steps) + AFTER)
+        left = max(0.0, until - time.monotonic()) / (len(steps) - number)
+        if mode is None:
+            turned = _turned(current.model, side, task)
+            _search(task, current, turned, points, time.monotonic() + left)
+        else:
+            current, tree = _decide(task, tree, chosen, current, mode, points, left)
+    current.searches = len(steps)
+    return current
+
+
+def _as_said(task: Task, tree: Mapping[str, Any]) -> dict[str, Any]:
+    """The tree with what is usual for the modes of operation that the user has said."""
+    changed = copy.deepcopy(dict(tree))
+    for mode in task.kind.modes:
+        for option in mode.options:
+            if all(task.settings.overrides.get(k) == v for k, v in option.values.items()):
+                _put_usual(task, changed, option)
+    return changed
+
+
+def _put_usual(task: Task, tree: dict[str, Any], option: Option) -> None:
+    settings = task.settings
+    for key, value in option.usual.items():
+        if key not in settings.overrides and key not in settings.choice.fix:
+            put(tree, key, value)
+
+
+def _steps(
+    task: Task, parameters: Sequence[Parameter]
+) -> list[tuple[Mode | None, str, tuple[int, ...]]]:
+    """What is searched for, one after the other: a mode or none, the direction, the points."""
+    modes = [mode for mode in task.kind.modes if _is_open(mode, task)]
+    steps: list[tuple[Mode | None, str, tuple[int, ...]]] = []
+    if any(key.startswith("host.") for key in task.settings.choice.free):
+        steps.append((None, "host", _spanning(task.points, range(len(task.points)))))
+    sides = [side for side in ("read", "write") if side in task.sides]
+    if not modes and len(sides) == 2 and all(p.side == "both" for p in parameters):
+        # What both directions determine is looked for on both.
+        points = [_points_for(task, side, _COMPARED) for side in sides]
+        return [*steps, (None, sides[0], tuple(sorted({*points[0], *points[1]})))]
+    for side in sides:
+        of = [mode for mode in modes if mode.side == side]
+        steps += [(mode, side, _points_for(task, side, _COMPARED)) for mode in of]
+        if not of:
+            steps.append((None, side, _points_for(task, side)))
+    return steps
+
+
+def joint(task: Task, settled: Settled, until: float) -> Fit:
+    """All parameters on all points, from where the parts have ended."""
+    model, groups = settled.model, groups_of(task.points)
+    others = range(1, 1 + _RUNS) if task.kind.over_time else ()
+    runs = [task.evaluator(model, replace(CAREFUL, seed=CAREFUL.seed + by)) for by in others]
+    as_run = loosened(runs, settled.place, groups)
+    residuals = Residuals(
+        as_run(task.evaluator(model)),
+        groups,
+        careful=as_run(task.evaluator(model, CAREFUL)),
+        runs=[as_run(run) for run in runs],
+        few=_spanning(task.points, range(len(task.points)), _COMPARED),
+        feels=lambda parameter, at: feels(task.kind, parameter, task.points[at]),
+    )
+    schedule = Schedule(
+        budget_s=max(1.0, until - time.monotonic()),
+        seed=task.settings.seed,
+        begin=settled.place,
+        evaluated=settled.evaluations,
+    )
+    return fit(model.parameters, settled.start, residuals, schedule)
+
+
+def feels(kind: Kind, parameter: Parameter, point: Point) -> bool:
+    """Whether a point feels a parameter at all.
+
+    Collection, and blocks that are no whole pages, read and write besides what the load does.
+    """
+    if not kind.apart or parameter.side == "both" or getattr(point, parameter.side):
+        return True
+    return point.state == "steady-state" or point.bs % _PAGE != 0
+
+
+def _is_open(mode: Mode, task: Task) -> bool:
+    """True if nobody has said how the device works, and some point shows it."""
+    named = {key for option in mode.options for key in option.values}
+    settings = task.settings
+    said = named & (set(settings.overrides) | set(settings.choice.fix) | settings.choice.free)
+    return not said and not settings.like and mode.side in task.sides
+
+
+def _decide(
+    task: Task,
+    tree: Mapping[str, Any],
+    chosen: dict[str, Any],
+    current: Settled,
+    mode: Mode,
+    points: tuple[int, ...],
+    left: float,
+) -> tuple[Settled, dict[str, Any]]:
+    """The option under which the points are met best, and the tree to go on with."""
+    begun = time.monotonic()
+    tried: list[tuple[float, Settled, dict[str, Any]]] = []
+    known = _places(current)
+    for number, option in enumerate(mode.options):
+        usual = copy.deepcopy(dict(tree))
+        _put_usual(task, usual, option)
+        places = {key: place for key, place in known.items() if key not in option.usual}
+        candidate = _at(task, usual, chosen | dict(option.values), places)
+        until = begun + left * (number + 1) / len(mode.options)
+        turned = _turned(candidate.model, mode.side, task)
+        cost = _search(task, candidate, turned, points, until)
+        cost += _PER_PARAMETER * len(turned)
+        current.evaluations += candidate.evaluations
+        current.is_cut |= candidate.is_cut
+        if all(cost < other for other, *_ in tried):
+            # What the options share need not be found anew.
+            known |= _places(candidate)
+        tried.append((cost, candidate, usual))
+    least = min(cost for cost, *_ in tried)
+    margin = _ABOUT_AS_WELL * max(1.0, least / _residuals(task, points))
+    # The most usual mode comes first: it stays unless another fits clearly better.
+    alike = [number for number, (cost, *_) in enumerate(tried) if cost < least + margin]
+    number = alike[0]
+    _, best, settled = tried[number]
+    best.evaluations, best.is_cut = current.evaluations, current.is_cut
+    chosen.update(mode.options[number].values)
+    rivals = [mode.options[at] for at in alike[1:]]
+    made = Decision(mode, mode.options[number], tuple(rivals))
+    best.decisions = (*current.decisions, made)
+    return best, settled
+
+
+def _places(settled: Settled) -> dict[str, float]:
+    parameters = settled.model.parameters
+    return {p.key: float(x) for p, x in zip(parameters, settled.place, strict=True)}
+
+
+def _residuals(task: Task, points: tuple[int, ...]) -> int:
+    return sum(1 for group in groups_of(task.points) if group in points)
+
+
+def _said(option: Option) -> str:
+    """As a device file would have it."""
+    return ", ".join(f"{key} = {json.dumps(value)}" for key, value in option.values.items())
+
+
+def _at(
+    task: Task, tree: Mapping[str, Any], chosen: Mapping[str, Any], known: Mapping[str, float]
+) -> Settled:
+    """The model of a tree with some values replaced; places are those known so far."""
+    changed = copy.deepcopy(dict(tree))
+    chosen_keys = {key: value for key, value in chosen.items() if get(changed, key) is not None}
+    for key, value in chosen_keys.items():
+        put(changed, key, value)
+    model = task.model(changed, frozenset(chosen_keys))
+    start = model.start
+    places = [known.get(p.key, float(x)) for p, x in zip(model.parameters, start, strict=True)]
+    return Settled(model, start, np.array(places))
+
+
+def _search(
+    task: Task,
+    at: Settled,
+    turned: tuple[int, ...],
+    points: tuple[int, ...],
+    until: float,
+    samples: int = 12,
+) -> float:
+    """Searches some parameters on some points; the place moves. Gives the cost there."""
+    parameters = at.model.parameters
+    search = Search(task.evaluator(at.model), at.start, points, float("inf"), parameters)
+    stage = Stage(turned, points)
+    try:
+        many = max(_LEAST_SAMPLES, samples * len(turned))
+        at.place = look_everywhere(search, at.place, stage, many, task.settings.seed, until)
+        cost = robust(search.residuals(at.place, points, False))
+    except OutOfTimeError:
+        cost = float("inf")
+    at.evaluations += search.evaluations
+    at.is_cut |= search.is_cut
+    return cost
+
+
+def _turned(model: FitModel, side: str, task: Task) -> tuple[int, ...]:
+    """The parameters that a direction determines, or those of the host that the user frees."""
+    free = task.settings.choice.free
+    first = "read" if "read" in task.sides else "write"
+    found = []
+    for index, parameter in enumerate(model.parameters):
+        of_host = parameter.key.startswith("host.") and parameter.key in free
+        if side == "host":
+            wanted = of_host
+        else:
+            wanted = not of_host and (
+                parameter.side == side or (parameter.side == "both" and side == first)
+            )
+        if wanted:
+            found.append(index)
+    return tuple(found)
+
+
+def _points_for(task: Task, side: str, most: int = _SPANNING) -> tuple[int, ...]:
+    """Points of a direction, pure ones where there are any, that span the depths."""
+    of = [i for i, point in enumerate(task.points) if getattr(point, side) is not None]
+    pure = [i for i in of if len(list(task.points[i].sides())) == 1]
+    return _spanning(task.points, pure or of, most)
+
+
+def _spanning(points: Sequence[Point], of: Sequence[int], most: int = _SPANNING) -> tuple[int, ...]:
+    """A few points that span what is outstanding."""
+    ordered = sorted(of, key=lambda index: (points[index].outstanding, points[index].numjobs))
+    if len(ordered) <= most:
+        return tuple(ordered)
+    at = np.linspace(0, len(ordered) - 1, most)
+    return tuple(ordered[round(float(index))] for index in at)

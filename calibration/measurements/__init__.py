@@ -1,0 +1,1 @@
+"""Measurements in one checked form, from bundles of the collector or other readers."""

@@ -1,0 +1,226 @@
+"""Measurement bundles, as the collector writes them (`docs/files/bundle.md`)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from raidlab.devices.faults import Fault, SpecError
+
+FORMAT = 1
+"""The form of the manifest that is read here."""
+
+
+class _Record(BaseModel):
+    # A newer collector may say more than is read here.
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class Summary(_Record):
+    """A step's figures in short: all jobs, both directions together."""
+
+    iops: float
+    """I/Os a second."""
+    bytes_per_s: float
+    latency_us: float
+    """Mean latency of an I/O, submission included."""
+    latency_max_us: float
+    read_bytes: int
+    written_bytes: int
+
+
+class Step(_Record):
+    """One run of fio."""
+
+    number: int
+    name: str
+    stage: str
+    round: int
+    purpose: Literal["layout", "purge", "measure"]
+    writes: bool
+    options: dict[str, str]
+    """Options of fio, as strings."""
+    state: Literal["pending", "done", "not_needed", "failed"]
+    sha256: dict[str, str] = Field(default_factory=dict)
+    """Of the step's files, by path inside the bundle."""
+    start: str | None = None
+    end: str | None = None
+    temperature_c: tuple[float | None, float | None] | None = None
+    """Of the target before and after, where it can be read."""
+    summary: Summary | None = None
+    error: str | None = None
+
+
+class Assessment(_Record):
+    """SNIA's test over one window of rounds."""
+
+    window: tuple[float, ...]
+    average: float
+    excursion: float
+    """Greatest minus least value of the window."""
+    slope: float
+    """Of the fitted line, per round."""
+    fit_excursion: float
+    """What the fitted line rises or falls over the window."""
+    steady: bool
+
+
+class SteadyState(_Record):
+    """The outcome of a stage's steady-state test."""
+
+    stage: str
+    tracked: str
+    reached: bool
+    rounds: int
+    assessment: Assessment | None = None
+
+
+class Target(_Record):
+    """What was measured."""
+
+    kind: Literal["file", "block", "simulated"]
+    path: str
+    size_bytes: int
+    created: bool
+    identity: Any
+    """Model, hashed serial, firmware; or scenario, name and seed."""
+    details: Any
+
+
+class Plan(_Record):
+    """The plan, whole, and how it was set to the target."""
+
+    name: str
+    sha256: str
+    setting: dict[str, Any]
+    plan: dict[str, Any]
+
+
+class Manifest(_Record):
+    """The bundle's table of contents."""
+
+    format: int
+    collector: str
+    plan: Plan
+    target: Target
+    host: dict[str, Any]
+    kernel: str
+    fio_version: str
+    options: tuple[str, ...]
+    start: str
+    end: str | None
+    sessions: tuple[str, ...]
+    warnings: tuple[str, ...]
+    steady_state: tuple[SteadyState, ...]
+    steps: tuple[Step, ...]
+
+
+class Bundle:
+    """An opened bundle."""
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self.folder = folder
+        self.manifest = manifest
+
+    @property
+    def complete(self) -> bool:
+        """True if every step that was needed is done."""
+        return all(step.state in ("done", "not_needed") for step in self.manifest.steps)
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The finished measurements in order, without laying out and purging."""
+        return tuple(
+            step
+            for step in self.manifest.steps
+            if step.state == "done" and step.purpose == "measure"
+        )
+
+    def result(self, step: Step) -> dict[str, Any]:
+        """Fio's own JSON of a finished step.
+
+        Raises:
+            SpecError: The step has no result.
+        """
+        names = [name for name in step.sha256 if name.endswith(".json")]
+        if not names:
+            fault = Fault(f"steps.{step.number}", step.state, "a step that is done")
+            raise SpecError([fault])
+        text = (self.folder / names[0]).read_text(encoding="utf-8")
+        found: dict[str, Any] = json.JSONDecoder().raw_decode(text[text.index("{") :])[0]
+        return found
+
+    def log(self, step: Step, kind: str) -> Path | None:
+        """A log of a step over time, if the plan has it.
+
+        Args:
+            step: The step.
+            kind: fio's word: `lat`, `clat`, `slat`, `iops` or `bw`.
+        """
+        for name in step.sha256:
+            if f"_{kind}." in name:
+                return self.folder / name
+        return None
+
+
+def load_bundle(path: str | Path, *, check: bool = True) -> Bundle:
+    """Opens a bundle.
+
+    Args:
+        path: The bundle's folder, or its `manifest.json`.
+        check: Compare every file with its checksum.
+
+    Raises:
+        SpecError: It is no bundle, of another form, or files are missing or damaged; all of
+            them are named.
+    """
+    folder = Path(path)
+    if folder.name == "manifest.json":
+        folder = folder.parent
+    file = folder / "manifest.json"
+    try:
+        tree = json.loads(file.read_bytes())
+    except OSError as error:
+        raise _unusable(file, "", f"cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise _unusable(file, "", f"not JSON: {error}") from None
+    found = tree.get("format") if isinstance(tree, dict) else None
+    if found != FORMAT:
+        raise SpecError([Fault("format", found, f"{FORMAT}", (), str(file))])
+    try:
+        manifest = Manifest.model_validate(tree)
+    except ValidationError as error:
+        raise SpecError(
+            Fault(".".join(map(str, each["loc"])), None, each["msg"], (), str(file))
+            for each in error.errors()
+        ) from None
+    if check:
+        faults = [fault for step in manifest.steps for fault in _damage(folder, step)]
+        if faults:
+            raise SpecError(faults)
+    return Bundle(folder, manifest)
+
+
+def _damage(folder: Path, step: Step) -> list[Fault]:
+    faults = []
+    for name, wanted in step.sha256.items():
+        file = folder / name
+        try:
+            found = hashlib.sha256(file.read_bytes()).hexdigest()
+        except OSError as error:
+            faults.append(Fault("", None, f"cannot be read: {error.strerror}", (), str(file)))
+            continue
+        if found != wanted:
+            faults.append(
+                Fault("sha256", found, f"damaged: the manifest has {wanted}", (), str(file))
+            )
+    return faults
+
+
+def _unusable(file: Path, key: str, why: str) -> SpecError:
+    return SpecError([Fault(key, None, why, (), str(file))])

@@ -1,0 +1,106 @@
+"""Distributions of latency: merged, read at any percentile, compared.
+
+A distribution is known from fio's bins or from percentiles. Between the known points its
+cumulative share is taken as linear in the logarithm of the latency.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from raidlab.calibration.measurements.measurement import Latency
+
+Array = npt.NDArray[np.float64]
+_LEAST_US = 1e-3
+
+
+def curve(latency: Latency) -> tuple[Array, Array]:
+    """Latencies in microseconds, ascending, and the share of I/Os up to each; empty if unknown."""
+    if latency.bins_ns:
+        at = np.array([at for at, _ in latency.bins_ns], dtype=float) / 1e3
+        counts = np.array([count for _, count in latency.bins_ns], dtype=float)
+        return np.maximum(at, _LEAST_US), np.cumsum(counts) / counts.sum()
+    known = sorted((float(key), value) for key, value in latency.percentiles_us.items())
+    if not known:
+        return np.empty(0), np.empty(0)
+    shares = np.array([0.0, *(percent / 100 for percent, _ in known), 1.0])
+    least = latency.min_us or known[0][1]
+    most = max(latency.max_us, known[-1][1])
+    at = np.array([least, *(value for _, value in known), most])
+    return np.maximum.accumulate(np.maximum(at, _LEAST_US)), shares
+
+
+def share_up_to(latency: Latency, at_us: Array) -> Array:
+    """Share of I/Os that took at most `at_us` microseconds."""
+    at, shares = curve(latency)
+    if not len(at):
+        return np.full(at_us.shape, np.nan)
+    return np.interp(np.log(np.maximum(at_us, _LEAST_US)), np.log(at), shares, left=0.0, right=1.0)
+
+
+def percentile(latency: Latency, percent: float) -> float | None:
+    """The latency in microseconds that `percent` of the I/Os do not exceed."""
+    known = latency.percentile(percent)
+    if known is not None:
+        return known
+    at, shares = curve(latency)
+    if not len(at):
+        return None
+    if latency.bins_ns:
+        return float(at[min(int(np.searchsorted(shares, percent / 100)), len(at) - 1)])
+    return float(np.exp(np.interp(percent / 100, shares, np.log(at))))
+
+
+def kolmogorov(one: Latency, other: Latency) -> float | None:
+    """Largest distance between the cumulative distributions: 0 for equal, 1 for disjoint."""
+    points = [curve(latency)[0] for latency in (one, other)]
+    if not all(len(at) for at in points):
+        return None
+    at = np.unique(np.concatenate(points))
+    return float(np.max(np.abs(share_up_to(one, at) - share_up_to(other, at))))
+
+
+def merge(parts: Sequence[Latency], weights: Sequence[float]) -> Latency:
+    """The distribution of all I/Os of `parts`, each with its share of them.
+
+    Exact where all parts have bins; where they have percentiles only, the mixture's percentiles
+    are read off the weighted sum of their curves.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    mean = sum(w * part.mean_us for w, part in zip(weights, parts, strict=True))
+    square = sum(
+        w * (part.stddev_us**2 + part.mean_us**2) for w, part in zip(weights, parts, strict=True)
+    )
+    common = set.intersection(*(set(part.percentiles_us) for part in parts))
+    merged = Latency(
+        mean_us=mean,
+        stddev_us=max(0.0, square - mean**2) ** 0.5,
+        min_us=min(part.min_us for part in parts),
+        max_us=max(part.max_us for part in parts),
+        bins_ns=_merged_bins(parts),
+    )
+    if merged.bins_ns:
+        at, shares = curve(merged)
+    else:
+        at = np.unique(np.concatenate([curve(part)[0] for part in parts]))
+        each = [w * share_up_to(p, at) for w, p in zip(weights, parts, strict=True)]
+        shares = np.sum(each, axis=0) if len(at) else at
+    percentiles = {}
+    for key in sorted(common, key=float):
+        index = int(np.searchsorted(shares, float(key) / 100 - 1e-12))
+        percentiles[key] = float(at[min(index, len(at) - 1)])
+    return merged.model_copy(update={"percentiles_us": percentiles})
+
+
+def _merged_bins(parts: Sequence[Latency]) -> tuple[tuple[int, int], ...]:
+    if not all(part.bins_ns for part in parts):
+        return ()
+    counts: dict[int, int] = {}
+    for part in parts:
+        for at, count in part.bins_ns:
+            counts[at] = counts.get(at, 0) + count
+    return tuple(sorted(counts.items()))

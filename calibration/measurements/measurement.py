@@ -1,0 +1,240 @@
+"""The one form in which measurements are stored: checked, with units, with what was left out.
+
+A measurement is a list of points: a load, and what was measured under it. Points come from fio's
+JSON (`fio_json`) or from a collector's bundle; the file is described in docs/files/measurement.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+)
+
+from raidlab.devices.faults import Fault, SpecError, faults_of
+
+FORMAT = "raidlab-measurement-1"
+Rw = Literal["read", "write", "randread", "randwrite", "rw", "randrw"]
+DIRECTIONS = ("read", "write")
+WINDOWS = 12
+"""Parts of a measurement's time in which rates are compared, where they change with it."""
+
+
+class _Checked(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Latency(_Checked):
+    """A distribution of latencies in microseconds."""
+
+    mean_us: Annotated[float, Field(ge=0)]
+    stddev_us: Annotated[float, Field(ge=0)] = 0.0
+    min_us: Annotated[float, Field(ge=0)] = 0.0
+    max_us: Annotated[float, Field(ge=0)] = 0.0
+    percentiles_us: dict[str, float] = {}
+    """By percent, as "99.9"."""
+    bins_ns: tuple[tuple[int, int], ...] = ()
+    """Non-empty buckets of fio's histogram: nanoseconds that stand for the bucket, count."""
+
+    @field_validator("percentiles_us")
+    @classmethod
+    def _rise(cls, given: dict[str, float]) -> dict[str, float]:
+        """Percentiles are percents, and latencies that do not fall with them."""
+        try:
+            known = sorted((float(percent), value) for percent, value in given.items())
+        except ValueError:
+            raise ValueError("percents as keys") from None
+        if any(not 0.0 <= percent <= 100.0 for percent, _ in known):
+            raise ValueError("percents from 0 to 100 as keys")
+        latencies = [value for _, value in known]
+        if any(value < 0.0 for value in latencies) or latencies != sorted(latencies):
+            raise ValueError("latencies of at least 0 that rise with the percent")
+        return given
+
+    def percentile(self, percent: float) -> float | None:
+        """The percentile if it was measured, in microseconds."""
+        for key, value in self.percentiles_us.items():
+            if abs(float(key) - percent) < 1e-9:
+                return value
+        return None
+
+
+class Side(_Checked):
+    """What was measured of reads, or of writes."""
+
+    iops: Annotated[float, Field(gt=0)]
+    ios: Annotated[int, Field(ge=0)]
+    bytes_per_s: Annotated[float, Field(ge=0)] = 0.0
+    latency_mean_us: Annotated[float, Field(gt=0)]
+    """From the thread's first work on the I/O to its completion, submission included."""
+    submission_mean_us: Annotated[float, Field(ge=0)] = 0.0
+    completion: Latency
+    """From the end of the submission to the completion: fio's clat."""
+    spread: Annotated[float, Field(ge=0)] = 0.0
+    """Standard deviation of the rate from sample to sample, as a share of its mean."""
+
+
+class Step(_Checked):
+    """A second of the run."""
+
+    t_s: float
+    iops: float | None = None
+    latency_us: float | None = None
+
+
+class Point(_Checked):
+    """One load and what was measured under it."""
+
+    name: str
+    rw: Rw
+    read_share: Annotated[float, Field(ge=0, le=1)]
+    bs: Annotated[int, Field(ge=1)]
+    """Bytes of an I/O."""
+    iodepth: Annotated[int, Field(ge=1)]
+    """I/Os that each job keeps outstanding."""
+    numjobs: Annotated[int, Field(ge=1)] = 1
+    area_bytes: Annotated[int | None, Field(ge=1)] = None
+    """Part of the device that was loaded; None for all of it, or if it is not known."""
+    state: Literal["fresh", "filled", "steady-state"] | None = None
+    """The drive before the run, where it is known."""
+    runtime_s: Annotated[float, Field(ge=0)] = 0.0
+    read: Side | None = None
+    write: Side | None = None
+    buffered: bool = False
+    """True if the host's page cache stood between: fio without `direct=1`."""
+    cpu_share: Annotated[float | None, Field(ge=0)] = None
+    """CPU time of each job as a share of the run, user and system together."""
+    timeline: tuple[Step, ...] = ()
+    file: str = ""
+
+    @property
+    def outstanding(self) -> int:
+        """I/Os in flight, all jobs together."""
+        return self.iodepth * self.numjobs
+
+    @property
+    def iops(self) -> float:
+        """I/Os a second, both directions."""
+        return sum(side.iops for _, side in self.sides())
+
+    @property
+    def latency_mean_us(self) -> float:
+        """Mean latency over both directions."""
+        return sum(side.iops * side.latency_mean_us for _, side in self.sides()) / self.iops
+
+    @property
+    def unseen_us(self) -> float:
+        """Mean time of an I/O that fio counts to no latency, in microseconds.
+
+        By Little's law an I/O in a closed loop takes `outstanding / iops` from one issue to the
+        next. What fio's latency lacks of it is CPU time after the completion was seen: counting,
+        drawing the next offset, filling its data. A simulated latency includes it.
+        """
+        return max(0.0, 1e6 * self.outstanding / self.iops - self.latency_mean_us)
+
+    def sides(self) -> Iterator[tuple[str, Side]]:
+        """The directions that moved data."""
+        for name in DIRECTIONS:
+            side = getattr(self, name)
+            if side is not None:
+                yield name, side
+
+    def label(self) -> str:
+        """For people: `randread 4k, 8 x 2`."""
+        size = f"{self.bs // 1024}k" if self.bs % 1024 == 0 else f"{self.bs} B"
+        mix = f" {self.read_share:.0%} reads" if self.rw in ("rw", "randrw") else ""
+        return f"{self.rw} {size}{mix}, {self.iodepth} x {self.numjobs}"
+
+
+def seconds_of(point: Point) -> float:
+    """How long the timeline of a point is; 0 if it has none."""
+    if len(point.timeline) < 2:
+        return 0.0
+    first, last = point.timeline[0].t_s, point.timeline[-1].t_s
+    return (last - first) * len(point.timeline) / (len(point.timeline) - 1)
+
+
+def rates_of(point: Point) -> tuple[float, ...]:
+    """The mean rate in each of the `WINDOWS` parts of a point's time; empty without a timeline."""
+    known = [step for step in point.timeline if step.iops is not None]
+    length = seconds_of(point) / WINDOWS
+    if len(known) < WINDOWS:
+        return ()
+    parts: list[list[float]] = [[] for _ in range(WINDOWS)]
+    for step in known:
+        at = int((step.t_s - point.timeline[0].t_s) / length + 1e-9)
+        parts[min(at, WINDOWS - 1)].append(step.iops or 0.0)
+    return tuple(sum(part) / len(part) if part else 0.0 for part in parts)
+
+
+class File(_Checked):
+    """A file that points came from."""
+
+    path: str
+    sha256: str
+    tool: str = ""
+    time: str = ""
+
+
+class Skipped(_Checked):
+    """A file, or a part of one, that gave no point."""
+
+    path: str
+    reason: str
+
+
+class Measurement(_Checked):
+    """Points, where they came from, and what could not be read."""
+
+    format: Literal["raidlab-measurement-1"] = "raidlab-measurement-1"
+    name: str
+    points: tuple[Point, ...]
+    files: tuple[File, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+    def to_json(self) -> str:
+        """The file's text."""
+        return self.model_dump_json(indent=1, exclude_defaults=False) + "\n"
+
+
+def load_measurement(path: str | Path) -> Measurement:
+    """Reads a measurement file.
+
+    Raises:
+        SpecError: Everything that is wrong with it, by key.
+    """
+    path = Path(path)
+    try:
+        tree: Any = json.loads(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        why = error.strerror or "cannot be read"
+        raise SpecError([Fault("", None, why, (), str(path))]) from None
+    except UnicodeDecodeError as error:
+        why = f"not UTF-8 text at byte {error.start}"
+        raise SpecError([Fault("", None, why, (), str(path))]) from None
+    except (ValueError, RecursionError) as error:
+        why = f"not JSON: {error}; cut off?"
+        raise SpecError([Fault("", None, why, (), str(path))]) from None
+    if not isinstance(tree, dict) or tree.get("format") != FORMAT:
+        found = tree.get("format") if isinstance(tree, dict) else None
+        allowed = f'"{FORMAT}": a measurement, as `raidlab import fio PATH --out M.json` makes it'
+        raise SpecError([Fault("format", found, allowed, (), str(path))])
+    try:
+        measurement = Measurement.model_validate(tree)
+    except ValidationError as error:
+        faults = [
+            Fault(fault.key, fault.value, fault.allowed, fault.choices, str(path))
+            for fault in faults_of(error, Measurement)
+        ]
+        raise SpecError(faults) from None
+    if not measurement.points:
+        raise SpecError([Fault("points", "none", "at least one point", (), str(path))])
+    return measurement

@@ -1,0 +1,1 @@
+"""Published figures beside simulated ones, and the catalogue fitted to them."""

@@ -1,0 +1,201 @@
+"""`make calibrate-catalogue`: fits every device of `published/fits.toml`, and says how well.
+
+`python -m raidlab.calibration.published.catalogue [DEVICE...]` writes fitted values, their standard
+errors and sources into the data sheets. Without names it fits all devices and writes the page
+docs/catalogue-fit.md: errors of what was fitted, of every group of figures that was left out of
+a fit one by one, and of arrays, which are never fitted. What was simulated is stored until the page
+is written, so a run that was interrupted goes on.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from raidlab.calibration.published.figures import Configuration, read_published
+from raidlab.calibration.published.fit import Array, Bench, Fitted, least_loss, search
+from raidlab.calibration.published.usage import fits
+from raidlab.calibration.published.validate import Compared, summarise, validate
+from raidlab.devices.faults import Faults, SpecError
+from raidlab.devices.files import write_file
+from raidlab.scenarios.running.run_cache import RunCache, default_path
+
+PAGE = Path("docs/catalogue-fit.md")
+GROUPS: Mapping[str, Callable[[Configuration], str]] = {
+    "profile": lambda configuration: configuration.load,
+    "format": lambda configuration: configuration.format or "-",
+    "depth": lambda configuration: configuration.outstanding,
+}
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Figures that were left out of a fit, and their errors in percent."""
+
+    label: str
+    fitted: Sequence[float]
+    """Had they been fitted."""
+    predicted: Sequence[float]
+
+
+def left_out(fitted: Fitted, group: Callable[[Configuration], str]) -> list[LeftOut]:
+    """Fits the device without each group in turn, and simulates the group with what comes out.
+
+    Such a fit goes along the slopes of the whole one.
+    """
+    bench = fitted.bench
+    labels = np.array([group(figure.configuration) for figure in bench.figures])
+    names = sorted(set(labels))
+    if len(names) < 2:
+        return []
+    places = [least_loss(fitted, labels != name) for name in names]
+    errors = bench.errors(places)
+    return [
+        LeftOut(str(name), _percent(fitted.errors[out]), _percent(found[out]))
+        for name, found, out in zip(names, errors, (labels == name for name in names), strict=True)
+    ]
+
+
+def _percent(errors: Array) -> list[float]:
+    return [100 * abs(float(each)) for each in np.expm1(errors)]
+
+
+def arrays_of(device: str, sheet: str) -> tuple[Compared, ...]:
+    """Figures of arrays of a device without a controller, simulated with a data sheet."""
+    figures = [
+        figure
+        for figure in read_published()
+        if figure.configuration.drive == device
+        and figure.configuration.level != "single"
+        and not figure.configuration.controller
+    ]
+    if not figures:
+        return ()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fitted.toml"
+        path.write_text(sheet, encoding="utf-8")
+        moved = [
+            replace(figure, configuration=replace(figure.configuration, drive=str(path)))
+            for figure in figures
+        ]
+        return validate(moved).rows
+
+
+def page(found: Sequence[Fitted]) -> str:
+    """The page of all fits."""
+    lines = [
+        "# The catalogue's fits to published figures",
+        "",
+        "Made by `make calibrate-catalogue`. A device is fitted to the figures of one drive alone",
+        "([calibration.md](calibration.md)). Left out: every profile, format or number outstanding",
+        "one by one is taken out of the fit and predicted by what the others alone lead to; median",
+        "error over all figures so predicted, in percent.",
+        "",
+        "| device | parameters | figures | median | 90th percentile | profile left out |"
+        " format left out | depth left out |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    details = []
+    for each in found:
+        errors = _percent(each.errors)
+        cells = [each.bench.device, str(len(each.bench.names)), str(len(errors))]
+        cells += [_of(statistics.median(errors)), _of(float(np.percentile(errors, 90)))]
+        for name, group in GROUPS.items():
+            groups = list(left_out(each, group))
+            pooled = [error for one in groups for error in one.predicted]
+            cells.append(_of(statistics.median(pooled)) if pooled else "-")
+            details += [_detail(each.bench.device, name, one) for one in groups]
+        lines.append(_row(cells))
+    lines += ["", "## Arrays", "", *_arrays(found)]
+    lines += ["", "## Parameters", "", *_parameters(found)]
+    lines += [
+        "",
+        "## Groups left out",
+        "",
+        "| device | left out | figures | median if fitted | median predicted | largest |",
+        "|---|---|---|---|---|---|",
+        *details,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _detail(device: str, name: str, one: LeftOut) -> str:
+    fitted, predicted = statistics.median(one.fitted), statistics.median(one.predicted)
+    cells = [device, f"{name} {one.label}", str(len(one.predicted))]
+    return _row([*cells, _of(fitted), _of(predicted), _of(max(one.predicted))])
+
+
+def _arrays(found: Sequence[Fitted]) -> Iterator[str]:
+    yield "No parameter is fitted to an array: these are predictions from one drive."
+    yield ""
+    yield "| device | level | figures | within tolerance | median error | 90th percentile |"
+    yield "|---|---|---|---|---|---|"
+    for each in found:
+        rows = arrays_of(each.bench.device, each.sheet())
+        for level in dict.fromkeys(row.figure.configuration.level for row in rows):
+            own = summarise([row for row in rows if row.figure.configuration.level == level])
+            errors = [_of(own[key]) for key in ("median_abs_error_pct", "p90_abs_error_pct")]
+            yield _row([each.bench.device, level, str(own["rows"]), str(own["held"]), *errors])
+
+
+def _parameters(found: Sequence[Fitted]) -> Iterator[str]:
+    yield "| device | parameter | standard error | determined | hardly distinguished from |"
+    yield "|---|---|---|---|---|"
+    for each in found:
+        for at, name in enumerate(each.bench.names):
+            determined = "yes" if each.is_determined(at) else "no"
+            error = f"{100 * each.stderr[at]:.0f} %"
+            yield _row(
+                [each.bench.device, f"`{name}`", error, determined, ", ".join(each.alike(at))]
+            )
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _of(value: float) -> str:
+    return f"{value:.1f}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Fits the devices named, or all and makes the page."""
+    known = fits().device
+    faults = Faults()
+    for name in arguments:
+        if name not in known:
+            faults.add("DEVICE", name, f"one of {', '.join(known)}", tuple(known))
+    try:
+        faults.raise_if_any()
+        _fit(arguments)
+    except SpecError as error:
+        print(*error.faults, sep="\n", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _fit(wanted: Sequence[str]) -> None:
+    known = fits().device
+    with RunCache(default_path()) as store:
+        found = []
+        for name in wanted or known:
+            fitted = search(Bench(name, known[name], store), known[name])
+            median = statistics.median(_percent(fitted.errors))
+            print(f"{name}: {len(fitted.errors)} figures, median error {median:.1f} %", flush=True)
+            write_file(Path(fitted.bench.path), fitted.sheet())
+            found.append(fitted)
+        if not wanted:
+            write_file(PAGE, page(found))
+            print(f"wrote {PAGE}")
+            for fitted in found:
+                fitted.bench.forget()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,265 @@
+"""Fits the catalogue's devices to published figures of one drive: `make calibrate-catalogue`.
+
+Which parameters of which device, and where the search begins, stands in `published/fits.toml`.
+The search is least squares in the logarithms of the parameters. A residual is ln(simulated /
+published) over the figure's tolerance, under a soft absolute loss: a figure that the model cannot
+reach does not rule the others. Every simulation has the same random numbers. A parameter that lies
+a factor of three from its start weighs as much as one figure a tolerance off: what no figure
+determines stays where it began.
+
+The outcome depends on `fits.toml`, the rest of the data sheet, the figures and the engine alone,
+so a second run writes the same. Evaluations are stored until a whole run is done: an interrupted
+one goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import least_squares
+
+from raidlab.calibration.fitting.loss import robust
+from raidlab.calibration.fitting.parameters import DETERMINED_WITHIN
+from raidlab.calibration.published.figures import Figure
+from raidlab.calibration.published.usage import DeviceFit, training_figures
+from raidlab.calibration.published.validate import validate
+from raidlab.devices.catalogue import find
+from raidlab.devices.spec_text import scaled, with_source, with_value
+from raidlab.devices.trees import get
+from raidlab.scenarios.running.run_cache import RunCache
+
+Array = npt.NDArray[np.float64]
+
+TOLERANCE = {"=": 0.05, "~": 0.075}
+"""Residuals are counted in these: half of what counts as within tolerance."""
+PRIOR = math.log(3.0)
+"""Distance from the start that weighs as much as one tolerance, as a logarithm."""
+STEP = 0.05
+"""Step of the differences: large beside the simulation's own noise."""
+_TRUSTED = 0.7
+"""Farthest that a parameter goes in one round, as a logarithm: a factor of two."""
+_ROUNDS = 5
+_ENOUGH = 0.01
+"""The search ends when straight lines promise less than this share of the loss."""
+ALIKE = 0.95
+"""Beyond this correlation two parameters cannot be distinguished."""
+
+
+class Bench:
+    """A device's training figures, simulated with parameters moved from their start."""
+
+    def __init__(
+        self, device: str, fit: DeviceFit, store: RunCache | None = None, workers: int | None = None
+    ) -> None:
+        """The data sheet with every parameter at its start.
+
+        Raises:
+            ValueError: A parameter that the data sheet does not have, or no figure to fit to.
+        """
+        self.device = device
+        self.path = find(device).path
+        self.names = tuple(fit.start)
+        self.figures = training_figures(device)
+        if not self.figures:
+            raise ValueError(f"{device}: no published figure of one drive alone")
+        self._start = Path(self.path).read_text(encoding="utf-8")
+        for key, value in fit.start.items():
+            self._start = with_value(self._start, key, value)
+        self._store, self._workers = store, workers
+        self._keys: set[str] = set()
+        self.tolerances = np.array([TOLERANCE[figure.relation] for figure in self.figures])
+
+    def sheet(self, moves: Array) -> str:
+        """The data sheet with the parameters moved, given as logarithms of factors."""
+        text = self._start
+        for name, move in zip(self.names, moves, strict=True):
+            text = scaled(text, name, math.exp(move))
+        return text
+
+    def errors(self, places: Sequence[Array]) -> list[Array]:
+        """ln(simulated / published) of every figure at each place, looked up where known.
+
+        Raises:
+            ValueError: A figure cannot be simulated.
+        """
+        sheets = [self.sheet(place) for place in places]
+        keys = [RunCache.key(json.dumps([sheet, repr(self.figures)])) for sheet in sheets]
+        known = {key: found for key in keys if (found := self._looked_up(key)) is not None}
+        new = {key: sheet for key, sheet in zip(keys, sheets, strict=True) if key not in known}
+        for key, found in zip(new, self._simulated(list(new.values())), strict=True):
+            known[key] = found
+            if self._store is not None:
+                self._store.put(key, json.dumps([float(each).hex() for each in found]))
+        self._keys |= set(keys)
+        return [known[key] for key in keys]
+
+    def forget(self) -> None:
+        """The fit is done: its evaluations leave the store."""
+        if self._store is not None:
+            self._store.forget(self._keys)
+
+    def _looked_up(self, key: str) -> Array | None:
+        text = None if self._store is None else self._store.get(key)
+        return None if text is None else np.array([float.fromhex(x) for x in json.loads(text)])
+
+    def _simulated(self, sheets: Sequence[str]) -> list[Array]:
+        if not sheets:
+            return []
+        with tempfile.TemporaryDirectory() as folder:
+            figures = []
+            for at, sheet in enumerate(sheets):
+                path = Path(folder) / f"varied-{at}.toml"
+                path.write_text(sheet, encoding="utf-8")
+                figures += [_of_drive(figure, str(path)) for figure in self.figures]
+            rows = validate(figures, workers=self._workers).rows
+        for row in rows:
+            if not row.simulated:
+                raise ValueError(f"{self.device}: {row.figure.id}: {row.why_not}")
+        found = [math.log((row.simulated or 1.0) / row.figure.value) for row in rows]
+        return [np.array(part) for part in np.split(np.array(found), len(sheets))]
+
+
+def _of_drive(figure: Figure, drive: str) -> Figure:
+    return replace(figure, configuration=replace(figure.configuration, drive=drive))
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A device at its best, and how sure its parameters are."""
+
+    bench: Bench
+    place: Array
+    """Logarithms of the factors over the start."""
+    errors: Array
+    """ln(simulated / published) by figure."""
+    jacobian: Array
+    """Change of those by the logarithms of the parameters."""
+    stderr: Array
+    """Of the parameters, as shares."""
+    correlations: Array
+    measurement: str
+
+    def is_determined(self, at: int) -> bool:
+        """True if the figures determine this parameter."""
+        return bool(self.stderr[at] <= DETERMINED_WITHIN)
+
+    def alike(self, at: int) -> list[str]:
+        """The parameters that it cannot be distinguished from."""
+        names = self.bench.names
+        near = np.flatnonzero(abs(self.correlations[at]) > ALIKE)
+        return [names[other] for other in near if other != at]
+
+    def sheet(self) -> str:
+        """The data sheet with the values and their sources."""
+        text = Path(self.bench.path).read_text(encoding="utf-8")
+        best = self.bench.sheet(self.place)
+        for at, name in enumerate(self.bench.names):
+            text = with_value(text, name, _value_of(best, name))
+            text = with_source(text, name, self._source(at))
+        return text
+
+    def _source(self, at: int) -> Mapping[str, str]:
+        together = f"with {len(self.bench.names)} parameters to {len(self.errors)} figures"
+        if not self.is_determined(at):
+            note = "hardly determined by the figures of one drive; usual, or chosen by hand"
+            return {"source": "assumed", "note": note}
+        like = self.alike(at)
+        note = together + (f"; hardly distinguished from {', '.join(like)}" if like else "")
+        return {
+            "source": "fitted",
+            "stderr": f"{max(1, math.ceil(100 * self.stderr[at]))} %",
+            "measurement": self.measurement,
+            "note": note,
+        }
+
+
+def _value_of(sheet: str, key: str) -> object:
+    return get(tomllib.loads(sheet), key)
+
+
+def residuals(errors: Array, tolerances: Array, place: Array) -> Array:
+    """Of the figures, and of the pull towards the start."""
+    return np.concatenate([errors / tolerances, place / PRIOR])
+
+
+def search(bench: Bench, fit: DeviceFit) -> Fitted:
+    """The parameters under which the loss is least.
+
+    Every round takes the slopes, finds the least loss of the straight lines within a step that is
+    trusted, and simulates there; a step that does not help is shortened.
+    """
+    figures = len(bench.figures)
+    place = np.zeros(len(bench.names))
+    trusted = _TRUSTED
+    for _ in range(_ROUNDS):
+        here, jacobian = _slopes(bench, place)
+        before = loss(bench, here, place)
+        while trusted > STEP / 4:
+            target = _along(place, here, jacobian, bench.tolerances, trusted)
+            expected = loss(bench, here + jacobian @ (target - place), target)
+            if loss(bench, bench.errors([target])[0], target) < before:
+                place, trusted = target, min(_TRUSTED, 2 * trusted)
+                break
+            trusted /= 3
+        else:
+            break
+        if expected > (1 - _ENOUGH) * before:
+            break
+    here, jacobian = _slopes(bench, place)
+    slope = np.vstack([jacobian / bench.tolerances[:, None], np.eye(len(place)) / PRIOR])
+    covariance = _covariance(slope, residuals(here, bench.tolerances, place), figures)
+    deviations = np.sqrt(np.diag(covariance))
+    correlations = covariance / np.outer(deviations, deviations)
+    return Fitted(bench, place, here, jacobian, deviations, correlations, fit.measurement)
+
+
+def loss(bench: Bench, errors: Array, place: Array) -> float:
+    """Soft absolute loss of the figures' errors and of the pull towards the start."""
+    return robust(residuals(errors, bench.tolerances, place))
+
+
+def _slopes(bench: Bench, place: Array) -> tuple[Array, Array]:
+    """Errors at a place, and their change by each parameter."""
+    steps = (place + STEP * each for each in np.eye(len(place)))
+    here, *moved = bench.errors([place, *steps])
+    return here, np.array([(each - here) / STEP for each in moved]).T
+
+
+def least_loss(fitted: Fitted, used: npt.NDArray[np.bool_]) -> Array:
+    """Where the loss of some figures alone is least if errors follow their slopes."""
+    tolerances = fitted.bench.tolerances[used]
+    return _along(fitted.place, fitted.errors[used], fitted.jacobian[used], tolerances, _TRUSTED)
+
+
+def _along(place: Array, here: Array, jacobian: Array, tolerances: Array, trusted: float) -> Array:
+    """Where the loss is least if errors follow their slopes, not farther than is trusted."""
+    slope = np.vstack([jacobian / tolerances[:, None], np.eye(len(place)) / PRIOR])
+    found = least_squares(
+        lambda at: residuals(here + jacobian @ (at - place), tolerances, at),
+        place,
+        lambda at: slope,
+        bounds=(place - trusted, place + trusted),
+        loss="soft_l1",
+    )
+    return np.asarray(found.x, dtype=np.float64)
+
+
+def _covariance(jacobian: Array, found: Array, figures: int) -> Array:
+    """s^2 (J'WJ)^-1 with the weights of the loss.
+
+    s is the scatter of the residuals, or one tolerance if that is more.
+    """
+    weights = 1 / np.sqrt(1 + found**2)
+    freedom = max(1, figures - jacobian.shape[1])
+    scatter = max(1.0, float(np.sum((weights * found**2)[:figures])) / freedom)
+    # The pull is no measurement: it keeps its own weight.
+    scales = np.where(np.arange(len(found)) < figures, weights / scatter, 1.0)
+    return np.asarray(np.linalg.inv(jacobian.T @ (jacobian * scales[:, None])), dtype=np.float64)

@@ -1,0 +1,319 @@
+"""From the columns of a published row to a scenario, by rules that hold for every row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from raidlab.calibration.published.figures import SETTINGS, Configuration, Shared, shared
+from raidlab.devices.catalogue import find
+from raidlab.devices.controller import Cache, ControllerSpec
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.scenarios.spec.loads import PROFILES, Profile, parse_fio_words
+from raidlab.scenarios.spec.unsupported import MODELLED_SETTINGS
+
+_BOOL = {"true": True, "false": False}
+
+_LENGTHS = {("hdd", "random"): (20.0, 40.0), ("hdd", "sequential"): (3.0, 5.0)}
+"""Seconds of warm-up and recording by kind of drive and order of the load: a disk's write cache
+settles once its extents are full, after some thousand random writes or a second of sequential
+ones."""
+_LENGTH = (0.3, 0.7)
+"""Of all others that only read."""
+_LENGTH_WRITTEN = (0.5, 2.0)
+"""Of flash that is written: each die empties some blocks, and what it frees settles."""
+_RECORDED = {"hdd": 20_000}
+"""I/Os after which a run ends: the rate of random loads is then known to better than 0.5 %."""
+_ONE_AT_A_TIME = 60.0
+_PASS_AT_MOST = "1 h"
+"""A load that covers a file once ends by itself."""
+_WARM = (4.0, 4.0)
+"""Of a tier that is warm: the disks have little to do."""
+_FIRST = {"first hour": ("1 h", 120)}
+"""What is recorded of a tier that begins empty, and how many seconds each simulated one is."""
+_DRIVE_RATE = {"hdd": 500.0}
+"""I/Os a second that a drive of an array surely does under a random load of some depth: what comes
+in fills a cache that holds writes back no slower, and until it is full it need not go out."""
+_DRIVE_RATE_DEFAULT = 6000.0
+"""Of all others."""
+_STREAMED = 2.0
+"""Seconds in which a stream fills such a cache: what the host's link brings beyond what the array
+takes is hundreds of MB/s."""
+_RECORDED_DEFAULT = 100_000
+"""Of all others: hundreds of rounds of a load of 512 outstanding, whose I/Os come in waves."""
+
+
+def scenario_tree(configuration: Configuration) -> dict[str, Any]:
+    """The scenario of a configuration, as its file would hold it.
+
+    Settings that its report's rows share count where the row says nothing, and only as far as
+    the controller has a cache and the model follows it.
+
+    Raises:
+        ValueError: A column says what no scenario can be made of, or what is not modelled yet.
+    """
+    unknown = [key for key in configuration.settings if key not in SETTINGS]
+    if unknown:
+        allowed = f"one of {', '.join(SETTINGS)}"
+        faults = (Fault("settings", key, allowed, SETTINGS) for key in unknown)
+        raise ValueError("; ".join(map(str, faults)))
+    report = shared().get(configuration.source, shared()["default"])
+    settings = _settings(configuration, report)
+    tree: dict[str, Any] = {
+        "host": _host(report, settings),
+        "array": [_array(configuration, report, settings)],
+        "workload": _workloads(configuration, report, settings),
+        "run": _run(configuration, settings)
+        | {"precondition": report.precondition}
+        | _filled(configuration, report),
+    }
+    history = _before(configuration, report, tree["workload"][0]["area"])
+    if history:
+        tree["array"][0]["history"] = history
+    controller = _controller(configuration, settings)
+    if controller is not None:
+        tree["controller"] = controller
+    return tree
+
+
+def _before(configuration: Configuration, report: Shared, area: str) -> list[dict[str, Any]]:
+    """What a load that only reads finds on flash: what the last profile that wrote has left."""
+    if configuration.load not in report.order or _kind(configuration.drive) != "ssd":
+        return []
+    if PROFILES[cast(Profile, configuration.load)].read_share < 1:
+        return []
+    earlier = report.order[: report.order.index(configuration.load)]
+    for name in reversed(earlier):
+        load = PROFILES[cast(Profile, name)]
+        if load.read_share < 1:
+            rw = "randwrite" if load.access == "random" else "write"
+            entry = {"rw": rw, "block_size": f"{load.block_bytes} B", "area": area}
+            return [entry | {"then_rests": True} | ({} if rw == "randwrite" else {"written": area})]
+    return []
+
+
+def _filled(configuration: Configuration, report: Shared) -> dict[str, str]:
+    """What the array had stored, each of its drives as much as the report's one drive."""
+    if report.filled is None:
+        return {}
+    size, unit = report.filled.split()
+    drives = configuration.count if configuration.level == "raid0" else 1
+    return {"filled": f"{float(size) * drives:g} {unit}"}
+
+
+def _kind(drive: str) -> str:
+    try:
+        return find(drive).spec.kind
+    except SpecError:
+        return ""
+
+
+def _settings(configuration: Configuration, report: Shared) -> dict[str, str]:
+    """The row's settings, over those that all rows of its report share."""
+    common = dict(part.split("=", 1) for part in report.settings.split(";") if part)
+    cached = _cache(configuration.controller) is not None
+    for key in ("read_ahead", "write"):
+        if not cached or common.get(key) not in MODELLED_SETTINGS[key]:
+            common.pop(key, None)
+    own = dict(configuration.settings)
+    if configuration.controller and not cached:
+        # A controller without a cache reads nothing ahead and holds no writes back.
+        own.pop("read_ahead", None)
+        own.pop("write", None)
+    return common | own
+
+
+def _cache(controller: str) -> Cache | None:
+    if not controller:
+        return None
+    try:
+        spec = find(controller).spec
+    except SpecError:
+        return None
+    return spec.cache if isinstance(spec, ControllerSpec) else None
+
+
+def _host(report: Shared, settings: Mapping[str, str]) -> dict[str, Any]:
+    host: dict[str, Any] = {"model": report.host}
+    if "cpu_ghz" in settings:
+        host["clock"] = f"{settings['cpu_ghz']} GHz"
+    return host
+
+
+def _controller(configuration: Configuration, settings: Mapping[str, str]) -> dict[str, Any] | None:
+    if not configuration.controller:
+        return None
+    table: dict[str, Any] = {"model": configuration.controller}
+    for key in ("read_ahead", "write"):
+        if key in settings:
+            table[key] = settings[key]
+    if "fast_path" in settings:
+        table["fast_path"] = _bool(settings, "fast_path")
+    return table
+
+
+def _array(
+    configuration: Configuration, report: Shared, settings: Mapping[str, str]
+) -> dict[str, Any]:
+    drives: dict[str, Any] = {"model": configuration.drive, "count": configuration.count}
+    if configuration.format:
+        drives["format"] = configuration.format
+    if "cooling" in settings:
+        drives["cooling"] = settings["cooling"]
+    if "disk_cache" in settings and _has_write_cache(configuration.drive):
+        drives["write_cache"] = _bool(settings, "disk_cache")
+    array: dict[str, Any] = {
+        "name": "data",
+        "level": "jbod" if configuration.level == "single" else configuration.level,
+        "drives": [drives],
+        "stripe_unit": report.stripe_unit,
+    }
+    if configuration.raid_by == "os" and configuration.level not in ("single", "independent"):
+        array["software_raid"] = "os"
+    if settings.get("cache_tier"):
+        array["cache_tier"] = _cache_tier(settings["cache_tier"], settings.get("state", "warm"))
+    return array
+
+
+def _has_write_cache(drive: str) -> bool:
+    try:
+        spec = find(drive).spec
+    except SpecError:
+        return False
+    return "write_cache" in getattr(spec, "options", ())
+
+
+def _cache_tier(text: str, state: str) -> dict[str, Any]:
+    """A tier from `raid1 x2 sas-6g-ssd write-back`."""
+    words = text.split()
+    if len(words) != 4 or not words[1].startswith("x") or not words[1][1:].isdecimal():
+        raise ValueError(f'settings cache_tier={text}: a form such as "raid1 x2 MODEL write-back"')
+    if state not in ("warm", *_FIRST):
+        raise ValueError(f"settings state={state}: one of warm, {', '.join(_FIRST)}")
+    level, count, model, write = words
+    return {
+        "level": level,
+        "drives": [{"model": model, "count": int(count[1:])}],
+        "write": write,
+        "state": "warm" if state == "warm" else "empty",
+    }
+
+
+def _workloads(
+    configuration: Configuration, report: Shared, settings: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """One workload, or one for each process with a partition of its own."""
+    outstanding: int | str = configuration.outstanding
+    if outstanding != "max":
+        outstanding = int(outstanding)
+    area = settings.get("area")
+    hot_spot = settings.get("hot_spot")
+    if area is None:
+        # The load generator spreads its accesses evenly over its file: a hot spot is the file.
+        area, hot_spot = hot_spot or report.area(configuration.count), None
+    workload: dict[str, Any] = {
+        "target": "data",
+        **_load(configuration.load),
+        "align": report.align,
+        "area": area,
+        "area_start": report.area_start if area != "whole" else "0 B",
+        "outstanding": outstanding,
+        "per": configuration.per,
+    }
+    if hot_spot:
+        workload["hot_spot"] = hot_spot
+    if "compressible" in settings:
+        workload["compressible"] = f"{settings['compressible']} %"
+    if "tool" in settings:
+        workload |= _tool(settings["tool"])
+    if "threads" in settings:
+        workload["threads"] = _whole(settings, "threads")
+    processes = _whole(settings, "processes") if "processes" in settings else 1
+    if processes == 1:
+        return [workload]
+    if settings.get("areas") != "separate" or area == "whole":
+        return [workload | {"threads": processes}]
+    size, unit = area.split()
+    return [
+        workload | {"name": f"process-{at}", "area_start": f"{float(size) * at:g} {unit}"}
+        for at in range(processes)
+    ]
+
+
+def _tool(tool: str) -> dict[str, Any]:
+    """IOzone calls read and write on a file, each record of it once, and counts its fsync."""
+    if tool != "iozone":
+        raise ValueError(f"settings tool={tool}: iozone, or left out for direct I/O")
+    return {"buffered": True, "passes": 1}
+
+
+def _load(text: str) -> dict[str, Any]:
+    if text in PROFILES:
+        return {"profile": text}
+    load = parse_fio_words(text)
+    table: dict[str, Any] = {"block_size": f"{load.block_bytes} B"}
+    words = {0.0: "write", 1.0: "read"}
+    prefix = "rand" if load.access == "random" else ""
+    table["rw"] = prefix + words.get(load.read_share, "rw")
+    if load.read_share not in words:
+        table["read_share"] = load.read_share
+    return table
+
+
+def _run(configuration: Configuration, settings: Mapping[str, str]) -> dict[str, Any]:
+    try:
+        kind = find(configuration.drive).spec.kind
+    except SpecError:
+        kind = ""
+    if "tool" in configuration.settings:
+        return {"warm_up": "0 s", "duration": _PASS_AT_MOST}
+    load = PROFILES.get(cast(Profile, configuration.load))
+    pattern = load or parse_fio_words(configuration.load)
+    usual = _LENGTH if pattern.read_share == 1 else _LENGTH_WRITTEN
+    warm_up, duration = _LENGTHS.get((kind, pattern.access), usual)
+    if kind == "hdd" and configuration.outstanding == "1":
+        # The least latency of a stream of small writes comes when a track ends, which is rare;
+        # and one I/O at a time costs little to simulate.
+        duration = _ONE_AT_A_TIME
+    warm_up = max(warm_up, _filling(configuration, settings, kind))
+    state = settings.get("state", "")
+    if settings.get("cache_tier") and state in _FIRST:
+        length, lapse = _FIRST[state]
+        return {"warm_up": f"{warm_up:g} s", "duration": length, "time_lapse": lapse}
+    if settings.get("cache_tier"):
+        warm_up, duration = _WARM
+    return {
+        "warm_up": f"{warm_up:.3g} s",
+        "duration": f"{duration:g} s",
+        "max_ios": _RECORDED.get(kind, _RECORDED_DEFAULT),
+    }
+
+
+def _filling(configuration: Configuration, settings: Mapping[str, str], kind: str) -> float:
+    """Seconds in which writes have surely filled a cache that holds them back, or 0.
+
+    At one outstanding the drives keep up with random writes, and it does not fill.
+    """
+    cache = _cache(configuration.controller)
+    load = PROFILES.get(cast(Profile, configuration.load)) or parse_fio_words(configuration.load)
+    writes = 1 - load.read_share
+    if cache is None or settings.get("write") == "write-through" or not writes:
+        return 0.0
+    if load.access == "sequential":
+        return _STREAMED
+    if configuration.outstanding == "1":
+        return 0.0
+    rate = configuration.count * _DRIVE_RATE.get(kind, _DRIVE_RATE_DEFAULT)
+    return cache.size / (writes * load.block_bytes * rate)
+
+
+def _bool(settings: Mapping[str, str], key: str) -> bool:
+    if settings[key] not in _BOOL:
+        raise ValueError(f"settings {key}={settings[key]}: true or false")
+    return _BOOL[settings[key]]
+
+
+def _whole(settings: Mapping[str, str], key: str) -> int:
+    if not settings[key].isdecimal():
+        raise ValueError(f"settings {key}={settings[key]}: a whole number")
+    return int(settings[key])

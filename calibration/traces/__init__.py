@@ -1,0 +1,1 @@
+"""Traces: readers of their formats, and replay on a drive or a system."""

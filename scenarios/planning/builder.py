@@ -1,0 +1,432 @@
+"""Parts of a scenario while it is built: devices found, drives named, arrays laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from raidlab.devices.catalogue import Device, find
+from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
+from raidlab.devices.units import format_size
+from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
+from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, without_cache
+from raidlab.scenarios.planning.preconditioning import beyond_array, drive_histories
+from raidlab.scenarios.planning.ssd_cache import add_tier, stand_in, tier_name
+from raidlab.scenarios.planning.topology import Attached
+from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
+
+SpecT = TypeVar("SpecT", bound=DeviceSpec)
+
+
+def _family(spec: DriveSpec) -> str:
+    """SAS, SATA or PCIe: what a drive hangs on."""
+    own = spec.link()
+    return "no interface" if own is None else {"pcie": "PCIe"}.get(own.family, own.family.upper())
+
+
+@dataclass
+class Parts:
+    """Devices, drives and arrays, as far as they are found."""
+
+    scenario: ScenarioTable
+    faults: Faults
+    folder: Path | None
+    own: Mapping[str, Device] = field(default_factory=dict)
+    """Devices that stand in for those of the same name."""
+    clock: float | None = None
+    """Of the host's CPU in hertz."""
+    devices: dict[str, Device] = field(default_factory=dict)
+    models: list[dict[str, Any]] = field(default_factory=list)
+    """The plan's `devices`."""
+    drives: list[Attached] = field(default_factory=list)
+    model_of_drive: list[int] = field(default_factory=list)
+    bytes_of_drive: list[int] = field(default_factory=list)
+    arrays: list[dict[str, Any]] = field(default_factory=list)
+    """The plan's `arrays`."""
+    offered: dict[str, tuple[list[int], int | None]] = field(default_factory=dict)
+    """For each array of the scenario: the plan's arrays, bytes that each offers if known."""
+    tiers: dict[str, int] = field(default_factory=dict)
+    """The plan's arrays that are tiers of others, by name."""
+    warnings: list[str] = field(default_factory=list)
+    unrebuilt: dict[str, list[str]] = field(default_factory=dict)
+    """Warnings of drives that fail with nobody to take their place, by array."""
+    volatile: list[str] = field(default_factory=list)
+    """Arrays with drives whose own caches forget what they hold when the power fails."""
+
+    def find(self, key: str, name: str, kind: type[SpecT]) -> SpecT | None:
+        """The device called `name`; None, and a fault, if there is none of that kind."""
+        try:
+            device = self.own.get(name) or find(name, self.folder, kind)
+        except SpecError as error:
+            for fault in error.faults:
+                if fault.file and fault.key:
+                    self.faults.found.append(fault)
+                elif fault.file:
+                    allowed = f"a file that can be read; {fault.file}: {fault.allowed}"
+                    self.faults.add(key, name, allowed)
+                else:
+                    self.faults.add(key, name, fault.allowed, fault.choices)
+            return None
+        if not isinstance(device.spec, kind):
+            self.faults.add(key, name, f"a {kind.role}; this is a {device.spec.kind}")
+            return None
+        self.devices[name] = device
+        return device.spec
+
+    def mapping_units(self, arrays: Iterable[int]) -> set[int]:
+        """Bytes of the mapping units of the SSDs in `arrays` of the plan that map whole ones."""
+        drives = {drive for array in arrays for drive in self.arrays[array]["drives"]}
+        models = [self.models[self.model_of_drive[drive]] for drive in drives]
+        return {
+            model["unit_bytes"]
+            for model in models
+            if model["kind"] == "ssd" and not model["sector_mapping"]
+        }
+
+    def add_array(
+        self, at: int, controller: tuple[ControllerSpec | None, ControllerTable | None]
+    ) -> None:
+        """Lays out an array of the scenario: one of the plan, or one for each drive."""
+        key, table = f"array.{at}", self.scenario.array[at]
+        name = self.scenario.array_name(at)
+        if name in self.offered:
+            self.faults.add(f"{key}.name", name, "a name that no other array has")
+            return
+        for other, above in enumerate(self.scenario.array):
+            if above.cache_tier is not None and name == tier_name(self.scenario.array_name(other)):
+                allowed = f"a name that no other array has: the tier of array.{other} is called so"
+                self.faults.add(f"{key}.name", name, allowed)
+        if any(self.faults.has(f"{key}.{part}") for part in ("level", "drives")):
+            # What stands in for a level or a count that cannot be read is no fault.
+            self.choose_drives(key, name, table, controller[1])
+            self.offered[name] = ([], None)
+            return
+        self._check_level(key, table, controller[0], controller[1] is not None)
+        chosen = self.choose_drives(key, name, table, controller[1])
+        self._check_mixture(key, table, chosen)
+        wanted = wrong_count(table.level, table.count)
+        if wanted is not None:
+            self.faults.add(f"{key}.drives", f"{table.count} drives", f"{table.level} of {wanted}")
+        usable, capacities = None, []
+        if wanted is None and len(chosen) == table.count and table.stripe_unit > 0:
+            capacities = self._used(key, table, chosen)
+            usable = usable_bytes(table.level, table.stripe_unit, capacities) or None
+        if usable is not None:
+            chosen = self.with_history(key, table, capacities, chosen, name)
+        elif capacities and table.used is None:
+            allowed = (
+                f"less: of the smallest drive, {format_size(min(capacities))}, nothing is used"
+            )
+            self.faults.add(f"{key}.stripe_unit", format_size(table.stripe_unit), allowed)
+        if any(drive.spec.volatile(options) for drive, options in chosen):
+            self.volatile.append(name)
+        members = self.attach(chosen)
+        spares = self._add_spares(key, name, table, chosen)
+        groups = [[member] for member in members] if table.level == "independent" else [members]
+        spec, settings = controller
+        of_chipset = spec is not None and spec.raid_in_host
+        in_host = self._striped(table) and (table.software_raid == "os" or of_chipset)
+        short = self._takes_short_path(name, table, in_host, chosen, settings)
+        indices = []
+        for part, group in enumerate(groups):
+            indices.append(len(self.arrays))
+            self.arrays.append(
+                {
+                    "name": f"{name}.{part}" if table.level == "independent" else name,
+                    "level": "jbod" if table.level == "independent" else table.level,
+                    "stripe_unit_bytes": table.stripe_unit,
+                    "drives": group,
+                    "controller": 0 if controller[1] is not None else None,
+                    "software": in_host,
+                    "used_bytes": table.used_bytes,
+                    "spares": spares,
+                    "background_share": table.rebuild_rate,
+                    **cache_plan(spec, settings, short, in_host),
+                }
+            )
+        self.offered[name] = (indices, usable)
+        if in_host and spec is not None and settings is not None:
+            self.warnings += without_cache(spec, settings, name)
+        if table.cache_tier is None:
+            return
+        tier = add_tier(self, key, name, table, controller)
+        if tier is None:
+            self.arrays.append(stand_in(name, table.cache_tier))
+            tier = {"array": len(self.arrays) - 1, "write_back": False}
+        self.arrays[indices[0]]["tier"] = tier
+        self.tiers[tier_name(name)] = tier["array"]
+
+    def _takes_short_path(
+        self,
+        name: str,
+        table: ArrayTable,
+        in_host: bool,
+        chosen: list[tuple[Attached, DriveOptions]],
+        controller: ControllerTable | None,
+    ) -> bool:
+        """Whether the short path is asked for and serves an array.
+
+        It is for flash: hard disks, not the firmware, limit theirs.
+        """
+        if controller is None or not controller.fast_path or not chosen:
+            return False
+        without = f"controller.fast_path: has no effect on {name}"
+        if table.level not in FAST_LEVELS and not in_host:
+            self.warnings.append(f"{without}: the short path serves {', '.join(FAST_LEVELS)}")
+        elif all(drive.spec.kind == "hdd" for drive, _ in chosen):
+            self.warnings.append(f"{without}, an array of hard disks")
+        else:
+            return True
+        return False
+
+    def attach(self, chosen: list[tuple[Attached, DriveOptions]]) -> list[int]:
+        """Adds drives to the system; gives their indices."""
+        for drive, options in chosen:
+            self.drives.append(drive)
+            self.model_of_drive.append(self._model(drive.spec, options))
+            self.bytes_of_drive.append(drive.spec.capacity_bytes(options))
+        return list(range(len(self.drives) - len(chosen), len(self.drives)))
+
+    def _add_spares(
+        self,
+        key: str,
+        name: str,
+        table: ArrayTable,
+        chosen: list[tuple[Attached, DriveOptions]],
+    ) -> list[int]:
+        """Adds the hot spares, drives like the array's first or of their own model."""
+        if not table.hot_spares:
+            if table.hot_spare_model is not None:
+                allowed = "left out: there are no hot_spares"
+                self.faults.add(f"{key}.hot_spare_model", table.hot_spare_model, allowed)
+            return []
+        if table.level in ("jbod", "independent", "raid0"):
+            allowed = f"0: {table.level} has nothing to rebuild from"
+            self.faults.add(f"{key}.hot_spares", table.hot_spares, allowed)
+            return []
+        spare = self._spare(f"{key}.hot_spare_model", table, chosen)
+        if spare is None:
+            return []
+        drive, options = spare
+        for at in range(table.hot_spares):
+            self.drives.append(Attached(drive.spec, f"{name}/spare.{at}", drive.key))
+            self.model_of_drive.append(self._model(drive.spec, options))
+            self.bytes_of_drive.append(drive.spec.capacity_bytes(options))
+        return list(range(len(self.drives) - table.hot_spares, len(self.drives)))
+
+    def _spare(
+        self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]
+    ) -> tuple[Attached, DriveOptions] | None:
+        """A hot spare; None, and a fault, if it cannot stand in for the array's drives."""
+        if not chosen:
+            return None
+        if table.hot_spare_model is None:
+            return chosen[0]
+        spec = self.find(key, table.hot_spare_model, DriveSpec)
+        if spec is None:
+            return None
+        known = {name: getattr(chosen[0][1], name) for name in ("write_cache", "cooling")}
+        options = DriveOptions(**{n: v for n, v in known.items() if n in spec.options})
+        wanted = _family(chosen[0][0].spec)
+        if _family(spec) != wanted:
+            allowed = f"a drive of the array's interface, {wanted}; this one has {_family(spec)}"
+            self.faults.add(key, spec.name, allowed)
+            return None
+        least = min(self._used(key, table, chosen))
+        if spec.capacity_bytes(options) < least:
+            allowed = (
+                f"a drive of at least {format_size(least)}, as much as is used of the others; this"
+                f" one has {format_size(spec.capacity_bytes(options))}"
+            )
+            self.faults.add(key, spec.name, allowed)
+            return None
+        return Attached(spec, "", key), options
+
+    def _used(
+        self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]
+    ) -> list[int]:
+        """Bytes of each drive that the array uses: of a part of it, whole stripe units."""
+        whole = [drive.spec.capacity_bytes(options) for drive, options in chosen]
+        if table.used is None:
+            return whole
+        if not table.stripe_unit <= table.used <= min(whole):
+            allowed = f"a stripe unit to {format_size(min(whole))}, what the smallest drive holds"
+            self.faults.add(f"{key}.used", format_size(table.used), allowed)
+        return [min(table.used_bytes, capacity) for capacity in whole]
+
+    def _check_mixture(
+        self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]
+    ) -> None:
+        """The drives of an array are of one interface: controllers refuse SAS beside SATA."""
+        families: dict[str, str] = {}
+        for drive, _ in chosen:
+            families.setdefault(_family(drive.spec), drive.spec.name)
+        if self._striped(table) and len(families) > 1:
+            mixed = ", ".join(f"{name} ({family})" for family, name in families.items())
+            self.faults.add(f"{key}.drives", mixed, "drives of one interface in an array")
+
+    @staticmethod
+    def _striped(table: ArrayTable) -> bool:
+        return table.level not in ("jbod", "independent")
+
+    def _check_level(
+        self, key: str, table: ArrayTable, controller: ControllerSpec | None, behind: bool
+    ) -> None:
+        if not self._striped(table):
+            if table.software_raid == "os":
+                self.warnings.append(f"{key}.software_raid: has no effect on {table.level}")
+        elif table.software_raid == "os":
+            return
+        elif not behind:
+            allowed = 'a [controller], or software_raid = "os" for an array in the host'
+            self.faults.add(f"{key}.level", table.level, allowed)
+        elif controller is not None and table.level not in controller.levels:
+            allowed = f"a level that {controller.name} has: {', '.join(controller.levels)}"
+            self.faults.add(f"{key}.level", table.level, allowed, controller.levels)
+
+    def choose_drives(
+        self, key: str, name: str, table: ArrayTable, controller: ControllerTable | None
+    ) -> list[tuple[Attached, DriveOptions]]:
+        """The drives of an array that were found, with what is asked of them."""
+        chosen: list[tuple[Attached, DriveOptions]] = []
+        for at, entry in enumerate(table.drives):
+            entry_key = f"{key}.drives.{at}"
+            spec = self.find(f"{entry_key}.model", entry.model, DriveSpec)
+            if spec is None:
+                continue
+            options = self._options(entry_key, name, spec, entry, controller)
+            if options is None:
+                continue
+            for _ in range(entry.count):
+                label = f"{name}/{spec.name}.{len(chosen)}"
+                chosen.append((Attached(spec, label, entry_key), options))
+        return chosen
+
+    def _options(
+        self,
+        key: str,
+        array: str,
+        spec: DriveSpec,
+        entry: DrivesTable,
+        controller: ControllerTable | None,
+    ) -> DriveOptions | None:
+        write_cache = entry.write_cache
+        if write_cache is None and controller is not None and "write_cache" in spec.options:
+            write_cache = controller.disk_cache
+        options = DriveOptions(write_cache=write_cache, format=entry.format, cooling=entry.cooling)
+        found = list(spec.option_faults(options))
+        self.faults.extend(found, key)
+        switched = replace(options, write_cache=True)
+        if entry.write_cache is not None and not found and not spec.volatile(switched):
+            self.warnings.append(
+                f"{key}.write_cache: has no effect on {spec.name}, whose buffer forgets nothing"
+                " when the power fails"
+            )
+        compressible = self._compressible(array, spec)
+        return None if found else replace(options, compressible=compressible)
+
+    def _compressible(self, array: str, spec: DriveSpec) -> float | None:
+        """How far the data of the loads on an array can be compressed."""
+        share = None
+        for at, load in enumerate(self.scenario.workload):
+            if self.scenario.target_name(at) != array or load.compressible is None:
+                continue
+            key = f"workload.{at}.compressible"
+            if not spec.compresses:
+                self.faults.add(key, load.compressible, f"has no effect on {spec.name}")
+            elif share not in (None, load.compressible):
+                allowed = f"{share}, as in another workload on {array}"
+                self.faults.add(key, load.compressible, allowed)
+            share = load.compressible
+        return share if spec.compresses else None
+
+    def with_history(
+        self,
+        key: str,
+        table: ArrayTable,
+        capacities: list[int],
+        chosen: list[tuple[Attached, DriveOptions]],
+        name: str = "",
+    ) -> list[tuple[Attached, DriveOptions]]:
+        """The same drives with what they have been through.
+
+        `capacities` is what the array uses of each; `name` is the array's for the scenario's own:
+        loads of the scenario then count.
+        """
+        remember = [drive for drive, _ in chosen if "history" in drive.spec.options]
+        if not remember:
+            if table.history:
+                allowed = "left out: none of its drives remembers what was written"
+                self.faults.add(f"{key}.history", None, allowed)
+            elif self.scenario.run.precondition != "fresh" and table.cache_tier is None:
+                # The page cache of a buffered load holds the end of what was written.
+                if not self._buffered(name):
+                    self.warnings.append(f"run.precondition: has no effect on {name or table.name}")
+            elif self.scenario.run.snapshot is not None and table.cache_tier is None:
+                self.warnings.append(f"run.snapshot: has no effect on {name or table.name}")
+            return chosen
+        if self.scenario.run.snapshot is not None:
+            return self._with_snapshot(key, table, chosen, self.scenario.run.snapshot)
+        usable = usable_bytes(table.level, table.stripe_unit, capacities)
+        beyond = [
+            Fault(f"{key}.history.{at}.{fault.key}", fault.value, fault.allowed)
+            for at, load in enumerate(table.history)
+            for fault in beyond_array(load, usable)
+        ]
+        if beyond:
+            self.faults.extend(beyond)
+            return chosen
+        filled = self.scenario.run.filled
+        if filled is not None and filled > usable:
+            self.warnings.append(
+                f"run.filled: {format_size(filled)} is more than {name or table.name} holds,"
+                f" {format_size(usable)}: it is filled"
+            )
+        loads = [
+            load
+            for at, load in enumerate(self.scenario.workload)
+            if name
+            and self.scenario.target_name(at) == name
+            and not any(True for _ in load.faults())
+        ]
+        histories = drive_histories(self.scenario, table, loads, usable, capacities)
+        return [
+            (drive, replace(options, history=load) if drive in remember and load else options)
+            for (drive, options), load in zip(chosen, histories, strict=True)
+        ]
+
+    def _buffered(self, array: str) -> bool:
+        """True if a load on an array goes through the host's page cache."""
+        return any(
+            load.buffered and self.scenario.target_name(at) == array
+            for at, load in enumerate(self.scenario.workload)
+        )
+
+    def _with_snapshot(
+        self,
+        key: str,
+        table: ArrayTable,
+        chosen: list[tuple[Attached, DriveOptions]],
+        snapshot: str,
+    ) -> list[tuple[Attached, DriveOptions]]:
+        """The same drives in the state that a file holds."""
+        if table.history:
+            allowed = "left out: run.snapshot says what the drives have been through"
+            self.faults.add(f"{key}.history", None, allowed)
+        file = str((self.folder or Path()) / snapshot)
+        return [
+            (drive, replace(options, snapshot=file))
+            if "snapshot" in drive.spec.options
+            else (drive, options)
+            for drive, options in chosen
+        ]
+
+    def _model(self, spec: DriveSpec, options: DriveOptions) -> int:
+        plan = spec.to_plan(spec.beside(self.clock, options))
+        if plan not in self.models:
+            self.models.append(plan)
+        return self.models.index(plan)

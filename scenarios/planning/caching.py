@@ -1,0 +1,116 @@
+"""What the settings of a controller mean for its arrays: cache policies, the short path.
+
+What is not set follows the mode "Data Protection" of such controllers: adaptive read-ahead,
+write-back where the cache outlives an outage and write-through where not, direct I/O. An array on
+the short path has no read-ahead, write-through and direct I/O instead. Of an array in the host the
+controller sees single drives, whose commands it passes on bypassing its cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from raidlab.devices.controller import ControllerSpec
+from raidlab.scenarios.spec.schema import ControllerTable
+
+_HOLD_NS = {"none": 0, "bbu": 72 * 3600 * 10**9, "fbu": 2**62}
+"""How long the cache outlives an outage: a charged battery for three days, flash for good."""
+
+_BYPASS = {"write": "write-through", "read_ahead": "none", "io_cache": "direct"}
+"""The settings of an array bypassing the cache."""
+
+FAST_LEVELS = ("jbod", "independent", "raid0", "raid1", "raid10", "raid1e")
+"""Levels that the short path of a controller serves, on flash."""
+
+
+def backup_of(spec: ControllerSpec, settings: ControllerTable) -> str:
+    """What keeps the cache through an outage: as set, or the best that the controller has."""
+    if spec.cache is None:
+        return "none"
+    if settings.backup is not None:
+        return settings.backup
+    return next((kind for kind in ("fbu", "bbu") if kind in spec.cache.backup), "none")
+
+
+def policy(
+    spec: ControllerSpec, settings: ControllerTable, short: bool = False
+) -> dict[str, Any] | None:
+    """The cache policy of an array in the plan's form; None without a cache.
+
+    `short` is true if the short path is asked for and serves such arrays.
+    """
+    if spec.cache is None:
+        return None
+    safe = backup_of(spec, settings) != "none"
+    if short:
+        defaults = tuple(_BYPASS.values())
+    else:
+        defaults = ("write-back" if safe else "write-through", "adaptive", "direct")
+    write = settings.write or defaults[0]
+    if write == "write-back" and not safe:
+        write = "write-through"
+    return {
+        "write": write.replace("-", "_"),
+        "read_ahead": settings.read_ahead or defaults[1],
+        "keep_reads": (settings.io_cache or defaults[2]) == "cached",
+    }
+
+
+def _bypasses_the_cache(plan: dict[str, Any] | None) -> bool:
+    return plan is None or (
+        plan["write"] == "write_through" and plan["read_ahead"] == "none" and not plan["keep_reads"]
+    )
+
+
+def cache_plan(
+    spec: ControllerSpec | None, settings: ControllerTable | None, short: bool, in_host: bool
+) -> dict[str, Any]:
+    """What an array's entry in the plan says of the controller's cache and short path.
+
+    `short` is true if the short path is asked for and serves such arrays, `in_host` if the host
+    does the array's RAID work.
+    """
+    if spec is None or settings is None:
+        return {}
+    plan = None if in_host else policy(spec, settings, short)
+    past = _bypasses_the_cache(plan)
+    return {"cache": None if past else plan, "fast_path": short and past}
+
+
+def without_cache(spec: ControllerSpec, settings: ControllerTable, name: str) -> Iterator[str]:
+    """Settings of the cache, which an array in the host has no use of."""
+    for key, past in _BYPASS.items():
+        if spec.cache is not None and getattr(settings, key) not in (None, past):
+            yield (
+                f"controller.{key}: has no effect on {name}, RAID in the host: the controller"
+                " passes commands to its drives on, bypassing the cache"
+            )
+
+
+def controller_plan(
+    spec: ControllerSpec, settings: ControllerTable, to_host: int | None
+) -> dict[str, Any]:
+    """The controller's entry in the plan, with its backup and its link to the host."""
+    plan = spec.to_plan() | {"link": to_host}
+    if plan["cache"] is not None:
+        plan["cache"] |= {"hold_ns": _HOLD_NS[backup_of(spec, settings)]}
+    return plan
+
+
+def settings_warnings(spec: ControllerSpec, settings: ControllerTable) -> Iterator[str]:
+    """Settings that have no effect together with others."""
+    if settings.write == "write-back" and backup_of(spec, settings) == "none":
+        yield (
+            f"controller {spec.name}: write-back falls to write-through, since nothing keeps the"
+            " cache through an outage (backup)"
+        )
+    if (
+        settings.fast_path
+        and "fast_path" in spec.features
+        and not _bypasses_the_cache(policy(spec, settings, short=True))
+    ):
+        yield (
+            "controller.fast_path: has no effect beside write-back, read-ahead or cached I/O;"
+            ' it needs write = "write-through", read_ahead = "none", io_cache = "direct"'
+        )

@@ -1,0 +1,186 @@
+"""What the drives of an array have been through before the run.
+
+Flash remembers: how fast it writes depends on what was written before, and where. A scenario
+says it with `precondition` of `[run]`, or in full with `history` of `[[array]]`; both are loads on
+the array, of which each drive has seen its share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from raidlab.devices.faults import Fault
+from raidlab.devices.schema import PreconditioningLoad
+from raidlab.devices.units import format_size
+from raidlab.scenarios.spec.loads import HOT_SHARE, RW
+from raidlab.scenarios.spec.schema import (
+    ArrayTable,
+    PreconditioningTable,
+    ScenarioTable,
+    WorkloadTable,
+)
+
+_FILL_BLOCK = 128 * 1024
+_ALL = 1_000_000
+"""The weights of loads that go on together, summed up."""
+_MOST_TIMES = 1000
+"""How often preconditioning may write the array: long before, nothing changes any more."""
+
+
+def beyond_array(entry: PreconditioningTable, usable: int) -> Iterator[Fault]:
+    """Faults of a stated history that an array of `usable` bytes has no space or no time for."""
+    space = usable - entry.area_start
+    if space <= 0:
+        allowed = f"below {usable} B ({format_size(usable)}), what the array holds"
+        yield Fault("area_start", format_size(entry.area_start), allowed)
+        return
+    area = space if entry.area is None else entry.area
+    if entry.block_size > area > 0 and "block_size" in entry.model_fields_set:
+        yield Fault("block_size", format_size(entry.block_size), f"at most the area of {area} B")
+    if area > space:
+        allowed = (
+            f"at most {space} B ({format_size(space)}), what the array holds behind area_start"
+        )
+        yield Fault("area", format_size(area), allowed)
+    if entry.written is not None and entry.written > _MOST_TIMES * usable:
+        allowed = (
+            f"at most {_MOST_TIMES} times what the array holds, {format_size(usable)}; left out:"
+            " until nothing changes any more"
+        )
+        yield Fault("written", format_size(entry.written), allowed)
+
+
+def drive_histories(
+    scenario: ScenarioTable,
+    array: ArrayTable,
+    loads: Sequence[WorkloadTable],
+    usable: int,
+    capacities: Sequence[int],
+) -> list[tuple[PreconditioningLoad, ...]]:
+    """The history of each drive of `array`, in their order; empty for drives out of the factory.
+
+    Args:
+        scenario: For `precondition`.
+        array: Its drives and its own `history`.
+        loads: The workloads on it.
+        usable: Bytes that it offers; of each drive if they are loaded independently.
+        capacities: Bytes of each drive that it may use.
+    """
+    history = [_stated(entry, usable) for entry in array.history]
+    precondition = scenario.run.precondition
+    if precondition != "fresh":
+        fill = min(scenario.run.filled or usable, usable)
+        history.insert(0, PreconditioningLoad("sequential", 0, fill, _FILL_BLOCK, fill))
+    if precondition == "steady-state":
+        history += _settled(loads, usable)
+    # One after the other all of each drive is used, side by side what the smallest has.
+    scale = min(capacities) / usable
+    histories, start = [], 0
+    for capacity in capacities:
+        if array.level == "jbod":
+            shares = [_overlap(load, start, capacity) for load in history]
+        else:
+            shares = [_share(load, scale, array) for load in history]
+        histories.append(tuple(share for share in shares if share is not None))
+        start += capacity
+    return histories
+
+
+def _stated(entry: PreconditioningTable, usable: int) -> PreconditioningLoad:
+    access, _ = RW[entry.rw]
+    area = usable - entry.area_start if entry.area is None else entry.area
+    return PreconditioningLoad(
+        access,
+        entry.area_start,
+        area,
+        entry.block_size,
+        entry.written or 0,
+        then_rests=entry.then_rests,
+    )
+
+
+def _settled(loads: Sequence[WorkloadTable], usable: int) -> Iterator[PreconditioningLoad]:
+    """The measured loads' own writes, side by side until nothing changes any more."""
+    writing = [load for load in loads if load.load().read_share < 1]
+    bytes_of = [
+        each * _bytes_written(load) for each, load in zip(_rates(writing), writing, strict=True)
+    ]
+    for load, written in zip(writing, bytes_of, strict=True):
+        access, block = load.load().access, load.load().block_bytes
+        for start, area, share in _places(load, usable):
+            yield PreconditioningLoad(
+                access,
+                start,
+                area,
+                block,
+                # A sequential load has settled after one pass.
+                area if access == "sequential" else 0,
+                ongoing=True,
+                weight=max(1, round(_ALL * share * written / sum(bytes_of))),
+            )
+
+
+def _rates(loads: Sequence[WorkloadTable]) -> Iterator[float]:
+    """How many I/Os each of the loads makes beside the others, as far as they say."""
+    if all(load.rate is not None for load in loads):
+        return (load.rate or 0.0 for load in loads)
+    if all(load.rate is None for load in loads):
+        return (float((load.outstanding or (1,))[0]) for load in loads)
+    return (1.0 for _ in loads)
+
+
+def _bytes_written(load: WorkloadTable) -> float:
+    """Bytes that a load writes with each of its I/Os, in the mean."""
+    wanted = load.load()
+    return (1 - wanted.read_share) * wanted.block_bytes
+
+
+def _places(load: WorkloadTable, usable: int) -> Iterator[tuple[int, int, float]]:
+    """Where a load's writes go: first byte, bytes, share of the writes."""
+    share = 0.0
+    if load.hot_spot is not None:
+        share = HOT_SHARE if load.hot_share is None else load.hot_share
+        yield load.area_start + load.hot_start, load.hot_spot, share
+    area = usable - load.area_start if load.area is None else load.area
+    if share < 1:
+        yield load.area_start, area, 1 - share
+
+
+def _overlap(load: PreconditioningLoad, start: int, capacity: int) -> PreconditioningLoad | None:
+    """The part of a load that falls on a drive whose bytes begin at `start` of the array."""
+    first = max(load.start_bytes, start)
+    area = min(load.start_bytes + load.area_bytes, start + capacity) - first
+    if area <= 0:
+        return None
+    written = load.written_bytes * area // load.area_bytes
+    return replace(
+        load,
+        start_bytes=first - start,
+        area_bytes=area,
+        block_bytes=min(load.block_bytes, area),
+        written_bytes=written,
+        weight=max(1, load.weight * area // load.area_bytes),
+    )
+
+
+def _share(
+    load: PreconditioningLoad, scale: float, array: ArrayTable
+) -> PreconditioningLoad | None:
+    """A load's share of a drive of a striped array, where every drive is used alike."""
+    unit = 4096
+    area = int(load.area_bytes * scale) // unit * unit
+    if area <= 0:
+        return None
+    block = load.block_bytes
+    if array.level != "independent":
+        block = min(block, array.stripe_unit)
+    start = int(load.start_bytes * scale) // unit * unit
+    written = int(load.written_bytes * scale)
+    return replace(
+        load,
+        start_bytes=start,
+        area_bytes=area,
+        block_bytes=min(block, area),
+        written_bytes=written,
+    )

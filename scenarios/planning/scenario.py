@@ -1,0 +1,448 @@
+"""From a scenario file to the engine's plan: devices found, everything checked, nothing run."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from raidlab.devices.catalogue import Device
+from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.host import BlockLayer, HostSpec
+from raidlab.devices.schema import check, read_toml
+from raidlab.devices.units import format_size
+from raidlab.scenarios.planning.builder import Parts
+from raidlab.scenarios.planning.caching import controller_plan, settings_warnings
+from raidlab.scenarios.planning.events import plan_events
+from raidlab.scenarios.planning.ssd_cache import follows_data
+from raidlab.scenarios.planning.topology import Topology, connect
+from raidlab.scenarios.spec.loads import HOT_SHARE
+from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
+from raidlab.scenarios.spec.unsupported import not_yet
+
+_LARGEST_FILE = 1 << 43
+"""Bytes: the engine's page cache numbers pages of 4 KiB with 31 bits."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A workload of the scenario, and the engine's workloads that it became."""
+
+    name: str
+    target: str
+    outstanding: tuple[int, ...]
+    """For each point; 0 for an open load."""
+    parts: tuple[int, ...]
+    """Indices of the engine's workloads: several where drives are loaded independently."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario that can be run: checked, with all its devices."""
+
+    title: str
+    seed: int
+    replications: int
+    points: int
+    """Number of runs of one replication: the length of the lists of `outstanding`."""
+    workloads: tuple[Loaded, ...]
+    models: Mapping[str, Device]
+    """Every device in it, by the name that the file has for it."""
+    warnings: tuple[str, ...]
+    unrebuilt: Mapping[str, Sequence[str]]
+    """Warnings of drives that nobody replaces, by array, for arrays that bear their failure."""
+    base: Mapping[str, Any]
+    """The plan of the first point of the first replication."""
+    written: Mapping[str, Any]
+    """The scenario as it was written."""
+    path: str = ""
+    snapshot: str = ""
+    """Digest of the file of `run.snapshot`, if there is one."""
+
+    def plan(self, point: int, replication: int, seed: int | None = None) -> dict[str, Any]:
+        """The engine's plan of one run.
+
+        Args:
+            point: Which of `points`, from 0.
+            replication: Which replication, from 0; each has its own random numbers.
+            seed: Replaces the scenario's own.
+        """
+        plan = copy.deepcopy(dict(self.base))
+        seed = self.seed if seed is None else seed
+        plan["seed"] = _own_seed(seed, replication, self.snapshot)
+        for workload in self.workloads:
+            for part in workload.parts:
+                arrival = plan["workloads"][part]["arrival"]
+                if arrival["kind"] == "closed":
+                    arrival["outstanding"] = workload.outstanding[point]
+        return plan
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """Every device in it, once."""
+        return tuple(self.models.values())
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hex digits that change with anything that changes the result but the seed."""
+        return fingerprint({**self.base, "seed": 0})
+
+
+def fingerprint(plan: Mapping[str, Any]) -> str:
+    """Twelve hex digits of a plan."""
+    return hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _own_seed(seed: int, replication: int, snapshot: str) -> int:
+    """The seed of one run.
+
+    With the seed of the run that has saved its snapshot it would write to the same places in the
+    same order, and blocks filled side by side would become free side by side.
+    """
+    if replication == 0 and not snapshot:
+        return seed
+    text = f"{seed} replication {replication}{snapshot and f' from {snapshot}'}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
+
+
+def _snapshot_digest(devices: Sequence[Mapping[str, Any]]) -> str:
+    """Of the file with the state of the drives; empty if it cannot be read."""
+    file = next((plan["snapshot"] for plan in devices if "snapshot" in plan), None)
+    try:
+        return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def load_scenario(path: str | Path) -> Scenario:
+    """Reads a scenario file and everything it names.
+
+    Raises:
+        SpecError: Everything that is wrong with it.
+    """
+    path = Path(path)
+    return build_scenario(read_toml(path), path)
+
+
+def scenario_of(given: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
+    """A scenario that is loaded, or given by the path of its file or by what such a file holds.
+
+    Raises:
+        SpecError: Everything that is wrong with it, or it is none of these.
+    """
+    if isinstance(given, Scenario):
+        return given
+    if isinstance(given, Mapping):
+        return build_scenario(given)
+    if not isinstance(given, str | Path):
+        allowed = "a scenario, the path of its file, or a dict of what such a file holds"
+        raise SpecError([Fault("scenario", repr(given), allowed)])
+    return load_scenario(given)
+
+
+def build_scenario(
+    tree: Mapping[str, Any],
+    path: str | Path | None = None,
+    own: Mapping[str, Device] | None = None,
+) -> Scenario:
+    """A scenario from the tree of its file.
+
+    Args:
+        tree: What a scenario file holds.
+        path: The file, for messages and for device files named relative to it.
+        own: Devices by the name that the tree has for them, instead of those of that name.
+
+    Raises:
+        SpecError: Everything that is wrong with it.
+    """
+    path = None if path is None else Path(path)
+    faults = Faults("" if path is None else str(path))
+    table = check(ScenarioTable, tree, faults)
+    if table is None:
+        raise SpecError(faults.found)
+    faults.extend(not_yet(table))
+    parts = Parts(table, faults, None if path is None else path.parent, own or {})
+    host = parts.find("host.model", table.host.model, HostSpec)
+    parts.clock = table.host.clock or (None if host is None else host.clock)
+    controller = _controller(table, parts)
+    for at in range(len(table.array)):
+        parts.add_array(at, (controller, table.controller))
+    workloads = _workloads(table, parts, host)
+    if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
+        faults.add(
+            "run.time_lapse", table.run.time_lapse, "1: without a cache_tier it has no effect"
+        )
+    events = plan_events(table, parts)
+    topology = None
+    if host is not None and (controller is not None or table.controller is None):
+        topology = connect(host, controller, parts.drives, faults)
+    faults.raise_if_any()
+    if host is None or topology is None:
+        raise AssertionError("a scenario whose devices are not found has faults")
+    block_layer = BlockLayer() if controller is not None else host.block_layer
+    plan = _plan(table, parts, topology, block_layer.to_plan()) | {
+        "host": host.to_plan(table.host.clock),
+        "controllers": []
+        if controller is None or table.controller is None
+        else [controller_plan(controller, table.controller, topology.to_host)],
+        "events": events,
+        "data": follows_data(table),
+        "workloads": [plan for _, plans in workloads for plan in plans],
+    }
+    return Scenario(
+        title=table.title or ("scenario" if path is None else path.stem),
+        seed=table.run.seed,
+        replications=table.run.replications,
+        points=max((len(loaded.outstanding) for loaded, _ in workloads), default=1),
+        workloads=tuple(loaded for loaded, _ in workloads),
+        models=parts.devices,
+        warnings=tuple(parts.warnings),
+        unrebuilt=parts.unrebuilt,
+        base=plan,
+        written=dict(tree),
+        path="" if path is None else str(path),
+        snapshot=_snapshot_digest(plan["devices"]),
+    )
+
+
+def _controller(table: ScenarioTable, parts: Parts) -> ControllerSpec | None:
+    settings = table.controller
+    if settings is None:
+        return None
+    spec = parts.find("controller.model", settings.model, ControllerSpec)
+    if spec is None:
+        return None
+    parts.warnings += settings_warnings(spec, settings)
+    if spec.cache is None:
+        for key in ("write", "read_ahead", "io_cache"):
+            if getattr(settings, key) not in (None, "write-through", "none", "direct"):
+                allowed = f"left out: {spec.name} has no cache"
+                parts.faults.add(f"controller.{key}", getattr(settings, key), allowed)
+    if settings.fast_path and "fast_path" not in spec.features:
+        parts.faults.add("controller.fast_path", True, f"false: {spec.name} has no FastPath")
+    backups = ("none",) if spec.cache is None else spec.cache.backup
+    if settings.backup is not None and settings.backup not in backups:
+        allowed = f"what {spec.name} has: {', '.join(backups)}"
+        parts.faults.add("controller.backup", settings.backup, allowed, backups)
+    return spec
+
+
+def _plan(
+    table: ScenarioTable, parts: Parts, topology: Topology, block_layer: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Everything of the plan but the host, the controllers and the workloads."""
+    run, lapse = table.run, table.run.time_lapse
+    step = run.timeline_step or max(1, (run.warm_up + run.duration) // 50)
+    drives = zip(parts.drives, parts.model_of_drive, topology.paths, strict=True)
+    return {
+        "seed": run.seed,
+        "warm_up_ns": run.warm_up,
+        "duration_ns": run.duration // lapse,
+        "max_ios": run.max_ios,
+        "precision": run.precision,
+        "after_rebuild_ns": run.after_rebuild,
+        "timeline_step_ns": max(1, step // lapse),
+        "time_lapse": lapse,
+        "links": topology.links,
+        "devices": parts.models,
+        "drives": [
+            {
+                "name": drive.name,
+                "device": model,
+                "queue_depth": drive.spec.queue_depth,
+                "block_layer": dict(block_layer),
+                "path": path,
+            }
+            for drive, model, path in drives
+        ],
+        "arrays": parts.arrays,
+    }
+
+
+def _workloads(
+    table: ScenarioTable, parts: Parts, host: HostSpec | None
+) -> list[tuple[Loaded, list[dict[str, Any]]]]:
+    """Every workload of the scenario with its entries in the plan."""
+    loaded: list[tuple[Loaded, list[dict[str, Any]]]] = []
+    names: set[str] = set()
+    index = 0
+    for at, workload in enumerate(table.workload):
+        key, name = f"workload.{at}", workload.name or f"workload-{at}"
+        if name in names:
+            parts.faults.add(f"{key}.name", name, "a name that no other workload has")
+        names.add(name)
+        parts.warnings += _no_whole_sectors(key, workload)
+        target = table.target_name(at)
+        if target not in parts.offered:
+            allowed = f"the name of an array: {', '.join(parts.offered)}"
+            parts.faults.add(f"{key}.target", target or None, allowed, parts.offered)
+            continue
+        if any(True for _ in workload.faults()):
+            continue
+        arrays, usable = parts.offered[target]
+        area = _area(key, workload, usable, table.host.threads, parts.faults)
+        if area is None:
+            continue
+        count = next(a.count for n, a in enumerate(table.array) if table.array_name(n) == target)
+        factor = count if workload.per == "drive" and len(arrays) == 1 else 1
+        outstanding = tuple(step * factor for step in workload.outstanding or (1,))
+        if workload.rate is not None:
+            outstanding = (0,)
+        parts.warnings += _straddles(key, workload, parts.mapping_units(arrays))
+        plans = [
+            _workload_plan(workload, f"{name}.{part}" if len(arrays) > 1 else name, array, area)
+            | {"threads": workload.threads or table.host.threads}
+            | _page_cache(key, workload, table, parts.faults, host, area)
+            for part, array in enumerate(arrays)
+        ]
+        parts_of = tuple(range(index, index + len(plans)))
+        index += len(plans)
+        loaded.append((Loaded(name, target, outstanding, parts_of), plans))
+    return _in_step(loaded, parts.faults)
+
+
+def _no_whole_sectors(key: str, workload: WorkloadTable) -> Iterator[str]:
+    """Sizes of direct I/Os that no drive moves, such as 4 kB for 4 KiB."""
+    for name in () if workload.buffered else ("block_size", "align"):
+        size = getattr(workload, name) or 0
+        if size % 512:
+            nearest = next(
+                (size // 1000**n * 1024**n for n in (3, 2, 1) if size % 1000**n == 0),
+                -(-size // 512) * 512,
+            )
+            yield (
+                f"{key}.{name}: {format_size(size)} is no multiple of 512 B, and direct I/O moves"
+                f' whole sectors; did you mean "{format_size(nearest)}"?'
+            )
+
+
+def _straddles(key: str, workload: WorkloadTable, mapping_units: Collection[int]) -> Iterator[str]:
+    """Random I/Os of whole mapping units that straddle them as nobody said where they begin."""
+    size = workload.block_size or 0
+    said = "align" in workload.model_fields_set or workload.buffered
+    if said or not size or workload.load().access != "random":
+        return
+    units = [unit for unit in mapping_units if size % unit == 0 and workload.align % unit]
+    if units:
+        yield (
+            f"{key}.align: is {format_size(workload.align)} if left out, so nearly every I/O of"
+            f" {format_size(size)} touches {size // max(units) + 1} of the drives' mapping units of"
+            f' {format_size(max(units))} for {size // max(units)} (align = "{format_size(size)}"'
+            " is fio's way)"
+        )
+
+
+def _page_cache(
+    key: str,
+    workload: WorkloadTable,
+    table: ScenarioTable,
+    faults: Faults,
+    host: HostSpec | None,
+    area: int,
+) -> dict[str, Any]:
+    """How a load goes through the host's page cache, if it does."""
+    if not workload.buffered or host is None:
+        return {}
+    if host.page_cache is None:
+        faults.add(f"{key}.buffered", True, f"false: the host {host.name} has no [page_cache]")
+        return {}
+    if table.event:
+        faults.add(f"{key}.buffered", True, "false: the page cache follows no [[event]]")
+    if area > _LARGEST_FILE:
+        allowed = f"at most {format_size(_LARGEST_FILE)} of a buffered load, which is one file"
+        faults.add(f"{key}.area", f"{area} B", allowed)
+    threads = workload.threads or table.host.threads
+    if any(step > threads for step in workload.outstanding or (1,)):
+        allowed = f"at most {threads}: each of the {threads} threads sleeps in its one call"
+        faults.add(f"{key}.outstanding", list(workload.outstanding or ()), allowed)
+    scale = 1.0 if table.host.clock is None else host.clock / table.host.clock
+    holds_end = table.run.precondition != "fresh"
+    return {"page_cache": host.page_cache.to_plan(scale, holds_end)}
+
+
+def _in_step(
+    loaded: list[tuple[Loaded, list[dict[str, Any]]]], faults: Faults
+) -> list[tuple[Loaded, list[dict[str, Any]]]]:
+    """Several lists of outstanding I/Os go in step; a single number stands for all of them."""
+    points = max((len(each.outstanding) for each, _ in loaded), default=1)
+    in_step = []
+    for at, (each, plans) in enumerate(loaded):
+        if len(each.outstanding) not in (1, points):
+            allowed = f"one number or, as in another workload, a list of {points}"
+            faults.add(f"workload.{at}.outstanding", list(each.outstanding), allowed)
+        repeated = each.outstanding * points if len(each.outstanding) == 1 else each.outstanding
+        in_step.append((replace(each, outstanding=repeated), plans))
+    return in_step
+
+
+def _area(
+    key: str, workload: WorkloadTable, usable: int | None, threads: int, faults: Faults
+) -> int | None:
+    """Bytes of the area; None, and a fault, if it does not fit."""
+    if usable is None or workload.fio is not None or workload.trace is not None:
+        return None
+    if workload.area == 0:
+        faults.add(f"{key}.area", "0 B", 'above 0 B, or "whole"')
+        return None
+    space = usable - workload.area_start
+    if space <= 0:
+        allowed = f"below {usable} B ({format_size(usable)}), what the array holds"
+        faults.add(f"{key}.area_start", f"{workload.area_start} B", allowed)
+        return None
+    area = space if workload.area is None else workload.area
+    if area > space:
+        behind = " behind area_start" if workload.area_start else ""
+        allowed = f"at most {space} B ({format_size(space)}), what the array holds{behind}"
+        faults.add(f"{key}.area", f"{area} B", allowed)
+        return None
+    block = workload.load().block_bytes
+    if workload.hot_spot is not None:
+        if workload.load().access == "sequential":
+            faults.add(f"{key}.hot_spot", None, "left out: it has no effect on a sequential load")
+        elif not block <= workload.hot_spot <= area - workload.hot_start:
+            allowed = f"a block of {block} B at least, at most what the area of {area} B holds"
+            faults.add(f"{key}.hot_spot", f"{workload.hot_spot} B", allowed)
+    if workload.align > area and workload.load().access == "random":
+        faults.add(f"{key}.align", f"{workload.align} B", f"at most the area of {area} B")
+    least = block * (workload.threads or threads)
+    if area < least:
+        faults.add(f"{key}.area", f"{area} B", f"at least a block of {block} B for each thread")
+        return None
+    return area
+
+
+def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) -> dict[str, Any]:
+    load = workload.load()
+    arrival: dict[str, Any] = {
+        "kind": "closed",
+        "outstanding": 1,
+        "think_ns": workload.think_time,
+        "exponential": workload.think == "exponential",
+    }
+    if workload.rate is not None:
+        arrival = {"kind": "poisson", "per_s": workload.rate}
+    hot_spot = None
+    if workload.hot_spot is not None:
+        hot_spot = {
+            "share": HOT_SHARE if workload.hot_share is None else workload.hot_share,
+            "start_bytes": workload.area_start + workload.hot_start,
+            "bytes": workload.hot_spot,
+        }
+    return {
+        "name": name,
+        "array": array,
+        "hot_spot": hot_spot,
+        "access": load.access,
+        "read_share": load.read_share,
+        "block_bytes": load.block_bytes,
+        "align_bytes": workload.align,
+        "area_start_bytes": workload.area_start,
+        "area_bytes": area,
+        "arrival": arrival,
+        "passes": workload.passes,
+    }

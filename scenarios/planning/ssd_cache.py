@@ -1,0 +1,185 @@
+"""`cache_tier` of an array: SSDs of the same controller as a cache of its hard disks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raidlab.devices.controller import ControllerSpec
+from raidlab.scenarios.planning.arrays import data_columns, usable_bytes, wrong_count
+from raidlab.scenarios.spec.schema import (
+    ArrayTable,
+    CacheTierTable,
+    ControllerTable,
+    PreconditioningTable,
+    ScenarioTable,
+)
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.planning.builder import Parts
+
+
+_COST_DATA = ("fail-drive", "unreadable-sectors", "replace-drive", "power-fail")
+"""Events after which content of drives or of the controller's memory can be gone."""
+
+
+def follows_data(scenario: ScenarioTable) -> bool:
+    """Whether a run follows the versions of its data.
+
+    It does if something happens to them, and if every line of a tier was really brought there.
+    """
+    happens = any(event.action != "move-hot-spot" for event in scenario.event)
+    return happens and scenario.run.time_lapse == 1
+
+
+def tier_name(array: str) -> str:
+    """What events call the tier of an array."""
+    return f"{array}-tier"
+
+
+def line_bytes(table: ArrayTable) -> int:
+    """Bytes of a line of the tier: what leaves the controller's cache together.
+
+    A stripe unit or, with parity, the data of a stripe, which is then written back as a whole.
+    """
+    return table.stripe_unit * data_columns(table.level, table.count)
+
+
+def add_tier(
+    parts: Parts,
+    key: str,
+    name: str,
+    table: ArrayTable,
+    controller: tuple[ControllerSpec | None, ControllerTable | None],
+) -> dict[str, Any] | None:
+    """Adds the SSDs of an array's tier; gives the tier's entry in the array's plan.
+
+    None, and faults, if there can be no such tier.
+    """
+    tier, (spec, settings) = table.cache_tier, controller
+    if tier is None:
+        return None
+    key = f"{key}.cache_tier"
+    if not _may_have_one(parts, key, table, spec, settings) or spec is None:
+        return None
+    array = _as_array(name, table, tier)
+    chosen = parts.choose_drives(key, array.name, array, settings)
+    wanted = wrong_count(tier.level, array.count)
+    if wanted is not None:
+        parts.faults.add(f"{key}.drives", f"{array.count} drives", f"{tier.level} of {wanted}")
+        return None
+    if len(chosen) < array.count:
+        return None
+    capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
+    usable = usable_bytes(tier.level, array.stripe_unit, capacities)
+    if usable > spec.tier.size_max:
+        allowed = f"at most {spec.tier.size_max / 1e9:g} GB of cache on {spec.name}"
+        parts.faults.add(f"{key}.drives", f"{usable / 1e9:.1f} GB", allowed)
+        return None
+    forgets = sorted({drive.spec.name for drive, options in chosen if drive.spec.volatile(options)})
+    if forgets and any(event.action == "power-fail" for event in parts.scenario.event):
+        allowed = (
+            "SSDs that forget nothing when the power fails (write_cache = false): which of its"
+            " lines are whole nobody could know"
+        )
+        parts.faults.add(f"{key}.drives", ", ".join(forgets), allowed)
+        return None
+    wrong = sorted({drive.spec.name for drive, _ in chosen if drive.spec.kind == "hdd"})
+    if wrong:
+        parts.faults.add(f"{key}.drives", ", ".join(wrong), "SSDs: hard disks are no cache")
+        return None
+    array = ArrayTable.model_construct(
+        **{**vars(array), "history": _history(parts, name, array.stripe_unit, usable)}
+    )
+    members = parts.attach(parts.with_history(key, array, capacities, chosen))
+    parts.arrays.append(
+        {
+            "name": array.name,
+            "level": tier.level,
+            "stripe_unit_bytes": array.stripe_unit,
+            "drives": members,
+            "controller": 0,
+            "software": False,
+        }
+    )
+    return {
+        "array": len(parts.arrays) - 1,
+        "write_back": tier.write == "write-back",
+        "warm": tier.state == "warm",
+        **spec.tier.to_plan(),
+    }
+
+
+def stand_in(name: str, tier: CacheTierTable) -> dict[str, Any]:
+    """The plan's array for a tier that was refused: its events are no fault beside that one."""
+    count = sum(entry.count for entry in tier.drives)
+    drives = list(range(count))
+    return {"name": tier_name(name), "level": tier.level, "drives": drives, "refused": True}
+
+
+def _may_have_one(
+    parts: Parts,
+    key: str,
+    table: ArrayTable,
+    spec: ControllerSpec | None,
+    settings: ControllerTable | None,
+) -> bool:
+    before = len(parts.faults.found)
+    if settings is None:
+        parts.faults.add(key, None, "left out: a tier needs a [controller] that has it")
+    elif spec is not None and "cache_tier" not in spec.features:
+        parts.faults.add(key, None, f"left out: {spec.name} has no cache tier of SSDs")
+    elif settings.fast_path:
+        allowed = "left out, or fast_path = false: a controller does either"
+        parts.faults.add(key, None, allowed)
+    if table.level in ("jbod", "independent") or table.software_raid == "os":
+        parts.faults.add(key, None, f"left out: {table.level} is no array of the controller")
+    flash = {entry.model for entry in table.drives if _is_flash(parts, entry.model)}
+    if flash:
+        allowed = f"left out: it serves hard disks, and {', '.join(sorted(flash))} is none"
+        parts.faults.add(key, None, allowed)
+    costs = [event.action for event in parts.scenario.event if event.action in _COST_DATA]
+    if costs and parts.scenario.run.time_lapse > 1:
+        allowed = f"1 beside {costs[0]}: what a time lapse brings to a tier has no data to follow"
+        parts.faults.add("run.time_lapse", parts.scenario.run.time_lapse, allowed)
+    return len(parts.faults.found) == before
+
+
+def _is_flash(parts: Parts, model: str) -> bool:
+    return model in parts.devices and parts.devices[model].spec.kind == "ssd"
+
+
+def _as_array(name: str, table: ArrayTable, tier: CacheTierTable) -> ArrayTable:
+    """The tier as an array of its own, whose stripe unit is a line."""
+    return ArrayTable.model_construct(
+        name=tier_name(name),
+        level=tier.level,
+        drives=tier.drives,
+        stripe_unit=line_bytes(table),
+        hot_spares=0,
+        software_raid="none",
+        cache_tier=None,
+        history=(),
+    )
+
+
+def _history(parts: Parts, name: str, line: int, usable: int) -> tuple[PreconditioningTable, ...]:
+    """What the SSDs of a tier have seen when the run asks for drives in their steady state.
+
+    The loads of the array reach as many lines as their hot spots, or areas, have; the tier
+    fills its slots from the first one on.
+    """
+    if parts.scenario.run.precondition != "steady-state":
+        return ()
+    reached = sum(
+        load.hot_spot or load.area or usable
+        for at, load in enumerate(parts.scenario.workload)
+        if parts.scenario.target_name(at) == name
+    )
+    used = PreconditioningTable.model_construct(
+        rw="randwrite",
+        block_size=line,
+        area_start=0,
+        area=min(usable, max(reached // line, 1) * line),
+        written=None,
+    )
+    return (used,)

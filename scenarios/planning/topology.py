@@ -1,0 +1,141 @@
+"""Which links lie between each drive and the host, and what does not fit on what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.faults import Faults
+from raidlab.devices.host import HostSpec
+from raidlab.devices.links import Interface, negotiate, plan_link, wide_port
+from raidlab.devices.schema import DriveSpec
+
+_REQUEST_BYTES = 128
+"""A request that a controller fetches from the host, along the path of write data: the frame of
+Fusion-MPT, the LSI controllers' interface."""
+_REPLY_BYTES = 64
+"""A reply and an interrupt, along the path of read data: two small packets with their headers."""
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A drive of the system: what it is, what it is called, where it was written."""
+
+    spec: DriveSpec
+    name: str
+    key: str
+
+
+@dataclass
+class Topology:
+    """The links of a system, and each drive's path to the host as indices into them."""
+
+    links: list[dict[str, Any]] = field(default_factory=list)
+    paths: list[list[int]] = field(default_factory=list)
+    to_host: int | None = None
+    """The controller's link to the host."""
+
+    def add(self, link: dict[str, Any]) -> int:
+        """Adds a link; gives its index."""
+        self.links.append(link)
+        return len(self.links) - 1
+
+
+def connect(
+    host: HostSpec, controller: ControllerSpec | None, drives: Sequence[Attached], faults: Faults
+) -> Topology:
+    """Lays the links from every drive to the host.
+
+    A drive's own link runs at the highest rate that it and its port have in common; a drive may
+    have none, and then its data cross the controller's link to the host alone. Where drives
+    outnumber ports they hang on an expander, which shares all ports as one wide port. The
+    controller's link to the host is shared by all.
+    """
+    topology = Topology()
+    if controller is None:
+        for drive in drives:
+            own = drive.spec.link()
+            port = None if own is None else _host_port(host, own)
+            path = _own_link(topology, drive, own, port, host.name, faults)
+            for index in path:
+                topology.links[index] |= {
+                    "read_command_ns": host.port.read,
+                    "write_command_ns": host.port.write,
+                    "latency_ns": host.port.latency,
+                }
+            topology.paths.append(path)
+        return topology
+    _check_count(controller, drives, faults)
+    shared: list[int] = []
+    port = Interface.parse(controller.port)
+    if len(drives) > controller.ports:
+        shared.append(topology.add(_expander(controller, port, drives)))
+    to_host = negotiate(Interface.parse(controller.link), Interface.parse(host.slot))
+    link = plan_link(f"{controller.name} {to_host.title}", to_host)
+    topology.to_host = topology.add(link | _messages(link["bytes_per_s"]))
+    shared.append(topology.to_host)
+    for drive in drives:
+        own = drive.spec.link()
+        if own is None:
+            # It stands for the medium alone: data are at the controller in no time.
+            topology.paths.append([topology.to_host])
+            continue
+        path = _own_link(topology, drive, own, port, controller.name, faults)
+        topology.paths.append(path + shared)
+    return topology
+
+
+def _messages(bytes_per_s: int) -> dict[str, int]:
+    """What messages about commands take of a controller's link besides the data."""
+    return {
+        "read_command_ns": _REPLY_BYTES * 10**9 // bytes_per_s,
+        "write_command_ns": _REQUEST_BYTES * 10**9 // bytes_per_s,
+    }
+
+
+def _host_port(host: HostSpec, own: Interface) -> Interface:
+    return Interface.parse({"pcie": host.slot, "sas": host.sas, "sata": host.sata}[own.family])
+
+
+def _own_link(
+    topology: Topology,
+    drive: Attached,
+    own: Interface | None,
+    port: Interface | None,
+    at: str,
+    faults: Faults,
+) -> list[int]:
+    if own is None or port is None:
+        return []
+    try:
+        common = negotiate(own, port)
+    except ValueError:
+        allowed = f"a drive that the {port.title} ports of {at} carry; this one has {own.title}"
+        faults.add(f"{drive.key}.model", drive.spec.name, allowed)
+        return []
+    return [topology.add(plan_link(f"{drive.name} {common.title}", common))]
+
+
+def _check_count(controller: ControllerSpec, drives: Sequence[Attached], faults: Faults) -> None:
+    if len(drives) > controller.drives_max:
+        expanders = " behind expanders" if controller.drives_max > controller.ports else ""
+        allowed = (
+            f"at most {controller.drives_max} drives{expanders}: {controller.name} has"
+            f" {controller.ports} ports"
+        )
+        faults.add("array", f"{len(drives)} drives", allowed)
+
+
+def _expander(
+    controller: ControllerSpec, port: Interface, drives: Sequence[Attached]
+) -> dict[str, Any]:
+    rates = []
+    for drive in drives:
+        own = drive.spec.link()
+        # Drives that cannot hang there are reported elsewhere.
+        if own is not None and own.family in ("sata", port.family):
+            rates.append(own)
+    name = f"{controller.name} expander, {controller.ports} ports {port.title}"
+    return plan_link(name, port, wide_port(port, controller.ports, rates))

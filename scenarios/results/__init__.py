@@ -1,0 +1,1 @@
+"""Results of runs: figures, warnings, tables, charts and pages."""

@@ -1,0 +1,125 @@
+"""Which component holds a system back, and which would be next."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from raidlab.scenarios.planning.ssd_cache import tier_name
+
+Component = Mapping[str, Any]
+
+_BUSY = 0.9
+"""Utilisation from which on more places in a queue would bring a component little more."""
+
+
+_IN_FRONT = ("host_wait", "controller_wait", "link_wait")
+"""Parts of an I/O's time in which it waits before it reaches the drives."""
+_FOR_DRIVES = (
+    "queue", "overhead", "seek", "rotation", "transfer", "nand_read", "nand_program",
+    "garbage_collection", "service", "cache_wait",
+)  # fmt: skip
+"""Parts in which it is at a drive, or waits for a cache that waits for the drives."""
+_IN_DRIVES = ("firmware", "channels", "compressor", "collection")
+"""Kinds of what else of a drive can be full."""
+_FULL = 0.8
+"""Utilisation below which a component could serve more than the load asks of it."""
+_LEAST = 0.01
+"""Share of its time that an I/O is at drives that hold it up, waiting before them aside."""
+
+
+def behind(components: Sequence[Component], target: str) -> list[Component]:
+    """What a load on the array `target` can meet: all but drives and links of other arrays."""
+    own = ("", target, tier_name(target))
+    return [each for each in components if each["name"].rpartition("/")[0] in own]
+
+
+def felt(components: Sequence[Component], breakdown_us: Mapping[str, float]) -> list[Component]:
+    """All but what does not hold this load up, however busy it is.
+
+    A controller's queue does if waiting for the controller is the longest part of the I/Os' time.
+    Drives and what makes parity do if I/Os wait for them: where a cache takes all
+    writes and is not full, drives may well be busy with what it sends them, but no I/O waits for
+    that.
+    """
+
+    def time(*parts: str) -> float:
+        return sum(breakdown_us.get(part, 0.0) for part in parts)
+
+    total = sum(breakdown_us.values())
+    waits = time("controller_wait")
+    idle = set() if waits > 0 and waits >= max(breakdown_us.values()) else {"queue"}
+    if time(*_FOR_DRIVES) < _LEAST * (total - time(*_IN_FRONT)):
+        idle |= {"drive", "parity", *_IN_DRIVES}
+    return [each for each in components if each["kind"] not in idle]
+
+
+def busiest(components: Sequence[Component], count: int = 2) -> list[str]:
+    """The busiest components in words, `x at 99 %`, the busiest of each group only.
+
+    Sixteen drives that are equally busy are one bottleneck, not the first sixteen: drives of one
+    array are a group, so are their links, the cores of their firmware, their channels, and so are
+    the host's threads and the cores that they share. A queue that is full because a component
+    behind it is busy all the time comes behind that one.
+    """
+    named: dict[str, str] = {}
+    for component in sorted(components, key=_rank):
+        share = f"{component['utilization']:.0%}".replace("%", " %")
+        named.setdefault(_group(component), f"{_name(component)} at {share}")
+    return list(named.values())[:count]
+
+
+def latency_bound(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each closed load that no component holds up, up to how many outstanding.
+
+    The busiest component is then no bottleneck: the rate is outstanding I/Os over the time of one.
+
+    Args:
+        rows: Those of [`Result.summary`][raidlab.scenarios.results.result.Result.summary].
+    """
+    named = []
+    for name in dict.fromkeys(row["workload"] for row in rows):
+        own = sorted(
+            (row for row in rows if row["workload"] == name and row["outstanding"] > 0),
+            key=lambda row: row["outstanding"],
+        )
+        spare = list(itertools.takewhile(_is_spare, own))
+        if not spare:
+            continue
+        first, last = spare[0], spare[-1]
+        points = str(first["outstanding"])
+        if last is not first:
+            points += f" to {last['outstanding']}"
+        parts = first["breakdown_us"]
+        longest = max(parts, key=lambda part: parts[part])
+        named.append(
+            f"{name}, {points} outstanding: nothing is busy for {100 * _FULL:.0f} % of the time;"
+            f" the time of one I/O bounds the rate, most of it {longest}"
+            f" ({parts[longest]:.3g} of {sum(parts.values()):.3g} us at {first['outstanding']})."
+        )
+    return named
+
+
+def _is_spare(row: Mapping[str, Any]) -> bool:
+    busy = felt(behind(row["components"], row["target"]), row["breakdown_us"])
+    return row["ios"] > 0 and all(each["utilization"] < _FULL for each in busy)
+
+
+def _rank(component: Component) -> tuple[bool, float]:
+    worked: bool = component["kind"] != "queue" and component["utilization"] >= _BUSY
+    return not worked, -component["utilization"]
+
+
+def _group(component: Component) -> str:
+    kind, name = component["kind"], component["name"]
+    array, slash, _ = name.partition("/")
+    if kind in ("drive", "link", *_IN_DRIVES) and slash:
+        return f"{kind} of {array}"
+    return "host" if kind in ("cpu", "host") else f"{kind} {name}"
+
+
+def _name(component: Component) -> str:
+    """A controller's own figure is that of its cores; its memory and parity engine have theirs."""
+    name: str = component["name"]
+    return f"{name} cores" if component["kind"] == "controller" else name

@@ -1,0 +1,126 @@
+"""What a run does to its flash drives: wear against what they are rated for, and temperature.
+
+The figures of each drive are in `components` of the result; here they are put together for the
+drives of one model in one array.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from raidlab.scenarios.results.cache_filling import GATHERED
+from raidlab.scenarios.results.result import Result, Row
+
+Figures = Mapping[str, float]
+
+COLUMNS = {
+    "outstanding": "outstanding",
+    "drives": "drives",
+    "nand_gb": "GB to NAND",
+    "nand_per_host_byte": "bytes to NAND a byte",
+    "rated_tb": "rated TB",
+    "drive_writes_per_day": "drive writes a day",
+    "rated_drive_writes_per_day": "rated a day",
+    "life_years": "life, years",
+    "temperature_c_max": "highest degC",
+    "throttled_s": "throttled s",
+}
+"""Keys of a line of `endurance`, and what tables call them."""
+
+
+_OF_TIME = ("drive_writes_per_day", "life_years")
+"""What hangs on how much the drives are given to write in the run's time."""
+
+
+def endurance(result: Result) -> list[Row]:
+    """One line for each point and each model of flash drives in an array.
+
+    `nand_gb` is what all of them wrote to NAND, warm-up included, `rated_tb` what their NAND takes
+    in its rated cycles (10^9 and 10^12 bytes); `nand_per_host_byte` is write amplification in
+    bytes.
+    Drive writes a day, rated ones (of the data sheet, None if it has none) and life in years are
+    means over the drives and their least; temperature and throttled time are the highest. What does
+    not apply is None: wear without writes, temperature without a thermal model. Replications are
+    averaged. Writes a day and life are None as well where more than a tenth of what flash drives
+    have to write still waits in a controller's cache: they are given it later.
+    """
+    groups: dict[tuple[int, str], list[list[Figures]]] = {}
+    outstanding: dict[int, int] = {}
+    seen: set[tuple[int, int]] = set()
+    withheld: set[int] = set()
+    for row in result.results:
+        run = (row["point"], row["replication"])
+        outstanding.setdefault(row["point"], row["outstanding"])
+        if run in seen:
+            continue
+        seen.add(run)
+        of_run: dict[str, list[Figures]] = {}
+        for component in row["components"]:
+            figures = component.get("figures") or {}
+            if "nand_bytes_written" in figures:
+                of_run.setdefault(component["name"].rpartition(".")[0], []).append(figures)
+        if _waits(row["caches"], of_run.values()):
+            withheld.add(row["point"])
+        for name, drives in of_run.items():
+            groups.setdefault((row["point"], name), []).append(drives)
+    lines = [
+        {"outstanding": outstanding[point], "drives": f"{len(runs[0])} x {name}"}
+        | _mean([_of_drives(drives) for drives in runs])
+        | (dict.fromkeys(_OF_TIME) if point in withheld else {})
+        for (point, name), runs in groups.items()
+    ]
+    figures = ("nand_per_host_byte", "temperature_c_max")
+    return [line for line in lines if any(line[key] is not None for key in figures)]
+
+
+def cautions(lines: Iterable[Row]) -> list[str]:
+    """Why lines of `endurance` do not say how long drives live that were written."""
+    steps = [
+        str(line["outstanding"] or "open")
+        for line in lines
+        if line["nand_per_host_byte"] is not None and line["life_years"] is None
+    ]
+    if not steps:
+        return []
+    return [
+        f"{', '.join(dict.fromkeys(steps))} outstanding: how long the drives live is not given, as"
+        f" more than {GATHERED:.0%} of what they have to write still waited in the controller's"
+        " cache; a longer run.duration shows it."
+    ]
+
+
+def _waits(caches: Iterable[Figures], drives: Iterable[list[Figures]]) -> bool:
+    """Whether caches hold much of what flash drives have to write."""
+    waiting = sum(cache["waiting_bytes"] for cache in caches)
+    given = sum(figures["host_bytes_written"] for own in drives for figures in own)
+    return waiting > GATHERED * (waiting + given)
+
+
+def _of_drives(drives: list[Figures]) -> Row:
+    def of(key: str, by: Callable[[Iterable[float]], float]) -> float | None:
+        known = [figures[key] for figures in drives if key in figures]
+        return by(known) if known else None
+
+    nand = of("nand_bytes_written", sum) or 0.0
+    host = of("host_bytes_written", sum) or 0.0
+    rated = of("rated_nand_bytes", sum)
+    return {
+        "nand_gb": nand / 1e9,
+        "nand_per_host_byte": nand / host if host else None,
+        "rated_tb": None if rated is None else rated / 1e12,
+        "drive_writes_per_day": of("drive_writes_per_day", statistics.fmean),
+        "rated_drive_writes_per_day": of("rated_drive_writes_per_day", statistics.fmean),
+        "life_years": of("life_years", min),
+        "temperature_c_max": of("temperature_c_max", max),
+        "throttled_s": of("throttled_s", max),
+    }
+
+
+def _mean(rows: list[Row]) -> Row:
+    means: dict[str, Any] = {}
+    for key in rows[0]:
+        known = [row[key] for row in rows if row[key] is not None]
+        means[key] = statistics.fmean(known) if known else None
+    return means

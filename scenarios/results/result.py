@@ -1,0 +1,360 @@
+"""What a simulation found: one row for each workload, point and replication.
+
+Rows are plain data in the shape of `raidlab run --json` (docs/files/result.md), so that a
+program that reads the file and one that calls `simulate` see the same.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from raidlab.scenarios.results.bottleneck import behind, busiest, felt
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    import polars as pl
+
+Row = dict[str, Any]
+
+PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
+MIB = 1 << 20
+PARTS = (
+    "host", "link", "controller", "cache", "raid", "seek", "rotation", "transfer", "nand_read",
+    "nand_program", "garbage_collection", "queue",
+)  # fmt: skip
+"""Parts of the time that every row has, zero where the system has no such part."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of `simulate`."""
+
+    title: str
+    seed: int
+    version: str
+    results: tuple[Row, ...]
+    """Rows by point, replication and workload."""
+    warnings: tuple[str, ...] = ()
+    breaches: tuple[str, ...] = ()
+    """What the engine's own checks found wrong: bugs of raidlab, never of the scenario."""
+    devices: tuple[Mapping[str, str], ...] = ()
+    """Name, kind and fingerprint of every device file used."""
+    fingerprint: str = ""
+    """Of the plan, seed aside."""
+    interrupted: bool = False
+    """True if rows are missing because the run was stopped."""
+    events: tuple[Mapping[str, Any], ...] = ()
+    """What happened, by point and replication: `t_s`, `what`."""
+    data: Mapping[str, int] | None = None
+    """What became of the data, over all runs; None if the runs did not follow them."""
+    written: Mapping[str, Any] = field(default_factory=dict)
+    """The scenario as it was written."""
+    what_if: tuple[Row, ...] | None = None
+    """What twice of something would give; None if it was not asked."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `raidlab run --json` prints."""
+        writes = sum(row["write"]["ios"] for row in self.results)
+        return {
+            "title": self.title,
+            "seed": self.seed,
+            "version": self.version,
+            "fingerprint": self.fingerprint,
+            "devices": [dict(device) for device in self.devices],
+            "results": list(self.results),
+            "events": [dict(event) for event in self.events],
+            # Where versions of the data are not followed, what is unknown is null, not zero.
+            "data": {
+                "acknowledged_writes": writes,
+                "lost_writes": None,
+                "stale_reads": None,
+                "corrupt_stripes": None,
+                **(self.data or {}),
+            },
+            "warnings": list(self.warnings),
+            "breaches": list(self.breaches),
+            "interrupted": self.interrupted,
+            **({} if self.what_if is None else {"what_if": list(self.what_if)}),
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """`to_dict` as text; the same seed gives the same bytes."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def table(self) -> pl.DataFrame:
+        """One line a row: rates, latencies in microseconds, bottleneck."""
+        import polars as pl
+
+        return pl.DataFrame([_flat(row) for row in self.results], infer_schema_length=None)
+
+    def summary(self) -> list[Row]:
+        """One line for each workload and point: means over replications.
+
+        Means are the rates, `latency_us` and `breakdown_us`; what else a row has is that of the
+        first replication.
+
+        The 95 % interval is Student's over the replications; with a single one it is that of
+        batch means within the run.
+        """
+        groups: dict[tuple[str, int], list[Row]] = {}
+        for row in self.results:
+            groups.setdefault((row["workload"], row["point"]), []).append(row)
+        return [_mean_row(rows) for rows in groups.values()]
+
+    def plot(self) -> go.Figure:
+        """Rate and latency over outstanding I/Os."""
+        from raidlab.scenarios.results.charts import curves
+
+        return curves(self.summary(), self.title)
+
+
+def _flat(row: Row) -> Row:
+    latency = row["latency_us"] or {}
+    return {
+        "workload": row["workload"],
+        "target": row["target"],
+        "outstanding": row["outstanding"],
+        "replication": row["replication"],
+        "iops": row["iops"],
+        "iops_low": row["iops_ci95"][0],
+        "iops_high": row["iops_ci95"][1],
+        "mib_per_s": row["mib_per_s"],
+        "mb_per_s": row["mb_per_s"],
+        **{
+            f"latency_{name}_us": latency.get(name) for name in ("min", "mean", *PERCENTILES, "max")
+        },
+        "read_iops": row["read"]["iops"],
+        "write_iops": row["write"]["iops"],
+        "bottleneck": row["bottleneck"],
+    }
+
+
+def _mean_row(rows: Sequence[Row]) -> Row:
+    first = rows[0]
+    if len(rows) == 1:
+        return {**first, "replications": 1}
+    rates = [row["iops"] for row in rows]
+    mean = statistics.fmean(rates)
+    half = _student_95(len(rates) - 1) * statistics.stdev(rates) / math.sqrt(len(rates))
+    latencies = [row["latency_us"] for row in rows if row["latency_us"] is not None]
+    keys = latencies[0] if latencies else {}
+    parts = {part for row in rows for part in row["breakdown_us"]}
+    return {
+        **first,
+        "replications": len(rows),
+        "iops": mean,
+        "iops_ci95": [max(0.0, mean - half), mean + half],
+        "mib_per_s": statistics.fmean(row["mib_per_s"] for row in rows),
+        "mb_per_s": statistics.fmean(row["mb_per_s"] for row in rows),
+        "latency_us": {key: statistics.fmean(each[key] for each in latencies) for key in keys}
+        or None,
+        "breakdown_us": {
+            part: statistics.fmean(row["breakdown_us"].get(part, 0.0) for row in rows)
+            for part in first["breakdown_us"].keys() | parts
+        },
+    }
+
+
+def _student_95(degrees: int) -> float:
+    from scipy.stats import t
+
+    return float(t.ppf(0.975, degrees))
+
+
+def make_row(
+    run: Mapping[str, Any],
+    parts: Sequence[int],
+    *,
+    name: str,
+    target: str,
+    point: int,
+    outstanding: int,
+    replication: int,
+) -> Row:
+    """A row of the result from one run of the engine.
+
+    Args:
+        run: What the engine gave.
+        parts: Its workloads that belong to this one: several where each drive is loaded alone.
+        name: Name of the workload in the scenario.
+        target: Name of the array in the scenario.
+        point: Which of the scenario's points.
+        outstanding: I/Os in flight; 0 for an open load.
+        replication: Which replication.
+    """
+    loads = [run["workloads"][part] for part in parts]
+    merged = loads[0] if len(loads) == 1 else merge_loads(loads)
+    met = behind(run["components"], target)
+    busy = busiest(felt(met, merged["breakdown_us"]))
+    bottleneck, runner_up, *_ = [*busy, None, None]
+    return {
+        "workload": name,
+        "target": target,
+        "point": point,
+        "outstanding": outstanding,
+        "replication": replication,
+        "ios": merged["ios"],
+        "errors": merged["errors"],
+        "iops": merged["iops"],
+        "iops_ci95": merged["iops_ci95"],
+        "mib_per_s": merged["mib_per_s"],
+        "mb_per_s": merged["mb_per_s"],
+        "latency_us": merged["latency_us"],
+        "read": merged["read"],
+        "write": merged["write"],
+        "breakdown_us": dict.fromkeys(PARTS, 0.0) | merged["breakdown_us"],
+        "write_amplification": _write_amplification(met),
+        "cache": _cache(run["caches"], target),
+        "caches": run["caches"],
+        "components": run["components"],
+        "bottleneck": bottleneck,
+        "runner_up": runner_up,
+        "timeline": merged["timeline"],
+        "periods": merged["periods"],
+        "rebuilding": run["rebuilding"],
+        "duration_s": run["duration_s"],
+    }
+
+
+def _cache(caches: Sequence[Mapping[str, Any]], target: str) -> Row:
+    """Hit ratios of the controller's memory and of the array's tier; null without a memory."""
+    row: Row = {"read_hit_ratio": None, "write_hit_ratio": None}
+    for cache in caches:
+        figures = {
+            "read_hit_ratio": _ratio(cache["read_hits"], cache["reads"]),
+            "write_hit_ratio": _ratio(cache["write_hits"], cache["writes"]),
+        }
+        if cache["kind"] == "memory":
+            full = _ratio(cache["full_stripes"], cache["destages"])
+            row |= figures | {
+                "full_stripe_ratio": full,
+                "filled_bytes": cache["filled_bytes"],
+            }
+        elif cache["name"] == target:
+            row["tier"] = figures | {
+                "used_share": cache["used_share"],
+                "dirty_share": cache["dirty_share"],
+                "filled_bytes": cache["filled_bytes"],
+            }
+    return row
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _write_amplification(components: Iterable[Mapping[str, Any]]) -> float | None:
+    """Bytes to NAND over bytes from the host, over all drives that know of NAND, while recorded."""
+    written = [found for component in components if (found := component.get("written"))]
+    host = sum(each["host_bytes"] for each in written)
+    nand = sum(each["nand_bytes"] for each in written)
+    return _ratio(nand, host)
+
+
+def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
+    """Loads that ran side by side as one: rates add up, distributions are put together."""
+    ios = sum(load["ios"] for load in loads)
+    iops = sum(load["iops"] for load in loads)
+    parts = sorted({part for load in loads for part in load["breakdown_us"]})
+    sides = {side: _merge_sides([load[side] for load in loads]) for side in ("read", "write")}
+    return {
+        "ios": ios,
+        "errors": sum(load["errors"] for load in loads),
+        "iops": iops,
+        "iops_ci95": _merge_intervals(iops, [load["iops_ci95"] for load in loads]),
+        "mib_per_s": sum(load["mib_per_s"] for load in loads),
+        "mb_per_s": sum(load["mb_per_s"] for load in loads),
+        "latency_us": _merge_latencies(
+            [(load["ios"], load["latency_us"]) for load in loads],
+            [load[side]["bins"] for load in loads for side in ("read", "write")],
+        ),
+        **sides,
+        "breakdown_us": {
+            part: sum(load["ios"] * load["breakdown_us"].get(part, 0.0) for load in loads)
+            / max(ios, 1)
+            for part in parts
+        },
+        "periods": loads[0]["periods"] if len(loads) == 1 else [],
+        "timeline": _merge_timelines([load["timeline"] for load in loads]),
+    }
+
+
+def _merge_intervals(iops: float, each: Sequence[Sequence[float | None]]) -> list[float | None]:
+    """Around the rate of independent loads: the squares of the half widths add up."""
+    known = [(low, high) for low, high in each if low is not None and high is not None]
+    if len(known) < len(each):
+        return [None, None]
+    half = math.sqrt(sum(((high - low) / 2) ** 2 for low, high in known))
+    return [max(0.0, iops - half), iops + half]
+
+
+def _merge_sides(sides: Sequence[Mapping[str, Any]]) -> Row:
+    bins = [side["bins"] for side in sides]
+    return {
+        **{key: sum(side[key] for side in sides) for key in ("ios", "bytes", "iops", "mib_per_s")},
+        "latency_us": _merge_latencies([(side["ios"], side["latency_us"]) for side in sides], bins),
+        "bins": [list(pair) for pair in sorted(_add_bins(bins).items())],
+    }
+
+
+def _add_bins(many: Iterable[Iterable[Sequence[int]]]) -> dict[int, int]:
+    total: dict[int, int] = {}
+    for bins in many:
+        for at, count in bins:
+            total[at] = total.get(at, 0) + count
+    return total
+
+
+def _merge_latencies(
+    each: Sequence[tuple[int, Mapping[str, float] | None]],
+    bins: Iterable[Iterable[Sequence[int]]],
+) -> Row | None:
+    known = [(ios, latency) for ios, latency in each if latency is not None]
+    if not known:
+        return None
+    total = sum(ios for ios, _ in known)
+    mean = sum(ios * latency["mean"] for ios, latency in known) / total
+    square = sum(ios * (latency["stddev"] ** 2 + latency["mean"] ** 2) for ios, latency in known)
+    low = min(latency["min"] for _, latency in known)
+    high = max(latency["max"] for _, latency in known)
+    counted = sorted(_add_bins(bins).items())
+    return {
+        "min": low,
+        "mean": mean,
+        "stddev": math.sqrt(max(0.0, square / total - mean * mean)),
+        **{
+            name: min(max(_percentile(counted, percent), low), high)
+            for name, percent in PERCENTILES.items()
+        },
+        "max": high,
+    }
+
+
+def _percentile(counted: Sequence[tuple[int, int]], percent: float) -> float:
+    """Microseconds below which `percent` of the counted latencies lie (nearest rank)."""
+    rank = math.ceil(sum(count for _, count in counted) * percent / 100)
+    for at, count in counted:
+        rank -= count
+        if rank <= 0:
+            return at / 1e3
+    return counted[-1][0] / 1e3
+
+
+def _merge_timelines(lines: Sequence[Mapping[str, list[Any]]]) -> Row:
+    length = min(len(line["t_s"]) for line in lines)
+    iops = [sum(line["iops"][at] for line in lines) for at in range(length)]
+    latency: list[float | None] = []
+    for at in range(length):
+        known = [
+            (line["iops"][at], line["latency_us"][at])
+            for line in lines
+            if line["latency_us"][at] is not None
+        ]
+        weight = sum(rate for rate, _ in known)
+        latency.append(sum(rate * mean for rate, mean in known) / weight if weight else None)
+    return {"t_s": lines[0]["t_s"][:length], "iops": iops, "latency_us": latency}

@@ -1,0 +1,88 @@
+"""What a run says little of: nothing recorded or ever written, too many arrivals, drives gone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from raidlab.scenarios.planning.scenario import Scenario
+from raidlab.scenarios.results.result import Row
+
+__all__ = ["shortfalls", "unrebuilt"]
+
+_DEVIATIONS = 5
+"""Standard deviations of Poisson arrivals that are no sign of anything."""
+_LEFT = 0.01
+"""Share of the arrivals that may be under way at the end."""
+
+
+def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
+    """A warning for each respect in which a workload falls short, for all points together."""
+    plans = scenario.base["workloads"]
+    rates = {
+        workload.name: sum(plans[part]["arrival"].get("per_s", 0.0) for part in workload.parts)
+        for workload in scenario.workloads
+    }
+    dark = _without_power(scenario)
+    found = (warning for row in rows for warning in _of(row, rates[row["workload"]], dark))
+    return list(dict.fromkeys([*_of_nothing(scenario), *found]))
+
+
+def unrebuilt(scenario: Scenario, events: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A warning for each drive that nobody replaces, and each array for which it is too late."""
+    found: list[str] = []
+    for name, warnings in scenario.unrebuilt.items():
+        if any(event["what"].startswith(f"array {name} offline:") for event in events):
+            found.append(
+                f"array {name}: its data are lost, more drives failed at a time than it bears; a"
+                " spare that is not rebuilt by then, or a new drive, does not bring them back"
+            )
+        else:
+            found += warnings
+    return found
+
+
+def _of_nothing(scenario: Scenario) -> Iterator[str]:
+    """Loads that read SSDs to which nothing was ever written, and nothing is."""
+    plan = scenario.base
+    written = {load["array"] for load in plan["workloads"] if load["read_share"] < 1}
+    devices = [plan["devices"][drive["device"]] for drive in plan["drives"]]
+    fresh = [
+        device["kind"] == "ssd" and not (device.get("history") or device.get("snapshot"))
+        for device in devices
+    ]
+    for workload in scenario.workloads:
+        arrays = {plan["workloads"][part]["array"] for part in workload.parts} - written
+        if any(fresh[drive] for array in arrays for drive in plan["arrays"][array]["drives"]):
+            yield (
+                f"{workload.name}: reads what was never written, and SSDs answer that without NAND"
+                ' (run.precondition = "filled" writes it first)'
+            )
+
+
+def _without_power(scenario: Scenario) -> float:
+    """Recorded seconds in which nothing arrives, as the power is off."""
+    plan = scenario.base
+    begin, end = plan["warm_up_ns"], plan["warm_up_ns"] + plan["duration_ns"]
+    outages = [e for e in plan["events"] if e["action"] == "power_fail"]
+    times = ((max(e["at_ns"], begin), min(e["at_ns"] + e["off_ns"], end)) for e in outages)
+    return float(sum(max(0, to - since) for since, to in times)) / 1e9
+
+
+def _of(row: Row, rate: float, dark: float) -> Iterator[str]:
+    name, seconds = row["workload"], row["duration_s"]
+    served = row["ios"] + row["errors"]
+    if seconds == 0:
+        yield f"{name}: nothing was recorded, the run ended within its warm-up (run.warm_up)"
+    elif served == 0:
+        yield f"{name}: nothing was recorded, no I/O ended within {seconds:g} s (run.duration)"
+    elif _queue_grows(rate * (seconds - dark), served):
+        yield (
+            f"{name}: arrives at {rate:g} IO/s, more than is served: the queue grows, and the"
+            " latencies grow with run.duration"
+        )
+
+
+def _queue_grows(arrived: float, served: int) -> bool:
+    return arrived - served > max(_LEFT * arrived, _DEVIATIONS * math.sqrt(arrived))

@@ -1,0 +1,1 @@
+"""Runs of plans: one, many, cached, or live inside a SimPy model."""

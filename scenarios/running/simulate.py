@@ -1,0 +1,338 @@
+"""Runs a scenario: every point, every replication, on as many threads as there are cores."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
+from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.files import unwritable, whole
+from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.events import asked_by
+from raidlab.scenarios.planning.scenario import Scenario, scenario_of
+from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
+from raidlab.scenarios.results.result import Result, Row, make_row
+from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
+from raidlab.scenarios.running.run_cache import RunCache
+
+_KEYS = {"snapshot": "run.snapshot"}
+"""What a user calls a key of the plan."""
+
+Progress = Callable[[int, int], None]
+"""Called with the number of finished runs and of all runs."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user stopped a simulation; `result` holds the rows that were finished."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__()
+        self.result = result
+
+
+class UnsavedError(SpecError):
+    """The state that was to be saved could not be; `result` holds what was simulated."""
+
+    def __init__(self, faults: Sequence[Fault], result: Result) -> None:
+        super().__init__(faults)
+        self.result = result
+
+
+def simulate(
+    scenario: Scenario | Mapping[str, Any] | str | Path,
+    *,
+    workers: int | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+    store: RunCache | None = None,
+    save_state: Path | None = None,
+) -> Result:
+    """Simulates a scenario.
+
+    Args:
+        scenario: A loaded scenario, the path of its file, or what such a file holds.
+        workers: Threads; the number of cores if None. The result does not depend on it.
+        seed: Replaces the scenario's own seed; from 0 to 2^63 - 1.
+        progress: Called after every finished run.
+        store: Keeps finished runs of a simulation that is interrupted, and finds them again.
+        save_state: A file for the state of the flash drives at the end, of a scenario with a single
+            run; docs/files/state.md.
+
+    Raises:
+        SpecError: The scenario cannot be run as it stands, or `workers` or `seed` cannot be.
+        UnsavedError: The state could not be written; carries the result.
+        Interrupted: Ctrl-C; carries the rows that were finished.
+    """
+    _check_numbers(workers, seed)
+    scenario = scenario_of(scenario)
+    if not scenario.workloads:
+        allowed = "at least one: without a load there is nothing to simulate"
+        raise SpecError([Fault("workload", None, allowed, (), scenario.path)])
+    runs = _runs(scenario)
+    plans = [json.dumps(scenario.plan(*run, seed)) for run in runs]
+    finished: dict[int, str] = {}
+    try:
+        if save_state is None:
+            run_plans(plans, finished, workers=workers, progress=progress, store=store)
+        else:
+            _check_saves(scenario, len(runs), save_state)
+            with whole(save_state) as file:
+                plans = [json.dumps(scenario.plan(*runs[0], seed) | {"save_state": str(file)})]
+                # Without a store: a run that is found again would save nothing.
+                run_plans(plans, finished, workers=workers, progress=progress)
+                unsaved = json.loads(finished[0])["unsaved"]
+                if unsaved is not None:
+                    raise unwritable(save_state, unsaved)
+    except SpecError as error:
+        if not finished:
+            raise
+        raise UnsavedError(error.faults, _result(scenario, runs, finished, seed)) from None
+    except KeyboardInterrupt:
+        raise Interrupted(_result(scenario, runs, finished, seed)) from None
+    except _engine.PlanError as error:
+        written = scenario.written.get("event", ())
+        raise SpecError(plan_faults(error, scenario.path, scenario.base, written)) from None
+    if store is not None:
+        store.forget(store.key(plan) for plan in plans)
+    return _result(scenario, runs, finished, seed)
+
+
+def _check_saves(scenario: Scenario, runs: int, save_state: Path) -> None:
+    allowed = []
+    if runs > 1:
+        allowed.append(f"one number of outstanding I/Os and one replication, not {runs} runs")
+    if all(device["kind"] != "ssd" for device in scenario.base["devices"]):
+        allowed.append("a system with an SSD: other drives keep no state")
+    if allowed:
+        path, written = scenario.path, str(save_state)
+        raise SpecError([Fault("--save-state", written, each, (), path) for each in allowed])
+
+
+def _check_numbers(workers: int | None, seed: int | None) -> None:
+    faults = Faults("")
+    if workers is not None and not (_is_whole(workers) and workers >= 1):
+        faults.add("workers", workers, "a whole number from 1 on")
+    if seed is not None and not (_is_whole(seed) and 0 <= seed < 1 << 63):
+        faults.add("seed", seed, "a whole number from 0 to 2^63 - 1")
+    faults.raise_if_any()
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def results_of(
+    scenarios: Sequence[Scenario],
+    seed: int,
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    store: RunCache | None = None,
+) -> Iterator[Result]:
+    """The results of several scenarios, whose runs share the workers, in their order.
+
+    Raises:
+        PlanError: A plan has faults.
+        KeyboardInterrupt: Ctrl-C.
+    """
+    plans: list[str] = []
+    runs: list[list[tuple[int, int]]] = []
+    for scenario in scenarios:
+        runs.append(_runs(scenario))
+        plans += [json.dumps(scenario.plan(*run, seed)) for run in runs[-1]]
+    finished: dict[int, str] = {}
+    run_plans(plans, finished, workers=workers, progress=progress, store=store)
+    if store is not None:
+        store.forget(store.key(plan) for plan in plans)
+    first = 0
+    for scenario, own in zip(scenarios, runs, strict=True):
+        yield _result(scenario, own, {at: finished[first + at] for at in range(len(own))}, seed)
+        first += len(own)
+
+
+def _runs(scenario: Scenario) -> list[tuple[int, int]]:
+    """Every point and replication."""
+    return [
+        (point, replication)
+        for point in range(scenario.points)
+        for replication in range(scenario.replications)
+    ]
+
+
+def plan_faults(
+    error: _engine.PlanError,
+    path: str,
+    plan: Mapping[str, Any] | None = None,
+    events: Sequence[Mapping[str, Any]] = (),
+) -> list[Fault]:
+    """What the engine found wrong with a plan, each fault once and with the user's own key.
+
+    Args:
+        error: What the engine raised.
+        path: The scenario's file.
+        plan: The plan, to name a device by the name of the first drive that is one.
+        events: Events as they are written, of which some are several of the plan's.
+    """
+    drives: dict[str, str] = {}
+    for drive in (plan or {}).get("drives", ()):
+        drives.setdefault(f"devices.{drive['device']}", drive["name"])
+
+    asked = asked_by(events)
+
+    def users_own(key: str, value: Any) -> tuple[str, Any]:
+        part, number, rest = (*key.split(".", 2), "", "")[:3]
+        if f"{part}.{number}" in drives:
+            return f"{drives[f'{part}.{number}']}: {rest}", value
+        if part == "events" and number.isdigit() and int(number) < len(asked):
+            at = asked[int(number)]
+            own = rest.removesuffix("_bytes")
+            return f"event.{at}.{own}", events[at].get(own, value)
+        return key, value
+
+    found = []
+    for key, value, allowed in error.args[0]:
+        known = _KEYS.get(key.rpartition(".")[2])
+        own, stands = (known, value) if known else users_own(key, value)
+        found.append(Fault(own, stands, allowed, (), path))
+    return list(dict.fromkeys(found))
+
+
+def run_plans(
+    plans: Sequence[str],
+    finished: dict[int, str],
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    store: RunCache | None = None,
+    refused: dict[int, list[Fault]] | None = None,
+) -> None:
+    """Runs the engine on every plan and puts its results into `finished`, by position.
+
+    When it is interrupted, `finished` holds what was done. Faults that the engine finds in a plan
+    go into `refused`, if it is given.
+
+    Raises:
+        PlanError: A plan has faults, and `refused` is not given.
+    """
+    stop = threading.Event()
+    if store is not None:
+        for at, plan in enumerate(plans):
+            known = store.get(store.key(plan))
+            if known is not None:
+                finished[at] = known
+    if progress is not None:
+        progress(len(finished), len(plans))
+    with ThreadPoolExecutor(max(1, min(workers or os.cpu_count() or 1, len(plans)))) as pool:
+        waiting: dict[Future[str], int] = {
+            pool.submit(_engine.run, plan, stop.is_set): at
+            for at, plan in enumerate(plans)
+            if at not in finished
+        }
+        try:
+            while waiting:
+                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    at = waiting.pop(future)
+                    try:
+                        finished[at] = future.result()
+                    except _engine.PlanError as error:
+                        if refused is None:
+                            raise
+                        refused[at] = plan_faults(error, "")
+                    if store is not None and at in finished:
+                        store.put(store.key(plans[at]), finished[at])
+                    if progress is not None:
+                        progress(len(plans) - len(waiting), len(plans))
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def rows_of(
+    scenario: Scenario, point: int, replication: int, outcome: Mapping[str, Any]
+) -> list[Row]:
+    """The rows of one run: one for each workload of the scenario."""
+    return [
+        make_row(
+            outcome,
+            workload.parts,
+            name=workload.name,
+            target=workload.target,
+            point=point,
+            outstanding=workload.outstanding[point],
+            replication=replication,
+        )
+        | {"replications": scenario.replications}
+        for workload in scenario.workloads
+    ]
+
+
+def _result(
+    scenario: Scenario,
+    runs: Sequence[tuple[int, int]],
+    finished: Mapping[int, str],
+    seed: int | None,
+) -> Result:
+    rows: list[Row] = []
+    breaches: list[str] = []
+    events: list[dict[str, Any]] = []
+    data: dict[str, int] = {}
+    gathered: dict[str, list[int]] = {}
+    for at, (point, replication) in enumerate(runs):
+        if at in finished:
+            outcome = json.loads(finished[at])
+            where = f"point {point}, replication {replication}"
+            happened = {"point": point, "replication": replication}
+            events += [happened | entry for entry in outcome["log"]]
+            for what, count in (outcome["data"] or {}).items():
+                data[what] = data.get(what, 0) + count
+            breaches += [f"{where}: {breach}" for breach in outcome["breaches"]]
+            own = rows_of(scenario, point, replication, outcome)
+            rows += own
+            for name in still_filling(own):
+                gathered.setdefault(name, []).append(own[0]["outstanding"])
+    in_drives = data.get("lost_in_drive_caches", 0)
+    lost = (
+        f"{in_drives} acknowledged writes were lost in the drives' own caches"
+        " when the power failed",
+    )
+    warnings = [_not_full(name, steps) for name, steps in gathered.items()]
+    warnings += shortfalls(scenario, rows)
+    warnings += unrebuilt(scenario, events)
+    return Result(
+        title=scenario.title,
+        seed=scenario.seed if seed is None else seed,
+        version=_engine.version(),
+        results=tuple(rows),
+        warnings=(*scenario.warnings, *warnings, *(lost if in_drives else ())),
+        breaches=tuple(breaches),
+        events=tuple(events),
+        data=data or None,
+        devices=tuple(
+            {
+                "name": device.spec.name,
+                "kind": device.spec.kind,
+                "fingerprint": device.fingerprint,
+            }
+            for device in scenario.devices
+        ),
+        fingerprint=scenario.fingerprint,
+        interrupted=len(finished) < len(runs),
+        written=scenario.written,
+    )
+
+
+def _not_full(name: str, outstanding: Sequence[int]) -> str:
+    steps = ", ".join(str(step) for step in dict.fromkeys(outstanding) if step)
+    where = f" at {steps} outstanding" if steps else ""
+    return (
+        f"the cache of {name} was not full yet{where}: it held more than {GATHERED:.0%} of what"
+        " was written meanwhile, so rates are the cache's and not the drives'; a longer run.warm_up"
+        " fills it first"
+    )

@@ -1,0 +1,1 @@
+"""The scenario file: its keys, units and what is not supported."""

@@ -1,0 +1,362 @@
+"""The scenario file as people write it: its tables, their keys, their defaults.
+
+What several tables together show (drives against ports, area against array) is checked in
+`system`. The format is described in docs/files/scenario.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from raidlab.devices.faults import Fault
+from raidlab.devices.schema import Table
+from raidlab.devices.units import Duration, Frequency, IoRate, Share, Size, format_size
+from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, RW, Load, Profile, Rw
+
+ArrayLevel = Literal[
+    "jbod", "independent", "raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50",
+    "raid60",
+]  # fmt: skip
+"""A controller's levels, and drives that are loaded each on its own."""
+
+
+def _area(value: Any) -> Any:
+    return None if value == "whole" else value
+
+
+class HostTable(Table):
+    """`[host]`."""
+
+    model: str = "generic"
+    threads: int = Field(default=1, ge=1, le=1024)
+    """Load threads of each workload that does not say otherwise."""
+    clock: Frequency | None = None
+    """Clock of the CPU if it differs from the model's."""
+
+    def faults(self) -> Iterator[Fault]:
+        """A clock that no CPU has."""
+        if self.clock is not None and not 1e6 <= self.clock <= 1e12:
+            yield Fault("clock", f"{self.clock:g} Hz", "1 MHz to 1 THz")
+
+
+class ControllerTable(Table):
+    """`[controller]`."""
+
+    model: str
+    write: Literal["write-through", "write-back", "always-write-back"] | None = None
+    read_ahead: Literal["none", "adaptive", "always"] | None = None
+    io_cache: Literal["direct", "cached"] | None = None
+    disk_cache: bool | None = None
+    """The drives' own write caches on or off; None leaves each drive's own default."""
+    fast_path: bool = False
+    backup: Literal["none", "bbu", "fbu"] | None = None
+
+
+class DrivesTable(Table):
+    """One entry of `drives`: so many of a model."""
+
+    model: str
+    count: int = Field(default=1, ge=1, le=4096)
+    format: str | None = None
+    """One of the drive's formats."""
+    write_cache: bool | None = None
+    """The drive's own write cache on or off; None leaves it to `disk_cache` and the drive."""
+    cooling: str | None = None
+
+
+class CacheTierTable(Table):
+    """`cache_tier`: fast drives as a cache of the array."""
+
+    drives: tuple[DrivesTable, ...] = Field(min_length=1)
+    level: Literal["raid0", "raid1", "raid1e"] = "raid0"
+    write: Literal["write-back", "read"] = "write-back"
+    """`read`: writes go bypassing the tier."""
+    state: Literal["empty", "warm"] = "empty"
+    """`warm`: the run finds it as its loads make it in the long run."""
+
+
+class PreconditioningTable(Table):
+    """One entry of `history`: writes that the array has seen before the run."""
+
+    rw: Literal["write", "randwrite"] = "write"
+    block_size: Size = Field(default=128 * 1024, gt=0)
+    area_start: Size = 0
+    area: Annotated[Size | None, BeforeValidator(_area)] = None
+    """`whole` (default) is the whole array."""
+    written: Size | None = None
+    """Bytes written altogether; until nothing changes any more if left out."""
+    then_rests: bool = False
+    """True if drives then had some minutes for collection in the background."""
+
+    def faults(self) -> Iterator[Fault]:
+        """Writes of nothing, or nowhere."""
+        if self.area == 0:
+            yield Fault("area", "0 B", 'above 0 B, or "whole"')
+        if self.written == 0:
+            yield Fault("written", "0 B", "above 0 B; left out: until nothing changes any more")
+
+
+class ArrayTable(Table):
+    """`[[array]]`."""
+
+    name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
+    level: ArrayLevel = "jbod"
+    drives: tuple[DrivesTable, ...] = Field(min_length=1)
+    stripe_unit: Size = 64 * 1024
+    used: Size | None = Field(default=None, gt=0)
+    """What the array uses of each drive, from its start; the whole drive if left out."""
+    hot_spares: int = Field(default=0, ge=0, le=64)
+    hot_spare_model: str | None = None
+    """The hot spares' model; that of the array's first drive if left out."""
+    rebuild_rate: Share = 0.3
+    """Share of the time that rebuild, copyback, patrol read and consistency check may have while
+    the host wants the drives."""
+    software_raid: Literal["none", "os"] = "none"
+    cache_tier: CacheTierTable | None = None
+    history: tuple[PreconditioningTable, ...] = Field(default=(), max_length=100)
+    """What was written before the run, after what `precondition` asks for."""
+
+    def faults(self) -> Iterator[Fault]:
+        """A stripe unit that no drive can hold."""
+        if self.stripe_unit == 0 or self.stripe_unit % 512:
+            allowed = 'a multiple of 512 B, at least 512 B, such as "64 KiB"'
+            yield Fault("stripe_unit", f"{self.stripe_unit} B", allowed)
+        if self.rebuild_rate == 0:
+            yield Fault("rebuild_rate", 0, "above 0, at most 1: at 0 nothing would ever be rebuilt")
+
+    @property
+    def used_bytes(self) -> int:
+        """`used` in whole stripe units, so that no drive begins within one; 0 for all."""
+        unit = self.stripe_unit
+        return self.used // unit * unit if self.used and unit else 0
+
+    @property
+    def count(self) -> int:
+        """Number of its drives."""
+        return sum(entry.count for entry in self.drives)
+
+
+def _outstanding(value: Any) -> Any:
+    allowed = '1 to 1048576, a list of such numbers, or "max" (1, 3, 8, 16 ... 512)'
+    steps = list(OUTSTANDING) if value == "max" else value if isinstance(value, list) else [value]
+    whole = all(isinstance(step, int) and not isinstance(step, bool) for step in steps)
+    if not steps or not whole or not all(1 <= step <= 1 << 20 for step in steps):
+        raise PydanticCustomError("outstanding", "{allowed}", {"allowed": allowed})
+    return tuple(steps)
+
+
+class WorkloadTable(Table):
+    """`[[workload]]`."""
+
+    name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
+    target: str = ""
+    """Name of the array; may be left out where there is only one."""
+    profile: Profile | None = None
+    rw: Rw | None = None
+    """fio's word: read, write, rw, randread, randwrite, randrw."""
+    read_share: Share | None = None
+    """Share of reads of `rw` and `randrw`."""
+    block_size: Size | None = None
+    align: Size = 512
+    """Offsets are multiples of this."""
+    area_start: Size = 0
+    area: Annotated[Size | None, BeforeValidator(_area)] = None
+    """Size of the part that is loaded; `whole` (default) is the whole array."""
+    threads: int | None = Field(default=None, ge=1, le=1024)
+    outstanding: Annotated[tuple[int, ...] | None, BeforeValidator(_outstanding)] = None
+    """I/Os in flight: one number, a list (one run each), or `max`."""
+    per: Literal["system", "drive"] = "system"
+    """`drive`: outstanding counts per drive of the array."""
+    think_time: Duration = 0
+    """Pause between a completion and the next I/O of the same place in the queue."""
+    think: Literal["fixed", "exponential"] = "fixed"
+    rate: IoRate | None = None
+    """An open load instead: I/Os at random instants, whether or not others have completed."""
+    buffered: bool = False
+    """True if calls go through the operating system's page cache and block until they are served;
+    false for direct I/O."""
+    passes: int = Field(default=0, ge=0, le=1 << 20)
+    """How often the area is covered, each block once a time; the run then ends, after an fsync if
+    the load is buffered. 0 for a load without end."""
+    distribution: str = "uniform"
+    """`uniform`; `support` names what is not modelled yet."""
+    compressible: Share | None = None
+    hot_spot: Size | None = None
+    """Size of a part of the area that most random I/Os go to."""
+    hot_share: Share | None = None
+    """Share of the I/Os that go there; 85 % if left out. The rest goes anywhere in the area."""
+    hot_start: Size = 0
+    """Where it begins in the area."""
+    fio: str | None = None
+    trace: str | None = None
+
+    def faults(self) -> Iterator[Fault]:
+        """Statements of the load that contradict each other."""
+        if self.fio is None and self.trace is None:
+            yield from self._load_faults()
+        yield from self._hot_spot_faults()
+        if self.align == 0:
+            yield Fault("align", "0 B", "at least 1 B; usual are 512 B and 4096 B")
+        elif self.area_start % self.align:
+            allowed = f"a multiple of align = {self.align} B"
+            yield Fault("area_start", f"{self.area_start} B", allowed)
+        if not self.think_time and "think" in self.model_fields_set:
+            yield Fault("think", self.think, "left out: it has no effect without `think_time`")
+        if self.rate is not None:
+            if self.rate == 0 or self.rate > 1e8:
+                yield Fault("rate", f"{self.rate} IO/s", "above 0, at most 10^8 IO/s")
+            for key in ("outstanding", "think_time", "buffered", "passes"):
+                if getattr(self, key):
+                    yield Fault(key, None, "has no effect beside `rate`: leave one of them out")
+
+    def _hot_spot_faults(self) -> Iterator[Fault]:
+        if self.hot_spot is None:
+            for key, none in (("hot_share", None), ("hot_start", 0)):
+                if getattr(self, key) != none:
+                    yield Fault(key, None, "has no effect without `hot_spot`")
+            return
+        if self.hot_share == 0:
+            allowed = "above 0, at most 1; to load the whole area alike leave `hot_spot` out"
+            yield Fault("hot_share", 0, allowed)
+        if self.passes:
+            yield Fault("hot_spot", None, "has no effect beside `passes`: leave one of them out")
+        elif self.hot_spot == 0:
+            yield Fault("hot_spot", "0 B", "at least a block")
+        elif self.align and self.hot_start % self.align:
+            yield Fault("hot_start", f"{self.hot_start} B", f"a multiple of align = {self.align} B")
+
+    def _load_faults(self) -> Iterator[Fault]:
+        if self.profile is not None:
+            for key in ("rw", "read_share", "block_size"):
+                if getattr(self, key) is not None:
+                    yield Fault(key, None, "is settled by `profile`: leave one of them out")
+            return
+        if self.rw is None:
+            yield Fault("rw", None, "a load: `profile`, or `rw` and `block_size`")
+        elif self.read_share is not None and RW[self.rw][1] is not None:
+            yield Fault("read_share", self.read_share, f'has no effect with rw = "{self.rw}"')
+        if self.block_size is None:
+            yield Fault("block_size", None, 'is required beside `rw`, such as "4 KiB"')
+        elif not 1 <= self.block_size <= 1 << 30:
+            yield Fault("block_size", f"{self.block_size} B", "1 B to 1 GiB")
+
+    def load(self) -> Load:
+        """Order, share of reads and block size, of a table without faults."""
+        if self.profile is not None:
+            return PROFILES[self.profile]
+        if self.rw is None or self.block_size is None:
+            raise AssertionError("a workload without a load has faults")
+        access, share = RW[self.rw]
+        if share is None:
+            share = 0.5 if self.read_share is None else self.read_share
+        return Load(access, share, self.block_size)
+
+
+class RunTable(Table):
+    """`[run]`."""
+
+    warm_up: Duration = 2_000_000_000
+    duration: Duration = Field(default=10_000_000_000, gt=0)
+    max_ios: int = Field(default=0, ge=0)
+    """Ends a run earlier, after this many recorded I/Os of all workloads; 0 for no limit."""
+    precision: Share = 0.0
+    """Ends a run earlier, once the 95 % interval of every workload's rate is within this share of
+    it to either side; 0 for never."""
+    after_rebuild: Duration = 0
+    """Ends a run earlier, so long after the last rebuild is done; 0 for never."""
+    precondition: Literal["fresh", "filled", "steady-state"] = "fresh"
+    filled: Size | None = None
+    """What `precondition` fills of each array, from its start; all of it if left out."""
+    snapshot: str | None = Field(default=None, min_length=1)
+    """A file of `raidlab run --save-state`: the state in which flash drives begin."""
+    replications: int = Field(default=1, ge=1, le=1000)
+    seed: int = Field(default=1, ge=0, le=2**63 - 1)
+    time_lapse: int = Field(default=1, ge=1, le=1000)
+    """How many seconds of the life of a `cache_tier` each simulated second stands for."""
+    timeline_step: Duration | None = None
+    """Step of the rate and latency over time; a fiftieth of the run if left out."""
+
+    def faults(self) -> Iterator[Fault]:
+        """Two states at once, runs longer than the clock can count."""
+        if self.snapshot is not None and self.precondition != "fresh":
+            allowed = 'left out, or "fresh": the snapshot is the state that the drives begin in'
+            yield Fault("precondition", self.precondition, allowed)
+        if self.warm_up + self.duration < 100:
+            yield Fault("duration", f"{self.duration} ns", "at least 100 ns with the warm_up")
+        elif self.time_lapse * 100 > self.warm_up + self.duration:
+            yield Fault("time_lapse", self.time_lapse, "less: too little of the run would be left")
+        if self.filled == 0:
+            yield Fault("filled", "0 B", "above 0 B")
+        elif self.filled is not None and self.precondition == "fresh":
+            yield Fault("filled", None, "left out: it has no effect without `precondition`")
+        for key in ("warm_up", "duration"):
+            if getattr(self, key) > 10 * 365 * 86400 * 10**9:
+                yield Fault(key, f"{getattr(self, key)} ns", "at most ten years")
+        step = self.timeline_step
+        if step is not None and step * 100_000 < self.warm_up + self.duration:
+            yield Fault("timeline_step", f"{step} ns", "at least a hundred-thousandth of the run")
+
+
+class EventTable(Table):
+    """`[[event]]`: something happens at a given time."""
+
+    at: Duration
+    action: Literal[
+        "fail-drive",
+        "slow-drive",
+        "unreadable-sectors",
+        "replace-drive",
+        "power-fail",
+        "patrol-read",
+        "consistency-check",
+        "battery-learn",
+        "move-hot-spot",
+    ]
+    array: str = ""
+    """Name of the array; may be left out where there is only one."""
+    drive: int = Field(default=0, ge=0)
+    """Which of its drives, from 0; its spares are behind the others."""
+    extra: Duration = 10_000_000
+    """Of `slow-drive`: so much longer for each command; 0 for as fast as ever."""
+    offset: Size = 0
+    size: Size = Field(default=4096, gt=0)
+    """Of `unreadable-sectors`: where on the drive, and how many bytes."""
+    workload: str = ""
+    start: Size = 0
+    """Of `move-hot-spot`: whose, and where it begins in the area from then on."""
+    lasts: Duration = 60_000_000_000
+    """Of `power-fail` and `battery-learn`: for how long."""
+
+    def faults(self) -> Iterator[Fault]:
+        """Parts of sectors, which no drive fails to read."""
+        for name in ("offset", "size"):
+            value = getattr(self, name)
+            if self.action == "unreadable-sectors" and value % 512:
+                allowed = "a multiple of 512 B: whole sectors cannot be read"
+                yield Fault(name, format_size(value), allowed)
+
+
+class ScenarioTable(Table):
+    """A whole scenario file."""
+
+    title: str = Field(default="", max_length=300)
+    host: HostTable = HostTable()
+    controller: ControllerTable | None = None
+    array: tuple[ArrayTable, ...] = Field(min_length=1, max_length=256)
+    workload: tuple[WorkloadTable, ...] = Field(default=(), max_length=256)
+    """May be empty where SimPy processes make the load."""
+    run: RunTable = RunTable()
+    event: tuple[EventTable, ...] = ()
+
+    def array_name(self, at: int) -> str:
+        """Name of an array, given or by position."""
+        return self.array[at].name or f"array-{at}"
+
+    def target_name(self, at: int) -> str:
+        """Name of the array that a workload is to load; there may be none of that name."""
+        target = self.workload[at].target
+        return self.array_name(0) if not target and len(self.array) == 1 else target

@@ -1,0 +1,69 @@
+"""What can be written in a scenario but is not modelled yet: reported by name, never ignored.
+
+The one place that says what the engine lacks; a mechanism that arrives takes its line away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from raidlab.devices.faults import Fault
+from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable, ScenarioTable, WorkloadTable
+
+MODELLED_LEVELS = (
+    "jbod",
+    "independent",
+    "raid0",
+    "raid1",
+    "raid1e",
+    "raid10",
+    "raid5",
+    "raid6",
+    "raid50",
+    "raid60",
+)
+"""Levels whose layout the engine has."""
+
+MODELLED_SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
+    "write": ("write-through", "write-back", "always-write-back"),
+    "read_ahead": ("none", "adaptive", "always"),
+    "io_cache": ("direct", "cached"),
+    "backup": ("none", "bbu", "fbu"),
+    "fast_path": (False, True),
+}
+"""Settings of a controller that have their effect."""
+
+NOT_YET = "not modelled yet"
+
+
+def not_yet(scenario: ScenarioTable) -> Iterator[Fault]:
+    """Faults for everything that the scenario asks of models that do not exist yet."""
+    if scenario.controller is not None:
+        yield from _controller(scenario.controller)
+    for at, array in enumerate(scenario.array):
+        yield from _array(f"array.{at}", array)
+    for at, workload in enumerate(scenario.workload):
+        yield from _workload(f"workload.{at}", workload)
+
+
+def _controller(table: ControllerTable) -> Iterator[Fault]:
+    for key, modelled in MODELLED_SETTINGS.items():
+        value = getattr(table, key)
+        if value is not None and value not in modelled:
+            allowed = f"{NOT_YET}; modelled is {', '.join(str(each).lower() for each in modelled)}"
+            yield Fault(f"controller.{key}", value, allowed)
+
+
+def _array(key: str, table: ArrayTable) -> Iterator[Fault]:
+    if table.level not in MODELLED_LEVELS:
+        allowed = f"{NOT_YET}; modelled are {', '.join(MODELLED_LEVELS)}"
+        yield Fault(f"{key}.level", table.level, allowed)
+
+
+def _workload(key: str, table: WorkloadTable) -> Iterator[Fault]:
+    for name in ("fio", "trace"):
+        if getattr(table, name) is not None:
+            yield Fault(f"{key}.{name}", getattr(table, name), NOT_YET)
+    if table.distribution != "uniform":
+        allowed = f"uniform; zipf, pareto, normal and zoned are {NOT_YET}, a hot_spot is"
+        yield Fault(f"{key}.distribution", table.distribution, allowed, ("uniform",))

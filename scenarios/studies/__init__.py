@@ -1,0 +1,1 @@
+"""Questions that take many runs: what-if, rebuild, compression, controllers, hot spots."""

@@ -1,0 +1,185 @@
+"""Rebuilds against their rate limit: how long they take, what the users feel meanwhile."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.schema import read_toml
+from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.warnings import unrebuilt
+from raidlab.scenarios.running.run_cache import RunCache
+from raidlab.scenarios.running.simulate import Progress, results_of
+
+RATES = (0.1, 0.2, 0.3, 0.5, 0.8, 1.0)
+"""Rebuild rates that are drawn if none are asked for."""
+
+PHASES = ("before", "during", "after")
+
+
+@dataclass(frozen=True)
+class Phase:
+    """The load before, during or after a rebuild."""
+
+    p99_ms: float
+    mean_ms: float
+    iops: float
+
+
+@dataclass(frozen=True)
+class Rebuild:
+    """A rebuild at one rate limit."""
+
+    rate: float
+    """Share of the time that the rebuild may have while the host wants the drives."""
+    rebuild_s: float | None
+    """Seconds from its begin to its end; None if the run was too short."""
+    done: float
+    """Share of the array's rows that was rebuilt."""
+    phases: Mapping[str, Phase]
+    """The first workload `before`, `during` and `after`, as far as there was any load then."""
+    lost_writes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        phases = {name: vars(phase) for name, phase in self.phases.items()}
+        return {**vars(self), "phases": phases}
+
+
+@dataclass(frozen=True)
+class Rebuilds:
+    """A scenario's rebuild at several rate limits."""
+
+    title: str
+    used_bytes: int
+    """What is rebuilt of each drive."""
+    drive_bytes: int
+    """What a whole drive holds."""
+    rebuilds: tuple[Rebuild, ...]
+    warnings: tuple[str, ...]
+    breaches: tuple[str, ...]
+
+    def whole_drive_s(self, rebuild: Rebuild) -> float | None:
+        """Seconds that a rebuild of a whole drive would take at the same rate."""
+        if rebuild.rebuild_s is None:
+            return None
+        return rebuild.rebuild_s * self.drive_bytes / self.used_bytes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        each = [r.to_dict() | {"whole_drive_s": self.whole_drive_s(r)} for r in self.rebuilds]
+        return {**vars(self), "rebuilds": each}
+
+
+def rebuilds(
+    path: Path,
+    rates: Sequence[float] = RATES,
+    *,
+    workers: int | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+    store: RunCache | None = None,
+) -> Rebuilds:
+    """Runs a scenario in which a drive fails, once for each rebuild rate.
+
+    Args:
+        path: The scenario's file.
+        rates: Shares of the time that the rebuild may have.
+        workers: Threads; the number of cores if None.
+        seed: Replaces the scenario's.
+        progress: Called after every finished run.
+        store: Keeps finished runs of a simulation that is interrupted.
+
+    Raises:
+        SpecError: The scenario cannot be run, or nothing is rebuilt in it.
+        KeyboardInterrupt: Ctrl-C.
+    """
+    tree = read_toml(path)
+    scenarios = [build_scenario(_at_rate(tree, rate), path) for rate in rates]
+    _check(scenarios[0], str(path))
+    found = list(
+        results_of(
+            scenarios,
+            scenarios[0].seed if seed is None else seed,
+            workers=workers,
+            progress=progress,
+            store=store,
+        )
+    )
+    after = [warning for each in found for warning in unrebuilt(scenarios[0], each.events)]
+    whole = _drive_bytes(scenarios[0])
+    used = int(scenarios[0].base["arrays"][0]["used_bytes"]) or whole
+    return Rebuilds(
+        title=scenarios[0].title,
+        used_bytes=used,
+        drive_bytes=whole,
+        rebuilds=tuple(map(_measured, found, rates)),
+        warnings=tuple(dict.fromkeys([*scenarios[0].warnings, *after])),
+        breaches=tuple(sorted({breach for each in found for breach in each.breaches})),
+    )
+
+
+def _drive_bytes(scenario: Scenario) -> int:
+    sizes = json.loads(_engine.capacities(json.dumps(scenario.plan(0, 0))))
+    return min(int(sizes[drive]) for drive in scenario.base["arrays"][0]["drives"])
+
+
+def _at_rate(tree: Mapping[str, Any], rate: float) -> dict[str, Any]:
+    changed = copy.deepcopy(dict(tree))
+    for array in changed.get("array", []):
+        if isinstance(array, dict):
+            array["rebuild_rate"] = rate
+    return changed
+
+
+def _check(scenario: Scenario, path: str) -> None:
+    fails = [event for event in scenario.base["events"] if event["action"] == "fail_drive"]
+    if not fails:
+        allowed = 'an event with action = "fail-drive": without it nothing is rebuilt'
+        raise SpecError([Fault("event", None, allowed, (), path)])
+    if scenario.points > 1:
+        allowed = "one number: rebuilds are drawn against their rate"
+        raise SpecError([Fault("workload.0.outstanding", None, allowed, (), path)])
+    arrays = scenario.base["arrays"]
+    new = [e["drive"] for e in scenario.base["events"] if e["action"] == "replace_drive"]
+    if not any(array.get("spares") for array in arrays) and not new:
+        allowed = "1 or more (or an event replace-drive): without a spare nothing is rebuilt"
+        raise SpecError([Fault("array.0.hot_spares", 0, allowed, (), path)])
+
+
+def _measured(result: Result, rate: float) -> Rebuild:
+    row = result.results[0]
+    begun = _first(result, "rebuild on ")
+    ended = _first(result, "rebuild done")
+    phases = {}
+    for name in PHASES:
+        periods = [p for p in row["periods"] if _phase(p, begun, ended) == name and p["latency_us"]]
+        if periods:
+            # The longest stands for its phase: an event in its midst divides it.
+            longest = max(periods, key=lambda period: period["to_s"] - period["from_s"])
+            latency = longest["latency_us"]
+            phases[name] = Phase(latency["p99"] / 1e3, latency["mean"] / 1e3, longest["iops"])
+    took = None if begun is None or ended is None else ended - begun
+    lost = (result.data or {}).get("lost_writes", 0)
+    return Rebuild(rate, took, _done(row, took), phases, lost)
+
+
+def _first(result: Result, what: str) -> float | None:
+    return next((event["t_s"] for event in result.events if event["what"].startswith(what)), None)
+
+
+def _phase(period: Row, begun: float | None, ended: float | None) -> str:
+    if begun is None or period["from_s"] < begun:
+        return "before"
+    return "during" if ended is None or period["from_s"] < ended else "after"
+
+
+def _done(row: Row, took: float | None) -> float:
+    return 1.0 if took is not None else max(row["rebuilding"], default=0.0)

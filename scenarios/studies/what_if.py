@@ -1,0 +1,199 @@
+"""What twice of something would give: the same scenario, seed and load with one thing changed.
+
+A component that is busy all the time need not be what an investment should go to: the next one may
+stand at 95 %. So each change is simulated, not guessed from utilisations.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from raidlab.devices.faults import SpecError
+from raidlab.devices.host import HostSpec
+from raidlab.devices.units import FREQUENCY
+from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.cache_filling import points_still_filling
+from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.running.run_cache import RunCache
+from raidlab.scenarios.running.simulate import Progress, results_of
+
+Plan = dict[str, Any]
+
+
+def what_if(
+    scenario: Scenario,
+    result: Result,
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    store: RunCache | None = None,
+) -> Result:
+    """The result with `what_if`: what each change that applies to the scenario would give.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C.
+    """
+    changed: list[tuple[str, Scenario | str]] = []
+    for words, case in _cases(scenario):
+        try:
+            changed.append((words, case()))
+        except SpecError as error:
+            changed.append((words, "; ".join(str(fault) for fault in error.faults)))
+    outcomes = results_of(
+        [case for _, case in changed if not isinstance(case, str)],
+        result.seed, workers=workers, progress=progress, store=store,
+    )  # fmt: skip
+    before = {(row["workload"], row["point"]): row for row in result.summary()}
+    unfilled = points_still_filling(result.results)
+    changes: list[Row] = []
+    warnings = list(result.warnings)
+    for words, changed_to in changed:
+        if isinstance(changed_to, str):
+            changes.append({"change": words, "why_not": changed_to, "results": []})
+        else:
+            outcome = next(outcomes)
+            filling = {*points_still_filling(outcome.results), *unfilled}
+            gains = [
+                _gain(row, before) | {"still_filling": row["point"] in filling}
+                for row in outcome.summary()
+            ]
+            changes.append({"change": words, "why_not": None, "results": gains})
+            warnings += [
+                f"with {words}: {warning}"
+                for warning in outcome.warnings
+                if warning not in result.warnings
+            ]
+    return replace(result, what_if=tuple(changes), warnings=tuple(warnings))
+
+
+def _gain(row: Row, before: dict[tuple[str, int], Row]) -> Row:
+    was = before[row["workload"], row["point"]]["iops"]
+    return {
+        "workload": row["workload"],
+        "outstanding": row["outstanding"],
+        "point": row["point"],
+        "iops": row["iops"],
+        "gain_pct": 100 * (row["iops"] / was - 1) if was else None,
+        "bottleneck": row["bottleneck"],
+    }
+
+
+def _cases(scenario: Scenario) -> Iterator[tuple[str, Callable[[], Scenario]]]:
+    """Every change that has something to change in this system, in words."""
+    plan = scenario.base
+    for at, controller in enumerate(plan["controllers"]):
+        name, link = controller["name"], controller["link"]
+        if link is not None:
+            yield _planned(
+                scenario, f"twice the lanes of {name}", _doubler("links", link, "bytes_per_s")
+            )
+        for key, words in (
+            ("cores", "cores"),
+            ("queue_depth", "command queue"),
+            ("memory_bytes_per_s", "memory bandwidth"),
+            ("parity_bytes_per_s", "parity engines"),
+        ):
+            if controller[key] and _matters(plan, key):
+                words = f"twice the {words} of {name}"
+                yield _planned(scenario, words, _doubler("controllers", at, key))
+        if controller["cache"] is not None and _cached(plan):
+            yield _planned(scenario, f"twice the cache of {name}", _double_cache)
+    yield _planned(scenario, "twice the rate of the drives' links", _double_links)
+    yield "twice the drives", lambda: _with_drives(scenario, "drives")
+    if any(array.get("tier") for array in plan["arrays"]):
+        yield "twice the SSDs of the tier", lambda: _with_drives(scenario, "cache_tier")
+    yield "a host CPU twice as fast", lambda: _with_twice_the_clock(scenario)
+    if _shares_cores(plan):
+        yield _planned(scenario, "twice the host cores", _double_cores)
+    yield _planned(scenario, "twice the load threads", _double_threads)
+
+
+def _cached(plan: Any) -> bool:
+    return any(array.get("cache") for array in plan["arrays"])
+
+
+def _matters(plan: Any, key: str) -> bool:
+    """Whether an array of the system uses the engine or the memory at all."""
+    levels = {array["level"] for array in plan["arrays"] if not array["software"]}
+    parity = bool(levels & {"raid5", "raid6", "raid50", "raid60"})
+    if key == "parity_bytes_per_s":
+        return parity
+    copies = bool(levels & {"raid1", "raid1e", "raid10"})
+    return key != "memory_bytes_per_s" or parity or copies or _cached(plan)
+
+
+def _shares_cores(plan: Any) -> bool:
+    """Whether loads have more threads than cores; what writes back for one is a thread, too."""
+    cores: int = plan["host"]["cores"]
+    threads: int = sum(load["threads"] + ("page_cache" in load) for load in plan["workloads"])
+    return 0 < cores < threads
+
+
+def _planned(
+    scenario: Scenario, words: str, change: Callable[[Plan], None]
+) -> tuple[str, Callable[[], Scenario]]:
+    def changed() -> Scenario:
+        base = copy.deepcopy(dict(scenario.base))
+        change(base)
+        return replace(scenario, base=base)
+
+    return words, changed
+
+
+def _doubler(part: str, at: int, key: str) -> Callable[[Plan], None]:
+    def double(plan: Plan) -> None:
+        plan[part][at][key] *= 2
+
+    return double
+
+
+def _double_cache(plan: Plan) -> None:
+    for controller in plan["controllers"]:
+        controller["cache"]["bytes"] *= 2
+
+
+def _double_links(plan: Plan) -> None:
+    to_host = {controller["link"] for controller in plan["controllers"]}
+    for at, link in enumerate(plan["links"]):
+        if at not in to_host:
+            link["bytes_per_s"] *= 2
+
+
+def _double_cores(plan: Plan) -> None:
+    plan["host"]["cores"] *= 2
+
+
+def _double_threads(plan: Plan) -> None:
+    for workload in plan["workloads"]:
+        workload["threads"] *= 2
+
+
+def _with_twice_the_clock(scenario: Scenario) -> Scenario:
+    """With all that the host's CPU does faster: I/Os, parity, page cache, maps of its drives."""
+    tree = json.loads(json.dumps(dict(scenario.written), default=str))
+    host = tree.setdefault("host", {})
+    spec = scenario.models[host.get("model", "generic")].spec
+    if not isinstance(spec, HostSpec):
+        raise AssertionError("the host of a scenario is a host")
+    clock = FREQUENCY.convert(host["clock"]) if "clock" in host else spec.clock
+    host["clock"] = f"{2 * clock:.0f} Hz"
+    return _built(scenario, tree)
+
+
+def _with_drives(scenario: Scenario, which: str) -> Scenario:
+    tree = json.loads(json.dumps(dict(scenario.written), default=str))
+    for array in tree["array"]:
+        holder = array.get("cache_tier") if which == "cache_tier" else array
+        for entry in (holder or {}).get("drives", ()):
+            entry["count"] = 2 * entry.get("count", 1)
+    return _built(scenario, tree)
+
+
+def _built(scenario: Scenario, tree: Plan) -> Scenario:
+    built = build_scenario(tree, Path(scenario.path) if scenario.path else None)
+    return replace(built, seed=scenario.seed)

@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from raidlab.calibration.fio.options import OptionError, load_of, size
+from raidlab.calibration.fio.results import import_fio
+from raidlab.calibration.measurements.measurement import Measurement, load_measurement
+from raidlab.calibration.measurements.sanity import possible
+from raidlab.devices.faults import SpecError
+from tests.calibration.fio.fio_samples import OPTIONS, direction, document, job
+
+
+def one(folder: Path, text: str, name: str = "result.json") -> Measurement:
+    (folder / name).write_text(text)
+    return import_fio([folder])
+
+
+def test_a_group_reported_together_is_one_point(tmp_path: Path) -> None:
+    text = document(job(direction(1000.0, 60_000, 500.0), {**OPTIONS, "group_reporting": "1"}))
+    (point,) = one(tmp_path, text).points
+    assert (point.rw, point.bs, point.iodepth, point.numjobs) == ("randread", 4096, 8, 2)
+    assert point.outstanding == 16
+    assert point.read is not None and point.write is None
+    assert point.iops == 1000.0
+    assert point.latency_mean_us == pytest.approx(502.0)
+    assert point.read.completion.percentile(99) == 500.0
+    assert point.cpu_share == pytest.approx(0.4)
+
+
+def test_jobs_reported_one_by_one_are_summed(tmp_path: Path) -> None:
+    slow, fast = direction(100.0, 1000, 900.0), direction(300.0, 3000, 100.0)
+    (point,) = one(tmp_path, document(job(slow, OPTIONS), job(fast, OPTIONS))).points
+    assert point.read is not None
+    assert (point.numjobs, point.read.ios, point.iops) == (2, 4000, 400.0)
+    assert point.read.completion.mean_us == pytest.approx(0.25 * 900 + 0.75 * 100)
+    # Three quarters of all I/Os took 100 us.
+    assert point.read.completion.percentile(70) == pytest.approx(100.0)
+    assert point.read.completion.percentile(90) == pytest.approx(900.0)
+
+
+def test_bins_are_merged_exactly(tmp_path: Path) -> None:
+    slow = direction(100.0, 1000, 900.0, bins={"900000": 1000})
+    fast = direction(300.0, 3000, 100.0, bins={"100000": 2000, "900000": 1000})
+    (point,) = one(tmp_path, document(job(slow, OPTIONS), job(fast, OPTIONS))).points
+    assert point.read is not None
+    assert point.read.completion.bins_ns == ((100_000, 2000), (900_000, 2000))
+
+
+def test_options_of_all_jobs_count_where_a_job_has_none(tmp_path: Path) -> None:
+    shared = {key: value for key, value in OPTIONS.items() if key != "iodepth"}
+    text = document(
+        job(direction(10.0, 600, 500.0), {"iodepth": "4"}), **{"global options": shared}
+    )
+    assert one(tmp_path, text).points[0].iodepth == 4
+
+
+def test_text_around_the_json_is_passed_over(tmp_path: Path) -> None:
+    text = "fio: note {odd}\n" + document(job(direction(10.0, 600, 500.0), OPTIONS)) + "\nbye {"
+    assert len(one(tmp_path, text).points) == 1
+
+
+@pytest.mark.parametrize("submission_us", [0.0, 4.0])
+def test_without_latencies_the_mean_follows_from_rate_and_depth(
+    tmp_path: Path, submission_us: float
+) -> None:
+    uncounted = {"mean": 0.0, "stddev": 0.0, "min": 0, "max": 0}
+    times = {"lat_ns": uncounted, "clat_ns": uncounted}
+    reads = direction(300.0, 3000, 0.0) | times
+    reads["slat_ns"] = uncounted | {"mean": submission_us * 1000}
+    mixed = job(reads, {**OPTIONS, "rw": "randrw"}, write=direction(100.0, 1000, 0.0) | times)
+    (point,) = one(tmp_path, document(mixed)).points
+    # 16 outstanding at 400 a second.
+    assert point.read is not None and point.write is not None
+    assert point.read.latency_mean_us == pytest.approx(40_000.0)
+    assert point.write.completion.mean_us == pytest.approx(40_000.0)
+    assert not point.read.completion.percentiles_us
+
+
+def test_of_a_run_that_reports_as_it_goes_the_last_report_counts(tmp_path: Path) -> None:
+    so_far = document(job(direction(10.0, 600, 500.0), OPTIONS))
+    whole = document(job(direction(20.0, 1200, 400.0), OPTIONS))
+    other = document(job(direction(30.0, 1800, 300.0), {**OPTIONS, "iodepth": "1"}))
+    points = one(tmp_path, f"{so_far}\n{whole}\n{other}\n").points
+    assert [(point.iodepth, point.iops) for point in points] == [(1, 30.0), (8, 20.0)]
+
+
+@pytest.mark.parametrize(
+    ("options", "buffered"),
+    [
+        ({"direct": "1"}, False),
+        ({"direct": "0"}, True),
+        ({"ioengine": "io_uring", "direct": "0"}, True),
+        ({"direct": "0", "buffered": "0"}, True),
+        ({"direct": "0", "ioengine": "rbd"}, False),
+    ],
+)
+def test_a_point_says_whether_the_page_cache_stood_between(
+    tmp_path: Path, options: dict[str, str], buffered: bool
+) -> None:
+    text = document(job(direction(10.0, 600, 500.0), OPTIONS | options))
+    measured = one(tmp_path, text)
+    assert measured.points[0].buffered == buffered
+    assert any("direct=1" in note for note in possible(measured)[1]) == buffered
+
+
+def test_an_old_result_without_options_is_known_by_its_name(tmp_path: Path) -> None:
+    text = document(job(direction(10.0, 600, 500.0), None))
+    (point,) = one(tmp_path, text, "randread-16-4.json").points
+    assert (point.iodepth, point.numjobs) == (16, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (document(job(direction(0.0, 0, 0.0), OPTIONS)), "no I/O was completed"),
+        (document(job(direction(1.0, 9, 5.0), OPTIONS, error=5)), "error 5"),
+        (document(job(direction(1.0, 9, 5.0), OPTIONS))[:-200], "cut off"),
+        (document(job(direction(1.0, 9, 5.0), {**OPTIONS, "bssplit": "4k/50"})), "bssplit"),
+        (document(job(direction(1.0, 9, 5.0), {"bs": "4k"})), '"rw"'),
+        (document(job(direction(1.0, 9, 5.0), {**OPTIONS, "rate_iops": "0,50"})), "rate_iops"),
+        (document(job(direction(1.0, 9, 5.0), {**OPTIONS, "thinktime": "1000"})), "thinktime"),
+        (document({"jobname": "x", "mixed": {}, "job options": OPTIONS}), "unified_rw_reporting"),
+        (
+            document(
+                job(direction(1.0, 9, 5.0), OPTIONS),
+                job(direction(1.0, 9, 5.0), {**OPTIONS, "bs": "8k"}),
+            ),
+            "different loads",
+        ),
+        ("nothing of the kind", "no JSON output of fio"),
+        ('{"jobs": []}', '"jobs" is empty'),
+        ('{"jobs": {}}', '"jobs" is no list'),
+        (document({"jobname": "x", "read": [], "job options": OPTIONS}), "not in fio's form"),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_the_reason(
+    tmp_path: Path, text: str, reason: str
+) -> None:
+    (tmp_path / "good.json").write_text(document(job(direction(10.0, 600, 500.0), OPTIONS)))
+    measurement = one(tmp_path, text, "bad.json")
+    (skipped,) = measurement.skipped
+    assert len(measurement.points) == 1
+    assert skipped.path.endswith("bad.json") and reason in skipped.reason
+
+
+def test_a_folder_without_a_result_is_an_error_that_names_every_file(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a")
+    (tmp_path / "b.txt").write_bytes(b"\xff\xfe")
+    with pytest.raises(SpecError) as error:
+        import_fio([tmp_path])
+    assert "a.txt" in str(error.value) and "not UTF-8" in str(error.value)
+
+
+def test_logs_become_a_timeline_and_a_lone_log_is_named(tmp_path: Path) -> None:
+    options = {**OPTIONS, "write_iops_log": "x", "write_lat_log": "x"}
+    (tmp_path / "x_iops.1.log").write_text(
+        "500, 10, 0, 4096\n900, 30, 0, 4096\n1500, 40, 0, 4096\n"
+    )
+    (tmp_path / "x_iops.2.log").write_text("500, 5, 0, 4096\n1500, 5, 0, 4096, 0\n")
+    (tmp_path / "x_lat.1.log").write_text("500, 2000, 0, 4096, 0, 0\nbroken\n")
+    (tmp_path / "y_bw.1.log").write_text("500, 1, 0, 4096\n")
+    measurement = one(tmp_path, document(job(direction(10.0, 600, 500.0), options)))
+    steps = measurement.points[0].timeline
+    assert [(step.t_s, step.iops, step.latency_us) for step in steps] == [
+        (0.0, 25.0, 2.0),
+        (1.0, 45.0, None),
+    ]
+    assert [Path(skipped.path).name for skipped in measurement.skipped] == ["y_bw.1.log"]
+
+
+def test_a_measurement_survives_its_file(tmp_path: Path) -> None:
+    measurement = one(tmp_path, document(job(direction(10.0, 600, 500.0), OPTIONS)))
+    path = tmp_path / "m.json"
+    path.write_text(measurement.to_json())
+    assert load_measurement(path) == measurement
+
+
+def test_faults_of_a_measurement_file_are_all_told(tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    path.write_text('{"format": "raidlab-measurement-1", "name": "x", "points": [{"rw": "up"}]}')
+    with pytest.raises(SpecError) as error:
+        load_measurement(path)
+    assert {"points.0.rw", "points.0.bs"} <= {fault.key for fault in error.value.faults}
+    path.write_text('{"format": "raidlab-meas')
+    with pytest.raises(SpecError, match="cut off"):
+        load_measurement(path)
+
+
+def test_options_in_all_their_spellings() -> None:
+    assert size("4k") == size("4096") == size("4KiB") == 4096
+    assert load_of({"readwrite": "randrw", "rwmixwrite": "30", "blocksize": "8k"}).read_share == 0.7
+    assert load_of({"rw": "randwrite", "bs": "4k,16k"}).bs == 16384
+    assert load_of({"rw": "read", "ioengine": "psync", "iodepth": "32"}).iodepth == 1
+    assert load_of({"rw": "read", "size": "1G"}).area_bytes == 1 << 30
+    assert load_of({"rw": "read"}).buffered and not load_of({"rw": "read", "direct": "1"}).buffered
+    assert not load_of({"rw": "read", "buffered": "0"}).buffered
+    with pytest.raises(OptionError):
+        load_of({"rw": "randtrim"})
+    with pytest.raises(OptionError):
+        load_of({"rw": "read", "ioengine": "libaio", "iodepth": "many"})
+
+
+@pytest.mark.parametrize(
+    ("folder", "points"),
+    [
+        ("ahci-hgst-hts72101-100gb-7200rpm", 72),
+        ("ahci-intel-d3-s4610", 98),
+        ("sas2008-intel-d3-s4610", 98),
+        ("sata-3g-intel-d3-s4610", 98),
+    ],
+)
+def test_real_results_are_read_whole(folder: str, points: int) -> None:
+    root = os.environ.get("RAIDLAB_MEASUREMENTS")
+    if not root or not Path(root, "fio-plot", folder).is_dir():
+        pytest.skip("RAIDLAB_MEASUREMENTS names no folder with fio-plot results")
+    measurement = import_fio([Path(root, "fio-plot", folder)])
+    assert (len(measurement.points), measurement.skipped) == (points, ())
+    for point in measurement.points:
+        # Little's law: what is outstanding is rate times latency, up to fio's own gaps.
+        inside = point.iops * point.latency_mean_us / 1e6
+        assert 0.5 * point.outstanding < inside <= 1.02 * point.outstanding
+
+
+def test_the_way_to_a_folder_may_begin_with_dots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results, here = tmp_path / "with a space", tmp_path / "here"
+    here.mkdir()
+    (results / ".hidden").mkdir(parents=True)
+    text = document(job(direction(1000.0, 60_000, 500.0), OPTIONS))
+    (results / "one.json").write_text(text)
+    (results / ".hidden" / "other.json").write_text(text)
+    monkeypatch.chdir(here)
+    assert len(import_fio(["../with a space"]).points) == 1
+
+
+def test_a_bundle_gives_its_measurements_and_names_what_prepared_them(tmp_path: Path) -> None:
+    steps = tmp_path / "bundle" / "steps"
+    steps.mkdir(parents=True)
+    for number in (1, 2):
+        (steps / f"00{number}.fio").write_text("[job]")
+        text = document(job(direction(1000.0, 60_000, 500.0), OPTIONS))
+        (steps / f"00{number}.json").write_text(text)
+    purposes = [{"number": 1, "purpose": "layout"}, {"number": 2, "purpose": "measure"}]
+    (steps.parent / "manifest.json").write_text(json.dumps({"format": 1, "steps": purposes}))
+    for given in (steps.parent, tmp_path):
+        measurement = import_fio([given])
+        assert [Path(point.file).name for point in measurement.points] == ["002.json"]
+        (skipped,) = measurement.skipped
+        assert skipped.path.endswith("001.json") and "layout" in skipped.reason
+
+
+def test_a_path_that_is_no_text_is_written_out(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    folder.mkdir()
+    (folder / "cut.json").write_text("{")
+    measurement = one(folder, document(job(direction(1000.0, 60_000, 500.0), OPTIONS)))
+    assert measurement.name == "caf\\xe9"
+    assert "caf\\xe9" in measurement.to_json().replace("\\\\", "\\")

@@ -1,0 +1,52 @@
+"""Residuals of percentiles: what lies on the simulated curve is no error, however steep it is."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from raidlab.calibration.fitting.bench import Simulated
+from raidlab.calibration.fitting.loss import SHARE_TOLERANCE, Residual, residuals
+from raidlab.calibration.measurements.measurement import Latency, Point, Side
+
+IOS = 10_000
+RATE = 20_000.0
+"""One outstanding, 50 us each: all of the time is seen (Little's law)."""
+
+
+def latency(fast: float, slow_us: float = 100.0) -> Latency:
+    """Two kinds of I/O: a share of `fast` takes 50 us, the others longer."""
+    bins = ((50_000, round(IOS * fast)), (round(1e3 * slow_us), round(IOS * (1.0 - fast))))
+    return Latency(mean_us=50.0, bins_ns=tuple(each for each in bins if each[1]))
+
+
+def compared(measured: Latency, simulated: Latency) -> dict[str, Residual]:
+    side = Side(iops=RATE, ios=IOS, latency_mean_us=50.0, completion=measured)
+    point = Point(
+        name="read", rw="randread", read_share=1.0, bs=4096, iodepth=1, numjobs=1, read=side
+    )
+    run = Simulated(RATE, 50.0, simulated, None, (0.0, 0.0), {}, 0.0, "")
+    return {one.quantity: one for one in residuals([point], [run])}
+
+
+def test_a_percentile_at_a_jump_is_as_far_as_the_jump() -> None:
+    """41 of 100 are fast, simulated 39: at 40 one has 50 us and the other 100, for a hundredth."""
+    found = compared(latency(0.41), latency(0.39))
+    assert found["read p40"].simulated == 2 * found["read p40"].measured
+    by_hand = 0.01 / (SHARE_TOLERANCE * math.sqrt(0.4 * 0.6))
+    assert by_hand == pytest.approx(0.51, abs=0.002)
+    assert found["read p40"].value == pytest.approx(by_hand)
+    assert found["read p50"].value == 0.0
+
+
+def test_a_percentile_on_a_plateau_is_as_far_as_the_latencies() -> None:
+    """All slow I/Os take 10 % longer: no share near by would make up for it at p70."""
+    found = compared(latency(0.4), latency(0.4, 110.0))
+    assert found["read p70"].value == pytest.approx(math.log(1.1) / 0.25, rel=1e-6)
+    assert found["read p30"].value == 0.0
+
+
+def test_one_latency_alone_is_a_curve_too() -> None:
+    found = compared(latency(0.0), latency(0.0, 50.0))
+    assert found["read p50"].value == pytest.approx(-math.log(2.0) / 0.25)

@@ -1,0 +1,226 @@
+"""Every format of traces on a small sample, faults of each, and replay on a system."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from raidlab.calibration.traces.formats import FORMATS, read_trace
+from raidlab.calibration.traces.trace import FLUSH, READ, TRIM, WRITE, Trace
+from raidlab.cli import app
+from raidlab.devices.faults import SpecError
+
+SAMPLES = {
+    "disksim-validate": "R Miss 16 8 5000.0 1000.0\nW Hit 1000 16 800.0 0.0\n",
+    "disksim-ascii": "0.000 0 16 8 1\n2.500 0 1000 16 0\n",
+    "msr": (
+        "128166372003061629,usr,0,Read,8192,4096,50000\n"
+        "128166372003086629,usr,0,Write,512000,8192,8000\n"
+    ),
+    "spc": "0,16,4096,r,0.551706\n0,1000,8192,W,0.554206\n",
+    "systor17": (
+        "Timestamp,Response,IOType,LUN,Offset,Size\n"
+        "1455592529.038213000,0.005,R,1,8192,4096\n"
+        "1455592529.040713000,0.0008,W,1,512000,8192\n"
+    ),
+    "alibaba": "419,R,8192,4096,1577808144360767\n419,W,512000,8192,1577808144363267\n",
+    "blkparse": (
+        "  8,0    1        1     0.000000000   697  Q   R 16 + 8 [fio]\n"
+        "  8,0    1        2     0.000010000   697  D   R 16 + 8 [fio]\n"
+        "  8,0    1        3     0.002510000   697  D  WS 1000 + 16 [fio]\n"
+        "  8,0    0        1     0.003310000     0  C  WS 1000 + 16 [0]\n"
+        "  8,0    0        2     0.005010000     0  C   R 16 + 8 [0]\n"
+        "CPU0 (8,0):\n Reads Queued:           1,        4KiB\n"
+    ),
+    "fio-iolog": (
+        "fio version 3 iolog\n19 /dev/x add\n104 /dev/x open\n1000 /dev/x read 8192 4096\n"
+        "3500 /dev/x write 512000 8192\n9000 /dev/x close\n"
+    ),
+    "csv": "ts,kind,lba,bytes,took\n1.5,read,16,4096,5.0\n1.5025,W,1000,8192,0.8\n",
+}
+COLUMNS = "time=ts:s op=kind offset=lba:sector size=bytes:B response=took:ms"
+MEASURED = {"disksim-validate", "msr", "systor17", "blkparse", "csv"}
+
+
+def read(folder: Path, form: str, text: str, **options: str) -> Trace:
+    path = folder / "x.trace"
+    path.write_text(text)
+    if form == "csv":
+        options = {"columns": COLUMNS, **options}
+    return read_trace(path, form, **options)  # type: ignore[arg-type]
+
+
+def test_every_format_has_a_sample() -> None:
+    assert set(SAMPLES) == set(FORMATS)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_each_format_says_the_same_two_requests(tmp_path: Path, form: str) -> None:
+    trace = read(tmp_path, form, SAMPLES[form])
+    assert trace.ops.tolist() == [READ, WRITE]
+    assert trace.offsets.tolist() == [8192, 512000]
+    assert trace.sizes.tolist() == [4096, 8192]
+    if form == "disksim-validate":
+        assert trace.closed and trace.times_ns.tolist() == [1_000_000, 0]
+    else:
+        assert not trace.closed and trace.times_ns.tolist() == [0, 2_500_000]
+    assert trace.is_measured == (form in MEASURED)
+    if form in MEASURED:
+        assert trace.measured_us.tolist() == pytest.approx([5000.0, 800.0])
+
+
+def test_version_2_of_fio_waits_and_knows_syncs_and_trims(tmp_path: Path) -> None:
+    text = (
+        "fio version 2 iolog\nf add\nf open\nf read 0 4096\nf wait 250\nf trim 4096 8192\n"
+        "f sync 0 0\nf close\n"
+    )
+    trace = read(tmp_path, "fio-iolog", text)
+    assert trace.ops.tolist() == [READ, TRIM, FLUSH]
+    assert trace.times_ns.tolist() == [0, 250_000, 250_000]
+
+
+def test_several_disks_lie_one_after_the_other_and_one_can_be_chosen(tmp_path: Path) -> None:
+    text = "0,0,4096,R,0.1\n1,0,8192,W,0.2\n0,2048,4096,R,0.3\n"
+    both = read(tmp_path, "spc", text)
+    assert both.offsets.tolist() == [0, 2 * 1024 * 1024, 2048 * 512]
+    assert "2 disks" in both.notes[0]
+    assert read(tmp_path, "spc", text, unit="ASU 1").sizes.tolist() == [8192]
+    with pytest.raises(SpecError, match="ASU 0, ASU 1"):
+        read(tmp_path, "spc", text, unit="ASU 2")
+
+
+@pytest.mark.parametrize(
+    ("form", "line", "reported"),
+    [
+        ("disksim-ascii", "1.0 0 16 8", "five words"),
+        ("disksim-ascii", "1.0 0 16 8 z", "hexadecimal"),
+        ("msr", "1,usr,0,Erase,0,4096,1", "a read or a write"),
+        ("msr", "1,usr,0", "6 columns, Timestamp,Hostname,DiskNumber,Type,Offset,Size (and Resp"),
+        ("spc", "0,1,4096,R,soon", "time in s (column Timestamp)"),
+        ("systor17", "1.0,x,R,1,0,4096", "response in s"),
+        ("alibaba", "1,R,-5,4096,1", "offset in B"),
+        ("alibaba", "1,R,0,0,1", "a size from 1"),
+        ("fio-iolog", "5 f read 0", "an offset and a length"),
+        ("blkparse", "8,0 1 1 now 697 D R 16 + 8 [x]", "a time in seconds"),
+        ("csv", "1.0,read,16,4096", "5 columns"),
+    ],
+)
+def test_lines_at_fault_are_named(tmp_path: Path, form: str, line: str, reported: str) -> None:
+    with pytest.raises(SpecError) as error:
+        read(tmp_path, form, SAMPLES[form] + line + "\n")
+    assert reported in str(error.value)
+    number = len(SAMPLES[form].splitlines()) + 1
+    assert f"line {number}" in str(error.value)
+
+
+def test_a_trace_compressed_by_gzip_is_read_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "x.trace.gz"
+    packed = gzip.compress(SAMPLES["spc"].encode())
+    path.write_bytes(packed)
+    assert len(read_trace(path, "spc")) == 2
+    for broken, reported in [
+        (packed[:-12], "breaks off"),
+        (packed[:2] + b"x" * 20, "no gzip"),
+        (gzip.compress(b"\xff\xfe"), "not text"),
+        (b"\xff\xfe", "not text"),
+    ]:
+        path.write_bytes(broken)
+        with pytest.raises(SpecError, match=reported):
+            read_trace(path, "spc")
+
+
+def test_columns_and_formats_that_do_not_exist_are_named(tmp_path: Path) -> None:
+    for columns, reported in [
+        ("time=ts op=kind offset=lba size=bytes", "time=ts:UNIT"),
+        ("time=when:s op=kind offset=lba size=bytes", "ts, kind"),
+        ("op=kind", "a column for offset"),
+        ("colour=blue", "before = is one of"),
+        (f"{COLUMNS} time=kind:s", "one column for time; here are two"),
+    ]:
+        with pytest.raises(SpecError, match=reported):
+            read(tmp_path, "csv", SAMPLES["csv"], columns=columns)
+    with pytest.raises(SpecError, match="no first line") as empty:
+        read(tmp_path, "csv", "", columns="time=ts:s op=kind offset=lba:B size=bytes:B")
+    assert len(empty.value.faults) == 1
+    twice = SAMPLES["csv"].replace("took", "ts")
+    columns = "time=ts:s op=kind offset=lba:B size=bytes:B"
+    with pytest.raises(
+        SpecError, match='"ts": a name of one column; the first line has it 2 times'
+    ):
+        read(tmp_path, "csv", twice, columns=columns)
+    unused = "ts,kind,lba,bytes,x,x\n1.5,R,16,4096,5.0,1\n"
+    assert len(read(tmp_path, "csv", unused, columns=columns)) == 1
+    with pytest.raises(SpecError, match="alibaba"):
+        read_trace(tmp_path / "x.trace", "alibabba")
+    with pytest.raises(SpecError, match="at least one request"):
+        read(tmp_path, "spc", "\n")
+
+
+def test_requests_beyond_the_device_are_refused_wrapped_or_left_out(tmp_path: Path) -> None:
+    trace = read(tmp_path, "spc", "0,0,4096,R,0\n0,1000000,4096,R,1\n")
+    with pytest.raises(SpecError, match="line 2"):
+        trace.within(1_000_000, "refuse")
+    wrapped = trace.within(1_000_000, "wrap")
+    assert len(wrapped) == 2 and int(wrapped.offsets[1]) + 4096 <= 1_000_000
+    assert int(wrapped.offsets[1]) % 512 == 0
+    assert len(trace.within(1_000_000, "skip")) == 1
+    assert np.array_equal(trace.slowed(2.0).times_ns, [0, 2_000_000_000])
+
+
+SCENARIO = """
+title = "Two mirrored disks"
+[host]
+model = "generic"
+[[array]]
+name = "data"
+level = "raid1"
+software_raid = "os"
+drives = [{ model = "generic-7200rpm", count = 2 }]
+[[workload]]
+target = "data"
+rw = "randread"
+block_size = "4 KiB"
+outstanding = [1]
+area = "1 GB"
+"""
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_command_replays_each_format_on_a_drive_and_on_a_system(
+    tmp_path: Path, form: str
+) -> None:
+    trace, scenario = tmp_path / "t", tmp_path / "s.toml"
+    trace.write_text(SAMPLES[form])
+    scenario.write_text(SCENARIO)
+    columns = ["--columns", COLUMNS] if form == "csv" else []
+    runner = CliRunner()
+    for target in (["--device", "generic-7200rpm"], ["--scenario", str(scenario)]):
+        result = runner.invoke(
+            app, ["replay", str(trace), "--format", form, *columns, *target, "--json"]
+        )
+        assert result.exit_code == 0, result.output
+        document = json.loads(result.stdout)
+        assert document["requests"] == 2 and document["errors"] == []
+        assert document["simulated_mean_us"] > 0
+        assert (document["measured_mean_us"] is None) == (form not in MEASURED)
+        if form in MEASURED:
+            assert document["measured_mean_us"] == pytest.approx(2900.0)
+            assert document["rms_ms"] > 0
+        assert {"min", "mean", "p50", "p99_9", "max"} <= set(document["latency_us"])
+
+
+def test_a_trace_needs_one_target(tmp_path: Path) -> None:
+    trace = tmp_path / "t"
+    trace.write_text(SAMPLES["spc"])
+    runner = CliRunner()
+    command = ["replay", str(trace), "--format", "spc"]
+    assert runner.invoke(app, command).exit_code == 2
+    both = [*command, "--device", "null", "--scenario", "x.toml"]
+    assert runner.invoke(app, both).exit_code == 2
+    assert runner.invoke(app, [*command, "--device", "null", "--beyond", "drop"]).exit_code == 2
+    assert runner.invoke(app, [*command, "--device", "null", "--array", "a"]).exit_code == 2

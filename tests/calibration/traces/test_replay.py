@@ -1,0 +1,129 @@
+"""Traces on drives: the format, and real drives where their traces are at hand."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from raidlab.calibration.disksim.drive import import_disksim
+from raidlab.calibration.traces.formats import read_trace
+from raidlab.calibration.traces.replay import Replayed, Target, replay
+from raidlab.calibration.traces.trace import Trace
+from raidlab.devices.catalogue import load_device
+from raidlab.devices.faults import SpecError
+from raidlab.devices.hdd import HddSpec
+from tests.calibration.disksim import disksim_files as files
+
+MEASUREMENTS = os.environ.get("RAIDLAB_MEASUREMENTS", "")
+DISKSIM = Path(MEASUREMENTS) / "disksim"
+needs_traces = pytest.mark.skipif(
+    not MEASUREMENTS or not DISKSIM.is_dir(),
+    reason="RAIDLAB_MEASUREMENTS names no folder with disksim traces",
+)
+
+
+def closed(path: Path) -> Trace:
+    return read_trace(path, "disksim-validate")
+
+
+def _spec(parv: Path, folder: Path) -> HddSpec:
+    out = folder / "drive.toml"
+    out.write_text(import_disksim(parv).to_toml())
+    spec = load_device(out).spec
+    assert isinstance(spec, HddSpec)
+    return spec
+
+
+def _replayed(name: str, folder: Path) -> Replayed:
+    spec = _spec(DISKSIM / f"{name}.parv", folder)
+    return replay(closed(DISKSIM / f"{name}.trace"), Target.of_drive(spec))
+
+
+def _trace(folder: Path, text: str) -> Path:
+    path = folder / "x.trace"
+    path.write_text(text)
+    return path
+
+
+def test_a_small_drive_by_hand(tmp_path: Path) -> None:
+    spec = _spec(files.write(tmp_path), tmp_path)
+    trace = _trace(
+        tmp_path,
+        "R Miss 0 2 5000.0 10000.0\nR Hit 2 1 500.0 10000.0\nW Hit 1000 1 1000.0 100000.0\n",
+    )
+    simulated = replay(closed(trace), Target.of_drive(spec)).simulated_us
+    # A turn of 10 ms, 0.1 ms a sector. The miss: 0.4 of overhead, the platter comes round after
+    # 9.6; the first sector is in the buffer at 10.1 and the bus takes 0.1 for it, by when the
+    # second has passed; 0.1 for that, 0.01 to complete.
+    assert simulated[0] == pytest.approx(10_310, abs=0.01)
+    # Read ahead meanwhile: 0.2 of overhead, 0.1 on the bus, 0.01.
+    assert simulated[1] == pytest.approx(310, abs=0.01)
+    # A fast write after a read: 0.6 and 0.2 on the bus.
+    assert simulated[2] == pytest.approx(800, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("line", "reported"),
+    [
+        ("R Hit 5 1 100.0", "six words"),
+        ("X Hit 5 1 100.0 1.0", "R or W"),
+        ("R Luck 5 1 100.0 1.0", "one of hit"),
+        ("R Hit 5x 1 100.0 1.0", "whole numbers"),
+        ("R Hit 5 0 100.0 1.0", "number of sectors"),
+        ("R Hit 5 1 soon 1.0", "two times"),
+        ("R Hit 5 1 nan 1.0", "times from 0"),
+    ],
+)
+def test_lines_at_fault_are_named_with_what_is_allowed(
+    tmp_path: Path, line: str, reported: str
+) -> None:
+    trace = _trace(tmp_path, f"R Hit 1 1 1.0 1.0\n{line}\nnonsense\n")
+    with pytest.raises(SpecError) as error:
+        closed(trace)
+    first, second = error.value.faults
+    assert (first.key, first.value) == ("line 2", line)
+    assert reported in first.allowed
+    assert second.key == "line 3"
+
+
+def test_requests_beyond_the_end_are_named(tmp_path: Path) -> None:
+    spec = _spec(files.write(tmp_path), tmp_path)
+    trace = closed(
+        _trace(tmp_path, "R Hit 1 1 1.0 1.0\nR Hit 18220 1 1.0 1.0\nR Hit 18219 2 1.0 1.0\n")
+    )
+    with pytest.raises(
+        SpecError, match=r"line 2 = .* 9328640 bytes of the device; 1 requests more"
+    ):
+        replay(trace, Target.of_drive(spec))
+
+
+def test_an_empty_or_missing_trace_is_refused(tmp_path: Path) -> None:
+    for path in (_trace(tmp_path, "\n"), tmp_path / "absent.trace"):
+        with pytest.raises(SpecError):
+            closed(path)
+
+
+@needs_traces
+@pytest.mark.parametrize(
+    ("name", "rms_ms"), [("cheetah9LP", 0.107), ("barracuda", 0.348), ("hp_c2247a", 0.089)]
+)
+def test_real_drives_are_met_as_well_as_disksim_meets_them(
+    tmp_path: Path, name: str, rms_ms: float
+) -> None:
+    assert _replayed(name, tmp_path).to_dict()["rms_ms"] <= rms_ms
+
+
+# Response times in ms of single requests, printed by DiskSim; its platter drifts by rounding.
+WORKED = {
+    "cheetah9LP": {0: 8.086286, 1: 3.210449, 2: 11.327526, 6: 0.486, 7: 2.008},
+    "barracuda": {0: 21.650506, 1: 0.618},
+    "hp_c2247a": {0: 21.649335, 3: 17.155067, 4: 10.214831},
+}
+
+
+@needs_traces
+@pytest.mark.parametrize("name", sorted(WORKED))
+def test_worked_examples(tmp_path: Path, name: str) -> None:
+    simulated = _replayed(name, tmp_path).simulated_us
+    for line, expected_ms in WORKED[name].items():
+        assert simulated[line] / 1000 == pytest.approx(expected_ms, abs=0.0001), line

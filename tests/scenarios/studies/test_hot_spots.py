@@ -1,0 +1,103 @@
+"""A tier over time, for hot spots of several sizes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from raidlab.cli import app
+from raidlab.devices.faults import SpecError
+from raidlab.devices.schema import read_toml
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.studies.hot_spots import disks_alone, ssds_alone, warmings
+from raidlab.scenarios.studies.hot_spots_report import hot_spots_report, picture
+
+LIBRARY = Path(__file__).parents[3] / "scenarios" / "library"
+
+
+def changed(tmp_path, **replaced):
+    """The library's scenario, shortened, with texts replaced."""
+    text = (LIBRARY / "cache-tier.toml").read_text()
+    replaced = {'"2 h"': '"10 min"', '"3 min"': '"1 min"'} | replaced
+    for old, new in replaced.items():
+        assert old in text
+        text = text.replace(old, new)
+    path = tmp_path / "tier.toml"
+    path.write_text(text)
+    return path
+
+
+def test_small_hot_spots_pay_sooner(tmp_path):
+    found = warmings(changed(tmp_path), ("4 GB", "32 GB"))
+    small, large = found.warmings
+    assert found.breaches == found.warnings == ()
+    assert found.tier_bytes == 200 * 10**9
+    half_way = [(each.disks_iops + each.ssds_iops) / 2 for each in found.warmings]
+    soon = small.reaches(half_way[0])
+    assert soon is not None
+    assert soon < 300
+    assert large.reaches(half_way[1]) is None
+    assert small.iops[-1] == pytest.approx(small.ssds_iops, rel=0.1)
+    assert "A hot spot of 32 GB" in hot_spots_report(found)
+    layout = picture(found).layout
+    # The legend's row of 25 pixels at the lower edge, the axis' title below its numbers.
+    assert (layout.legend.yref, layout.legend.y, layout.legend.yanchor) == (
+        "container", 0, "bottom",
+    )  # fmt: skip
+    assert layout.margin.b >= 25 + 60
+
+
+def test_what_the_2013_report_says_of_three_hot_spots(tmp_path):
+    """32 GB: minutes to nearly the SSDs' rate. 64 GB: clearly above the disks, below what the SSDs
+    gave the smaller one. 128 GB: for long at the disks' rate or below."""
+    found = warmings(changed(tmp_path, **{'"2 h"': '"1 h"', '"3 min"': '"4 min"'}))
+    small, middle, large = found.warmings
+    assert small.iops[-1] > 0.9 * small.ssds_iops
+    reached = small.reaches(0.9 * small.ssds_iops)
+    assert reached is not None
+    assert reached < 30 * 60
+    assert 2 * middle.disks_iops < middle.iops[-1] < 0.8 * small.ssds_iops
+    first_half = [iops for t, iops in zip(large.t_s, large.iops, strict=True) if t <= 30 * 60]
+    assert max(first_half) < 1.15 * large.disks_iops
+    assert large.iops[-1] < 0.5 * small.ssds_iops
+    assert large.reaches(0.9 * small.ssds_iops) is None
+
+
+@pytest.mark.parametrize(
+    ("replaced", "said"),
+    [
+        ({"outstanding = 64": "outstanding = [1, 64]"}, "one number"),
+        ({"cache_tier = {": "# {", "time_lapse = 60": ""}, "one array with a `cache_tier`"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(tmp_path, replaced, said):
+    with pytest.raises(SpecError, match=said):
+        warmings(changed(tmp_path, **replaced), ("4 GB",))
+
+
+def test_the_command_gives_json_and_refuses_nonsense(tmp_path):
+    path = str(changed(tmp_path))
+    reported = CliRunner().invoke(app, ["tier", path, "--hot-spots", "2 GB", "--json"])
+    assert reported.exit_code == 0, reported.output
+    document = json.loads(reported.stdout)
+    assert document["warmings"][0]["hot_spot_bytes"] == 2_000_000_000
+    for nonsense, said in (("2", "a size"), ("0 GB", "above 0 B")):
+        refused = CliRunner().invoke(app, ["tier", path, "--hot-spots", nonsense])
+        assert refused.exit_code == 2
+        assert f'--hot-spots = "{nonsense}"' in refused.stderr
+        assert said in refused.stderr
+
+
+def test_the_disks_and_the_ssds_alone_have_no_events_of_a_tier():
+    tree = read_toml(LIBRARY / "cache-tier.toml")
+    tree["workload"][0]["hot_spot"] = "8 GB"
+    tree["event"] = [
+        {"at": "30 s", "action": "slow-drive", "array": "data-tier", "drive": 1},
+        {"at": "30 s", "action": "move-hot-spot", "start": "1 GB"},
+        {"at": "40 s", "action": "slow-drive", "array": "data", "drive": 3},
+    ]
+    left = [event["action"] for event in disks_alone(tree, "4 GB")["event"]]
+    assert left == ["move-hot-spot", "slow-drive"]
+    for alone in (disks_alone, ssds_alone):
+        build_scenario(alone(tree, "4 GB"))
