@@ -153,7 +153,10 @@ def boxes(result: Result) -> list[Box]:
         ]
     return [
         Box(_rate(first.best), f"best rate{of}, at {first.best['outstanding']} outstanding"),
-        Box(str(knee["outstanding"]), f"outstanding give 97 % of it{of}"),
+        Box(
+            str(knee["outstanding"]),
+            "outstanding, the most tried" if first.rises else "outstanding give 97 % of it",
+        ),
         Box(_p99(knee), "p99 there"),
     ]
 
@@ -167,7 +170,7 @@ def table(result: Result) -> Table:
         Column("workload", kind=Kind.TEXT, width=10),
         Column("queue depth", kind=Kind.NUMBER),
         Column("IO/s"),
-        Column("± 95\u00a0%", priority=6),
+        Column("±\u00a095\u00a0%", priority=6),
         Column("", "MB/s", priority=3),
         Column("mean", "ms", priority=2),
         Column("p50", "ms", priority=7),

@@ -24,7 +24,7 @@ _FOR_DRIVES = (
 """Parts in which it is at a drive, or waits for a cache that waits for the drives."""
 _IN_DRIVES = ("firmware", "channels", "compressor", "collection")
 """Kinds of what else of a drive can be full."""
-_PLURALS = {
+PLURALS = {
     "drive": "drives", "link": "drive links", "firmware": "firmware cores",
     "channels": "NAND channels", "compressor": "compressors", "collection": "garbage collection",
 }  # fmt: skip
@@ -111,8 +111,8 @@ def _short(component: Component, row: Mapping[str, Any]) -> str:
     kind, (array, slash, _) = component["kind"], component["name"].partition("/")
     alike = [each for each in row["components"] if _group(each) == _group(component)]
     name = _name(component)
-    if slash and kind in _PLURALS and len(alike) > 1:
-        name = _PLURALS[kind] if array == row["target"] else f"{_PLURALS[kind]} of {array}"
+    if slash and kind in PLURALS and len(alike) > 1:
+        name = PLURALS[kind] if array == row["target"] else f"{PLURALS[kind]} of {array}"
     return f"{name} {100 * _of(component):.0f} %"
 
 

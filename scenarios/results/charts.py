@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from raidlab.scenarios.results.bottleneck import leading, limits
+from raidlab.scenarios.results.bottleneck import PLURALS, leading, limits
 from raidlab.scenarios.results.look import (
     BLUE,
     GREY,
@@ -30,6 +30,8 @@ from raidlab.scenarios.results.result import Row
 _PERCENTILES = {"p50": "p50", "p99": "p99", "p99_9": "p99.9"}
 _LITTLE = 0.02
 """Share of every bar below which a part joins the others."""
+_IDLE = 0.5
+"""Percent of the time below which a component is not listed."""
 _DIRECT = 4
 """Lines that are named at their ends; more have a legend."""
 
@@ -41,7 +43,7 @@ def curves(summary: Sequence[Row], title: str) -> go.Figure:
     both = make_subplots(
         rows=2, cols=1, shared_xaxes=True, subplot_titles=("Rate", "Latency"), vertical_spacing=0.1
     )
-    latencies = [latency(rows, ("mean", "p99")) for _, rows in _by_workload(summary)]
+    latencies = [latency(summary, name, ("mean", "p99")) for name, _ in _by_workload(summary)]
     for sources, row in (([rate(summary)], 1), (latencies, 2)):
         for source in sources:
             for trace in source.data:
@@ -91,11 +93,14 @@ def rate(summary: Sequence[Row], knee: Row | None = None) -> go.Figure:
 
 
 def latency(
-    summary: Sequence[Row], shown: Sequence[str] = tuple(_PERCENTILES), knee: Row | None = None
+    summary: Sequence[Row],
+    workload: str,
+    shown: Sequence[str] = tuple(_PERCENTILES),
+    knee: Row | None = None,
 ) -> go.Figure:
     """Latency of one workload over outstanding I/Os, logarithmic unless one is 0."""
     drawn, axis = go.Figure(), _Axis(summary)
-    known = [row for row in summary if row["latency_us"]]
+    known = [row for row in summary if row["workload"] == workload and row["latency_us"]]
     values: list[float] = []
     for at, key in enumerate(shown):
         y = [row["latency_us"][key] / 1e3 for row in known]
@@ -146,7 +151,8 @@ def _name_lines(drawn: go.Figure, ends: Sequence[tuple[str, float, float]]) -> N
     axis = drawn.layout.yaxis.range
     highest = max((max((y or 0 for y in trace.y), default=0) for trace in drawn.data), default=1)
     span = (axis[1] - axis[0]) if logarithmic and axis else highest or 1
-    for (name, place, _), height in zip(ends, apart(heights, 0.09 * span), strict=True):
+    top = axis[1] if logarithmic and axis else 1.02 * span
+    for (name, place, _), height in zip(ends, apart(heights, 0.09 * span, top), strict=True):
         end_label(drawn, (place, height), name)
 
 
@@ -192,13 +198,13 @@ def breakdown(summary: Sequence[Row], workload: str) -> go.Figure:
     large, small = parts_of(rows)
     drawn, axis = go.Figure(), _Axis(summary)
     flat = len(rows) == 1
-    for part, members in [*((part, [part]) for part in large), *([("other", small)] if small else [])]:
+    groups = [(part, [part]) for part in large] + ([("other", small)] if small else [])
+    for part, members in groups:
         values = [
             100 * sum(row["breakdown_us"].get(each, 0.0) for each in members) / (_total(row) or 1.0)
             for row in rows
         ]
-        colour, pattern = PARTS.get(part, ("#FFFFFF", ""))
-        hatched = pattern and colour not in (GREY,)
+        colour, pattern, stripes = PARTS.get(part, ("#FFFFFF", "", ""))
         drawn.add_trace(
             go.Bar(
                 x=values if flat else axis.words(rows),
@@ -206,14 +212,15 @@ def breakdown(summary: Sequence[Row], workload: str) -> go.Figure:
                 orientation="h" if flat else "v",
                 name=part_name(part),
                 marker={
-                    "color": "#FFFFFF" if pattern == "x" else colour,
+                    "color": colour,
                     "line": {"width": 0.75, "color": OUTLINE},
                     "pattern": {
                         "shape": pattern,
-                        "fgcolor": colour if pattern == "x" else OUTLINE,
+                        "fgcolor": stripes,
+                        "bgcolor": colour,
                         "solidity": 0.3,
                     }
-                    if hatched
+                    if pattern
                     else {},
                 },
                 text=[f"{value:.0f} %" for value in values] if flat else None,
@@ -282,7 +289,8 @@ def utilization(summary: Sequence[Row], most: int = 12) -> Heat:
             shares = groups.setdefault(name, [[] for _ in rows])
             shares[at] = [100 * each["utilization"] for each in members]
     peak = {name: max(max(each, default=0.0) for each in shares) for name, shares in groups.items()}
-    chosen = sorted(groups, key=lambda name: -peak[name])[:most]
+    busy = [name for name in groups if peak[name] >= _IDLE]
+    chosen = sorted(busy, key=lambda name: -peak[name])[:most]
     axis = _Axis(summary)
 
     def mean(shares: Sequence[float]) -> float | None:
@@ -299,6 +307,8 @@ def utilization(summary: Sequence[Row], most: int = 12) -> Heat:
 def _members(component: Any, row: Row) -> tuple[str, list[Any]]:
     """The name of a component's group, and all that are in it."""
     kind, (array, slash, model) = component["kind"], component["name"].partition("/")
+    if kind in ("cpu", "host"):
+        return "host, busiest thread", [component]
     if not slash:
         return component["name"] + (" cores" if kind == "controller" else ""), [component]
     alike = [
@@ -306,10 +316,9 @@ def _members(component: Any, row: Row) -> tuple[str, list[Any]]:
         for each in row["components"]
         if each["kind"] == kind and each["name"].partition("/")[0] == array
     ]
-    what = {"drive": "drives", "link": "drive links"}.get(kind, kind)
     if len(alike) == 1:
         return f"{array}/{model}", alike
-    return f"{len(alike)} {what} of {array}", alike
+    return f"{PLURALS.get(kind, kind)} of {array} ({len(alike)})", alike
 
 
 def bound(rows: Sequence[Row]) -> str:

@@ -28,27 +28,30 @@ MARKS = ("circle", "square", "diamond", "triangle-up", "x")
 OUTLINE = "#3A4653"
 """Around bars: yellow, orange and sky blue stand out too little from white."""
 
-PARTS: dict[str, tuple[str, str]] = {
-    "host": (BLUE, ""),
-    "host_wait": (WAITING, "/"),
-    "link": (SKY, ""),
-    "link_wait": (WAITING, "\\"),
-    "raid": (PINK, "-"),
-    "controller": (PINK, ""),
-    "controller_wait": (WAITING, "."),
-    "cache": (YELLOW, ""),
-    "cache_wait": (WAITING, "-"),
-    "queue": (GREY, ""),
-    "overhead": (BLACK, ""),
-    "seek": (VERMILLION, ""),
-    "rotation": (ORANGE, ""),
-    "transfer": (GREEN, ""),
-    "nand_read": (GREEN, "x"),
-    "nand_program": (VERMILLION, "x"),
-    "garbage_collection": (ORANGE, "x"),
-    "service": (SKY, "x"),
+PARTS: dict[str, tuple[str, str, str]] = {
+    "host": (BLUE, "", ""),
+    "host_wait": (WAITING, "/", BLUE),
+    "link": (SKY, "", ""),
+    "link_wait": (WAITING, "/", SKY),
+    "raid": (PINK, "-", BLACK),
+    "controller": (PINK, "", ""),
+    "controller_wait": (WAITING, "/", PINK),
+    "cache": (YELLOW, "", ""),
+    "cache_wait": (WAITING, "/", ORANGE),
+    "queue": (GREY, "", ""),
+    "overhead": (BLACK, "", ""),
+    "seek": (VERMILLION, "", ""),
+    "rotation": (ORANGE, "", ""),
+    "transfer": (GREEN, "", ""),
+    "nand_read": ("#FFFFFF", "x", GREEN),
+    "nand_program": ("#FFFFFF", "x", VERMILLION),
+    "garbage_collection": ("#FFFFFF", "x", ORANGE),
+    "service": (SKY, "x", BLACK),
 }
-"""Parts of an I/O's time from the bottom of a bar upwards, with colour and pattern."""
+"""Parts of an I/O's time from the bottom of a bar upwards: colour, pattern, the pattern's colour.
+
+A wait is grey with stripes of its part; what NAND does is cross-hatched.
+"""
 
 _NAMES = {
     "nand_read": "NAND read",
@@ -247,15 +250,17 @@ def log_axis(values: Iterable[float], title: str) -> dict[str, Any]:
 
 
 def depth_axis(depths: Iterable[int], title: str = "outstanding I/Os") -> dict[str, Any]:
-    """The axis of queue depths: logarithmic, each depth written unless there are many."""
+    """The axis of queue depths: logarithmic, each depth written if there is room for it."""
     places = sorted(set(depths))
-    written = places if len(places) <= 8 else places[::2]
+    low, high = math.log10(places[0]), math.log10(places[-1])
+    beside = 0.05 * (high - low) or 0.3
     return {
         "title_text": title,
         "type": "log",
         "tickvals": places,
-        "ticktext": [f"{place:,}" if place in written else "" for place in places],
+        "ticktext": [f"{place:,}" for place in places],
         "tickangle": 0,
+        "range": [low - beside, high + beside],
     }
 
 
@@ -272,6 +277,8 @@ def dress(figure: go.Figure, *, height: int = 300, labels: int = 24) -> go.Figur
         showlegend=False,
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
     )
+    figure.update_xaxes(title_font_size=14)
+    figure.update_yaxes(title_font_size=14)
     figure.update_xaxes(showgrid=False, zeroline=False, ticks="outside", ticklen=4, automargin=True)
     figure.update_yaxes(gridcolor="#D7DEE6", zeroline=False, automargin=True)
     return figure
@@ -285,12 +292,15 @@ def end_label(figure: go.Figure, at: tuple[float, float], text: str, shift: int 
     )  # fmt: skip
 
 
-def apart(heights: Sequence[float], least: float) -> list[float]:
+def apart(heights: Sequence[float], least: float, top: float = math.inf) -> list[float]:
     """Where labels stand that belong at `heights`, moved so that none covers another."""
     order = sorted(range(len(heights)), key=lambda at: heights[at])
     placed = list(heights)
     for before, at in zip(order, order[1:], strict=False):
         placed[at] = max(placed[at], placed[before] + least)
+    for at in reversed(order):
+        placed[at] = min(placed[at], top)
+        top = placed[at] - least
     return placed
 
 

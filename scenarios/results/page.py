@@ -10,6 +10,7 @@ import base64
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -112,6 +113,7 @@ class Page:
             .get_template("base.html.j2")
             .render(
                 page=self,
+                joined=joined,
                 boxes=list(self.boxes)[:BOXES],
                 pictures=drawn,
                 evidence=[_evidence(each) for each in self.evidence],
@@ -119,6 +121,14 @@ class Page:
                 plots="[" + ",\n".join(plotted).replace("</", "<\\/") + "]",
             )
         )
+
+
+_UNITS = re.compile(r"(?<=\d) (?=(?:%|[num]?s|h|min|[kMGT]?B(?:/s)?|IO/s|GB|outstanding)(?![\w]))")
+
+
+def joined(text: str) -> str:
+    """A sentence whose numbers stay in one line with their units."""
+    return _UNITS.sub("\u00a0", text).replace("± ", "±\u00a0")
 
 
 def again(command: str, *arguments: object, **options: object) -> str:

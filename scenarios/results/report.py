@@ -110,7 +110,7 @@ def pictures(result: Result) -> list[Picture]:
         found += [_parts(summary, curve, named) for curve in groups]
     else:
         found.append(_rates(summary, groups))
-        found += [_tails(curve, named) for curve in groups if any(r["latency_us"] for r in curve.rows)]
+        found += [_tails(summary, curve, named) for curve in groups if any(r["latency_us"] for r in curve.rows)]
         found += [_parts(summary, curve, named) for curve in groups]
         found += over_time
     heat = charts.utilization(summary)
@@ -123,9 +123,9 @@ def pictures(result: Result) -> list[Picture]:
 def _rates(summary: Sequence[Row], groups: Sequence[answers.Curve]) -> Picture:
     from raidlab.scenarios.results import charts
 
-    knee = groups[0].knee if len(groups[0].rows) > 1 and not groups[0].follows else None
     first = groups[0]
-    if first.follows or knee is None:
+    knee = first.knee
+    if first.follows or len(first.rows) == 1:
         seen = "Rates of the loads beside each other"
     elif first.rises:
         seen = f"The rate grows up to {knee['outstanding']} outstanding"
@@ -135,7 +135,12 @@ def _rates(summary: Sequence[Row], groups: Sequence[answers.Curve]) -> Picture:
     sizes = {name: _block(rows) for name, rows in ((c.name, c.rows) for c in groups)}
     if len(groups) == 1 and sizes[first.name]:
         drawn += f" 1,000 IO/s are {digits(sizes[first.name])} MB/s."
-    return Picture(seen, drawn, charts.rate(summary, knee))
+    return Picture(seen, drawn, charts.rate(summary, _marked(first)))
+
+
+def _marked(curve: answers.Curve) -> Row | None:
+    """The knee, where there is one."""
+    return None if curve.follows or curve.rises or len(curve.rows) == 1 else curve.knee
 
 
 def _block(rows: Sequence[Row]) -> float:
@@ -144,29 +149,23 @@ def _block(rows: Sequence[Row]) -> float:
     return float(1e3 * best["mb_per_s"] / best["iops"]) if best["iops"] else 0.0
 
 
-def _tails(curve: answers.Curve, named: bool) -> Picture:
+def _tails(summary: Sequence[Row], curve: answers.Curve, named: bool) -> Picture:
     from raidlab.scenarios.results import charts
 
     known = [row for row in curve.rows if row["latency_us"]]
     first, last = known[0]["latency_us"]["p99"], known[-1]["latency_us"]["p99"]
     seen = f"{_of(curve, named)}p99 {between(first, last, 'us')}"
-    knee = curve.knee if len(known) > 1 and not curve.follows else None
     drawn = "Latency from the call in the host to its completion: p50, p99 and p99.9."
-    return Picture(seen, drawn, charts.latency(known, knee=knee))
+    return Picture(seen, drawn, charts.latency(summary, curve.name, knee=_marked(curve)))
 
 
 def _parts(summary: Sequence[Row], curve: answers.Curve, named: bool) -> Picture:
     from raidlab.scenarios.results import charts
 
-    def longest(row: Row) -> str:
-        parts = row["breakdown_us"]
-        total = sum(parts.values()) or 1.0
-        part = max(parts, key=lambda each: parts[each])
-        return f"{part_name(part)} ({100 * parts[part] / total:.0f} %)"
-
     first, last = curve.rows[0], curve.rows[-1]
+    part, share = _longest(first)
     if len(curve.rows) == 1:
-        seen = f"{_of(curve, named)}most of the time is {longest(first)}"
+        seen = f"{_of(curve, named)}most of the time is {part} ({share:.0f} %)"
         latency = first["latency_us"] or {}
         tails = ", ".join(
             f"{name} {digits(latency[key] / 1e3)} ms"
@@ -175,13 +174,29 @@ def _parts(summary: Sequence[Row], curve: answers.Curve, named: bool) -> Picture
         )
         drawn = f"Mean latency by part. {tails[:1].upper() + tails[1:]}."
     else:
-        ends = ("lowest", "highest") if curve.follows else (first["outstanding"], last["outstanding"])
-        seen = f"{_of(curve, named)}most of the time is {longest(first)} at {ends[0]} outstanding"
-        seen += f", {longest(last)} at {ends[1]}"
+        seen = f"{_of(curve, named)}most of the time is {_change(first, last)}"
         drawn = "Shares of the mean latency by part; above each bar the mean in milliseconds."
     if not named:
         seen = seen[:1].upper() + seen[1:]
     return Picture(seen, drawn, charts.breakdown(summary, curve.name))
+
+
+def _longest(row: Row) -> tuple[str, float]:
+    """The longest part of an I/O's time, and its share in percent."""
+    parts = row["breakdown_us"]
+    part = max(parts, key=lambda each: parts[each])
+    return part_name(part), 100 * parts[part] / (sum(parts.values()) or 1.0)
+
+
+def _change(first: Row, last: Row) -> str:
+    """The longest part at the first and at the last point."""
+    (one, before), (other, after) = _longest(first), _longest(last)
+    if one == other:
+        return f"{one} ({between(round(before), round(after))} %)"
+    depths = [f" at {row['outstanding']}" if row["outstanding"] else "" for row in (first, last)]
+    if depths[0] == depths[1]:
+        depths = [" at first", " at last"]
+    return f"{one} ({before:.0f} %){depths[0]}, {other} ({after:.0f} %){depths[1]}"
 
 
 def _of(curve: answers.Curve, named: bool) -> str:

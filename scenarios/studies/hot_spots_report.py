@@ -49,7 +49,7 @@ def hot_spots_report(found: Warmings, command: str = "") -> str:
             Picture(
                 "The larger the hot spot, the later the SSD cache pays",
                 "Share of the way from the disks' rate (0 %) to that of the SSDs alone (100 %) over"
-                " time; a dot where a line passes 20 % and 50 % for good.",
+                " time; dots: a fifth above the disks, and half way.",
                 picture(found),
                 wide=True,
             )
@@ -146,7 +146,7 @@ def table(found: Warmings) -> Table:
 def _notes(found: Warmings) -> list[str]:
     longest = max((each.t_s[-1] for each in found.warmings if each.t_s), default=0.0)
     lines = [
-        f"An empty SSD cache (key `tier`) of {figure(found.tier_bytes, 'B')} is added to hard disks"
+        f"An empty SSD cache (the key tier) of {figure(found.tier_bytes, 'B')} is added to hard disks"
         f" under load, and followed for {longest / 60:.0f} minutes."
         " Regions that are accessed often move to the SSDs, as fast as the disks can be read"
         " beside their load. Half way: the mean of the disks' and the SSDs' rate."
@@ -154,7 +154,8 @@ def _notes(found: Warmings) -> list[str]:
     if found.time_lapse > 1:
         lines.append(
             f"Each simulated second stands for {found.time_lapse} of the cache's life: a burst of"
-            " seconds, as when the controller's memory fills at the new rate, looks like minutes."
+            " seconds, as when the controller's memory fills at the new rate, looks like minutes"
+            " (the shaded part of the picture)."
         )
     return lines
 
@@ -177,10 +178,10 @@ def picture(found: Warmings) -> go.Figure:
                 + "</extra>",
             )
         )  # fmt: skip
+        half = (each.disks_iops + each.ssds_iops) / 2
+        times = [seconds for seconds in (pays(each), reaches(each, half)) if seconds is not None]
         passed = [
-            (seconds / 60, share)
-            for share in (100 * PAYS * each.disks_iops / _span(each), 50.0)
-            if (seconds := reaches(each, each.disks_iops + share / 100 * _span(each))) is not None
+            (seconds / 60, _way(each, each.iops[each.t_s.index(seconds)])) for seconds in times
         ]
         drawn.add_trace(
             go.Scatter(
@@ -193,13 +194,22 @@ def picture(found: Warmings) -> go.Figure:
     top = max([115.0, *(105 * max(each.iops, default=0) / each.ssds_iops for each in found.warmings)])
     top = min(top, 160.0)
     drawn.update_yaxes(title_text="from disks to SSDs, %", range=[-8, top], ticksuffix=" %")
-    drawn.update_xaxes(title_text="minutes since the empty cache was added")
+    longest = max((at for at, _ in ends), default=1.0)
+    drawn.update_xaxes(title_text="minutes since the empty cache was added", range=[0, longest])
     for (at, height), each in zip(
         zip([end for end, _ in ends], apart([y for _, y in ends], 0.07 * top), strict=True),
         found.warmings, strict=True,
     ):  # fmt: skip
         end_label(drawn, (at, height), _gb(each))
     _references(drawn, found.warmings)
+    bursts = any(max(one.iops, default=0) > 1.1 * one.ssds_iops for one in found.warmings)
+    if found.time_lapse > 1 and bursts:
+        drawn.add_hrect(y0=104, y1=top, fillcolor=GREY, opacity=0.2, line_width=0, layer="below")
+        drawn.add_annotation(
+            x=1, xref="paper", y=top, yanchor="top", xanchor="right", showarrow=False,
+            text="bursts into controller memory",
+            font={"size": 13},
+        )  # fmt: skip
     return drawn
 
 

@@ -26,8 +26,8 @@ from raidlab.scenarios.studies.rebuild import PHASES, Rebuild, Rebuilds
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-_SMALL = 1.5
-"""Times by which the users' p99 may grow at the rate that is recommended."""
+_TWICE = 2.0
+"""Times by which the users' p99 may grow at the rate that the answer names."""
 _CLIFF = 1.5
 """Ratio of p99 from one rate to the next that is named."""
 
@@ -83,7 +83,7 @@ def _p99(rebuild: Rebuild, phase: str) -> float | None:
 
 
 def recommended(found: Rebuilds) -> Rebuild | None:
-    """The highest rate at which the users' p99 grows by less than half; else the lowest rate."""
+    """The highest rate at which the users' p99 at most doubles; else the lowest rate."""
     done = [rebuild for _, rebuild in _hours(found)]
     if not done:
         return None
@@ -92,10 +92,11 @@ def recommended(found: Rebuilds) -> Rebuild | None:
         for each in done
         if (before := _p99(each, "before")) is not None
         and (during := _p99(each, "during")) is not None
-        and during <= _SMALL * before
+        and during <= _TWICE * before
     ]
-    by_rate = lambda each: each.rate  # noqa: E731
-    return max(gentle, key=by_rate) if gentle else min(done, key=by_rate)
+    if gentle:
+        return max(gentle, key=lambda each: each.rate)
+    return min(done, key=lambda each: each.rate)
 
 
 def answer(found: Rebuilds) -> str:
@@ -110,6 +111,7 @@ def answer(found: Rebuilds) -> str:
     if before is not None and during is not None:
         grows = "rises from" if during > before else "goes from"
         text += f" and users' p99 {grows} {between(before, during, 'ms')}"
+        text += ", no more than twice" if during <= _TWICE * before else ", more than twice"
     cliff = _cliff(found)
     if cliff is not None:
         low, high = cliff
