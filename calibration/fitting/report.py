@@ -93,7 +93,7 @@ def html_calibration(result: Calibration, command: str = "") -> str:
                 *_correlated(result),
             ],
         ),
-        _parts_table(document),
+        parts_table(document),
     ]
     if result.left_out:
         evidence.append(
@@ -136,7 +136,8 @@ def comparison_answer(rows: Sequence[Compared]) -> str:
         return "No point was compared."
     text = (
         f"Rates: {digits(found['median_abs_error_pct'])} % off in the median,"
-        f" {digits(found['p90_abs_error_pct'])} % or less in nine of ten ({found['points']} points)."
+        f" {digits(found['p90_abs_error_pct'])} % or less in nine of ten"
+        f" ({found['points']} points)."
     )
     tails = [(e, row) for row in rows if (e := row.percentile_error_pct(99.0)) is not None]
     if tails:
@@ -241,7 +242,7 @@ def parameters_table(estimates: Sequence[Estimate]) -> Table:
     return Table("Parameters", columns, rows)
 
 
-def _parts_table(document: dict[str, Any]) -> Table:
+def parts_table(document: dict[str, Any]) -> Table:
     """Training and unseen points beside each other."""
     return Table(
         "Errors",
@@ -470,13 +471,11 @@ def _heats(load: str, rows: Sequence[Compared]) -> list[Picture]:
     jobs = sorted({row.point.numjobs for row in rows})
     places = {(row.point.iodepth, row.point.numjobs): row for row in rows}
     pictures = []
-    for what, full, error in (
-        ("rate", _ERROR_FULL, lambda row: row.error_pct),
-        ("p99", _TAIL_FULL, lambda row: row.percentile_error_pct(99.0)),
-    ):
-        errors: dict[tuple[int, int], float | None] = {
-            place: error(row) for place, row in places.items()
-        }
+    rates: dict[tuple[int, int], float | None] = {
+        place: row.error_pct for place, row in places.items()
+    }
+    tails = {place: row.percentile_error_pct(99.0) for place, row in places.items()}
+    for what, full, errors in (("rate", _ERROR_FULL, rates), ("p99", _TAIL_FULL, tails)):
         known = [abs(value) for value in errors.values() if value is not None]
         if not known:
             continue
@@ -488,7 +487,10 @@ def _heats(load: str, rows: Sequence[Compared]) -> list[Picture]:
                 heat=Heat(
                     "depth of each job \\ jobs",
                     [str(count) for count in jobs],
-                    [(str(depth), [errors.get((depth, count)) for count in jobs]) for depth in depths],
+                    [
+                        (str(depth), [errors.get((depth, count)) for count in jobs])
+                        for depth in depths
+                    ],
                     limit=full,
                     signed=True,
                 ),

@@ -111,14 +111,14 @@ def _source(source: str, rows: Sequence[Compared]) -> str:
 
 def table(rows: Sequence[Compared]) -> Table:
     """A line for each figure, as a terminal shows it."""
-    return _table("Figures", rows)
+    return _table("Figures", rows, Kind.TEXT)
 
 
-def _table(title: str, rows: Sequence[Compared]) -> Table:
+def _table(title: str, rows: Sequence[Compared], words: Kind = Kind.PROSE) -> Table:
     columns = [
         Column("used", kind=Kind.TEXT, priority=3),
-        Column("configuration", kind=Kind.TEXT, priority=1, width=22),
-        Column("load", kind=Kind.TEXT, priority=2, width=10),
+        Column("configuration", kind=words, priority=1, width=22),
+        Column("load", kind=words, priority=2, width=10),
         Column("queue depth", kind=Kind.NUMBER, priority=4),
         Column("published", priority=1),
         Column("simulated", priority=1),
@@ -223,7 +223,10 @@ def markdown_validation(validation: Validation) -> str:
 def _markdown_table(found: Table) -> list[str]:
     heads = [column.head.replace(" %", ", %") for column in found.columns]
     rows = [
-        [digits(cell) if isinstance(cell, float) else "–" if cell is None else str(cell) for cell in row]
+        [
+            digits(cell) if isinstance(cell, float) else "–" if cell is None else str(cell)
+            for cell in row
+        ]
         for row in found.rows
     ]
     return [
@@ -284,7 +287,9 @@ def _pictures(rows: Sequence[Compared]) -> list[Picture]:
                     ratios(own, unit),
                 )
             )
-    numbers = [row for row in rows if row.error_pct is not None and row.figure.relation in ("=", "~")]
+    numbers = [
+        row for row in rows if row.error_pct is not None and row.figure.relation in ("=", "~")
+    ]
     if numbers:
         pictures.append(
             Picture(

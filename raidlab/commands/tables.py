@@ -6,7 +6,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Annotated
 
@@ -24,16 +24,27 @@ _PROSE = 24
 """Characters in which prose is laid at least."""
 
 
-class Extent(Enum):
-    """How much of a table is printed."""
+class Output(Enum):
+    """What a command prints."""
 
-    FIT = "what fits into a line"
-    ALL = "every column and every row"
+    FIT = "tables of what fits into a line"
+    ALL = "tables of every column and every row"
+    JSON = "one JSON document"
+
+    @classmethod
+    def of(cls, *, json: bool, wide: bool) -> Output:
+        """What `--json` and `--wide` ask for."""
+        return cls.JSON if json else cls.ALL if wide else cls.FIT
 
 
-def extent(wide: bool) -> Extent:
-    """What `--wide` asks for."""
-    return Extent.ALL if wide else Extent.FIT
+@dataclass(frozen=True)
+class Shown:
+    """What a terminal shows: title, answer, tables, and sentences below them."""
+
+    title: str
+    answer: str
+    tables: Sequence[Table]
+    notes: Sequence[str] = ()
 
 
 Wide = Annotated[
@@ -57,25 +68,34 @@ def paragraph(text: str) -> None:
         print(textwrap.fill(text, max(40, width()), break_long_words=False, break_on_hyphens=False))
 
 
+def print_shown(shown: Shown, output: Output, warnings: Iterable[str] = ()) -> None:
+    """Title, answer, warnings, tables, sentences."""
+    opening(shown.title, shown.answer, warnings)
+    for table in shown.tables:
+        print_table(table, output)
+    for note in shown.notes:
+        paragraph(note)
+
+
 def width() -> int:
     """Characters of a line: those of COLUMNS or of the terminal, else 100."""
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
-def print_table(table: Table, shown: Extent = Extent.FIT) -> None:
+def print_table(table: Table, output: Output = Output.FIT) -> None:
     """A table on standard output; what is left out is named below it."""
-    print("\n".join(["", *lines(table, width(), shown)]))
+    print("\n".join(["", *lines(table, width(), output)]))
 
 
-def lines(table: Table, room: int, shown: Extent = Extent.FIT) -> list[str]:
+def lines(table: Table, room: int, output: Output = Output.FIT) -> list[str]:
     """A table in lines of at most `room` characters, unless all of it is asked for."""
     whole = table.shown()
     kept = list(range(len(whole.columns)))
     widths = [_natural(whole, at) for at in kept]
-    if shown is Extent.FIT:
+    if output is Output.FIT:
         kept = _fitting(whole, room)
         widths = _shared(whole, kept, room)
-    rows = whole.rows if shown is Extent.ALL or table.most is None else whole.rows[: table.most]
+    rows = whole.rows if output is Output.ALL or table.most is None else whole.rows[: table.most]
     cut = replace(
         whole,
         columns=[whole.columns[at] for at in kept],

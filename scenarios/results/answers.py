@@ -87,7 +87,9 @@ def _sentence(curve: Curve, several: bool) -> str:
     elif len(curve.rows) == 1:
         text = f"{knee['outstanding']} outstanding reach {rate}, p99 {_p99(knee)}"
     elif curve.rises:
-        text = f"the rate still rises at {knee['outstanding']} outstanding: {rate}, p99 {_p99(knee)}"
+        text = (
+            f"the rate still rises at {knee['outstanding']} outstanding: {rate}, p99 {_p99(knee)}"
+        )
     elif knee is curve.rows[-1]:
         text = f"{knee['outstanding']} outstanding reach {rate}, p99 {_p99(knee)}"
     else:

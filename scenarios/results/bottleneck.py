@@ -142,7 +142,8 @@ def latency_bound(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         told.append(
             f"{name}, {points} outstanding: nothing is busy for {100 * _FULL:.0f} % of the time;"
             f" the time of one I/O bounds the rate, most of it {longest}"
-            f" ({figure(parts[longest], 'us')} of {figure(sum(parts.values()), 'us')} at {first['outstanding']})."
+            f" ({figure(parts[longest], 'us')} of {figure(sum(parts.values()), 'us')}"
+            f" at {first['outstanding']})."
         )
     return told
 

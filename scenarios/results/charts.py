@@ -145,9 +145,7 @@ def _name_lines(drawn: go.Figure, ends: Sequence[tuple[str, float, float]]) -> N
         drawn.update_layout(showlegend=True, margin_t=64)
         return
     logarithmic = drawn.layout.yaxis.type == "log"
-    heights = [
-        math.log10(value) if logarithmic and value > 0 else value for _, _, value in ends
-    ]
+    heights = [math.log10(value) if logarithmic and value > 0 else value for _, _, value in ends]
     axis = drawn.layout.yaxis.range
     highest = max((max((y or 0 for y in trace.y), default=0) for trace in drawn.data), default=1)
     span = (axis[1] - axis[0]) if logarithmic and axis else highest or 1

@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -296,7 +297,7 @@ def apart(heights: Sequence[float], least: float, top: float = math.inf) -> list
     """Where labels stand that belong at `heights`, moved so that none covers another."""
     order = sorted(range(len(heights)), key=lambda at: heights[at])
     placed = list(heights)
-    for before, at in zip(order, order[1:], strict=False):
+    for before, at in pairwise(order):
         placed[at] = max(placed[at], placed[before] + least)
     for at in reversed(order):
         placed[at] = min(placed[at], top)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 BOXES = 3
 """Figures that stand out on a page, at most."""
+_BESIDE = 3
+"""Warnings that stand beside the answer; more are behind a click."""
 _NARROW = 3
 """Columns of larger priority are hidden on narrow screens."""
 _HUE, _TOO_FAST, _TOO_SLOW = "blue", "orange", "blue"
@@ -114,6 +116,8 @@ class Page:
             .render(
                 page=self,
                 joined=joined,
+                beside=list(self.beside)[:_BESIDE],
+                further=list(self.beside)[_BESIDE:],
                 boxes=list(self.boxes)[:BOXES],
                 pictures=drawn,
                 evidence=[_evidence(each) for each in self.evidence],
@@ -200,7 +204,8 @@ def data_of(figure: go.Figure) -> Table:
         for place, value in pairs:
             places.setdefault(place)
             found.setdefault(trace.name, {})[place] = value
-    title = figure.layout[f"{across}axis"].title.text or ""
+    axes = [figure.layout[f"{across}axis"], figure.layout[f"{across}axis2"]]
+    title = next((axis.title.text for axis in axes if axis.title.text), "")
     names = list(found)
     return Table(
         "",

@@ -73,9 +73,7 @@ def events_table(result: Result) -> Table | None:
     rows = []
     for period in happened(result):
         latency = period["latency_us"]
-        mean, p99 = (
-            None if latency is None else latency[key] / 1e3 for key in ("mean", "p99")
-        )
+        mean, p99 = (None if latency is None else latency[key] / 1e3 for key in ("mean", "p99"))
         rows.append([f"{period['from_s']:.6g}", period["what"], period["iops"], mean, p99])
     if not rows:
         return None
@@ -110,7 +108,11 @@ def pictures(result: Result) -> list[Picture]:
         found += [_parts(summary, curve, named) for curve in groups]
     else:
         found.append(_rates(summary, groups))
-        found += [_tails(summary, curve, named) for curve in groups if any(r["latency_us"] for r in curve.rows)]
+        found += [
+            _tails(summary, curve, named)
+            for curve in groups
+            if any(r["latency_us"] for r in curve.rows)
+        ]
         found += [_parts(summary, curve, named) for curve in groups]
         found += over_time
     heat = charts.utilization(summary)
@@ -213,7 +215,9 @@ def _busiest(rows: Sequence[Row]) -> str:
 
 def _whose_rate(row: Row) -> str:
     depth = f"{row['outstanding']} outstanding" if row["outstanding"] else "open load"
-    return f"IO/s over simulated time: {row['workload']}, {depth}, replication {row['replication']}."
+    return (
+        f"IO/s over simulated time: {row['workload']}, {depth}, replication {row['replication']}."
+    )
 
 
 def _steadiness(row: Row) -> str:

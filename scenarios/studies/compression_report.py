@@ -171,7 +171,8 @@ def picture(points: Sequence[Point], top: float) -> go.Figure:
             mode="lines+markers",
             text=[
                 f"{100 * point.compressible:.0f} %: {figure(point.iops, 'IO/s')},"
-                f" {figure(point.mib_per_s * MIB / 1e6, 'MB/s')}, {' '.join(_limit(point.bottleneck))}"
+                f" {figure(point.mib_per_s * MIB / 1e6, 'MB/s')},"
+                f" {' '.join(_limit(point.bottleneck))}"
                 for point, _ in found
             ],
             hovertemplate="%{text}<extra></extra>",
@@ -199,5 +200,3 @@ def picture(points: Sequence[Point], top: float) -> go.Figure:
             )  # fmt: skip
         before = name
     return drawn
-
-

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
@@ -39,6 +39,7 @@ _ALIKE = 0.02
 _KINDS = {"hdd": "Hard disks", "ssd": "SSDs"}
 _DASHES = ("solid", "dash", "dot")
 _DIRECT = 4
+_LIMITS_SHOWN = 10
 _DROP = 0.05
 """Fall of a rate at a larger depth that is marked."""
 _DECADE = 10.0
@@ -73,7 +74,10 @@ def controllers_report(found: Comparison, command: str = "") -> str:
                 levels_picture(found.small_writes),
             )
         )
-    evidence: list[Evidence] = [*tables(found), *([levels_table(found)] if found.small_writes else [])]
+    evidence: list[Evidence] = [
+        *tables(found),
+        *([levels_table(found)] if found.small_writes else []),
+    ]
     return Page(
         kind="controllers",
         question="Which RAID controller is fastest, and what limits the others?",
@@ -137,8 +141,9 @@ def _sentence(found: Comparison, kind: str) -> str:
 
 def _best(found: Comparison, kind: str, profile: str) -> str:
     first = lines(_of(found, kind, profile))[0]
-    others = f" and {len(first.names) - 1} alike" if len(first.names) > 1 else ""
-    return f"{first.names[0]}{others} {figure(max(rates(first.curve)), _unit(profile))}"
+    others = f" and {len(first.names) - 1} more" if len(first.names) > 1 else ""
+    reach = "reach" if others else "reaches"
+    return f"{first.names[0]}{others} {reach} {figure(max(rates(first.curve)), _unit(profile))}"
 
 
 def _boxes(found: Comparison) -> list[Box]:
@@ -154,10 +159,11 @@ def _boxes(found: Comparison) -> list[Box]:
 
 def _limit(curve: Curve, at: int = -1) -> str:
     """What bounds a point of a curve, without its controller: `queue`, `drives`."""
-    first = curve.limits[at].partition(",")[0]
-    if first.startswith("none"):
+    named = curve.limits[at]
+    if named.startswith("none"):
         return "time of one I/O"
-    return re.sub(r" \d+ %$", "", first).removeprefix(f"{curve.controller} ")
+    each = (re.sub(r" \d+ %$", "", one) for one in named.split(", "))
+    return ", ".join(one.removeprefix(f"{curve.controller} ") for one in each)
 
 
 def _profile(name: str) -> Profile:
@@ -166,7 +172,9 @@ def _profile(name: str) -> Profile:
 
 def _words(profile: str) -> str:
     load = PROFILES[_profile(profile)]
-    reads = {0.0: "writes", 1.0: "reads"}.get(load.read_share, f"{100 * load.read_share:.0f} % reads")
+    reads = {0.0: "writes", 1.0: "reads"}.get(
+        load.read_share, f"{100 * load.read_share:.0f} % reads"
+    )
     random = load.access == "random"
     cache = "past the controller's cache" if random else "with read-ahead and write-back"
     spans = (
@@ -223,6 +231,12 @@ def tables(found: Comparison) -> list[Table]:
             )
         )
     return made
+
+
+def terminal_tables(found: Comparison) -> list[Table]:
+    """What a terminal shows: the best rates, their limits, the levels."""
+    levels = [levels_table(found)] if found.small_writes else []
+    return [*tables(found), replace(limits_table(found), most=_LIMITS_SHOWN), *levels]
 
 
 def _cell(curve: Curve) -> str:
@@ -308,7 +322,7 @@ def picture(found: Comparison, kind: str, profile: str) -> go.Figure:
     drawn, groups = go.Figure(), lines(curves)
     for each in groups:
         curve, at = each.curve, places[each.names[0]]
-        colour = LINES[at % len(LINES)]
+        colour = _colour(at)
         drawn.add_trace(
             go.Scatter(
                 x=curve.outstanding,
@@ -324,11 +338,15 @@ def picture(found: Comparison, kind: str, profile: str) -> go.Figure:
             )
         )
     direct = len(groups) <= _DIRECT
-    dress(drawn, height=340 if direct else 380 + 22 * -(-len(groups) // 2), labels=150 if direct else 24)
+    dress(
+        drawn,
+        height=340 if direct else 380 + 22 * -(-len(groups) // 2),
+        labels=150 if direct else 24,
+    )
     drawn.update_xaxes(depth_axis(curves[0].outstanding))
     values = [rate for curve in curves for rate in rates(curve)]
-    highest = _alone(drawn, found, curves)
     wide = max(values) > _DECADE * min(values)
+    highest = _alone(drawn, found, curves, math.log10 if wide else float)
     if wide:
         drawn.update_yaxes(log_axis([*values, highest], _unit(profile)))
     else:
@@ -337,13 +355,22 @@ def picture(found: Comparison, kind: str, profile: str) -> go.Figure:
         )
     _mark_drops(drawn, groups, wide)
     if direct:
-        _name_ends(drawn, groups, wide, max(values))
+        _name_ends(drawn, groups, places, wide, max(values))
     else:
         drawn.update_layout(showlegend=True, margin_t=24 + 24 * len(groups))
     return drawn
 
 
-def _alone(drawn: go.Figure, found: Comparison, curves: Sequence[Curve]) -> float:
+def _colour(at: int) -> str:
+    return LINES[at % len(LINES)]
+
+
+def _alone(
+    drawn: go.Figure,
+    found: Comparison,
+    curves: Sequence[Curve],
+    place: Callable[[float], float],
+) -> float:
     """Dashed lines at the rate of so many single drives; the highest of them."""
     highest = 0.0
     profile = curves[0].profile
@@ -351,12 +378,10 @@ def _alone(drawn: go.Figure, found: Comparison, curves: Sequence[Curve]) -> floa
         alone = next(c for c in found.alone if c.drive == drive and c.profile == profile)
         rate = count * rates(alone)[alone.best]
         highest = max(highest, rate)
-        drawn.add_hline(
-            y=rate, line={"color": GREY, "dash": "dash", "width": 1.5},
-            annotation={
-                "text": f"{count} single {drive} at depth {alone.flat_from}",
-                "xanchor": "left", "x": 0, "yanchor": "bottom", "font": {"size": 12},
-            },
+        drawn.add_hline(y=rate, line={"color": GREY, "dash": "dash", "width": 1.5})
+        drawn.add_annotation(
+            text=f"{count} single {drive}, depth {alone.flat_from} each", x=0, xref="paper",
+            xanchor="left", y=place(rate), yanchor="bottom", showarrow=False, font={"size": 12},
         )  # fmt: skip
     return highest
 
@@ -372,13 +397,19 @@ def _mark_drops(drawn: go.Figure, groups: Sequence[Line], wide: bool) -> None:
                 drawn.add_annotation(
                     x=math.log10(each.curve.outstanding[at]),
                     y=math.log10(values[at]) if wide else values[at],
-                    text=f"drop: {_limit(each.curve, at)}", showarrow=True, arrowhead=0, ax=0,
+                    text="drop" if len(named) > 1 else f"drop: {_limit(each.curve, at)}", showarrow=True, arrowhead=0, ax=0,
                     ay=28, font={"size": 12},
                 )  # fmt: skip
                 break
 
 
-def _name_ends(drawn: go.Figure, groups: Sequence[Line], wide: bool, highest: float) -> None:
+def _name_ends(
+    drawn: go.Figure,
+    groups: Sequence[Line],
+    found_at: Mapping[str, int],
+    wide: bool,
+    highest: float,
+) -> None:
     ends = [rates(each.curve)[-1] for each in groups]
     heights = [math.log10(value) if wide else value for value in ends]
     axis = drawn.layout.yaxis.range
@@ -386,7 +417,8 @@ def _name_ends(drawn: go.Figure, groups: Sequence[Line], wide: bool, highest: fl
     placed = apart(heights, 0.14 * span, axis[1] - 0.06 * span)
     for each, height in zip(groups, placed, strict=True):
         more = f" +{len(each.names) - 1}" if len(each.names) > 1 else ""
-        text = f"{each.names[0]}{more}:<br>{_limit(each.curve)}"
+        dot = f'<span style="color:{_colour(found_at[each.names[0]])}">●</span>'
+        text = f"{dot} {each.names[0]}{more}:<br>{_limit(each.curve)}"
         end_label(drawn, (math.log10(each.curve.outstanding[-1]), height), text)
 
 
@@ -404,7 +436,10 @@ def levels_picture(found: Sequence[SmallWrites]) -> go.Figure:
         )
     )  # fmt: skip
     costs = {(each.controller, each.cached, each.level): each.ios_per_write for each in found}
-    for cached, colour, how in ((False, LINES[0], "write-through"), (True, SKY, "write-back cache")):
+    for cached, colour, how in (
+        (False, LINES[0], "write-through"),
+        (True, SKY, "write-back cache"),
+    ):
         for shade, group in enumerate(_same_costs(costs, levels, cached)):
             values = [costs[group[0], cached, level] for level in levels]
             drawn.add_trace(
@@ -432,7 +467,9 @@ def _same_costs(
     groups: list[list[str]] = []
     for name in dict.fromkeys(name for name, _, _ in costs):
         for group in groups:
-            pairs = [(costs[group[0], cached, level], costs[name, cached, level]) for level in levels]
+            pairs = [
+                (costs[group[0], cached, level], costs[name, cached, level]) for level in levels
+            ]
             if all(abs(one / other - 1) <= _ALIKE for one, other in pairs):
                 group.append(name)
                 break

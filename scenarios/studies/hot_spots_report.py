@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from raidlab.scenarios import _engine
 from raidlab.scenarios.results.look import (
     GREY,
+    Cell,
     Column,
     Table,
     apart,
@@ -124,7 +125,7 @@ def table(found: Warmings) -> Table:
         Column("at the end", "IO/s"),
         Column("cache in use", priority=3),
     ]
-    rows = []
+    rows: list[list[Cell]] = []
     for each in found.warmings:
         half = reaches(each, (each.disks_iops + each.ssds_iops) / 2)
         above = pays(each)
@@ -146,8 +147,8 @@ def table(found: Warmings) -> Table:
 def _notes(found: Warmings) -> list[str]:
     longest = max((each.t_s[-1] for each in found.warmings if each.t_s), default=0.0)
     lines = [
-        f"An empty SSD cache (the key tier) of {figure(found.tier_bytes, 'B')} is added to hard disks"
-        f" under load, and followed for {longest / 60:.0f} minutes."
+        f"An empty SSD cache (the key tier) of {figure(found.tier_bytes, 'B')} is added to hard"
+        f" disks under load, and followed for {longest / 60:.0f} minutes."
         " Regions that are accessed often move to the SSDs, as fast as the disks can be read"
         " beside their load. Half way: the mean of the disks' and the SSDs' rate."
     ]
@@ -191,15 +192,13 @@ def picture(found: Warmings) -> go.Figure:
         )  # fmt: skip
         ends.append((minutes[-1] if minutes else 0.0, _way(each, settled(each))))
     dress(drawn, height=380, labels=96)
-    top = max([115.0, *(105 * max(each.iops, default=0) / each.ssds_iops for each in found.warmings)])
-    top = min(top, 160.0)
+    highest = (105 * max(each.iops, default=0.0) / each.ssds_iops for each in found.warmings)
+    top = min(160.0, max([115.0, *highest]))
     drawn.update_yaxes(title_text="from disks to SSDs, %", range=[-8, top], ticksuffix=" %")
     longest = max((at for at, _ in ends), default=1.0)
     drawn.update_xaxes(title_text="minutes since the empty cache was added", range=[0, longest])
-    for (at, height), each in zip(
-        zip([end for end, _ in ends], apart([y for _, y in ends], 0.07 * top), strict=True),
-        found.warmings, strict=True,
-    ):  # fmt: skip
+    heights = apart([y for _, y in ends], 0.07 * top)
+    for (at, _), height, each in zip(ends, heights, found.warmings, strict=True):
         end_label(drawn, (at, height), _gb(each))
     _references(drawn, found.warmings)
     bursts = any(max(one.iops, default=0) > 1.1 * one.ssds_iops for one in found.warmings)

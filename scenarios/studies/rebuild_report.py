@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
@@ -40,11 +41,15 @@ def rebuild_report(found: Rebuilds, command: str = "") -> str:
     boxes = []
     if best is not None:
         own = next(text for text, rebuild in hours if rebuild is best)
-        boxes = [
-            Box(own, f"without redundancy at {_rate(best)}, whole drives"),
-            Box(figure(best.phases["during"].p99_ms, "ms"), "users' p99 meanwhile"),
-            Box(figure(best.phases["before"].p99_ms, "ms"), "users' p99 before"),
-        ] if {"during", "before"} <= set(best.phases) else [Box(own, f"at {_rate(best)}")]
+        boxes = (
+            [
+                Box(own, f"without redundancy at {_rate(best)}, whole drives"),
+                Box(figure(best.phases["during"].p99_ms, "ms"), "users' p99 meanwhile"),
+                Box(figure(best.phases["before"].p99_ms, "ms"), "users' p99 before"),
+            ]
+            if {"during", "before"} <= set(best.phases)
+            else [Box(own, f"at {_rate(best)}")]
+        )
     drawn = [
         Picture(
             _seen(found),
@@ -127,7 +132,7 @@ def _cliff(found: Rebuilds) -> tuple[Rebuild, Rebuild] | None:
     done = sorted((each for _, each in _hours(found)), key=lambda each: each.rate)
     steps = [
         (second / first, low, high)
-        for low, high in zip(done, done[1:], strict=False)
+        for low, high in pairwise(done)
         if (first := _p99(low, "during")) and (second := _p99(high, "during"))
     ]
     ratio, low, high = max(steps, key=lambda step: step[0], default=(1.0, None, None))
@@ -170,7 +175,9 @@ def table(found: Rebuilds) -> Table:
         )
     best = recommended(found)
     marked = [at for at, each in enumerate(found.rebuilds) if each is best]
-    return Table("By rebuild rate: share of the time that the rebuild may have", columns, rows, marked)
+    return Table(
+        "By rebuild rate: share of the time that the rebuild may have", columns, rows, marked
+    )
 
 
 def _iops(rebuild: Rebuild, phase: str) -> float | None:
@@ -243,7 +250,9 @@ def picture(found: Rebuilds) -> go.Figure:
     dress(drawn, height=340, labels=32)
     if around:
         low, high = min(around), max(around)
-        drawn.add_hrect(y0=low, y1=high, fillcolor=GREY, opacity=0.35, line_width=1, line_color=GREY)
+        drawn.add_hrect(
+            y0=low, y1=high, fillcolor=GREY, opacity=0.35, line_width=1, line_color=GREY
+        )
         drawn.add_annotation(
             x=1, xref="paper", y=low, text=f"before and after: {between(low, high, 'ms')}",
             showarrow=False, xanchor="right", yanchor="top", font={"size": 13},
