@@ -212,7 +212,7 @@ def certainty(estimate: Estimate) -> str:
     if estimate.at_bound:
         return "next to a bound"
     if estimate.like:
-        return f"as well {estimate.like}"
+        return f"mixed with {estimate.like}"
     return "determined" if estimate.identifiable else "hardly determined"
 
 
@@ -580,7 +580,7 @@ def points_table(rows: Sequence[Compared], most: int | None = _WORST) -> Table:
     """The points that differ most, with what most likely explains them."""
     ordered = sorted(rows, key=_badness, reverse=True)
     columns = [
-        Column("load", kind=Kind.TEXT, width=24),
+        Column("load", kind=Kind.TEXT, width=20),
         Column("part", kind=Kind.TEXT, priority=3),
         Column("measured", "IO/s"),
         Column("simulated", "IO/s"),

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from raidlab.scenarios.results.look import Cell, Column, Kind, Table, cells
+from raidlab.scenarios.results.look import Cell, Column, Kind, Table, cells, joined
 
 WIDTH = 100
 """Characters of a line where neither a terminal nor COLUMNS says how many."""
@@ -20,7 +20,7 @@ _GAP = "  "
 _MOST = 7
 """Columns of a line of 80 characters."""
 _NARROW = 90
-_PROSE = 24
+_PROSE = 20
 """Characters in which prose is laid at least."""
 
 
@@ -55,8 +55,7 @@ Wide = Annotated[
 def opening(title: str, answer: str = "", warnings: Iterable[str] = ()) -> None:
     """What stands above a table: title, answer, warnings (on standard error)."""
     print(title)
-    if answer:
-        print(textwrap.fill(answer, max(40, width())))
+    paragraph(answer)
     sys.stdout.flush()
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr, flush=True)
@@ -65,7 +64,9 @@ def opening(title: str, answer: str = "", warnings: Iterable[str] = ()) -> None:
 def paragraph(text: str) -> None:
     """A sentence below a table, in lines that fit."""
     if text:
-        print(textwrap.fill(text, max(40, width()), break_long_words=False, break_on_hyphens=False))
+        room = max(40, width())
+        lines = textwrap.wrap(joined(text), room, break_long_words=False, break_on_hyphens=False)
+        print("\n".join(lines).replace("\u00a0", " "))
 
 
 def print_shown(shown: Shown, output: Output, warnings: Iterable[str] = ()) -> None:

@@ -7,6 +7,7 @@ number of digits everywhere. Importing it loads no drawing library.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -129,6 +130,14 @@ def spread(value: float, low: float | None, high: float | None) -> str:
     places = len(digits(value).partition(".")[2])
     text = f"{half:,.{places}f}"
     return f" ± {text if float(text.replace(',', '')) or not half else digits(half)}"
+
+
+_UNITS = re.compile(r"(?<=\d) (?=(?:%|[num]?s|h|min|[kMGT]?B(?:/s)?|IO/s|GB|outstanding)(?![\w]))")
+
+
+def joined(text: str) -> str:
+    """A sentence whose numbers stay in one line with their units."""
+    return _UNITS.sub("\u00a0", text).replace("± ", "±\u00a0")
 
 
 class Kind(Enum):

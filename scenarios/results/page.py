@@ -10,14 +10,13 @@ import base64
 import csv
 import io
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from raidlab.scenarios.results.look import Cell, Column, Kind, Table, cells
+from raidlab.scenarios.results.look import Cell, Column, Kind, Table, cells, joined
 
 if TYPE_CHECKING:
     import jinja2
@@ -125,14 +124,6 @@ class Page:
                 plots="[" + ",\n".join(plotted).replace("</", "<\\/") + "]",
             )
         )
-
-
-_UNITS = re.compile(r"(?<=\d) (?=(?:%|[num]?s|h|min|[kMGT]?B(?:/s)?|IO/s|GB|outstanding)(?![\w]))")
-
-
-def joined(text: str) -> str:
-    """A sentence whose numbers stay in one line with their units."""
-    return _UNITS.sub("\u00a0", text).replace("± ", "±\u00a0")
 
 
 def again(command: str, *arguments: object, **options: object) -> str:

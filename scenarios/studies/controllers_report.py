@@ -397,8 +397,8 @@ def _mark_drops(drawn: go.Figure, groups: Sequence[Line], wide: bool) -> None:
                 drawn.add_annotation(
                     x=math.log10(each.curve.outstanding[at]),
                     y=math.log10(values[at]) if wide else values[at],
-                    text="drop" if len(named) > 1 else f"drop: {_limit(each.curve, at)}", showarrow=True, arrowhead=0, ax=0,
-                    ay=28, font={"size": 12},
+                    text="drop" if len(named) > 1 else f"drop: {_limit(each.curve, at)}",
+                    showarrow=True, arrowhead=0, ax=0, ay=28, font={"size": 12},
                 )  # fmt: skip
                 break
 

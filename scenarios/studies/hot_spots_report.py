@@ -195,11 +195,11 @@ def picture(found: Warmings) -> go.Figure:
     highest = (105 * max(each.iops, default=0.0) / each.ssds_iops for each in found.warmings)
     top = min(160.0, max([115.0, *highest]))
     drawn.update_yaxes(title_text="from disks to SSDs, %", range=[-8, top], ticksuffix=" %")
-    longest = max((at for at, _ in ends), default=1.0)
+    longest = max((minute for minute, _ in ends), default=1.0)
     drawn.update_xaxes(title_text="minutes since the empty cache was added", range=[0, longest])
     heights = apart([y for _, y in ends], 0.07 * top)
-    for (at, _), height, each in zip(ends, heights, found.warmings, strict=True):
-        end_label(drawn, (at, height), _gb(each))
+    for (minute, _), height, each in zip(ends, heights, found.warmings, strict=True):
+        end_label(drawn, (minute, height), _gb(each))
     _references(drawn, found.warmings)
     bursts = any(max(one.iops, default=0) > 1.1 * one.ssds_iops for one in found.warmings)
     if found.time_lapse > 1 and bursts:
