@@ -17,6 +17,8 @@ from raidlab.scenarios.results.look import Cell, Column, Kind, Table, cells, joi
 WIDTH = 100
 """Characters of a line where neither a terminal nor COLUMNS says how many."""
 _GAP = "  "
+_MARK = " <"
+"""Behind a row that the answer is about."""
 _MOST = 7
 """Columns of a line of 80 characters."""
 _NARROW = 90
@@ -91,21 +93,21 @@ def print_table(table: Table, output: Output = Output.FIT) -> None:
 def lines(table: Table, room: int, output: Output = Output.FIT) -> list[str]:
     """A table in lines of at most `room` characters, unless all of it is asked for."""
     whole = table.shown()
-    kept = list(range(len(whole.columns)))
-    widths = [_natural(whole, at) for at in kept]
+    chosen = list(range(len(whole.columns)))
+    widths = [_natural(whole, at) for at in chosen]
     if output is Output.FIT:
-        kept = _fitting(whole, room)
-        widths = _shared(whole, kept, room)
+        chosen = _fitting(whole, room)
+        widths = _shared(whole, chosen, room)
     rows = whole.rows if output is Output.ALL or table.most is None else whole.rows[: table.most]
     cut = replace(
         whole,
-        columns=[whole.columns[at] for at in kept],
-        rows=[[row[at] for at in kept] for row in rows],
+        columns=[whole.columns[at] for at in chosen],
+        rows=[[row[at] for at in chosen] for row in rows],
     )
     found = [table.title] if table.title else []
     found += _laid(cut, widths)
     more = [
-        _count(len(whole.columns) - len(kept), "column"),
+        _count(len(whole.columns) - len(chosen), "column"),
         _count(len(whole.rows) - len(rows), "row"),
     ]
     if any(more):
@@ -150,33 +152,35 @@ def _least(table: Table, at: int) -> int:
 
 def _fitting(table: Table, room: int) -> list[int]:
     """Columns that are shown: the least important are left out until the rest fits."""
-    kept = list(range(len(table.columns)))
+    chosen = list(range(len(table.columns)))
     most = _MOST if room < _NARROW else max(_MOST, room // 11)
 
     def needed() -> int:
-        return sum(_least(table, at) for at in kept) + len(_GAP) * (len(kept) - 1) + _mark(table)
+        return (
+            sum(_least(table, at) for at in chosen) + len(_GAP) * (len(chosen) - 1) + _mark(table)
+        )
 
-    while len(kept) > 1 and (len(kept) > most or needed() > room):
-        worst = max(kept, key=lambda at: (table.columns[at].priority, at))
-        if table.columns[worst].priority == 1 and len(kept) <= most:
+    while len(chosen) > 1 and (len(chosen) > most or needed() > room):
+        worst = max(chosen, key=lambda at: (table.columns[at].priority, at))
+        if table.columns[worst].priority == 1 and len(chosen) <= most:
             break
-        kept.remove(worst)
-    return kept
+        chosen.remove(worst)
+    return chosen
 
 
 def _mark(table: Table) -> int:
-    return 2 if table.marked else 0
+    return len(_MARK) if table.marked else 0
 
 
-def _shared(table: Table, kept: Sequence[int], room: int) -> list[int]:
+def _shared(table: Table, chosen: Sequence[int], room: int) -> list[int]:
     """Widths of the columns: what room is left goes to text, the first ones first."""
-    widths = {at: _least(table, at) for at in kept}
-    rest = room - sum(widths.values()) - len(_GAP) * (len(kept) - 1) - _mark(table)
-    for at in sorted(kept, key=lambda at: table.columns[at].kind is Kind.PROSE):
+    widths = {at: _least(table, at) for at in chosen}
+    rest = room - sum(widths.values()) - len(_GAP) * (len(chosen) - 1) - _mark(table)
+    for at in sorted(chosen, key=lambda at: table.columns[at].kind is Kind.PROSE):
         more = min(max(0, rest), _natural(table, at) - widths[at])
         widths[at] += more
         rest -= more
-    return [widths[at] for at in kept]
+    return [widths[at] for at in chosen]
 
 
 def _laid(table: Table, widths: Sequence[int]) -> list[str]:
@@ -190,11 +194,12 @@ def _laid(table: Table, widths: Sequence[int]) -> list[str]:
     found.append(_GAP.join("-" * wide for wide in widths))
     texts = [_texts(table, at) for at in range(len(columns))]
     for at in range(len(table.rows)):
-        found += _row(table, widths, [column[at] for column in texts], at in table.marked)
+        mark = _MARK if at in table.marked else ""
+        found += _row(table, widths, [column[at] for column in texts], mark)
     return found
 
 
-def _row(table: Table, widths: Sequence[int], texts: Sequence[str], marked: bool) -> list[str]:
+def _row(table: Table, widths: Sequence[int], texts: Sequence[str], mark: str) -> list[str]:
     columns = table.columns
     pieces = [
         textwrap.wrap(text, wide) or [""]
@@ -205,8 +210,8 @@ def _row(table: Table, widths: Sequence[int], texts: Sequence[str], marked: bool
     found = []
     for at in range(max(map(len, pieces))):
         line = _line(columns, widths, [each[at] if at < len(each) else "" for each in pieces])
-        if marked and at == 0:
-            line = _bold(line) + " <"
+        if mark and at == 0:
+            line = _bold(line) + mark
         found.append(line.rstrip())
     return found
 

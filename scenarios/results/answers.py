@@ -63,16 +63,17 @@ def answer(result: Result) -> str:
     found = curves(result.summary())
     if not found:
         return "Nothing was simulated."
-    several = len(found) > 1
-    text = " ".join(_sentence(curve, several) for curve in found[:_SENTENCES])
+    text = " ".join(
+        _sentence(curve, f"{curve.name}: " if len(found) > 1 else "")
+        for curve in found[:_SENTENCES]
+    )
     if len(found) > _SENTENCES:
         text += f" {len(found) - _SENTENCES} more workloads: see the table."
     return text
 
 
-def _sentence(curve: Curve, several: bool) -> str:
+def _sentence(curve: Curve, subject: str) -> str:
     knee, best = curve.knee, curve.best
-    subject = f"{curve.name}: " if several else ""
     if not best["iops"]:
         return f"{subject}no I/O ended while the run was recorded."
     rate = _rate(knee)
@@ -234,7 +235,9 @@ def gains(result: Result) -> tuple[Table, str] | None:
         if not known:
             none.append(case["change"].removeprefix("twice "))
             continue
-        points = ", ".join(_gain(each, workloads > 1) for each in known)
+        points = ", ".join(
+            _gain(each, f"{each['workload']} " if workloads > 1 else "") for each in known
+        )
         last = case["results"][-1]
         depth = last["outstanding"] or "open"
         rows.append([case["change"], points, f"{depth}: {last['bottleneck'] or '–'}"])
@@ -256,7 +259,6 @@ _GAIN = 3.0
 """Percent of IO/s from which on a gain is shown."""
 
 
-def _gain(each: Row, named: bool) -> str:
-    workload = f"{each['workload']} " if named else ""
+def _gain(each: Row, workload: str) -> str:
     filling = " (cache still filling)" if each["still_filling"] else ""
     return f"{workload}{each['outstanding'] or 'open'}: {round(each['gain_pct']):+d}{filling}"

@@ -195,7 +195,7 @@ def data_of(figure: go.Figure) -> Table:
         for place, value in pairs:
             places.setdefault(place)
             found.setdefault(trace.name, {})[place] = value
-    axes = [figure.layout[f"{across}axis"], figure.layout[f"{across}axis2"]]
+    axes = figure.select_yaxes() if flat else figure.select_xaxes()
     title = next((axis.title.text for axis in axes if axis.title.text), "")
     names = list(found)
     return Table(

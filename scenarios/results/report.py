@@ -102,18 +102,21 @@ def pictures(result: Result) -> list[Picture]:
         else []
     )
     groups = answers.curves(summary)
-    named = len(groups) > 1
+
+    def of(curve: answers.Curve) -> str:
+        return f"{curve.name}: " if len(groups) > 1 else ""
+
     if max(len(curve.rows) for curve in groups) == 1:
         found += over_time
-        found += [_parts(summary, curve, named) for curve in groups]
+        found += [_parts(summary, curve, of(curve)) for curve in groups]
     else:
         found.append(_rates(summary, groups))
         found += [
-            _tails(summary, curve, named)
+            _tails(summary, curve, of(curve))
             for curve in groups
             if any(r["latency_us"] for r in curve.rows)
         ]
-        found += [_parts(summary, curve, named) for curve in groups]
+        found += [_parts(summary, curve, of(curve)) for curve in groups]
         found += over_time
     heat = charts.utilization(summary)
     if heat.rows:
@@ -151,23 +154,23 @@ def _block(rows: Sequence[Row]) -> float:
     return float(1e3 * best["mb_per_s"] / best["iops"]) if best["iops"] else 0.0
 
 
-def _tails(summary: Sequence[Row], curve: answers.Curve, named: bool) -> Picture:
+def _tails(summary: Sequence[Row], curve: answers.Curve, subject: str) -> Picture:
     from raidlab.scenarios.results import charts
 
     known = [row for row in curve.rows if row["latency_us"]]
     first, last = known[0]["latency_us"]["p99"], known[-1]["latency_us"]["p99"]
-    seen = f"{_of(curve, named)}p99 {between(first, last, 'us')}"
+    seen = f"{subject}p99 {between(first, last, 'us')}"
     drawn = "Latency from the call in the host to its completion: p50, p99 and p99.9."
     return Picture(seen, drawn, charts.latency(summary, curve.name, knee=_marked(curve)))
 
 
-def _parts(summary: Sequence[Row], curve: answers.Curve, named: bool) -> Picture:
+def _parts(summary: Sequence[Row], curve: answers.Curve, subject: str) -> Picture:
     from raidlab.scenarios.results import charts
 
     first, last = curve.rows[0], curve.rows[-1]
     part, share = _longest(first)
     if len(curve.rows) == 1:
-        seen = f"{_of(curve, named)}most of the time is {part} ({share:.0f} %)"
+        seen = f"{subject}most of the time is {part} ({share:.0f} %)"
         latency = first["latency_us"] or {}
         tails = ", ".join(
             f"{name} {digits(latency[key] / 1e3)} ms"
@@ -176,9 +179,9 @@ def _parts(summary: Sequence[Row], curve: answers.Curve, named: bool) -> Picture
         )
         drawn = f"Mean latency by part. {tails[:1].upper() + tails[1:]}."
     else:
-        seen = f"{_of(curve, named)}most of the time is {_change(first, last)}"
+        seen = f"{subject}most of the time is {_change(first, last)}"
         drawn = "Shares of the mean latency by part; above each bar the mean in milliseconds."
-    if not named:
+    if not subject:
         seen = seen[:1].upper() + seen[1:]
     return Picture(seen, drawn, charts.breakdown(summary, curve.name))
 
@@ -199,10 +202,6 @@ def _change(first: Row, last: Row) -> str:
     if depths[0] == depths[1]:
         depths = [" at first", " at last"]
     return f"{one} ({before:.0f} %){depths[0]}, {other} ({after:.0f} %){depths[1]}"
-
-
-def _of(curve: answers.Curve, named: bool) -> str:
-    return f"{curve.name}: " if named else ""
 
 
 def _busiest(rows: Sequence[Row]) -> str:

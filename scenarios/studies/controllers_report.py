@@ -346,16 +346,17 @@ def picture(found: Comparison, kind: str, profile: str) -> go.Figure:
     drawn.update_xaxes(depth_axis(curves[0].outstanding))
     values = [rate for curve in curves for rate in rates(curve)]
     wide = max(values) > _DECADE * min(values)
-    highest = _alone(drawn, found, curves, math.log10 if wide else float)
+    place: Callable[[float], float] = math.log10 if wide else float
+    highest = _alone(drawn, found, curves, place)
     if wide:
         drawn.update_yaxes(log_axis([*values, highest], _unit(profile)))
     else:
         drawn.update_yaxes(
             title_text=_unit(profile), range=[0, 1.12 * max(*values, highest)], tickformat=",~r"
         )
-    _mark_drops(drawn, groups, wide)
+    _mark_drops(drawn, groups, place)
     if direct:
-        _name_ends(drawn, groups, places, wide, max(values))
+        _name_ends(drawn, groups, places, place)
     else:
         drawn.update_layout(showlegend=True, margin_t=24 + 24 * len(groups))
     return drawn
@@ -386,7 +387,7 @@ def _alone(
     return highest
 
 
-def _mark_drops(drawn: go.Figure, groups: Sequence[Line], wide: bool) -> None:
+def _mark_drops(drawn: go.Figure, groups: Sequence[Line], place: Callable[[float], float]) -> None:
     """What is busiest where a rate falls below what a smaller depth gave."""
     named = set()
     for each in groups:
@@ -396,7 +397,7 @@ def _mark_drops(drawn: go.Figure, groups: Sequence[Line], wide: bool) -> None:
                 named.add(at)
                 drawn.add_annotation(
                     x=math.log10(each.curve.outstanding[at]),
-                    y=math.log10(values[at]) if wide else values[at],
+                    y=place(values[at]),
                     text="drop" if len(named) > 1 else f"drop: {_limit(each.curve, at)}",
                     showarrow=True, arrowhead=0, ax=0, ay=28, font={"size": 12},
                 )  # fmt: skip
@@ -407,13 +408,12 @@ def _name_ends(
     drawn: go.Figure,
     groups: Sequence[Line],
     found_at: Mapping[str, int],
-    wide: bool,
-    highest: float,
+    place: Callable[[float], float],
 ) -> None:
     ends = [rates(each.curve)[-1] for each in groups]
-    heights = [math.log10(value) if wide else value for value in ends]
+    heights = [place(value) for value in ends]
     axis = drawn.layout.yaxis.range
-    span = (axis[1] - axis[0]) if wide else 1.12 * highest
+    span = axis[1] - axis[0]
     placed = apart(heights, 0.14 * span, axis[1] - 0.06 * span)
     for each, height in zip(groups, placed, strict=True):
         more = f" +{len(each.names) - 1}" if len(each.names) > 1 else ""
@@ -435,13 +435,13 @@ def levels_picture(found: Sequence[SmallWrites]) -> go.Figure:
             marker={"color": GREY}, text=list(IOS_PER_WRITE.values()), textposition="outside",
         )
     )  # fmt: skip
-    costs = {(each.controller, each.cached, each.level): each.ios_per_write for each in found}
     for cached, colour, how in (
         (False, LINES[0], "write-through"),
         (True, SKY, "write-back cache"),
     ):
-        for shade, group in enumerate(_same_costs(costs, levels, cached)):
-            values = [costs[group[0], cached, level] for level in levels]
+        own = {(e.controller, e.level): e.ios_per_write for e in found if e.cached == cached}
+        for shade, group in enumerate(_same_costs(own, levels)):
+            values = [own[group[0], level] for level in levels]
             drawn.add_trace(
                 go.Bar(
                     x=titles, y=values, name=f"{how}: {', '.join(group)}",
@@ -460,16 +460,12 @@ def levels_picture(found: Sequence[SmallWrites]) -> go.Figure:
     return drawn
 
 
-def _same_costs(
-    costs: dict[tuple[str, bool, str], float], levels: Sequence[str], cached: bool
-) -> list[list[str]]:
+def _same_costs(costs: dict[tuple[str, str], float], levels: Sequence[str]) -> list[list[str]]:
     """Controllers whose costs are alike on every level, together."""
     groups: list[list[str]] = []
-    for name in dict.fromkeys(name for name, _, _ in costs):
+    for name in dict.fromkeys(name for name, _ in costs):
         for group in groups:
-            pairs = [
-                (costs[group[0], cached, level], costs[name, cached, level]) for level in levels
-            ]
+            pairs = [(costs[group[0], level], costs[name, level]) for level in levels]
             if all(abs(one / other - 1) <= _ALIKE for one, other in pairs):
                 group.append(name)
                 break

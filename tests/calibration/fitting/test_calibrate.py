@@ -19,9 +19,10 @@ from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.kinds import TEMPLATES, kind_of
 from raidlab.calibration.fitting.loss import residuals
 from raidlab.calibration.fitting.parameters import Choice, Parameter
+from raidlab.calibration.fitting.pictures import distribution, most_different
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.fitting.recovery import measure as measure_on
-from raidlab.calibration.fitting.report import distribution, html_calibration, most_different
+from raidlab.calibration.fitting.report import html_calibration
 from raidlab.calibration.fitting.search import Search, Stage
 from raidlab.calibration.fitting.stages import Settings, Task, feels
 from raidlab.calibration.fitting.train_split import split
