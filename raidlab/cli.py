@@ -6,6 +6,7 @@ here, so that the help needs none of them.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -152,7 +153,11 @@ class LazyGroup(TyperGroup):
         entry = self.lazy.get(cmd_name)
         if entry is None or self._listing:
             return super().get_command(ctx, cmd_name)
-        return entry.load(cmd_name)
+        try:
+            return entry.load(cmd_name)
+        except KeyboardInterrupt:
+            # While the command loads nothing is under way that a message could be about.
+            sys.exit(130)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """The help, made of the first sentences."""
