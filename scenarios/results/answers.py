@@ -217,7 +217,7 @@ def _half(rate: float, low: float | None, high: float | None) -> float | int | N
     if low is None or high is None:
         return None
     half = (high - low) / 2
-    return round(half) if rate >= 999.5 and half >= 0.5 else half
+    return round(half) if rate >= 999.5 else half
 
 
 def gains(result: Result) -> tuple[Table, str] | None:

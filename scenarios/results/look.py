@@ -123,13 +123,15 @@ def percent(share: float) -> str:
 
 
 def spread(value: float, low: float | None, high: float | None) -> str:
-    """What stands behind a value for its 95 % interval: ` ± 11`; nothing if it is not known."""
+    """What stands behind a value for its 95 % interval: ` ± 11`.
+
+    Nothing if the interval is not known, or smaller than the value's last digit.
+    """
     if low is None or high is None:
         return ""
-    half = (high - low) / 2
     places = len(digits(value).partition(".")[2])
-    text = f"{half:,.{places}f}"
-    return f" ± {text if float(text.replace(',', '')) or not half else digits(half)}"
+    text = f"{(high - low) / 2:,.{places}f}"
+    return f" ± {text}" if float(text.replace(",", "")) else ""
 
 
 _UNITS = re.compile(r"(?<=\d) (?=(?:%|[num]?s|h|min|[kMGT]?B(?:/s)?|IO/s|GB|outstanding)(?![\w]))")

@@ -151,10 +151,10 @@ def table(found: Rebuilds) -> Table:
     columns = [
         Column("rebuild rate", kind=Kind.TEXT),
         Column("whole drives,", "hours"),
-        Column("here,", "minutes", priority=3),
+        Column("here,", "minutes", priority=4),
         *(Column(f"p99 {name},", "ms", priority=1 if name == "during" else 2) for name in PHASES),
         Column("IO/s before", priority=5),
-        Column("IO/s during", priority=4),
+        Column("IO/s during", priority=5),
         Column("lost writes", priority=6),
     ]
     hours = {id(rebuild): each for each, rebuild in _hours(found)}
