@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lock 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fast demo test test-rust test-python lint format bench docs calibrate-catalogue clean
+.PHONY: help setup fast demo test test-rust test-python lint format bench docs site wheel sdist \
+	calibrate-catalogue clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
@@ -29,7 +30,7 @@ $(VENV)/.fast: $(VENV)/.ready
 
 demo: setup ## Published and measured drives beside simulated ones: a table and validation.html
 	@$(BIN)/raidlab validate --html validation.html || test $$? -eq 1
-	@echo "Open validation.html in a browser. Next: docs/tour.md"
+	@echo "Open validation.html in a browser. Next: docs/tutorials/first-run.md"
 
 test: setup ## Run all Rust and Python tests
 	@tools/get-fio
@@ -62,15 +63,40 @@ bench: setup ## Measure speed beside SimPy, with the goals; of the trained engin
 	cargo build --release --quiet --package raidlab-engine --examples
 	$(BIN)/python benchmarks/speed.py
 
-docs: setup ## Make the pages that commands make: docs/validation.md, docs/catalogue.md
-	@$(BIN)/raidlab validate --markdown docs/validation.md > /dev/null || test $$? -eq 1
-	@$(BIN)/raidlab devices --markdown > docs/catalogue.md
-	@echo "wrote docs/validation.md docs/catalogue.md"
+EVIDENCE := docs/evidence/validation.md
+PICTURE := docs/pictures/published-and-simulated.svg
+
+docs: setup ## Make the pages and pictures that commands make
+	@$(BIN)/raidlab validate --markdown $(EVIDENCE) --json > target/validation.json || test $$? -eq 1
+	@$(BIN)/python -m raidlab.calibration.published.picture target/validation.json $(PICTURE)
+	@$(BIN)/raidlab devices --markdown > docs/reference/catalogue.md
+	@echo "wrote $(EVIDENCE) $(PICTURE) docs/reference/catalogue.md"
+
+site: $(VENV)/.docs ## Make the documentation as a site in site/: it needs nothing from outside
+	@tools/make-layout
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "Open site/index.html in a browser."
+
+$(VENV)/.docs: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --group docs
+	@touch $@
+
+wheel: $(VENV)/.release ## Build a wheel for Python 3.11 and newer, and try it on every one that is here
+	@rm -rf dist/*.whl
+	$(BIN)/python -m build --wheel --outdir dist .
+	tools/check-wheel dist/*.whl
+
+sdist: $(VENV)/.release ## Pack the sources
+	$(BIN)/python -m build --sdist --outdir dist .
+
+$(VENV)/.release: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --group release
+	@touch $@
 
 calibrate-catalogue: setup ## Fit the catalogue's devices to published figures; goes on where it was stopped
 	@$(BIN)/python -m raidlab.calibration.published.catalogue
 
 clean: ## Remove everything that was built
-	rm -rf $(VENV) target build dist *.egg-info raidlab.egg-info validation.html
+	rm -rf $(VENV) .layout target build dist site *.egg-info raidlab.egg-info validation.html
 	find . -name '_engine*.so' -not -path './$(VENV)/*' -delete
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

@@ -67,10 +67,14 @@ def with_fio(checked: Scenario, profile: str, depth: int, seconds: int) -> tuple
             code = virtual_fio.run(system, [str(job)])
     if code != 0:
         raise SystemExit(f"fio: exit code {code}")
-    ways = [json.loads(out.getvalue())["jobs"][0][way] for way in ("read", "write")]
-    count = sum(way["lat_ns"]["N"] for way in ways)
-    total_ns = sum(way["lat_ns"]["N"] * way["lat_ns"]["mean"] for way in ways)
-    return sum(way["iops"] for way in ways), total_ns / count / 1e3
+    directions = [
+        json.loads(out.getvalue())["jobs"][0][direction] for direction in ("read", "write")
+    ]
+    count = sum(direction["lat_ns"]["N"] for direction in directions)
+    total_ns = sum(
+        direction["lat_ns"]["N"] * direction["lat_ns"]["mean"] for direction in directions
+    )
+    return sum(direction["iops"] for direction in directions), total_ns / count / 1e3
 
 
 def main() -> None:

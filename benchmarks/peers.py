@@ -28,8 +28,8 @@ def closed_loop(
     done = 0
 
     def use(resource: simpy.Resource, seconds: float):
-        with resource.request() as turn:
-            yield turn
+        with resource.request() as place:
+            yield place
             yield env.timeout(seconds)
 
     def command(arm: simpy.Resource):

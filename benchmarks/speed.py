@@ -67,11 +67,11 @@ LINES = (
     ),
     *(
         Line(
-            f"SSD of {size}, 4 KiB random {way}, 32 outstanding, steady state",
-            f"ssd-{size.lower().replace(' ', '')}-{way}.toml", 0, 1_000_000,
+            f"SSD of {size}, 4 KiB random {access}, 32 outstanding, steady state",
+            f"ssd-{size.lower().replace(' ', '')}-{access}.toml", 0, 1_000_000,
             {"outstanding": 32, "drives": 64, "drive_seconds": 80e-6},
         )
-        for way in ("read", "write") for size in ("64 GB", "8 TB")
+        for access in ("read", "write") for size in ("64 GB", "8 TB")
     ),
     Line(
         "HDD, 8 KiB random, 32 outstanding, position-aware", "hdd-random.toml", 2e6, 2_000_000,
@@ -115,7 +115,7 @@ def plan_of(line: Line, ios: int) -> str:
 def native(plan: str) -> dict[str, float]:
     """Wall seconds, I/Os and peak memory of one run, in a process of its own.
 
-    A first run of a single I/O prepares what drives have been through; it is told apart.
+    A first run of a single I/O prepares what drives have been through; it is reported apart.
     """
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()
@@ -210,7 +210,7 @@ def short(number: float) -> str:
 
 
 def table_of(rows: list[dict[str, object]]) -> Table:
-    """The systems, in 80 columns: rates a second, how many times SimPy's, seconds for the past."""
+    """The systems in 80 columns: rates a second, times SimPy's, seconds of preconditioning."""
     table = Table("work", box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("I/Os a s", "goal", "SimPy", "times", "prep. s", "MiB"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -73,7 +73,7 @@ def load_device(path: Path) -> Device:
     """
     faults = Faults(str(path))
     values, stated = _values(path, faults, 0)
-    if faults.told("like"):
+    if faults.has("like"):
         # What it would have taken over is not missing besides.
         faults.raise_if_any()
     kind = values.get("kind")
@@ -177,14 +177,14 @@ def _values(path: Path, faults: Faults, depth: int) -> tuple[dict[str, Any], dic
         if get(values, key) != get(inherited, key):
             stated[key] = Source(source="assumed", note=f"{path.name} states no source for it")
     # What this file says of a table's source must not be hidden by the other's finer statement.
-    kept = {
+    base_sources = {
         key: source
         for key, source in base_stated.items()
         if not any(key == own or key.startswith(own + ".") for own in stated)
     }
     merged = _merged(inherited, values)
-    used = needed(merged, kept | stated)
-    return merged, {key: source for key, source in kept.items() if key in used} | stated
+    used = needed(merged, base_sources | stated)
+    return merged, {key: source for key, source in base_sources.items() if key in used} | stated
 
 
 def _file_of(like: Any, path: Path, faults: Faults) -> Path | None:

@@ -25,7 +25,7 @@ class Firmware(Table):
     cached: Duration | None = None
     """For each request that the cache serves; `request` if left out."""
     parity: Duration | None = None
-    """For each request to an array with parity, past the cache; `request` if left out."""
+    """For each request to an array with parity, bypassing the cache; `request` if left out."""
     fast_path: Duration | None = None
     """For each request on the short path (FastPath); `request` if left out."""
     latency: Duration = 0
@@ -47,7 +47,7 @@ class Cache(Table):
     flush: Duration = 4_000_000_000
     """What is dirty when such an interval begins goes out to the drives in the course of it."""
     destages: int = Field(default=4, ge=1, le=1024)
-    """Stripes on their way to the drives at once, for each drive; as much without parity."""
+    """Stripes being written to the drives at once, for each drive; as much without parity."""
     backup: tuple[Literal["none", "bbu", "fbu"], ...] = ("none",)
     """What can hold or save its content through an outage."""
 
@@ -82,11 +82,11 @@ class CacheTier(Table):
     promote_after: int = Field(default=3, ge=1, le=255)
     """Accesses that make a line (a stripe unit) hot: it is copied to the SSDs."""
     half_life: Duration = Field(default=3600 * 10**9, gt=0)
-    """The heat of lines that are not on the SSDs is halved this often."""
+    """The access count of lines that are not on the SSDs is halved this often."""
     dirty: Share = 0.5
     """Share of the lines above which dirty ones are written back to the disks."""
     copies: int = Field(default=256, ge=1, le=65536)
-    """Lines on their way to the SSDs at once."""
+    """Lines copied to the SSDs at once."""
 
     def to_plan(self) -> dict[str, Any]:
         """What the array's tier in the plan takes from the controller."""

@@ -67,12 +67,12 @@ class SpecError(ValueError):
 
 @dataclass
 class Faults:
-    """Collects faults on the way, to tell them all at the end."""
+    """Collects faults, to report them all at the end."""
 
     file: str = ""
     found: list[Fault] = field(default_factory=list)
     written: Mapping[str, Any] = field(default_factory=dict)
-    """The file's tree: a value is told as it stands there, units and all."""
+    """The file's tree: a value is reported as it stands there, units and all."""
 
     def add(self, key: str, value: Any, allowed: str, choices: Iterable[str] = ()) -> None:
         """Notes a fault at `key`."""
@@ -86,7 +86,7 @@ class Faults:
             file = fault.file or self.file
             self.found.append(replace(fault, key=key, value=value, file=file))
 
-    def told(self, key: str) -> bool:
+    def has(self, key: str) -> bool:
         """True if there is a fault at `key` or below it."""
         return any(f"{fault.key}.".startswith(f"{key}.") for fault in self.found)
 
@@ -96,7 +96,7 @@ class Faults:
         return at if value is not None and isinstance(at, str | int | float) else value
 
     def raise_if_any(self) -> None:
-        """Tells what was found.
+        """Reports what was found.
 
         Raises:
             SpecError: Anything was.
@@ -131,6 +131,9 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
     context = detail.get("ctx", {})
     match detail["type"]:
         case "extra_forbidden":
+            now = _renamed_at(model, loc[:-1]).get(str(loc[-1]))
+            if now is not None:
+                return Fault(key, None, f"is named {now} now")
             known = sorted(_keys_at(model, loc[:-1]))
             return Fault(key, None, f"unknown key; known are {', '.join(known)}", known)
         case "missing":
@@ -164,6 +167,19 @@ def _literals(expected: str) -> list[str]:
 
 def _keys_at(model: type[BaseModel], loc: Sequence[int | str]) -> set[str]:
     """The keys that models of `model` may have at `loc`."""
+    return {name for inner in _models_at(model, loc) for name in inner.model_fields}
+
+
+def _renamed_at(model: type[BaseModel], loc: Sequence[int | str]) -> dict[str, str]:
+    """The keys at `loc` that have another name now, and that name."""
+    found: dict[str, str] = {}
+    for inner in _models_at(model, loc):
+        found |= getattr(inner, "renamed", {})
+    return found
+
+
+def _models_at(model: type[BaseModel], loc: Sequence[int | str]) -> list[type[BaseModel]]:
+    """The models that may stand at `loc` of `model`."""
     at: list[Any] = [model]
     for part in loc:
         if isinstance(part, int):
@@ -173,7 +189,7 @@ def _keys_at(model: type[BaseModel], loc: Sequence[int | str]) -> set[str]:
             for inner in _models(at)
             if part in inner.model_fields
         ]
-    return {name for inner in _models(at) for name in inner.model_fields}
+    return list(_models(at))
 
 
 def _models(annotations: Iterable[Any]) -> Iterator[type[BaseModel]]:

@@ -28,7 +28,7 @@ def why_unwritable(path: Path) -> str | None:
         folder = next(parent for parent in path.absolute().parents if parent.exists())
         if not folder.is_dir():
             return f"{folder} is no folder"
-        # Permissions do not tell all: the folder may be one of a file system that takes no files.
+        # Permissions do not say all: the folder may be one of a file system that takes no files.
         with tempfile.TemporaryFile(dir=folder):
             return None
     except OSError as error:

@@ -1,6 +1,7 @@
 """Hard disks: the data sheet that people write, and the flat form that the engine runs.
 
-See docs/files/device.md for the file and docs/models/hard-disk.md for what its numbers do.
+See docs/reference/device/index.md for the file and docs/explanation/hard-disk.md for what its
+numbers do.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ class Buffer(Table):
     write_on_arrival: bool = False
     """A write likewise."""
     read_while_waiting: bool = False
-    """What passes on the track while the head waits for the wanted sector is kept."""
+    """What passes on the track while the head waits for the wanted sector is cached."""
 
     def faults(self) -> Iterator[Fault]:
         """Sizes that do not fit together."""
@@ -322,7 +323,7 @@ class HddSpec(DriveSpec):
     """Bytes that it offers; all that its geometry holds if absent."""
     speed: Speed = Field(ge=100, le=100_000)
     initial_turn: Share | None = None
-    """Part of a turn that has passed the head when the run begins; random if absent."""
+    """Part of a revolution that has passed the head when the run begins; random if absent."""
     geometry: Geometry
     seek: Seek
     buffer: Buffer
@@ -349,7 +350,7 @@ class HddSpec(DriveSpec):
                 allowed = "nothing: on a SCSI bus one command at a time, nothing is chosen"
                 yield Fault("seek.spread", f"{self.seek.spread} ns", allowed)
         elif self.buffer.own_write_segment:
-            allowed = "false: behind a link writes are kept in [write_cache]"
+            allowed = "false: behind a link writes are cached in [write_cache]"
             yield Fault("buffer.own_write_segment", True, allowed)
         if self.initial_turn == 1:
             yield Fault("initial_turn", self.initial_turn, "0 to below 1")
@@ -379,7 +380,7 @@ class HddSpec(DriveSpec):
         return self.write_cache.enabled if wanted is None else wanted
 
     def volatile(self, options: DriveOptions) -> bool:
-        """True if it tells a write to be complete while only memory has it that forgets."""
+        """True if it acknowledges a write while only memory has it that forgets."""
         if self.scsi_bus is None:
             return self._caches_writes(options)
         wanted = options.write_cache

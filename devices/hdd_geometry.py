@@ -65,7 +65,7 @@ class Geometry(Table):
     heads: int = Field(ge=1, le=255)
     """Data surfaces."""
     head_order: Literal["cylinder", "serpentine"] = "cylinder"
-    """Head 0 first in every cylinder, or ascending and descending in turn."""
+    """Head 0 first in every cylinder, or ascending and descending alternately."""
     sparing: Sparing = "zone"
     range_cylinders: int = Field(default=0, ge=0, lt=2**24)
     """Cylinders of a range, for `sparing = "range"`."""
@@ -129,7 +129,7 @@ class Geometry(Table):
 
         Args:
             capacity: Bytes that the drive is to offer.
-            period_ns: Time of a turn.
+            period_ns: Time of a revolution.
         """
         if self.zones:
             return self.zones
@@ -161,7 +161,7 @@ class Geometry(Table):
 
         Args:
             capacity: Bytes that the drive is to offer.
-            speed: Turns a minute.
+            speed: Revolutions a minute.
         """
         return {
             "heads": self.heads,

@@ -21,7 +21,7 @@ class Port(Table):
     write: Duration = 0
     """Each write."""
     latency: Duration = 0
-    """What the adapter takes to pass a command on, without the port being held."""
+    """What the adapter takes to pass a command on, without the port being occupied."""
 
 
 class BlockLayer(Table):
@@ -29,7 +29,7 @@ class BlockLayer(Table):
 
     scheduler: Literal["none", "deadline", "fair"] = "none"
     """Order of what waits while the drive is full. `none`: as it came; `deadline`: by position,
-    reads first; `fair`: by thread in turns, as Linux's cfq."""
+    reads first; `fair`: by thread in time slices, as Linux's cfq."""
     requests: int = Field(default=0, ge=0, le=1 << 20)
     """Requests that the scheduler sees, waiting and at the drive; 0 for no limit."""
 
@@ -46,7 +46,7 @@ class PageCache(Table):
     dirty_background: Share = Field(default=0.1, gt=0)
     """Share of it that may be dirty before writing back begins."""
     dirty: Share = Field(default=0.2, gt=0)
-    """Share of it that may be dirty or on its way before writers sleep."""
+    """Share of it that may be dirty or being written before writers sleep."""
     expire: Duration = Field(default=30_000_000_000, gt=0)
     """Age at which what is dirty is written back in any case."""
     read_ahead: Size = 128 * 1024
@@ -119,11 +119,11 @@ class HostSpec(DeviceSpec):
     fill: Duration = 0
     """CPU time to issue a write besides: its data are made or copied."""
     scheduler_latency: Duration = 0
-    """Time in which every load thread that waits for a hardware thread is to have its turn; 0 where
+    """Time in which every load thread that waits for a hardware thread is to run once; 0 where
     each I/O takes the first that is free."""
     interrupt: Duration = 0
     """CPU time of each completion's interrupt on the first hardware thread, where load threads
-    take turns at them; where some are free, threads keep away from that one."""
+    share them; where some are free, threads keep away from that one."""
     spread: Share = 0.0
     """Share of each piece of CPU time that varies exponentially: caches, other interrupts."""
     page: Duration = 0

@@ -1,6 +1,6 @@
 """Where each number of a device came from.
 
-In a device file a number states its source in one of two ways: in place,
+In a device file a number states its source in one of two places: in place,
 
     settle = { value = "1.1 ms", source = "assumed", note = "as the 2.5-inch sibling" }
 
@@ -11,7 +11,7 @@ or in a table `[sources]`, which names a key or a whole table of keys (the longe
     all = "data-sheet"
     "seek.settle" = { source = "assumed", note = "as the 2.5-inch sibling" }
 
-See docs/files/device.md.
+See docs/reference/device/index.md.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def unstated(values: Mapping[str, Any], stated: Mapping[str, Source]) -> list[st
 
 
 def needed(values: Mapping[str, Any], stated: Mapping[str, Source]) -> set[str | None]:
-    """The keys in `stated` that tell the source of a number in `values`; None for no source."""
+    """The keys in `stated` that name the source of a number in `values`; None for no source."""
     return {_key_of(key, stated) for key, _ in _numbers(values, ())}
 
 
@@ -102,9 +102,9 @@ def check_sources(
     """
     found: dict[str, Source] = {}
     numbers = dict(_numbers(values, ()))
-    told = {fault.key for fault in faults.found}
+    reported = {fault.key for fault in faults.found}
     for key, value in numbers.items():
-        if key in told:
+        if key in reported:
             continue
         match = _key_of(key, stated)
         if match is None:

@@ -29,6 +29,9 @@ class Table(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Keys that have another name now: refused, with it."""
+
     def faults(self) -> Iterator[Fault]:
         """Faults that only several fields together show; keys relative to this table."""
         yield from ()
@@ -38,7 +41,7 @@ TableT = TypeVar("TableT", bound=Table)
 
 
 @dataclass(frozen=True)
-class PastLoad:
+class PreconditioningLoad:
     """Writes that a drive has seen before the run."""
 
     access: Literal["sequential", "random"]
@@ -56,7 +59,7 @@ class PastLoad:
     """True if the drive then had some minutes for collection in the background."""
 
     def to_plan(self) -> dict[str, Any]:
-        """`PastLoad` of the native models."""
+        """`PreconditioningLoad` of the native models."""
         return dict(vars(self))
 
 
@@ -76,7 +79,7 @@ class DriveOptions:
     """A cooling condition of the drive's file."""
     compressible: float | None = None
     """Share by which the data that it is given can be compressed, 0 to 1."""
-    history: tuple[PastLoad, ...] | None = None
+    history: tuple[PreconditioningLoad, ...] | None = None
     """Loads before the run, in their order; none for a drive as it left the factory."""
 
     snapshot: str | None = None
@@ -140,7 +143,7 @@ class DriveSpec(DeviceSpec):
         return False
 
     def volatile(self, options: DriveOptions) -> bool:
-        """True if it tells a write to be complete while only memory has it that forgets."""
+        """True if it acknowledges a write while only memory has it that forgets."""
         return False
 
     def to_plan(self, options: DriveOptions) -> dict[str, Any]:
@@ -174,7 +177,7 @@ def check(model: type[TableT], values: Mapping[str, Any], faults: Faults) -> Tab
     """`values` as a `model`, with everything that is wrong with it in `faults`.
 
     Keys at fault are left out, as far as the rest can stand without them, so that further checks
-    can be made and told in the same go.
+    can be made and named together.
 
     Returns:
         None if too little of it can be read.

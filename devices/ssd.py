@@ -1,6 +1,6 @@
-"""Solid-state drives: NAND, translation, garbage collection, buffer, firmware, heat, endurance.
+"""Solid-state drives: NAND, translation, collection, buffer, firmware, temperature, endurance.
 
-The models behind the keys are described in docs/models/ssd.md.
+The models behind the keys are described in docs/explanation/ssd.md.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pydantic import Field
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
-from raidlab.devices.ssd_heat import Heat
 from raidlab.devices.ssd_nand import WORKING_BLOCKS, Nand
+from raidlab.devices.ssd_thermal import Thermal
 from raidlab.devices.units import Duration, Frequency, Rate, Share, Size
 
 _LEVELLING_NEEDS = 6
@@ -102,9 +102,11 @@ class Firmware(Table):
     """Core time of a command whose piece of the map (1024 mapping units) is not looked up yet: it
     goes on with no stream, and the last of its kind ended in another piece: a look-up
     from the root of a tree."""
-    turn: Duration | None = None
+    turnaround: Duration | None = None
     """What a change from writing to reading takes on a drive that serves reads and writes in
-    turns; left out for one that serves them side by side."""
+    alternate batches; left out for one that serves them side by side."""
+
+    renamed: ClassVar[Mapping[str, str]] = {"turn": "turnaround"}
 
     def faults(self) -> Iterator[Fault]:
         """Work behind the NAND on several cores, batches of moves that cost nothing."""
@@ -135,7 +137,7 @@ class Firmware(Table):
             "finish_unit_ns": round(self.finish_unit * scale),
             "lookup_unit_ns": round(self.lookup_unit * scale),
             "descent_ns": round(self.descent * scale),
-            "turn_ns": self.turn,
+            "turn_ns": self.turnaround,
         }
 
 
@@ -175,6 +177,7 @@ class Compression(Table):
 class SsdSpec(DriveSpec):
     """`kind = "ssd"`."""
 
+    renamed: ClassVar[Mapping[str, str]] = {"heat": "thermal"}
     options: ClassVar[frozenset[str]] = frozenset(
         {"write_cache", "format", "cooling", "compressible", "history", "snapshot", "clock"}
     )
@@ -197,7 +200,7 @@ class SsdSpec(DriveSpec):
     prefetch: Prefetch | None = None
     map_cache: MapCache | None = None
     compression: Compression | None = None
-    heat: Heat | None = None
+    thermal: Thermal | None = None
 
     def faults(self) -> Iterator[Fault]:
         """A unit that does not fit the pages, more usable than raw capacity."""
@@ -219,11 +222,11 @@ class SsdSpec(DriveSpec):
             yield Fault("collection.wear_gap", gap, allowed)
 
     def _capacity_faults(self) -> Iterator[Fault]:
-        room = self._room()
+        space = self._space()
         for name, size in {"": self.capacity, **self.formats}.items():
-            if size > room:
+            if size > space:
                 key = f"formats.{name}" if name else "capacity"
-                yield Fault(key, f"{size} B", self._allowed(room))
+                yield Fault(key, f"{size} B", self._allowed(space))
 
     def _map_cache_faults(self) -> Iterator[Fault]:
         cache = self.map_cache
@@ -240,16 +243,18 @@ class SsdSpec(DriveSpec):
         if cache.size >= whole:
             allowed = f"less than the {whole} B of the whole map; else leave [map_cache] out"
             yield Fault("map_cache.size", f"{cache.size} B", allowed)
-        if self.firmware.turn is not None:
-            allowed = "left out beside firmware.turn: such a drive's map is in the host's memory"
+        if self.firmware.turnaround is not None:
+            allowed = (
+                "left out beside firmware.turnaround: such a drive's map is in the host's memory"
+            )
             yield Fault("map_cache", None, allowed)
 
     @property
-    def _kept_free(self) -> int:
+    def _reserved_blocks(self) -> int:
         """Blocks of each die that never hold data."""
         return WORKING_BLOCKS + self.collection.start_free_blocks
 
-    def _room(self) -> int:
+    def _space(self) -> int:
         """Bytes that can be addressed at most: free blocks of each die taken off."""
         nand = self.nand
         dies = nand.channels * nand.dies_per_channel
@@ -259,14 +264,16 @@ class SsdSpec(DriveSpec):
         if self.compression is not None:
             units = (page_set + self.mapping_unit // 2) // self.mapping_unit
         blocks = max(0, nand.data_bytes // (dies * nand.pages_per_block * page_set))
-        spare = max(0, blocks - self._kept_free)
+        spare = max(0, blocks - self._reserved_blocks)
         return dies * spare * nand.pages_per_block * units * self.mapping_unit
 
-    def _allowed(self, room: int) -> str:
-        kept = f"{self._kept_free} blocks of each die are kept free for garbage collection"
-        if room == 0:
-            return f"a drive with more blocks: no block is left for data, since {kept}"
-        return f"at most {room} B: the NAND has {self.nand.raw_bytes} B, and {kept}"
+    def _allowed(self, space: int) -> str:
+        reserved = (
+            f"{self._reserved_blocks} blocks of each die are kept free for garbage collection"
+        )
+        if space == 0:
+            return f"a drive with more blocks: no block is left for data, since {reserved}"
+        return f"at most {space} B: the NAND has {self.nand.raw_bytes} B, and {reserved}"
 
     def _rated_host_bytes(self) -> int:
         """Bytes that the data sheet lets a host write; 0 if it says nothing."""
@@ -284,7 +291,7 @@ class SsdSpec(DriveSpec):
             yield Fault(
                 "format", options.format, _one_of("a format", self.formats), tuple(self.formats)
             )
-        coolings = {} if self.heat is None else self.heat.cooling
+        coolings = {} if self.thermal is None else self.thermal.cooling
         if options.cooling is not None and options.cooling not in coolings:
             yield Fault(
                 "cooling", options.cooling, _one_of("a condition", coolings), tuple(coolings)
@@ -295,7 +302,7 @@ class SsdSpec(DriveSpec):
         return self.capacity if options.format is None else self.formats[options.format]
 
     def volatile(self, options: DriveOptions) -> bool:
-        """True if it tells a write to be complete while only memory has it that forgets."""
+        """True if it acknowledges a write while only memory has it that forgets."""
         return not self.buffer.protected and options.write_cache is not False
 
     def to_plan(self, options: DriveOptions) -> dict[str, Any]:
@@ -356,8 +363,8 @@ class SsdSpec(DriveSpec):
                 "shortest_match": self.compression.shortest_match,
                 "bytes_per_s": self.compression.rate or 0,
             }
-        if self.heat is not None:
-            plan["heat"] = self._heat(self.heat, options)
+        if self.thermal is not None:
+            plan["heat"] = self._thermal(self.thermal, options)
         if options.compressible is not None:
             plan["compressible"] = options.compressible
         if options.history:
@@ -366,10 +373,10 @@ class SsdSpec(DriveSpec):
             plan["snapshot"] = options.snapshot
         return plan
 
-    def _heat(self, heat: Heat, options: DriveOptions) -> dict[str, Any]:
-        name = options.cooling or next(iter(heat.cooling))
-        cooling = heat.cooling[name]
-        capacity, interval = heat.capacity, heat.interval
+    def _thermal(self, thermal: Thermal, options: DriveOptions) -> dict[str, Any]:
+        name = options.cooling or next(iter(thermal.cooling))
+        cooling = thermal.cooling[name]
+        capacity, interval = thermal.capacity, thermal.interval
         if options.history:
             # A drive in use is warm, but its time constant is minutes: with less heat capacity
             # it comes to the same balance within the run's warm-up. It heats faster, too, and
@@ -380,13 +387,13 @@ class SsdSpec(DriveSpec):
             "ambient_c": cooling.ambient,
             "resistance_k_per_w": cooling.resistance,
             "capacity_j_per_k": capacity,
-            "idle_w": heat.idle,
-            "read_nj": heat.read * 1e9,
-            "program_nj": heat.program * 1e9,
-            "erase_nj": heat.erase * 1e9,
-            "byte_nj": heat.byte,
-            "steps": [{"above_c": step.above, "speed": step.speed} for step in heat.step],
-            "hysteresis_k": heat.hysteresis,
+            "idle_w": thermal.idle,
+            "read_nj": thermal.read * 1e9,
+            "program_nj": thermal.program * 1e9,
+            "erase_nj": thermal.erase * 1e9,
+            "byte_nj": thermal.byte,
+            "steps": [{"above_c": step.above, "speed": step.speed} for step in thermal.step],
+            "hysteresis_k": thermal.hysteresis,
             "interval_ns": interval,
         }
 

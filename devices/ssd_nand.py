@@ -42,7 +42,7 @@ class Nand(Table):
     bad_blocks: Share = 0.0
     """Share of blocks that are bad from the factory."""
     reserved_blocks: int = Field(default=0, ge=0)
-    """Blocks of each plane kept for the drive's own data and to replace worn ones."""
+    """Blocks of each plane reserved for the drive's own data and to replace worn ones."""
     read: PageTimes
     """Array read, by page type."""
     program: PageTimes

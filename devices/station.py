@@ -32,7 +32,7 @@ class StationSpec(DriveSpec):
         return self.capacity
 
     def volatile(self, options: DriveOptions) -> bool:
-        """True if it tells a write to be complete while only memory has it that forgets."""
+        """True if it acknowledges a write while only memory has it that forgets."""
         return self.settle > 0
 
     def to_plan(self, options: DriveOptions) -> dict[str, Any]:

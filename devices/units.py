@@ -1,4 +1,4 @@
-"""Quantities as people write them: a number and its unit, kept in whole base units.
+"""Quantities as people write them: a number and its unit, stored in whole base units.
 
 `"2.9 ms"` becomes 2 900 000 nanoseconds, `"64 KiB"` 65 536 bytes, `"6 Gb/s"` 6 000 000 000
 bits a second. Decimal prefixes (k, M, G, T, P) are powers of 1000, binary ones (Ki, Mi, Gi, Ti,

@@ -67,4 +67,4 @@ class Simulation:
         """What has happened so far: a JSON list of `t_s`, `what`."""
 
     def served(self, io: int) -> None:
-        """Tell that a device of the caller's own has served a command, now."""
+        """Report that a device of the caller's own has served a command, now."""

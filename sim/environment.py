@@ -63,7 +63,7 @@ class NativeEngine(Protocol):
 
 
 class Attachment(NamedTuple):
-    """An attached engine and what its owner wants to know and tell."""
+    """An attached engine and what its owner wants to know and report."""
 
     engine: NativeEngine
     on_back: Callable[[Back], None]
@@ -94,7 +94,7 @@ class Environment(simpy.Environment):
         """Let this environment's clock drive `engine`.
 
         `on_back` is called with whatever the engine hands back, with the clock at that time.
-        `awaited` tells whether a process still waits for the engine: background load alone
+        `awaited` says whether a process still waits for the engine: background load alone
         does not keep a simulation going, as an idle process does not keep SimPy's.
         """
         self._attached.append(Attachment(engine, on_back, awaited))

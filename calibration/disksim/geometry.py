@@ -47,7 +47,7 @@ def _zone(zone: Entries, number: int, geometry: dict[str, Any], notes: list[str]
         ("track_skew", "Skew for track switch"),
         ("cylinder_skew", "Skew for cylinder switch"),
     ):
-        # A turn more or less is the same angle.
+        # A revolution more or less is the same angle.
         values[key] = zone.whole(theirs, 0) % per_track
     values["empty"] = zone.whole("Empty space at zone front", 0)
     spares = zone.whole("Number of spares", 0)
@@ -86,16 +86,16 @@ def _fitting(
             return 0, spares_in_all
 
     used: dict[int, int] = {}
-    kept = []
+    remaining = []
     for slip in slips:
         lot, spares = left(slip)
         if used.get(lot, 0) < spares:
             used[lot] = used.get(lot, 0) + 1
-            kept.append(slip)
-    if len(kept) < len(slips):
-        lost = len(slips) - len(kept)
+            remaining.append(slip)
+    if len(remaining) < len(slips):
+        lost = len(slips) - len(remaining)
         notes.append(f"zone {number}: {lost} slips beyond what its spares make up for, left out")
-    return kept
+    return remaining
 
 
 def _defects(zone: Entries) -> list[list[int]]:

@@ -59,8 +59,8 @@ SYNCHRONOUS = frozenset(
 """Engines of fio that have one I/O under way whatever `iodepth` says; psync is the default."""
 
 UNSIMULATED: Mapping[str, str] = {
-    "verify": "left out: no data are kept, so none can be verified",
-    "do_verify": "left out: no data are kept, so none can be verified",
+    "verify": "left out: no data are stored, so none can be verified",
+    "do_verify": "left out: no data are stored, so none can be verified",
     "zonemode": "left out: no zoned device is simulated",
 }
 
@@ -218,10 +218,10 @@ def simulate(
     for section in sections:
         whole = Section(section.name, [*inherited.options, *section.options])
         _refuse(section, file, faults)
-        kept = [(key, value) for key, value in section.options if key not in REPLACED]
+        remaining = [(key, value) for key, value in section.options if key not in REPLACED]
         if section.name == "global":
             inherited = whole
-            changed.append(Section("global", kept))
+            changed.append(Section("global", remaining))
             continue
         if size_bytes is not None:
             _refuse_beyond(whole, size_bytes, file, faults)
@@ -229,9 +229,9 @@ def simulate(
             buffered.append(f"[{section.name}]")
         engine = whole.get("ioengine") or "psync"
         if engine in SYNCHRONOUS and (whole.get("iodepth") or "1") != "1":
-            kept.append(("iodepth", "1"))
+            remaining.append(("iodepth", "1"))
             notes.append(f"[{section.name}]: {engine} has one I/O under way: iodepth is 1")
-        changed.append(Section(section.name, [*kept, *FORCED]))
+        changed.append(Section(section.name, [*remaining, *FORCED]))
     if not any(section.name != "global" for section in changed):
         allowed = "at least one: a job file, or --name=NAME and options of fio"
         faults.append(Fault("job", None, allowed, (), file))
@@ -278,9 +278,9 @@ def _sizes(text: str) -> list[int]:
 
 
 def groups(sections: Iterable[Section]) -> list[int]:
-    """How many jobs start at once, group after group; empty if it cannot be told.
+    """How many jobs start at once, group after group; empty if it is unknown.
 
-    Jobs wait for those before a `stonewall`. With them all there, jobs take the same turns in
+    Jobs wait for those before a `stonewall`. With them all there, jobs run in the same order in
     every run.
     """
     inherited: list[tuple[str, str | None]] = []

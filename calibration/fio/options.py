@@ -18,7 +18,7 @@ _RW = frozenset({"read", "write", "randread", "randwrite", *_MIXED})
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?b?)", re.IGNORECASE)
 
 
-_HELD_BACK = ("rate", "rate_iops", "thinktime")
+_RATE_LIMITS = ("rate", "rate_iops", "thinktime")
 """Options with which a job does not keep its depth outstanding."""
 
 
@@ -68,7 +68,7 @@ def load_of(options: Mapping[str, str]) -> JobLoad:
         raise OptionError(f"rw = {rw}: only reads, writes and mixtures of them are understood")
     if "bssplit" in known or "bsrange" in known:
         raise OptionError("a mixture of block sizes (bssplit, bsrange) is no single load")
-    for key in _HELD_BACK:
+    for key in _RATE_LIMITS:
         if known.get(key, "0").strip("0,"):
             raise OptionError(
                 f"{key} = {known[key]} holds the load back: no full iodepth in flight"

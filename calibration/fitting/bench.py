@@ -33,17 +33,17 @@ class Effort:
     slow_iops: float = 2000.0
     rounds: float = 12.0
     """I/Os recorded at least for each place in the queue."""
-    turns_s: float = 0.0
-    """Seconds recorded at least where jobs take turns at the drive or at a core, and a sixteenth
+    slices_s: float = 0.0
+    """Seconds recorded at least where jobs share time at the drive or at a core, and a sixteenth
     more for each job; no more than `most` I/Os."""
     most: int = 250_000
     seed: int = 1
 
-    def ios_for(self, point: Point, turns: bool = False) -> int:
-        """I/Os to record for a point; `turns` if its jobs take turns."""
+    def ios_for(self, point: Point, shared: bool = False) -> int:
+        """I/Os to record for a point; `shared` if its jobs share time."""
         base = self.ios_of_slow if point.iops < self.slow_iops else self.ios
-        if turns:
-            long = self.turns_s * (1 + point.numjobs / 16) * point.iops
+        if shared:
+            long = self.slices_s * (1 + point.numjobs / 16) * point.iops
             base = int(max(base, min(long, self.most)))
         return int(max(base, self.rounds * point.outstanding))
 
@@ -81,7 +81,7 @@ class Bench:
         drive: Its queue and link.
         host: The host.
         capacity: Bytes that the drive offers, or that a scenario's load has.
-        mapped: Share of a solid-state drive that held data before the measurement; the rest
+        mapped: Share of a solid-state drive that contained data before the measurement; the rest
             reads without touching NAND.
     """
 
@@ -121,7 +121,7 @@ class Bench:
         if area < point.bs * point.numjobs:
             allowed = f"at least {point.numjobs} blocks; the drive offers {self.capacity} B"
             raise SpecError([Fault("area_bytes", point.area_bytes, allowed, (), point.file)])
-        ios = effort.ios_for(point, self.takes_turns(point))
+        ios = effort.ios_for(point, self.shares_time(point))
         device, share = _prepared(self.device, point, self.mapped, ios)
         area = max(point.bs * point.numjobs, int(area * share) // point.bs * point.bs)
         topology = connect(self.host, None, [Attached(self.drive, "drive", "device")], Faults())
@@ -157,7 +157,7 @@ class Bench:
             "workloads": [workload_of(point, area)],
         }
 
-    def takes_turns(self, point: Point) -> bool:
+    def shares_time(self, point: Point) -> bool:
         """True if the point's jobs wait for each other for far longer than an I/O takes."""
         few = bool(self.host.scheduler_latency) and point.numjobs > self.host.threads
         return point.numjobs > 1 and (few or self.host.block_layer.scheduler == "fair")
@@ -234,11 +234,11 @@ def _prepared(
     capacity = int(prepared["capacity_bytes"])
     unit = int(prepared["unit_bytes"])
     filled = 0 if point.state == "fresh" else int(capacity * min(1.0, mapped)) // unit * unit
-    past = [_past("sequential", filled, _FILLING_BLOCK, filled)] if filled else []
+    history = [_load("sequential", filled, _FILLING_BLOCK, filled)] if filled else []
     if steady:
         area = min(point.area_bytes or capacity, capacity)
-        past.append(_past("random", area, point.bs, 0))
-    return prepared | {"history": past}, share
+        history.append(_load("random", area, point.bs, 0))
+    return prepared | {"history": history}, share
 
 
 def _slice(device: dict[str, Any], written: int) -> tuple[dict[str, Any], float]:
@@ -270,7 +270,7 @@ def _slice(device: dict[str, Any], written: int) -> tuple[dict[str, Any], float]
     return cut, cut["capacity_bytes"] / device["capacity_bytes"]
 
 
-def _past(access: str, area: int, block: int, written: int) -> dict[str, Any]:
+def _load(access: str, area: int, block: int, written: int) -> dict[str, Any]:
     return {
         "access": access,
         "start_bytes": 0,

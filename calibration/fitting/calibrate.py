@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,23 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.fitting.bench import Bench, Effort
-from raidlab.calibration.fitting.checkpoint import Kept
+from raidlab.calibration.fitting.checkpoint import Checkpoint
 from raidlab.calibration.fitting.compare import Compared, compare, summary
 from raidlab.calibration.fitting.fit import Fit
 from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.fitting.loss import groups_of
 from raidlab.calibration.fitting.parameters import Kind
-from raidlab.calibration.fitting.stages import AFTER, FINE, Decision, Settings, Task, joint, settle
+from raidlab.calibration.fitting.stages import (
+    AFTER,
+    FINE,
+    Decision,
+    Settings,
+    Settled,
+    Task,
+    joint,
+    settle,
+)
 from raidlab.calibration.fitting.system import System
 from raidlab.calibration.fitting.train_split import missing, split
 from raidlab.calibration.fitting.uncertainty import Estimate
@@ -39,11 +48,11 @@ from raidlab.devices.schema import check
 from raidlab.devices.spec_writer import device_toml
 from raidlab.devices.trees import get, put
 from raidlab.devices.units import is_quantity
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress
 
 Array = npt.NDArray[np.float64]
-_FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, turns_s=1.5)
+_FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, slices_s=1.5)
 _GLANCE = Effort(ios=200, ios_of_slow=100, rounds=1.0)
 _SYSTEMS_APART = 100.0
 """Ratio of rates before a fit beyond which a system cannot be the measured one."""
@@ -54,7 +63,7 @@ _UNSEEN_PCT = 20.0
 _OWN = {
     "kind": "left out: --kind says it",
     "name": "left out: --name says it",
-    "title": "left out: the title tells what the device was fitted to",
+    "title": "left out: the title says what the device was fitted to",
 }
 """Keys of a device file that `--set` does not set."""
 _OTHERWISE = ", or another host, or several drives (an array of unknown drives: --system)?"
@@ -103,7 +112,7 @@ class Calibration:
             "host": self.host["name"],
             "system": self.settings.system,
             "parameters": [_estimate(estimate) for estimate in self.fit.estimates],
-            "ways": [
+            "modes": [
                 {
                     "values": dict(decision.option.values),
                     "as_well": [dict(rival.values) for rival in decision.rivals],
@@ -207,7 +216,7 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
 def calibrate(
     measurement: Measurement,
     settings: Settings,
-    store: Store | None = None,
+    store: RunCache | None = None,
     progress: Progress = lambda done, steps: None,
 ) -> Calibration:
     """Fits a device to a measurement.
@@ -216,34 +225,27 @@ def calibrate(
         measurement: What was measured.
         settings: What the user says of it.
         store: Keeps what is computed until the fit is done, so that it can go on if it is stopped.
-        progress: Is told how many steps are done, and of how many: searches of parts, all together
-            with their errors, the comparison.
+        progress: Called with how many steps are done, and of how many: searches of parts, all
+            together with their errors, the comparison.
 
     Raises:
         SpecError: Names that do not exist, points that say nothing of the kind.
     """
     kind = kind_of(settings.kind)
-    kept_points, doubts = possible(measurement)
+    usable, doubts = possible(measurement)
     if not kind.over_time:
-        kept_points = [point.model_copy(update={"timeline": ()}) for point in kept_points]
-    measurement = measurement.model_copy(update={"points": tuple(kept_points)})
+        usable = [point.model_copy(update={"timeline": ()}) for point in usable]
+    measurement = measurement.model_copy(update={"points": tuple(usable)})
     chosen, others = split(measurement.points, settings.train)
     points = [measurement.points[index] for index in chosen]
     warnings = doubts + missing(measurement.points, settings.train) + too_little(points)
-    if kind.over_time and not any(point.timeline for point in points):
-        warnings.append(
-            f"no point says how its rate went over time, which tells most of a {settings.kind}:"
-            " measure from its beginning on with fio's write_iops_log"
-        )
-    if kind.side and not any(getattr(point, kind.side) for point in points):
-        allowed = f"{kind.side}s among the points: a {settings.kind} shows in nothing else"
-        raise SpecError([Fault("rw", points[0].rw, allowed, (), points[0].file)])
+    warnings += _unsaid(kind, points)
     system = system_of(kind, settings)
     tree, sources = base_of(kind, settings, measurement.name, system)
     host = host_of(kind, settings, system)
     started = time.monotonic()
-    kept = None if store is None else Kept(store)
-    task = Task(kind, host, tuple(points), settings, kept, system)
+    checkpoint = None if store is None else Checkpoint(store)
+    task = Task(kind, host, tuple(points), settings, checkpoint, system)
     if system is not None:
         _of_its_size(task, tree)
     settled = settle(task, tree, started + 0.5 * settings.budget_s, progress)
@@ -254,36 +256,16 @@ def calibrate(
         wall_s=time.monotonic() - started,
         estimates=tuple(_as_decided(each, settled.decisions) for each in found.estimates),
     )
-    if kept is not None:
-        kept.forget()
+    if checkpoint is not None:
+        checkpoint.forget()
     progress(settled.searches + 1, settled.searches + AFTER)
     model = settled.model
-    warnings += [decision.said() for decision in settled.decisions]
-    if settled.is_cut or found.is_cut:
-        warnings.append(
-            f"the time budget of {settings.budget_s:g} s ended the search early: another run, or"
-            " machine, may find other values (--budget)"
-        )
     bench = model.bench(found.place)
     ordered = [*chosen, *others]
     parts = ["train"] * len(chosen) + ["test"] * len(others)
     every = [measurement.points[index] for index in ordered]
     rows = compare(bench, every, _FINAL, parts=parts, workers=settings.workers)
-    off, unseen = (
-        summary([row for row in rows if row.part == part])["median_abs_error_pct"]
-        for part in ("train", "test")
-    )
-    if off > _FAR_PCT:
-        warnings.append(
-            f"the best fit is still {off:.0f} % off in the median:"
-            f" another kind of device than {kind.name}{_OTHERWISE}"
-        )
-    warnings += _unusual(kind, found)
-    if unseen is not None and unseen > _UNSEEN_PCT:
-        warnings.append(
-            f"the points that the fit has not seen are {unseen:.0f} % off in the median:"
-            f" the device has what no {kind.name} has{_OTHERWISE}"
-        )
+    warnings += [*_ended(settled, found, settings), *_far(kind, rows), *_unusual(kind, found)]
     groups = groups_of(points)
     left = _leave_out(model, found, points, groups, settings) if settings.leave_out else ()
     fitted, fitted_host, _ = model.files(found.place)
@@ -303,6 +285,50 @@ def calibrate(
     )
 
 
+def _unsaid(kind: Kind, points: Sequence[Point]) -> Iterator[str]:
+    """A warning of points without rates over time where a kind needs them.
+
+    Raises:
+        SpecError: No point shows the kind at all.
+    """
+    if kind.over_time and not any(point.timeline for point in points):
+        yield (
+            f"no point says how its rate went over time, which says most of a {kind.name}:"
+            " measure from its beginning on with fio's write_iops_log"
+        )
+    if kind.side and not any(getattr(point, kind.side) for point in points):
+        allowed = f"{kind.side}s among the points: a {kind.name} shows in nothing else"
+        raise SpecError([Fault("rw", points[0].rw, allowed, (), points[0].file)])
+
+
+def _ended(settled: Settled, found: Fit, settings: Settings) -> Iterator[str]:
+    """What was decided on the way, and that the time ran out."""
+    yield from (decision.said() for decision in settled.decisions)
+    if settled.is_cut or found.is_cut:
+        yield (
+            f"the time budget of {settings.budget_s:g} s ended the search early: another run, or"
+            " machine, may find other values (--budget)"
+        )
+
+
+def _far(kind: Kind, rows: Sequence[Compared]) -> Iterator[str]:
+    """Warnings of a fit that is far from the points that it has seen, or from the others."""
+    off, unseen = (
+        summary([row for row in rows if row.part == part])["median_abs_error_pct"]
+        for part in ("train", "test")
+    )
+    if off > _FAR_PCT:
+        yield (
+            f"the best fit is still {off:.0f} % off in the median:"
+            f" another kind of device than {kind.name}{_OTHERWISE}"
+        )
+    if unseen is not None and unseen > _UNSEEN_PCT:
+        yield (
+            f"the points that the fit has not seen are {unseen:.0f} % off in the median:"
+            f" the device has what no {kind.name} has{_OTHERWISE}"
+        )
+
+
 def _of_its_size(task: Task, tree: Mapping[str, Any]) -> None:
     """A system whose rates are hundreds of times the measured ones is not what was measured."""
     model = task.model(tree, frozenset())
@@ -317,15 +343,15 @@ def _of_its_size(task: Task, tree: Mapping[str, Any]) -> None:
 
 
 def _as_decided(estimate: Estimate, decisions: Sequence[Decision]) -> Estimate:
-    """What hangs on a way of working that the points hardly tell is not told either."""
+    """What depends on an option that the points hardly determine is not determined either."""
     for decision in decisions:
         if estimate.parameter.key in decision.open:
-            return replace(estimate, identifiable=False, like=decision.way.name)
+            return replace(estimate, identifiable=False, like=decision.mode.name)
     return estimate
 
 
 def _unusual(kind: Kind, found: Fit) -> list[str]:
-    """Times that no usual device of the kind has, which slow ones have room for."""
+    """Times that no usual device of the kind has, which slow ones may take."""
     highest = {parameter.key: parameter.high for parameter in (*kind.declared, *kind.extra)}
     beyond = [
         f"{estimate.parameter.key} ({estimate.parameter.text(estimate.value)})"
@@ -425,8 +451,8 @@ def _check(kind: Kind, tree: Mapping[str, Any], settings: Settings) -> None:
 
 
 def _name(text: str) -> str:
-    kept = "".join(c if c.isalnum() or c in ".+-" else "-" for c in text.lower()).strip("-.+")
-    return f"{kept or 'device'}-fitted"
+    allowed = "".join(c if c.isalnum() or c in ".+-" else "-" for c in text.lower()).strip("-.+")
+    return f"{allowed or 'device'}-fitted"
 
 
 def _leave_out(
@@ -443,9 +469,9 @@ def _leave_out(
     weights = (1.0 + found.residuals**2) ** -0.25
     left = []
     for curve, members in curves.items():
-        kept = np.array([group not in members for group in groups])
-        jacobian = (found.jacobian * weights[:, None])[kept]
-        pull = (found.residuals * weights)[kept]
+        others = np.array([group not in members for group in groups])
+        jacobian = (found.jacobian * weights[:, None])[others]
+        pull = (found.residuals * weights)[others]
         step = np.linalg.solve(jacobian.T @ jacobian + np.eye(len(found.place)), jacobian.T @ pull)
         place = np.clip(found.place - np.clip(step, -0.2, 0.2), 0.0, 1.0)
         of = [points[index] for index in members]

@@ -1,4 +1,4 @@
-"""Evaluations of an unfinished fit, kept so that it goes on where it was stopped.
+"""Evaluations of an unfinished fit, stored so that it goes on where it was stopped.
 
 A search asks for the same places in the same order every time, so a fit that begins again finds
 what it had computed in the store and goes on from there. When a fit is done its evaluations are
@@ -16,21 +16,21 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.fitting.search import Evaluate
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 
 Array = npt.NDArray[np.float64]
 
 
-class Kept:
+class Checkpoint:
     """Residuals by what they are of, in a store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: RunCache) -> None:
         """Nothing has been asked for yet."""
         self._store = store
         self._keys: list[str] = []
 
     def of(self, what: Mapping[str, Any], evaluate: Evaluate) -> Evaluate:
-        """`evaluate` with every result looked up first; `what` tells one model from others."""
+        """`evaluate` with every result looked up first; `what` distinguishes models."""
         text = json.dumps(what, sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode()).hexdigest()
 

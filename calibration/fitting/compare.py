@@ -144,14 +144,14 @@ def _p90(numbers: Sequence[float]) -> float:
 def estimate_mapped(
     bench: Bench, points: Sequence[Point], effort: Effort
 ) -> tuple[float, Point] | None:
-    """The share of a solid-state drive that held data, from its reads with one outstanding.
+    """The share of a solid-state drive that contained data, from its reads with one outstanding.
 
     Measurements seldom say what the drive had been through. Reads of what was never written come
     back without NAND being touched, so the share shows in the distribution at depth 1, and
     only there is it looked at.
 
     Returns:
-        The share and the point that tells it; None if the drive is no SSD, the state is known,
+        The share and the point that shows it; None if the drive is no SSD, the state is known,
         or no such point was measured.
     """
     if bench.device["kind"] != "ssd":
@@ -200,7 +200,7 @@ def likely_cause(row: Compared) -> str:
     if max(ratio, 1.0 / max(ratio, 1e-9)) > _OTHER_KIND:
         return "another kind of device, or another state of it"
     if point.outstanding == 1:
-        return "latency at depth 1: firmware, medium, what held data, or waking of the thread"
+        return "latency at depth 1: firmware, medium, what contained data, or waking of the thread"
     cpu = _cpu_explains(row)
     if point.numjobs > 1 and point.iodepth == 1 and error > 0 and cpu:
         return "CPU time of many sleeping jobs: changes of context"

@@ -1,6 +1,6 @@
 """The fit of all parameters to all points, and how sure each of them is then.
 
-1. Stages, each with the parameters that one direction tells (host and links first where they
+1. Stages, each with the parameters that one direction determines (host and links first where they
    are free), look at the whole space (`search`).
 2. Jointly: least squares on all points, with the same random numbers in every simulation, so that
    a difference of two is due to the parameters. Then once more with runs that are long enough for
@@ -8,7 +8,7 @@
 3. The surroundings of what was found say how sure it is (`certainty`).
 
 Simulations run on threads; the engine releases the interpreter while it works. What is
-computed is kept until the fit is done, so that an interrupted one goes on (`calibrate`).
+computed is stored until the fit is done, so that an interrupted one goes on (`calibrate`).
 """
 
 from __future__ import annotations
@@ -51,52 +51,69 @@ class Fit:
     warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Residuals:
+    """How far places in the unit cube are from the measurement, and of what that is made."""
+
+    evaluate: Evaluate
+    """Gives the residuals of a place."""
+    groups: Sequence[int]
+    """For each residual of all points, the point that it belongs to."""
+    careful: Evaluate | None = None
+    """Gives them for the last steps and for the errors, where those of the search scatter."""
+    runs: Sequence[Evaluate] = ()
+    """As `careful`, each with other random numbers, where runs differ."""
+    few: Sequence[int] = ()
+    """Points on which bottlenecks are compared; all if none are given."""
+    feels: Callable[[Parameter, int], bool] = lambda parameter, point: True
+    """Whether a point depends on a parameter at all."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What a search does, for how long, and from where."""
+
+    stages: Sequence[Stage] = ()
+    """Searches of parts before the joint one."""
+    budget_s: float = 90.0
+    """Seconds after which the search ends with what it has."""
+    samples: int = 0
+    """Size of the first look of a stage; 10 times its parameters if 0."""
+    seed: int = 1
+    """Of the search's own random numbers."""
+    begin: Array | None = None
+    """Where to begin; the start if None."""
+    evaluated: int = 0
+    """Evaluations that were made before."""
+
+
 def fit(
     parameters: Sequence[Parameter],
     start: Array,
-    evaluate: Evaluate,
-    groups: Sequence[int],
-    stages: Sequence[Stage] = (),
-    *,
-    budget_s: float = 90.0,
-    samples: int = 0,
-    seed: int = 1,
-    begin: Array | None = None,
-    evaluated: int = 0,
-    careful: Evaluate | None = None,
-    few: Sequence[int] = (),
-    feels: Callable[[Parameter, int], bool] = lambda parameter, point: True,
-    runs: Sequence[Evaluate] = (),
+    residuals: Residuals,
+    schedule: Schedule,
 ) -> Fit:
     """Finds the parameters under which the residuals are least.
 
     Args:
-        parameters: What may be turned; their places between the bounds span the unit cube.
+        parameters: What may be changed; their places between the bounds span the unit cube.
         start: What is expected, in the unit cube: what no measurement speaks to stays there.
-        evaluate: Gives the residuals.
-        groups: For each residual of all points, the point that it belongs to.
-        stages: Searches of parts before the joint one.
-        budget_s: Seconds after which the search ends with what it has.
-        samples: Size of the first look of a stage; 10 times its parameters if 0.
-        seed: Of the search's own random numbers.
-        begin: Where to begin; the start if None.
-        evaluated: Evaluations that were made before.
-        careful: Gives the residuals for the last steps and for the errors, where those of the
-            search scatter too much.
-        few: Points on which bottlenecks are compared; all if none are given.
-        feels: Whether a point feels a parameter at all.
-        runs: As `careful`, each with other random numbers, where runs differ.
+        residuals: The distance from the measurement.
+        schedule: The searches, and how long they may take.
     """
     begun = time.monotonic()
+    groups, careful = residuals.groups, residuals.careful
     points = tuple(sorted(set(groups)))
-    until = begun + 0.75 * budget_s
-    search = Search(evaluate, start.copy(), points, until, parameters, groups, feels)
-    place = (start if begin is None else begin).copy()
+    until = begun + 0.75 * schedule.budget_s
+    search = Search(
+        residuals.evaluate, start.copy(), points, until, parameters, groups, residuals.feels
+    )
+    place = (start if schedule.begin is None else schedule.begin).copy()
     try:
-        for number, stage in enumerate(stages):
+        for number, stage in enumerate(schedule.stages):
             left = search.deadline - time.monotonic()
-            until = time.monotonic() + left / (len(stages) - number + 1)
-            place = look_everywhere(search, place, stage, samples, seed, until)
+            until = time.monotonic() + left / (len(schedule.stages) - number + 1)
+            place = look_everywhere(search, place, stage, schedule.samples, schedule.seed, until)
         search.full(place)
         if len(place):
             downhill(search.full, place, parameters, _STEPS, search.full)
@@ -109,8 +126,8 @@ def fit(
     if search.best is None:
         search.full(place)
     place = place if search.best is None else search.best[1]
-    search.evaluate = careful or evaluate
-    sure = certainty(search, place, groups, seed, few, runs)
+    search.evaluate = careful or residuals.evaluate
+    sure = certainty(search, place, groups, schedule.seed, residuals.few, residuals.runs)
     return Fit(
         sure.estimates,
         sure.place,
@@ -118,7 +135,7 @@ def fit(
         sure.correlations,
         sure.jacobian,
         sure.residuals,
-        search.evaluations + evaluated,
+        search.evaluations + schedule.evaluated,
         time.monotonic() - begun,
         search.is_cut,
         tuple(doubts(sure.estimates, len(sure.residuals))),

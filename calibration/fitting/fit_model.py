@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.fitting.bench import Bench
-from raidlab.calibration.fitting.kinds import CPU_SCALE, CPU_TIMES, TURN, start_of, turn_ns
+from raidlab.calibration.fitting.kinds import CPU_SCALE, CPU_TIMES, REVOLUTION, start_of, turn_ns
 from raidlab.calibration.fitting.parameters import Parameter
 from raidlab.devices.catalogue import KINDS
 from raidlab.devices.faults import Faults
@@ -20,7 +20,8 @@ from raidlab.devices.trees import get, put
 
 Array = npt.NDArray[np.float64]
 Stand = Callable[[DeviceSpec, HostSpec, float], Bench]
-"""What a device stands in: the bench of it, of a host and of the share of it that held data."""
+"""What a device stands in: the bench of it, of a host and of the share of it that contained
+data."""
 _SPEED = Parameter("speed", "rpm", 1.0, 1e6, "log", "")
 
 
@@ -66,7 +67,7 @@ class FitModel:
         return found | dict(self.fixed)
 
     def files(self, at: Array) -> tuple[dict[str, Any], dict[str, Any], float]:
-        """The trees of the device and of the host, and the share of the drive that held data."""
+        """The trees of the device and the host, and the share of the drive that contained data."""
         tree, host = copy.deepcopy(dict(self.tree)), copy.deepcopy(dict(self.host))
         numbers = self.numbers(at)
         mapped = numbers.get("state.mapped", 1.0)
@@ -78,7 +79,7 @@ class FitModel:
                 continue
             parameter = self.known[key]
             target, inner = (host, key[5:]) if key.startswith("host.") else (tree, key)
-            if parameter.of == TURN:
+            if parameter.of == REVOLUTION:
                 speed = numbers.get("speed", start_of(_SPEED, self.tree, self.host))
                 put(target, inner, f"{value * turn_ns(speed) / 1e6:.5g} ms")
                 continue

@@ -1,7 +1,7 @@
-"""What a fit may turn, kind by kind, and the file that it starts from.
+"""What a fit may change, kind by kind, and the file that it starts from.
 
 A parameter stands here if it is a property of the drive or of the host that measurements of rate
-and latency can tell; what only data sheets tell (geometry, dies, capacity) stays as the template
+and latency determine; what only data sheets state (geometry, dies, capacity) stays as the template
 or the device named with `--like` has it.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from raidlab.calibration.fitting.parameters import Kind, Option, Parameter, Way, number_of
+from raidlab.calibration.fitting.parameters import Kind, Mode, Option, Parameter, number_of
 from raidlab.calibration.fitting.system_kinds import SYSTEM_KINDS
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import get
@@ -22,8 +22,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 CPU_SCALE = "host.cpu"
 CPU_TIMES = ("submit", "complete", "wake", "fill", "interrupt", "raid_command")
 """What `host.cpu` scales."""
-TURN = "turn"
-"""What a disk's time may be a multiple of: the time of a turn."""
+REVOLUTION = "revolution"
+"""What a disk's time may be a multiple of: the time of a revolution."""
 
 
 def _time(key: str, unit: str, low: float, high: float, speaks: str, **more: Any) -> Parameter:
@@ -45,7 +45,7 @@ _HDD = (
     _time("seek.read.single", "ms", 0.1, 8.0, "random reads at depth", side="read"),
     Parameter("scheduler.ageing", "", 0.0, 1.0, "linear", "p99 of random reads at depth"),
     Parameter(
-        "seek.spread", "", 0.0, 1.0, "linear", "random reads over depth", side="read", of=TURN
+        "seek.spread", "", 0.0, 1.0, "linear", "random reads over depth", side="read", of=REVOLUTION
     ),
     Parameter(
         "overhead.read",
@@ -199,8 +199,8 @@ def _speed(rpm: int, single: str, average: str, full: str) -> Option:
     return Option({"speed": f"{rpm} rpm"}, {f"seek.read.{key}": text for key, text in seek.items()})
 
 
-_HDD_WAYS = (
-    Way(
+_HDD_MODES = (
+    Mode(
         "scheduler.policy",
         "read",
         (
@@ -209,7 +209,7 @@ _HDD_WAYS = (
             Option({"scheduler.policy": "first-come", "scheduler.ageing": 0.0}),
         ),
     ),
-    Way(
+    Mode(
         "speed",
         "read",
         (
@@ -218,10 +218,10 @@ _HDD_WAYS = (
             _speed(10_000, "0.4 ms", "4.5 ms", "9 ms"),
             _speed(15_000, "0.3 ms", "3.6 ms", "7.2 ms"),
         ),
-        # A longer settling looks like a longer turn.
+        # A longer settling looks like a longer revolution.
         decides=("seek.write_settle",),
     ),
-    Way(
+    Mode(
         "write_cache.enabled",
         "write",
         (
@@ -246,18 +246,18 @@ _SSD_EXTRA = (
 )
 
 
-def _dies(*shares: tuple[int, int]) -> tuple[Way, ...]:
+def _dies(*shares: tuple[int, int]) -> tuple[Mode, ...]:
     """Dies on each channel with blocks in each plane: as many bytes in all."""
     options = tuple(
         Option({"nand.dies_per_channel": dies, "nand.blocks_per_plane": blocks})
         for dies, blocks in shares
     )
-    return (Way("nand.dies_per_channel", "read", options, decides=("nand.program.0",)),)
+    return (Mode("nand.dies_per_channel", "read", options, decides=("nand.program.0",)),)
 
 
 KINDS: Mapping[str, Kind] = {
     "hdd": Kind(
-        "hdd", TEMPLATES / "hdd.toml", "ahci", _HDD, (*_HDD_EXTRA, *_HOST, *_PORT), _HDD_WAYS
+        "hdd", TEMPLATES / "hdd.toml", "ahci", _HDD, (*_HDD_EXTRA, *_HOST, *_PORT), _HDD_MODES
     ),
     "ssd": Kind(
         "ssd",
@@ -299,7 +299,7 @@ def that_apply(
     sides: frozenset[str],
     has: frozenset[str] = frozenset(),
 ) -> list[Parameter]:
-    """The parameters that this device has and that the measured directions can tell."""
+    """The parameters that this device has and that the measured directions determine."""
     found = []
     for parameter in parameters:
         outside = parameter.key.startswith(("host.", "state."))
@@ -340,7 +340,7 @@ def start_of(parameter: Parameter, tree: Mapping[str, Any], host: Mapping[str, A
         (host, parameter.key[5:]) if parameter.key.startswith("host.") else (tree, parameter.key)
     )
     value = number_of(get(tree, key))
-    if parameter.of == TURN:
+    if parameter.of == REVOLUTION:
         return value / turn_ns(number_of(get(tree, "speed")))
     if parameter.of:
         return value / number_of(get(tree, parameter.of))
@@ -348,5 +348,5 @@ def start_of(parameter: Parameter, tree: Mapping[str, Any], host: Mapping[str, A
 
 
 def turn_ns(rpm: float) -> float:
-    """The time of a turn."""
+    """The time of a revolution."""
     return 60e9 / rpm

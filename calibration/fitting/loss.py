@@ -72,7 +72,7 @@ class Residual:
 
 
 def total_percentile(point: Point, side: Side, percent: float) -> float | None:
-    """A percentile of the whole turn of an I/O, in microseconds, as the simulation counts it.
+    """A percentile of the whole round of an I/O, in microseconds, as the simulation counts it.
 
     fio gives percentiles from the end of the submission to the completion; the mean submission
     and what fio counts to no latency are added, which is exact where they are short or even.
@@ -89,7 +89,7 @@ def residuals(points: Sequence[Point], results: Sequence[Simulated]) -> list[Res
     for index, (point, result) in enumerate(zip(points, results, strict=True)):
         found.append(Residual(index, "rate", point.iops, result.iops, RATE_TOLERANCE))
         # The mean latency is what is outstanding over the rate (Little's law) and is compared with
-        # it: percentiles tell the shape alone, or a shape that no drive of the kind has would
+        # it: percentiles give the shape alone, or a shape that no drive of the kind has would
         # be traded for the rate.
         scale = result.iops / point.iops
         for name, side in point.sides():

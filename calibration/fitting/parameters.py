@@ -1,6 +1,6 @@
-"""Parameters that a fit may turn: their place in a device file, bounds, unit, scale.
+"""Parameters that a fit may change: their place in a device file, bounds, unit, scale.
 
-Which parameters a kind has is declared in `kinds`; here is what any of them is. Numbers are kept
+Which parameters a kind has is declared in `kinds`; here is what any of them is. Numbers are stored
 in the unit's own scale (microseconds, bytes a second); device files hold them as text with units.
 """
 
@@ -16,14 +16,15 @@ from typing import Any, Literal
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DIMENSIONS, DURATION
 
-TOLD = 0.3
-"""A value of which ratios matter is told if its standard error is at most this share of it."""
+DETERMINED_WITHIN = 0.3
+"""A value of which ratios matter is determined if its standard error is at most this share of
+it."""
 _UNITS = {name: factor for dimension in DIMENSIONS for name, factor in dimension.units.items()}
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """Something that a fit may turn.
+    """Something that a fit may change.
 
     Attributes:
         key: In the device file, dotted; `host.` before keys of the host, `state.` before what is
@@ -32,15 +33,15 @@ class Parameter:
         low: Least value that is looked at.
         high: Largest one.
         scale: `log` where ratios matter, `linear` where differences do.
-        speaks: Which measurements tell it.
-        side: The direction that tells it: `read`, `write` or `both`. A parameter of a direction
-            that was not measured is left as it is.
+        speaks: Which measurements determine it.
+        side: The direction that determines it: `read`, `write` or `both`. A parameter of
+            a direction that was not measured is left as it is.
         of: Another key, if the value is this many times the value there.
         along: Keys that keep their ratio to this one.
         whole: True for counts.
-        pull: How strongly it is held where the file has it, as a multiple of the usual: for what
-            the file knows well, and for what the measurement may leave open to one side, such as
-            the core time of a drive that is never the bottleneck.
+        pull: How strongly it is pulled to where the file has it, times the usual: for what the file
+            knows well, and for what the measurement may leave open to one side, such as the core
+            time of a drive that is never the bottleneck.
         limits: True for a time, a rate or a number of places that shows where it is the
             bottleneck and nowhere else.
         needs: How the system around a component must work for it to show (`system.System.has`), or
@@ -106,7 +107,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Option:
-    """One way of working."""
+    """One mode of operation."""
 
     values: Mapping[str, Any]
     """Of the device file, by dotted key: not turned."""
@@ -115,15 +116,16 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Way:
-    """What is no number but a way of working, or comes in steps: options that are tried in turn."""
+class Mode:
+    """A mode of operation, or what comes in steps: options that are tried one by one."""
 
     name: str
     side: Literal["read", "write"]
-    """The direction that tells it."""
+    """The direction that determines it."""
     options: tuple[Option, ...]
     decides: tuple[str, ...] = ()
-    """Parameters that are told only once it is: others would be found under another option."""
+    """Parameters that are determined only once it is: others would be found under another
+    option."""
 
 
 @dataclass(frozen=True)
@@ -137,9 +139,9 @@ class Kind:
     """Of the catalogue, if the user names none."""
     declared: tuple[Parameter, ...]
     extra: tuple[Parameter, ...] = ()
-    ways: tuple[Way, ...] = ()
+    modes: tuple[Mode, ...] = ()
     apart: bool = False
-    """True if reads do not feel at all what writes tell, nor writes what reads tell."""
+    """True if reads do not depend on what writes determine, nor writes on what reads determine."""
     needs: str = ""
     """How a system must work for it to show; empty for drives, which need no system."""
     side: Literal["", "read", "write"] = ""
@@ -191,8 +193,8 @@ def choose(
     if faults:
         raise SpecError(faults)
     free = [*declared, *(parameter for parameter in extra if parameter.key in choice.free)]
-    kept = [p for p in free if p.key not in choice.fix and p.key not in choice.tie]
-    return kept, dict(choice.fix)
+    remaining = [p for p in free if p.key not in choice.fix and p.key not in choice.tie]
+    return remaining, dict(choice.fix)
 
 
 def _unknown(choice: Choice, known: Mapping[str, Parameter], given: Collection[str]) -> list[Fault]:

@@ -1,7 +1,7 @@
 """Uncertainty carried on: devices drawn from what a fit leaves open, and rates with intervals.
 
 Near its best place the posterior of a fit is taken as normal, with the errors and correlations that
-the fit tells, cut off at the bounds.
+the fit gives, cut off at the bounds.
 """
 
 from __future__ import annotations

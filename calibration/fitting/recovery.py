@@ -3,7 +3,7 @@
     python -m raidlab.calibration.fitting.recovery --kinds hdd,ssd --count 20
 
 For each kind random devices are drawn, each measured as fio would under another seed than the fit
-uses, and calibrated from the kind's template. Counted is how often the truth lies in the 95 %
+uses, and calibrated from the kind's template. Counted is how often the true value lies in the 95 %
 interval of the parameters that the fit calls identifiable.
 """
 
@@ -39,7 +39,7 @@ from raidlab.devices.faults import SpecError
 from raidlab.devices.trees import get, put
 
 _MIDDLE = (0.15, 0.85)
-_TRUTH = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, seed=1_000)
+_MEASURED = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, seed=1_000)
 _GLANCE = Effort(ios=1000, ios_of_slow=500)
 SYSTEMS = Path(__file__).parent / "systems"
 _NOTHING = Choice({}, frozenset(), {})
@@ -58,7 +58,7 @@ class Case:
     depths: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
     jobs: tuple[int, ...] = (1, 4)
     blocks: tuple[int, ...] = (4096,)
-    ways: tuple[str, ...] = ("randread", "randwrite")
+    directions: tuple[str, ...] = ("randread", "randwrite")
     seconds: float = 0.0
     """How long each load lasts, where rates over time are compared."""
     system: str = ""
@@ -67,7 +67,7 @@ class Case:
     """Values of the device file that are given to the fit."""
     choice: Choice = _NOTHING
     around: Mapping[str, float] = field(default_factory=dict)
-    """Truths of keys that begin so lie within this factor of what is usual."""
+    """True values of keys that begin so lie within this factor of what is usual."""
 
 
 CASES: Mapping[str, Case] = {
@@ -102,7 +102,7 @@ CASES: Mapping[str, Case] = {
         depths=(1, 32),
         jobs=(1,),
         blocks=(4096, 65536),
-        ways=("randwrite",),
+        directions=("randwrite",),
         seconds=12.0,
         known={"cache.size": "128 MiB"},
     ),
@@ -126,12 +126,12 @@ class Recovered:
     case: str
     trial: int
     key: str
-    truth: str
-    told: str
-    """What the fit tells, with its interval."""
+    true_value: str
+    fitted: str
+    """What the fit found, with its interval."""
     is_identifiable: bool
-    is_held: bool
-    """True if the interval holds the truth, or the way of working is the true one."""
+    is_covered: bool
+    """True if the interval holds the true value, or the mode of operation is the true one."""
 
 
 def load(rw: str, depth: int, jobs: int = 1, bs: int = 4096, seconds: float = 0.0) -> Point:
@@ -157,7 +157,7 @@ def _steps(rates: Sequence[float], seconds: float) -> tuple[Step, ...]:
 
 
 def measure(
-    bench: Bench, loads: Sequence[Point], name: str, effort: Effort = _TRUTH
+    bench: Bench, loads: Sequence[Point], name: str, effort: Effort = _MEASURED
 ) -> Measurement:
     """What fio would have measured on a bench."""
     points = []
@@ -204,15 +204,15 @@ def recover(case: Case, trial: int, workers: int = 1) -> list[Recovered]:
     host = host_of(kind, settings, system)
     loads = [
         load(rw, depth, jobs, block, case.seconds)
-        for rw in case.ways
+        for rw in case.directions
         for block in case.blocks
         for jobs in case.jobs
         for depth in case.depths
     ]
     task = Task(kind, host, tuple(loads), settings, None, system)
     settled: set[str] = set()
-    for way in kind.ways:
-        option = way.options[int(draws.integers(len(way.options)))]
+    for mode in kind.modes:
+        option = mode.options[int(draws.integers(len(mode.options)))]
         tree = _put_all(_put_all(tree, option.usual), option.values)
         settled |= set(option.values)
     model = task.model(tree, frozenset(settled))
@@ -233,10 +233,14 @@ def recover(case: Case, trial: int, workers: int = 1) -> list[Recovered]:
         break
     measurement = measure(bench, loads, f"{case.name} {trial}")
     result = calibrate(measurement, settings)
-    truths = {p.key: p.value(float(x)) for p, x in zip(parameters, place, strict=True)}
+    true_values = {p.key: p.value(float(x)) for p, x in zip(parameters, place, strict=True)}
     return [
-        *(_of_way(case, trial, decision, tree) for decision in result.decisions),
-        *(_of_estimate(case, trial, e, truths) for e in result.fit.estimates if _key(e) in truths),
+        *(_of_mode(case, trial, decision, tree) for decision in result.decisions),
+        *(
+            _of_estimate(case, trial, e, true_values)
+            for e in result.fit.estimates
+            if _key(e) in true_values
+        ),
     ]
 
 
@@ -245,26 +249,28 @@ def _key(estimate: Estimate) -> str:
 
 
 def _of_estimate(
-    case: Case, trial: int, estimate: Estimate, truths: Mapping[str, float]
+    case: Case, trial: int, estimate: Estimate, true_values: Mapping[str, float]
 ) -> Recovered:
-    truth = truths[_key(estimate)]
-    slack = 1e-9 * abs(truth)
+    true_value = true_values[_key(estimate)]
+    slack = 1e-9 * abs(true_value)
     return Recovered(
         case.name,
         trial,
         _key(estimate),
-        f"{truth:.4g}",
+        f"{true_value:.4g}",
         f"{estimate.value:.4g}, {estimate.low:.4g} to {estimate.high:.4g}",
         estimate.identifiable,
-        estimate.low - slack <= truth <= estimate.high + slack,
+        estimate.low - slack <= true_value <= estimate.high + slack,
     )
 
 
-def _of_way(case: Case, trial: int, decision: Decision, tree: Mapping[str, Any]) -> Recovered:
-    """A way of working: called identifiable if no other option meets the points as well."""
-    key = decision.way.name
-    truth, found = get(tree, key), decision.option.values[key]
-    return Recovered(case.name, trial, key, truth, found, not decision.rivals, truth == found)
+def _of_mode(case: Case, trial: int, decision: Decision, tree: Mapping[str, Any]) -> Recovered:
+    """A mode of operation: called identifiable if no other option meets the points as well."""
+    key = decision.mode.name
+    true_value, found = get(tree, key), decision.option.values[key]
+    return Recovered(
+        case.name, trial, key, true_value, found, not decision.rivals, true_value == found
+    )
 
 
 def _put_all(tree: dict[str, Any], option: Mapping[str, Any]) -> dict[str, Any]:
@@ -276,23 +282,25 @@ def _put_all(tree: dict[str, Any], option: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def table(found: Sequence[Recovered]) -> str:
-    """Markdown: for each kind how many intervals hold the truth."""
+    """Markdown: for each kind how many intervals hold the true value."""
     lines = [
-        "| kind | devices | parameters | called identifiable | truth inside | share |",
+        "| kind | devices | parameters | called identifiable | true value inside | share |",
         "|---|---|---|---|---|---|",
     ]
     for case in dict.fromkeys(one.case for one in found):
         of = [one for one in found if one.case == case]
-        told = [one for one in of if one.is_identifiable]
-        held = sum(one.is_held for one in told)
+        determined = [one for one in of if one.is_identifiable]
+        covered = sum(one.is_covered for one in determined)
         devices = len({one.trial for one in of})
-        share = f"{100 * held / len(told):.0f} %" if told else "-"
-        lines.append(f"| {case} | {devices} | {len(of)} | {len(told)} | {held} | {share} |")
+        share = f"{100 * covered / len(determined):.0f} %" if determined else "-"
+        lines.append(
+            f"| {case} | {devices} | {len(of)} | {len(determined)} | {covered} | {share} |"
+        )
     return "\n".join(lines)
 
 
 def main() -> None:
-    """Prints the table, and every interval that misses the truth."""
+    """Prints the table, and every interval that misses the true value."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kinds", default=",".join(CASES))
     parser.add_argument("--count", type=int, default=20)
@@ -304,9 +312,9 @@ def main() -> None:
             new = recover(CASES[name], trial, os.cpu_count() or 1)
             found += new
             for one in new:
-                if one.is_identifiable and not one.is_held:
+                if one.is_identifiable and not one.is_covered:
                     print(
-                        f"{name} {trial}: {one.key} is {one.truth}, told {one.told}",
+                        f"{name} {trial}: {one.key} is {one.true_value}, fitted {one.fitted}",
                         flush=True,
                     )
         print(f"{name}: {time.process_time() - begun:.0f} s of CPU", flush=True)

@@ -1,4 +1,4 @@
-"""Measurements that are one run of many: what changes over time goes another way each time.
+"""Measurements that are one run of many: what changes over time differs each time.
 
 Lines of a tier are promoted when chance has touched them often enough, and each promotion changes
 what comes after it: two hours of one machine differ by far more than what counts as agreement, and

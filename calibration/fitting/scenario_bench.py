@@ -33,14 +33,14 @@ class ScenarioBench(Bench):
             allowed = f"at least {point.numjobs} blocks; the scenario's load has {self.capacity} B"
             raise SpecError([Fault("area_bytes", point.area_bytes, allowed, (), point.file)])
         load = workload_of(point, area // point.bs * point.bs)
-        kept = {key: first[key] for key in ("array", "area_start_bytes", "hot_spot")}
+        common = {key: first[key] for key in ("array", "area_start_bytes", "hot_spot")}
         over_time = self.over_time and bool(point.timeline)
         length = self._whole(plan, point) if over_time else self._steady(plan, point, effort)
-        return plan | length | {"workloads": [load | kept]}
+        return plan | length | {"workloads": [load | common]}
 
     def _steady(self, plan: dict[str, Any], point: Point, effort: Effort) -> dict[str, Any]:
-        """As many I/Os as tell the rate; before them a cache that takes writes fills up."""
-        ios = effort.ios_for(point, self.takes_turns(point))
+        """As many I/Os as the rate needs; before them a cache that takes writes fills up."""
+        ios = effort.ios_for(point, self.shares_time(point))
         expected_ns = ios / point.iops * 1e9
         warm_up = int(0.2 * expected_ns + 3e9 * point.outstanding / point.iops)
         cache = plan["arrays"][plan["workloads"][0]["array"]].get("cache")

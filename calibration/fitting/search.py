@@ -126,16 +126,16 @@ def look_everywhere(
     until: float,
     descents: int = 3,
 ) -> Array:
-    """The best of a Latin hypercube and of ways downhill from its best; the rest of `place` stays.
+    """The best of a Latin hypercube and of descents from its best; the rest of `place` stays.
 
     Args:
         search: What evaluates.
-        place: Where the parameters stand that the stage does not turn.
+        place: Where the parameters stand that the stage does not change.
         stage: What is turned, on which points.
         samples: Size of the hypercube; 10 times the parameters if 0.
         seed: Of the hypercube.
         until: When to end, by the monotonic clock.
-        descents: How many of the best places a way downhill starts from.
+        descents: How many of the best places a descent starts from.
     """
     turned = list(stage.parameters)
     if not turned:
@@ -201,7 +201,7 @@ def _where_it_shows(
     best = min((loss(float(at)), float(at)) for at in places)
     for _ in range(_HALVINGS):
         step = 0.5 * float(step)
-        best = min(best, *((loss(best[1] + way), best[1] + way) for way in (-step, step)))
+        best = min(best, *((loss(best[1] + move), best[1] + move) for move in (-step, step)))
     shown = part.copy()
     shown[index] = min(1.0, max(0.0, best[1]))
     return shown

@@ -1,6 +1,6 @@
-"""The order of a fit: ways of working and what one direction tells first, then all together.
+"""The order of a fit: options and what one direction determines first, then all together.
 
-Each way of working (`kinds.Way`) is decided on the points that tell it, by a search of that
+Each mode of operation (`kinds.Mode`) is decided on the points that show it, by a search of that
 direction's parameters under each of its options; what remains are numbers, and a joint fit of them
 on all points begins where these searches ended.
 """
@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.fitting.bench import Effort
-from raidlab.calibration.fitting.checkpoint import Kept
-from raidlab.calibration.fitting.fit import Fit, fit
+from raidlab.calibration.fitting.checkpoint import Checkpoint
+from raidlab.calibration.fitting.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.fit_model import FitModel, alone
 from raidlab.calibration.fitting.kinds import declared_for, that_apply
 from raidlab.calibration.fitting.loss import groups_of, residuals, robust, values
-from raidlab.calibration.fitting.parameters import Choice, Kind, Option, Parameter, Way, choose
+from raidlab.calibration.fitting.parameters import Choice, Kind, Mode, Option, Parameter, choose
 from raidlab.calibration.fitting.replicates import loosened
 from raidlab.calibration.fitting.search import (
     Evaluate,
@@ -51,11 +51,12 @@ _RUNS = 8
 """Runs by whose differences what changes over time is judged."""
 _PAGE = 4096
 _LARGE = 4
-"""Times the smallest block, from which a block tells the time of its bytes from a command's."""
-_TELLING = 4
-"""Points on which ways of working are compared."""
+"""Times the smallest block, from which on a block separates the time of its bytes from a
+command's."""
+_COMPARED = 4
+"""Points on which modes of operation are compared."""
 _ABOUT_AS_WELL = 4.0
-"""Loss by which the fits of two ways of working differ, beyond their share of it, if they do."""
+"""Loss by which the fits of two modes of operation differ, beyond their share of it, if they do."""
 _IMPOSSIBLE = 100.0
 _PER_PARAMETER = 2.0
 """What a parameter more must lower the loss by to be worth it (Akaike 1974)."""
@@ -95,8 +96,8 @@ class Task:
     host: Mapping[str, Any]
     points: tuple[Point, ...]
     settings: Settings
-    kept: Kept | None = None
-    """Where evaluations are kept while the fit is unfinished."""
+    checkpoint: Checkpoint | None = None
+    """Where evaluations are stored while the fit is unfinished."""
     system: System | None = None
     """What it stands in; None for a drive behind the host."""
 
@@ -116,7 +117,7 @@ class Task:
         return frozenset(found)
 
     def wide(self, parameter: Parameter) -> Parameter:
-        """The parameter with room for a slow drive.
+        """The parameter widened for a slow drive.
 
         A part of an I/O takes as long as a whole one with the fewest outstanding, at most.
         """
@@ -130,7 +131,7 @@ class Task:
         longest = longest_us * float(DURATION.units["us"] / DURATION.units[parameter.unit])
         return replace(parameter, high=max(parameter.high, longest))
 
-    def model(self, tree: Mapping[str, Any], set_by_ways: frozenset[str]) -> FitModel:
+    def model(self, tree: Mapping[str, Any], set_by_modes: frozenset[str]) -> FitModel:
         """The model of a device file, turning what applies to it."""
         kind, choice = self.kind, self.settings.choice
         has = self.has
@@ -140,7 +141,7 @@ class Task:
             parameter
             for parameter in declared_for(kind, tree, self.host, self.sides, has)
             if not (known_state and parameter.key.startswith("state."))
-            and parameter.key not in set_by_ways
+            and parameter.key not in set_by_modes
             and parameter.key not in self.settings.overrides
         ]
         declared = [self.wide(parameter) for parameter in declared]
@@ -166,7 +167,7 @@ class Task:
                 return np.full(count, _IMPOSSIBLE)
             return values(residuals(looked, results))
 
-        if self.kept is None:
+        if self.checkpoint is None:
             return evaluate
         what = {
             "tree": model.tree,
@@ -178,33 +179,35 @@ class Task:
             "ties": {key: repr(parameter) for key, parameter in model.ties.items()},
             "points": [point.model_dump() for point in self.points],
         }
-        return self.kept.of(what, evaluate)
+        return self.checkpoint.of(what, evaluate)
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The option of a way of working that was settled on."""
+    """The option of a mode of operation that was settled on."""
 
-    way: Way
+    mode: Mode
     option: Option
     rivals: tuple[Option, ...]
     """Options under which the points are met about as well."""
 
     @property
     def open(self) -> frozenset[str]:
-        """Parameters whose values hang on it, if the points hardly tell it."""
-        return frozenset(self.way.decides if self.rivals else ())
+        """Parameters whose values hang on it, if the points hardly determine it."""
+        return frozenset(self.mode.decides if self.rivals else ())
 
     def said(self) -> str:
         """In words."""
-        text = f"{_said(self.option)}: fits best of {len(self.way.options)} that were tried"
+        text = f"{_said(self.option)}: fits best of {len(self.mode.options)} that were tried"
         if self.rivals:
             text += (
-                f"; these points hardly tell it from {' and '.join(map(_said, self.rivals))}"
+                f"; these points hardly distinguish it from {' and '.join(map(_said, self.rivals))}"
                 " (--set says what is known)"
             )
             if self.open:
-                text += f"; what hangs on it ({', '.join(sorted(self.open))}) is not told either"
+                text += (
+                    f"; what hangs on it ({', '.join(sorted(self.open))}) is not determined either"
+                )
         return text
 
 
@@ -225,13 +228,14 @@ class Settled:
 
 
 def settle(task: Task, tree: Mapping[str, Any], until: float, progress: Progress) -> Settled:
-    """Decides the ways of working and finds a place to begin at.
+    """Decides the modes of operation and finds a place to begin at.
 
     Args:
         task: What is to be fitted.
         tree: The device file to begin with.
         until: When to end, by the monotonic clock.
-        progress: Is told how many steps are done, and of how many, with the `AFTER` that follow.
+        progress: Called with how many steps are done, and of how many, with the `AFTER` that
+            follow.
 
     Raises:
         SpecError: A parameter that the user names does not exist.
@@ -240,23 +244,23 @@ def settle(task: Task, tree: Mapping[str, Any], until: float, progress: Progress
     chosen: dict[str, Any] = {}
     current = _at(task, tree, chosen, {})
     steps = _steps(task, current.model.parameters)
-    for number, (way, side, points) in enumerate(steps):
+    for number, (mode, side, points) in enumerate(steps):
         progress(number, len(steps) + AFTER)
         left = max(0.0, until - time.monotonic()) / (len(steps) - number)
-        if way is None:
+        if mode is None:
             turned = _turned(current.model, side, task)
             _search(task, current, turned, points, time.monotonic() + left)
         else:
-            current, tree = _decide(task, tree, chosen, current, way, points, left)
+            current, tree = _decide(task, tree, chosen, current, mode, points, left)
     current.searches = len(steps)
     return current
 
 
 def _as_said(task: Task, tree: Mapping[str, Any]) -> dict[str, Any]:
-    """The tree with what is usual for the ways of working that the user has said."""
+    """The tree with what is usual for the modes of operation that the user has said."""
     changed = copy.deepcopy(dict(tree))
-    for way in task.kind.ways:
-        for option in way.options:
+    for mode in task.kind.modes:
+        for option in mode.options:
             if all(task.settings.overrides.get(k) == v for k, v in option.values.items()):
                 _put_usual(task, changed, option)
     return changed
@@ -271,20 +275,20 @@ def _put_usual(task: Task, tree: dict[str, Any], option: Option) -> None:
 
 def _steps(
     task: Task, parameters: Sequence[Parameter]
-) -> list[tuple[Way | None, str, tuple[int, ...]]]:
-    """What is searched for, one after the other: a way or none, the direction, the points."""
-    ways = [way for way in task.kind.ways if _is_open(way, task)]
-    steps: list[tuple[Way | None, str, tuple[int, ...]]] = []
+) -> list[tuple[Mode | None, str, tuple[int, ...]]]:
+    """What is searched for, one after the other: a mode or none, the direction, the points."""
+    modes = [mode for mode in task.kind.modes if _is_open(mode, task)]
+    steps: list[tuple[Mode | None, str, tuple[int, ...]]] = []
     if any(key.startswith("host.") for key in task.settings.choice.free):
         steps.append((None, "host", _spanning(task.points, range(len(task.points)))))
     sides = [side for side in ("read", "write") if side in task.sides]
-    if not ways and len(sides) == 2 and all(p.side == "both" for p in parameters):
-        # What both directions tell is looked for on both.
-        points = [_points_for(task, side, _TELLING) for side in sides]
+    if not modes and len(sides) == 2 and all(p.side == "both" for p in parameters):
+        # What both directions determine is looked for on both.
+        points = [_points_for(task, side, _COMPARED) for side in sides]
         return [*steps, (None, sides[0], tuple(sorted({*points[0], *points[1]})))]
     for side in sides:
-        of = [way for way in ways if way.side == side]
-        steps += [(way, side, _points_for(task, side, _TELLING)) for way in of]
+        of = [mode for mode in modes if mode.side == side]
+        steps += [(mode, side, _points_for(task, side, _COMPARED)) for mode in of]
         if not of:
             steps.append((None, side, _points_for(task, side)))
     return steps
@@ -296,20 +300,21 @@ def joint(task: Task, settled: Settled, until: float) -> Fit:
     others = range(1, 1 + _RUNS) if task.kind.over_time else ()
     runs = [task.evaluator(model, replace(CAREFUL, seed=CAREFUL.seed + by)) for by in others]
     as_run = loosened(runs, settled.place, groups)
-    return fit(
-        model.parameters,
-        settled.start,
+    residuals = Residuals(
         as_run(task.evaluator(model)),
         groups,
+        careful=as_run(task.evaluator(model, CAREFUL)),
+        runs=[as_run(run) for run in runs],
+        few=_spanning(task.points, range(len(task.points)), _COMPARED),
+        feels=lambda parameter, at: feels(task.kind, parameter, task.points[at]),
+    )
+    schedule = Schedule(
         budget_s=max(1.0, until - time.monotonic()),
         seed=task.settings.seed,
         begin=settled.place,
         evaluated=settled.evaluations,
-        careful=as_run(task.evaluator(model, CAREFUL)),
-        few=_spanning(task.points, range(len(task.points)), _COMPARED),
-        feels=lambda parameter, at: feels(task.kind, parameter, task.points[at]),
-        runs=[as_run(run) for run in runs],
     )
+    return fit(model.parameters, settled.start, residuals, schedule)
 
 
 def feels(kind: Kind, parameter: Parameter, point: Point) -> bool:
@@ -322,12 +327,12 @@ def feels(kind: Kind, parameter: Parameter, point: Point) -> bool:
     return point.state == "steady-state" or point.bs % _PAGE != 0
 
 
-def _is_open(way: Way, task: Task) -> bool:
-    """True if nobody has said how the device works, and some point tells it."""
-    named = {key for option in way.options for key in option.values}
+def _is_open(mode: Mode, task: Task) -> bool:
+    """True if nobody has said how the device works, and some point shows it."""
+    named = {key for option in mode.options for key in option.values}
     settings = task.settings
     said = named & (set(settings.overrides) | set(settings.choice.fix) | settings.choice.free)
-    return not said and not settings.like and way.side in task.sides
+    return not said and not settings.like and mode.side in task.sides
 
 
 def _decide(
@@ -335,7 +340,7 @@ def _decide(
     tree: Mapping[str, Any],
     chosen: dict[str, Any],
     current: Settled,
-    way: Way,
+    mode: Mode,
     points: tuple[int, ...],
     left: float,
 ) -> tuple[Settled, dict[str, Any]]:
@@ -343,13 +348,13 @@ def _decide(
     begun = time.monotonic()
     tried: list[tuple[float, Settled, dict[str, Any]]] = []
     known = _places(current)
-    for number, option in enumerate(way.options):
+    for number, option in enumerate(mode.options):
         usual = copy.deepcopy(dict(tree))
         _put_usual(task, usual, option)
         places = {key: place for key, place in known.items() if key not in option.usual}
         candidate = _at(task, usual, chosen | dict(option.values), places)
-        until = begun + left * (number + 1) / len(way.options)
-        turned = _turned(candidate.model, way.side, task)
+        until = begun + left * (number + 1) / len(mode.options)
+        turned = _turned(candidate.model, mode.side, task)
         cost = _search(task, candidate, turned, points, until)
         cost += _PER_PARAMETER * len(turned)
         current.evaluations += candidate.evaluations
@@ -360,14 +365,14 @@ def _decide(
         tried.append((cost, candidate, usual))
     least = min(cost for cost, *_ in tried)
     margin = _ABOUT_AS_WELL * max(1.0, least / _residuals(task, points))
-    # The most usual way comes first: it stays unless another fits clearly better.
+    # The most usual mode comes first: it stays unless another fits clearly better.
     alike = [number for number, (cost, *_) in enumerate(tried) if cost < least + margin]
     number = alike[0]
     _, best, settled = tried[number]
     best.evaluations, best.is_cut = current.evaluations, current.is_cut
-    chosen.update(way.options[number].values)
-    rivals = [way.options[at] for at in alike[1:]]
-    made = Decision(way, way.options[number], tuple(rivals))
+    chosen.update(mode.options[number].values)
+    rivals = [mode.options[at] for at in alike[1:]]
+    made = Decision(mode, mode.options[number], tuple(rivals))
     best.decisions = (*current.decisions, made)
     return best, settled
 
@@ -391,10 +396,10 @@ def _at(
 ) -> Settled:
     """The model of a tree with some values replaced; places are those known so far."""
     changed = copy.deepcopy(dict(tree))
-    kept = {key: value for key, value in chosen.items() if get(changed, key) is not None}
-    for key, value in kept.items():
+    chosen_keys = {key: value for key, value in chosen.items() if get(changed, key) is not None}
+    for key, value in chosen_keys.items():
         put(changed, key, value)
-    model = task.model(changed, frozenset(kept))
+    model = task.model(changed, frozenset(chosen_keys))
     start = model.start
     places = [known.get(p.key, float(x)) for p, x in zip(model.parameters, start, strict=True)]
     return Settled(model, start, np.array(places))
@@ -424,7 +429,7 @@ def _search(
 
 
 def _turned(model: FitModel, side: str, task: Task) -> tuple[int, ...]:
-    """The parameters that a direction tells, or those of the host that the user frees."""
+    """The parameters that a direction determines, or those of the host that the user frees."""
     free = task.settings.choice.free
     first = "read" if "read" in task.sides else "write"
     found = []
@@ -442,7 +447,7 @@ def _turned(model: FitModel, side: str, task: Task) -> tuple[int, ...]:
 
 
 def _points_for(task: Task, side: str, most: int = _SPANNING) -> tuple[int, ...]:
-    """Points that tell of a direction, pure ones where there are any, that span the depths."""
+    """Points of a direction, pure ones where there are any, that span the depths."""
     of = [i for i, point in enumerate(task.points) if getattr(point, side) is not None]
     pure = [i for i in of if len(list(task.points[i].sides())) == 1]
     return _spanning(task.points, pure or of, most)

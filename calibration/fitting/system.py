@@ -1,7 +1,7 @@
 """A known system around the component that is to be found: `--system scenario.toml`.
 
 The scenario describes host, controller, arrays and drives as always. One device of it is the one
-that a fit turns: the controller, the host, or the drives of a kind. Where the scenario calls it
+that a fit changes: the controller, the host, or the drives of a kind. Where the scenario calls it
 `unknown` it begins as its kind's template, else as the device that is named there.
 """
 
@@ -124,7 +124,7 @@ class System:
 
     @property
     def has(self) -> frozenset[str]:
-        """The ways in which the loaded array works: what can show a parameter."""
+        """The modes in which the loaded array works: what can show a parameter."""
         plan = self.scenario.base
         array = plan["arrays"][plan["workloads"][0]["array"]]
         parity = {"raid5": 1, "raid50": 1, "raid6": 2, "raid60": 2}.get(array["level"], 0)
@@ -134,8 +134,8 @@ class System:
         if array["controller"] is None and plan["links"]:
             found.add("ports")
         if array["controller"] is not None:
-            way = "parity" if parity and not array["software"] else "straight"
-            found |= {"controller", "fast-path" if array["fast_path"] else way}
+            mode = "parity" if parity and not array["software"] else "straight"
+            found |= {"controller", "fast-path" if array["fast_path"] else mode}
         cache = array.get("cache")
         if cache is not None:
             found |= {"cache"} | ({"write-back"} if cache["write"] != "write_through" else set())

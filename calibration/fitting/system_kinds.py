@@ -1,7 +1,7 @@
-"""What a fit may turn of a part of a system: its controller, a cache, a tier, RAID in the host.
+"""What a fit may change of a part of a system: its controller, a cache, a tier, RAID in the host.
 
 Everything else of the system is known; a scenario file says what it is (`system`). A parameter is
-turned if the system works in the way that shows it: the time of a cached request only where there
+changed if the system works in the mode that shows it: the time of a cached request only where there
 is a cache. What stands on data sheets (cores, levels, ports) is turned only if the user frees it.
 """
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from raidlab.calibration.fitting.loss import robust
-from raidlab.calibration.fitting.parameters import TOLD, Parameter
+from raidlab.calibration.fitting.parameters import DETERMINED_WITHIN, Parameter
 from raidlab.calibration.fitting.replicates import doubt_of_slopes, from_run_to_run, residuals_of
 from raidlab.calibration.fitting.search import Array, Evaluate, Search, looser, step_of
 
@@ -65,7 +65,7 @@ class Estimate:
     at_bound: bool
     identifiable: bool
     like: str = ""
-    """Another parameter that the data cannot tell it from."""
+    """Another parameter that the data cannot distinguish it from."""
 
 
 @dataclass(frozen=True)
@@ -161,15 +161,15 @@ def _estimate(
         parameter.value(low),
         parameter.value(high),
         at_bound,
-        _is_told(parameter, error) and not like and not at_bound and not one_sided,
+        _is_determined(parameter, error) and not like and not at_bound and not one_sided,
         like,
     )
 
 
-def _is_told(parameter: Parameter, error: float) -> bool:
+def _is_determined(parameter: Parameter, error: float) -> bool:
     """True if an error of the place leaves little of the range, and of a value little of it."""
     share = error * math.log(parameter.high / parameter.low) if parameter.scale == "log" else 0.0
-    return error < _WIDE and share <= TOLD
+    return error < _WIDE and share <= DETERMINED_WITHIN
 
 
 def _other_bottleneck(search: Search, place: Array, index: int, points: tuple[int, ...]) -> str:
@@ -218,8 +218,8 @@ def _end(
     for _ in range(_OUTWARD):
         if not 0.0 < place[index] + distance < 1.0:
             break
-        way = math.copysign(1.0, distance)
-        looked = way * max(abs(distance), _to_next(search.parameters[index], place[index], way))
+        sign = math.copysign(1.0, distance)
+        looked = sign * max(abs(distance), _to_next(search.parameters[index], place[index], sign))
         found = _rise(search, place + looked * along, at_best)
         if found >= 0.5 * rise:
             break
@@ -238,9 +238,9 @@ def _rise(search: Search, moved: Array, at_best: Array) -> float:
     return robust(there) - robust(at_best)
 
 
-def _to_next(parameter: Parameter, at: float, way: float) -> float:
+def _to_next(parameter: Parameter, at: float, sign: float) -> float:
     """How far it is to the next whole number, up or down; 0 if there is none."""
-    return abs(parameter.place(parameter.value(at) + way) - at) if parameter.whole else 0.0
+    return abs(parameter.place(parameter.value(at) + sign) - at) if parameter.whole else 0.0
 
 
 def _exact(
@@ -252,7 +252,7 @@ def _exact(
         if not parameter.whole:
             continue
         along = covariance[:, index] / covariance[index, index]
-        steps = [way * _to_next(parameter, place[index], way) for way in (-1.0, 1.0)]
+        steps = [sign * _to_next(parameter, place[index], sign) for sign in (-1.0, 1.0)]
         steps = [step for step in steps if step]
         error = _95 * float(np.sqrt(covariance[index, index]))
         if all(
@@ -266,7 +266,7 @@ def _exact(
 def _jacobian(
     search: Search, place: Array, parameters: Sequence[Parameter]
 ) -> tuple[Array, Array, Array]:
-    """Change of the residuals by place, from steps to both sides where there is room.
+    """Change of the residuals by place, from steps to both sides where the bounds allow.
 
     Beside it the residuals here, and how far apart the places are between which each slope lies.
     """
@@ -320,7 +320,7 @@ def _bootstrap(
 
 
 def doubts(estimates: Sequence[Estimate], residuals: int) -> list[str]:
-    """What the points do not tell, in words."""
+    """What the points do not determine, in words."""
     found = []
     if residuals < len(estimates):
         found.append(
@@ -334,10 +334,11 @@ def doubts(estimates: Sequence[Estimate], residuals: int) -> list[str]:
         if estimate.at_bound:
             found.append(_of_bound(parameter, estimate.value))
         elif estimate.like:
-            found.append(f"{key} cannot be told from {estimate.like} by these points")
+            found.append(f"{key} cannot be distinguished from {estimate.like} by these points")
         elif not estimate.identifiable:
             found.append(
-                f"{key} is hardly determined by these points; {estimate.parameter.speaks} tell it"
+                f"{key} is hardly determined by these points;"
+                f" {estimate.parameter.speaks} determine it"
             )
     return found
 

@@ -1,4 +1,4 @@
-"""Measurement bundles, as the collector writes them (`docs/files/bundle.md`)."""
+"""Measurement bundles, as the collector writes them (`docs/reference/formats/bundle.md`)."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class Bundle:
         return found
 
     def log(self, step: Step, kind: str) -> Path | None:
-        """A log of a step over time, if the plan kept it.
+        """A log of a step over time, if the plan has it.
 
         Args:
             step: The step.
@@ -216,7 +216,9 @@ def _damage(folder: Path, step: Step) -> list[Fault]:
             faults.append(Fault("", None, f"cannot be read: {error.strerror}", (), str(file)))
             continue
         if found != wanted:
-            faults.append(Fault("sha256", found, f"damaged: {wanted} was kept", (), str(file)))
+            faults.append(
+                Fault("sha256", found, f"damaged: the manifest has {wanted}", (), str(file))
+            )
     return faults
 
 

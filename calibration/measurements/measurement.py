@@ -1,7 +1,8 @@
-"""The one form in which measurements are kept: checked, with units, with what was left out.
+"""The one form in which measurements are stored: checked, with units, with what was left out.
 
 A measurement is a list of points: a load, and what was measured under it. Points come from fio's
-JSON (`fio_json`) or from a collector's bundle; the file is described in docs/files/measurement.md.
+JSON (`fio_json`) or from a collector's bundle; the file is described in
+docs/reference/formats/measurement.md.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class Side(_Checked):
     ios: Annotated[int, Field(ge=0)]
     bytes_per_s: Annotated[float, Field(ge=0)] = 0.0
     latency_mean_us: Annotated[float, Field(gt=0)]
-    """From the thread's turn to the I/O to its completion, submission included."""
+    """From the thread's first work on the I/O to its completion, submission included."""
     submission_mean_us: Annotated[float, Field(ge=0)] = 0.0
     completion: Latency
     """From the end of the submission to the completion: fio's clat."""
@@ -134,7 +135,7 @@ class Point(_Checked):
     def unseen_us(self) -> float:
         """Mean time of an I/O that fio counts to no latency, in microseconds.
 
-        By Little's law an I/O in a closed loop takes `outstanding / iops` from one turn to the
+        By Little's law an I/O in a closed loop takes `outstanding / iops` from one issue to the
         next. What fio's latency lacks of it is CPU time after the completion was seen: counting,
         drawing the next offset, filling its data. A simulated latency includes it.
         """

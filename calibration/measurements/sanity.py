@@ -1,4 +1,4 @@
-"""What a measurement cannot tell, and what in it cannot be: said before and after a fit."""
+"""What a measurement cannot determine, and what in it is impossible."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def possible(measurement: Measurement) -> tuple[list[Point], list[str]]:
     Raises:
         SpecError: Most of the points cannot be.
     """
-    kept, wrong, idle = [], [], []
+    remaining, wrong, idle = [], [], []
     for point in measurement.points:
         inside = point.iops * point.latency_mean_us / 1e6 / point.outstanding
         if inside > _MOST:
             wrong.append((point, inside * point.outstanding))
         else:
-            kept.append(point)
+            remaining.append(point)
             idle += [point] if inside < _LEAST else []
     if 2 * len(wrong) > len(measurement.points):
         raise SpecError([_contradiction(point, inside) for point, inside in wrong[:_SHOWN]])
@@ -36,15 +36,15 @@ def possible(measurement: Measurement) -> tuple[list[Point], list[str]]:
     if idle:
         notes.append(
             f"{_points(len(idle))}, {idle[0].label()} the first, latencies far below what their"
-            " rate and depth say: was the load held back (rate, thinktime), or are units mixed?"
+            " rate and depth say: was the load limited (rate, thinktime), or are units mixed?"
         )
-    buffered = [point for point in kept if point.buffered]
+    buffered = [point for point in remaining if point.buffered]
     if buffered:
         notes.append(
             f"{_points(len(buffered))}, {buffered[0].label()} the first, gone through the host's"
             " page cache: memory answers where the device should; measure with direct=1"
         )
-    return kept, notes
+    return remaining, notes
 
 
 def _contradiction(point: Point, inside: float) -> Fault:
@@ -61,13 +61,13 @@ def too_little(points: Sequence[Point]) -> list[str]:
     found = []
     if len({point.outstanding for point in points}) == 1:
         found.append(
-            f"all points have {points[0].outstanding} outstanding: waiting and work cannot be told"
-            " apart; measure depth 1 and a deep queue too (raidlab-collect --plan quick)"
+            f"all points have {points[0].outstanding} outstanding: waiting and work cannot be"
+            " separated; measure depth 1 and a deep queue too (raidlab-collect --plan quick)"
         )
     for side in ("read", "write"):
         if not any(getattr(point, side) for point in points):
             found.append(
-                f"no {side}s were measured: what only {side}s tell stays as assumed"
+                f"no {side}s were measured: what only {side}s determine stays as assumed"
                 " (raidlab-collect --plan quick measures both)"
             )
     if not any(

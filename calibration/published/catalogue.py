@@ -1,10 +1,10 @@
-"""`make calibrate-catalogue`: fits every device of `published/fits.toml`, and tells how well.
+"""`make calibrate-catalogue`: fits every device of `published/fits.toml`, and says how well.
 
 `python -m raidlab.calibration.published.catalogue [DEVICE...]` writes fitted values, their standard
 errors and sources into the data sheets. Without names it fits all devices and writes the page
-docs/catalogue-fit.md: errors of what was fitted, of every group of figures that was left out of
-a fit in turn, and of arrays, which are never fitted. What was simulated is kept until the page is
-written, so a run that was interrupted goes on.
+docs/evidence/fits.md: errors of what was fitted, of every group of figures that was left out of
+a fit one by one, and of arrays, which are never fitted. What was simulated is stored until the page
+is written, so a run that was interrupted goes on.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from raidlab.calibration.published.usage import fits
 from raidlab.calibration.published.validate import Compared, summarise, validate
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.files import write_file
-from raidlab.scenarios.running.run_cache import Store, default_path
+from raidlab.scenarios.running.run_cache import RunCache, default_path
 
-PAGE = Path("docs/catalogue-fit.md")
+PAGE = Path("docs/evidence/fits.md")
 GROUPS: Mapping[str, Callable[[Configuration], str]] = {
     "profile": lambda configuration: configuration.load,
     "format": lambda configuration: configuration.format or "-",
@@ -94,7 +94,7 @@ def page(found: Sequence[Fitted]) -> str:
         "",
         "Made by `make calibrate-catalogue`. A device is fitted to the figures of one drive alone",
         "([calibration.md](calibration.md)). Left out: every profile, format or number outstanding",
-        "in turn is taken out of the fit and predicted by what the others alone lead to; median",
+        "one by one is taken out of the fit and predicted by what the others alone lead to; median",
         "error over all figures so predicted, in percent.",
         "",
         "| device | parameters | figures | median | 90th percentile | profile left out |"
@@ -134,7 +134,7 @@ def _detail(device: str, name: str, one: LeftOut) -> str:
 def _arrays(found: Sequence[Fitted]) -> Iterator[str]:
     yield "No parameter is fitted to an array: these are predictions from one drive."
     yield ""
-    yield "| device | level | figures | held | median error | 90th percentile |"
+    yield "| device | level | figures | within tolerance | median error | 90th percentile |"
     yield "|---|---|---|---|---|---|"
     for each in found:
         rows = arrays_of(each.bench.device, each.sheet())
@@ -145,13 +145,15 @@ def _arrays(found: Sequence[Fitted]) -> Iterator[str]:
 
 
 def _parameters(found: Sequence[Fitted]) -> Iterator[str]:
-    yield "| device | parameter | standard error | told | hardly told from |"
+    yield "| device | parameter | standard error | determined | hardly distinguished from |"
     yield "|---|---|---|---|---|"
     for each in found:
         for at, name in enumerate(each.bench.names):
-            told = "yes" if each.told(at) else "no"
+            determined = "yes" if each.is_determined(at) else "no"
             error = f"{100 * each.stderr[at]:.0f} %"
-            yield _row([each.bench.device, f"`{name}`", error, told, ", ".join(each.alike(at))])
+            yield _row(
+                [each.bench.device, f"`{name}`", error, determined, ", ".join(each.alike(at))]
+            )
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -180,7 +182,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _fit(wanted: Sequence[str]) -> None:
     known = fits().device
-    with Store(default_path()) as store:
+    with RunCache(default_path()) as store:
         found = []
         for name in wanted or known:
             fitted = search(Bench(name, known[name], store), known[name])

@@ -5,7 +5,7 @@ numbers of arrays behind each controller and parts them: RAID 0 here, levels wit
 parity there. It fits the firmware times on one part, simulates the other with what it found, and
 the other way round. The search begins with every time half as long again as in the data sheet, so
 that agreement is not owed to the sheet, and prints the errors there too: where they stay, the
-figures do not tell the times.
+figures do not determine the times.
 
 The fit is Gauss-Newton on logarithms with one Jacobian and two steps; a figure's residual counts in
 units of 5 %, and a time is known beforehand within a factor of 1.6 of its start, which decides
@@ -155,9 +155,9 @@ def main(arguments: Sequence[str]) -> int:
             times = fitted(family, here)
             start = {name: START * time for name, time in family.times.items()}
             before, after, sheet = residuals(family, (*here, *there), [start, times, family.times])
-            told = [f"{name} {time / 1e3:.1f} us" for name, time in times.items()]
+            found = [f"{name} {time / 1e3:.1f} us" for name, time in times.items()]
             what = ("RAID 0", "other levels")
-            print(f"  fitted on {what[not striped]}: {', '.join(told)}")
+            print(f"  fitted on {what[not striped]}: {', '.join(found)}")
             for title, part in ((what[not striped], slice(0, len(here))),
                                 (what[striped], slice(len(here), None))):  # fmt: skip
                 print(f"    {title}: start {_errors(before[part])}")

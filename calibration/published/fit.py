@@ -4,11 +4,11 @@ Which parameters of which device, and where the search begins, stands in `publis
 The search is least squares in the logarithms of the parameters. A residual is ln(simulated /
 published) over the figure's tolerance, under a soft absolute loss: a figure that the model cannot
 reach does not rule the others. Every simulation has the same random numbers. A parameter that lies
-a factor of three from its start weighs as much as one figure a tolerance off: what no figure tells
-stays where it began.
+a factor of three from its start weighs as much as one figure a tolerance off: what no figure
+determines stays where it began.
 
 The outcome depends on `fits.toml`, the rest of the data sheet, the figures and the engine alone,
-so a second run writes the same. Evaluations are kept until a whole run is done: an interrupted
+so a second run writes the same. Evaluations are stored until a whole run is done: an interrupted
 one goes on.
 """
 
@@ -27,19 +27,19 @@ import numpy.typing as npt
 from scipy.optimize import least_squares
 
 from raidlab.calibration.fitting.loss import robust
-from raidlab.calibration.fitting.parameters import TOLD
+from raidlab.calibration.fitting.parameters import DETERMINED_WITHIN
 from raidlab.calibration.published.figures import Figure
 from raidlab.calibration.published.usage import DeviceFit, training_figures
 from raidlab.calibration.published.validate import validate
 from raidlab.devices.catalogue import find
 from raidlab.devices.spec_text import scaled, with_source, with_value
 from raidlab.devices.trees import get
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 
 Array = npt.NDArray[np.float64]
 
 TOLERANCE = {"=": 0.05, "~": 0.075}
-"""Residuals are counted in these: half of what counts as held."""
+"""Residuals are counted in these: half of what counts as within tolerance."""
 PRIOR = math.log(3.0)
 """Distance from the start that weighs as much as one tolerance, as a logarithm."""
 STEP = 0.05
@@ -50,14 +50,14 @@ _ROUNDS = 5
 _ENOUGH = 0.01
 """The search ends when straight lines promise less than this share of the loss."""
 ALIKE = 0.95
-"""Beyond this correlation two parameters cannot be told from each other."""
+"""Beyond this correlation two parameters cannot be distinguished."""
 
 
 class Bench:
     """A device's training figures, simulated with parameters moved from their start."""
 
     def __init__(
-        self, device: str, fit: DeviceFit, store: Store | None = None, workers: int | None = None
+        self, device: str, fit: DeviceFit, store: RunCache | None = None, workers: int | None = None
     ) -> None:
         """The data sheet with every parameter at its start.
 
@@ -91,7 +91,7 @@ class Bench:
             ValueError: A figure cannot be simulated.
         """
         sheets = [self.sheet(place) for place in places]
-        keys = [Store.key(json.dumps([sheet, repr(self.figures)])) for sheet in sheets]
+        keys = [RunCache.key(json.dumps([sheet, repr(self.figures)])) for sheet in sheets]
         known = {key: found for key in keys if (found := self._looked_up(key)) is not None}
         new = {key: sheet for key, sheet in zip(keys, sheets, strict=True) if key not in known}
         for key, found in zip(new, self._simulated(list(new.values())), strict=True):
@@ -147,12 +147,12 @@ class Fitted:
     correlations: Array
     measurement: str
 
-    def told(self, at: int) -> bool:
-        """True if the figures tell this parameter."""
-        return bool(self.stderr[at] <= TOLD)
+    def is_determined(self, at: int) -> bool:
+        """True if the figures determine this parameter."""
+        return bool(self.stderr[at] <= DETERMINED_WITHIN)
 
     def alike(self, at: int) -> list[str]:
-        """The parameters that it cannot be told from."""
+        """The parameters that it cannot be distinguished from."""
         names = self.bench.names
         near = np.flatnonzero(abs(self.correlations[at]) > ALIKE)
         return [names[other] for other in near if other != at]
@@ -168,11 +168,11 @@ class Fitted:
 
     def _source(self, at: int) -> Mapping[str, str]:
         together = f"with {len(self.bench.names)} parameters to {len(self.errors)} figures"
-        if not self.told(at):
-            note = "hardly told by the figures of one drive; usual, or chosen by hand"
+        if not self.is_determined(at):
+            note = "hardly determined by the figures of one drive; usual, or chosen by hand"
             return {"source": "assumed", "note": note}
         like = self.alike(at)
-        note = together + (f"; hardly told from {', '.join(like)}" if like else "")
+        note = together + (f"; hardly distinguished from {', '.join(like)}" if like else "")
         return {
             "source": "fitted",
             "stderr": f"{max(1, math.ceil(100 * self.stderr[at]))} %",
@@ -233,10 +233,10 @@ def _slopes(bench: Bench, place: Array) -> tuple[Array, Array]:
     return here, np.array([(each - here) / STEP for each in moved]).T
 
 
-def least_loss(fitted: Fitted, kept: npt.NDArray[np.bool_]) -> Array:
+def least_loss(fitted: Fitted, used: npt.NDArray[np.bool_]) -> Array:
     """Where the loss of some figures alone is least if errors follow their slopes."""
-    tolerances = fitted.bench.tolerances[kept]
-    return _along(fitted.place, fitted.errors[kept], fitted.jacobian[kept], tolerances, _TRUSTED)
+    tolerances = fitted.bench.tolerances[used]
+    return _along(fitted.place, fitted.errors[used], fitted.jacobian[used], tolerances, _TRUSTED)
 
 
 def _along(place: Array, here: Array, jacobian: Array, tolerances: Array, trusted: float) -> Array:

@@ -1,4 +1,4 @@
-"""From published figures of one drive to a measurement: a point for each rate that is told.
+"""From published figures of one drive to a measurement: a point for each published rate.
 
 A figure gives a rate at a number outstanding; its latency follows by Little's law, no distribution
 is known. `max`, the best over the depths that were tried, is taken for the deepest of them.

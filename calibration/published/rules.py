@@ -93,7 +93,7 @@ def _before(configuration: Configuration, report: Shared, area: str) -> list[dic
 
 
 def _filled(configuration: Configuration, report: Shared) -> dict[str, str]:
-    """What the array had held, each of its drives as much as the report's one drive."""
+    """What the array had stored, each of its drives as much as the report's one drive."""
     if report.filled is None:
         return {}
     size, unit = report.filled.split()

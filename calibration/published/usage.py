@@ -17,8 +17,8 @@ from raidlab.calibration.published.figures import FOLDER, Figure, read_published
 from raidlab.devices.faults import Faults
 from raidlab.devices.schema import Table, check, read_toml
 
-Use = Literal["fitted", "by hand", "predicted"]
-USES: tuple[Use, ...] = ("fitted", "by hand", "predicted")
+Use = Literal["fitted", "chosen in view", "predicted"]
+USES: tuple[Use, ...] = ("fitted", "chosen in view", "predicted")
 
 _NUMBERS = ("iops", "mib_per_s", "mb_per_s", "latency_ms_min")
 
@@ -91,7 +91,7 @@ def _used() -> Mapping[str, Use]:
         for choice in fits().by_hand:
             named = figure.id in choice.ids
             if named or (controlled and figure.configuration.source == choice.source):
-                used[_known_by(figure)] = "by hand"
+                used[_known_by(figure)] = "chosen in view"
         if any(trains(device, figure) for device in fits().device):
             used[_known_by(figure)] = "fitted"
     return used

@@ -1,7 +1,7 @@
 """Every published figure beside its simulated value.
 
 All rows are gathered first: many share a configuration, and each distinct run of the engine is
-made once. The shapes are those of `raidlab validate --json` (docs/files/validation.md).
+made once. The shapes are those of `raidlab validate --json` (docs/reference/formats/published.md).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Row
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, rows_of, run_plans
 
 TOLERANCE_PCT = {"=": 10.0, "~": 15.0}
-"""Largest error at which a figure counts as held."""
+"""Largest error at which a figure counts as within tolerance."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,14 @@ class Validation:
     breaches: tuple[str, ...] = ()
 
     def summary(self) -> dict[str, Any]:
-        """How many rows, how far off, how many relations kept."""
+        """How many rows, how far off, how many relations kept; numbers and bounds apart."""
+        numbers = [row for row in self.rows if _is_number(row)]
+        bounds = [row for row in self.rows if not _is_number(row)]
         return summarise(self.rows) | {
             "wall_s": round(self.wall_s, 3),
             "by_use": summaries_by_use(self.rows),
+            "numbers": summaries_by_use(numbers),
+            "bounds": summaries_by_use(bounds),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,13 +94,22 @@ class Validation:
         }
 
 
+def _is_number(row: Compared) -> bool:
+    """True for a figure with a value of its own (= and ~), unlike bounds and ranges."""
+    return row.figure.relation in TOLERANCE_PCT
+
+
 def summarise(rows: Sequence[Compared]) -> dict[str, Any]:
-    """The summary of some rows."""
-    errors = [abs(row.error_pct) for row in rows if row.error_pct is not None]
-    related = [row for row in rows if row.figure.relation not in TOLERANCE_PCT]
+    """The summary of some rows.
+
+    Errors are those of numbers alone: a bound that is kept has none, and counting it as 0 % would
+    make the median look better than it is.
+    """
+    errors = [abs(row.error_pct) for row in rows if row.error_pct is not None and _is_number(row)]
+    related = [row for row in rows if not _is_number(row)]
     return {
         "rows": len(rows),
-        "ran": len(errors),
+        "ran": sum(row.error_pct is not None for row in rows),
         "held": sum(row.held for row in rows),
         "median_abs_error_pct": statistics.median(errors) if errors else None,
         "p90_abs_error_pct": _percentile_90(errors) if errors else None,
@@ -128,14 +141,14 @@ def validate(
     *,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: Store | None = None,
+    store: RunCache | None = None,
 ) -> Validation:
     """Simulates every figure.
 
     Args:
         figures: Published figures; see `published`.
         workers: Threads; the number of cores if None.
-        progress: Told after every run of the engine.
+        progress: Called after every run of the engine.
         store: Keeps finished runs if it is interrupted, and finds them again.
 
     Raises:
@@ -157,7 +170,7 @@ def validate(
         if not isinstance(case, str):
             faults = [fault for run in case.runs for fault in refused.get(run, [])]
             if faults:
-                cases[key] = _told(faults)
+                cases[key] = _refused(faults)
     if store is not None:
         store.forget(store.key(plan) for plan in plans)
     outcomes = {at: json.loads(outcome) for at, outcome in finished.items()}
@@ -173,7 +186,7 @@ def _case(configuration: Configuration, plans: dict[str, int]) -> _Case | str:
     try:
         scenario = build_scenario(scenario_tree(configuration))
     except SpecError as error:
-        return _told(error.faults)
+        return _refused(error.faults)
     except ValueError as error:
         return str(error)
     runs = []
@@ -183,7 +196,7 @@ def _case(configuration: Configuration, plans: dict[str, int]) -> _Case | str:
     return _Case(scenario, runs)
 
 
-def _told(faults: Sequence[Fault]) -> str:
+def _refused(faults: Sequence[Fault]) -> str:
     return "; ".join(dict.fromkeys(str(fault) for fault in faults))
 
 
@@ -206,8 +219,8 @@ def _compare(
         simulated = None if not compared or simulated is None else simulated / compared
     if simulated is None:
         return Compared(figure, None, unit, None, False, "no I/O completed in the recorded time")
-    error, held = judge(figure, simulated)
-    return Compared(figure, simulated, unit, error, held, None)
+    error, within = judge(figure, simulated)
+    return Compared(figure, simulated, unit, error, within, None)
 
 
 def _value(case: _Case, quantity: str, outcomes: Mapping[int, Any]) -> float | None:
@@ -236,7 +249,7 @@ def _of_rows(rows: Sequence[Row], quantity: str) -> float | None:
 
 
 def judge(figure: Figure, simulated: float) -> tuple[float, bool]:
-    """The error in percent and whether the figure is held.
+    """The error in percent and whether the figure is within tolerance.
 
     For `=` and `~` the error is 100 (simulated / published - 1); for a relation it is 0 inside and
     the distance to the nearer end, in percent of it, outside.

@@ -28,7 +28,7 @@ LEAST = 50
 """Requests that a point is made of at least."""
 _PERCENTS = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.9)
 _RARE = 10
-"""Requests beyond a percentile, at least, or it is not told."""
+"""Requests beyond a percentile, at least, or it is left out."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -94,13 +94,13 @@ def _point(trace: Trace, chosen: Mask, rw: str, depth: int) -> Point:
     took = trace.measured_us[chosen]
     size = int(trace.sizes[chosen][0])
     mean = max(float(took.mean()), 1e-3)
-    told = [p for p in _PERCENTS if min(p, 100 - p) / 100 * took.size >= _RARE or p == 50]
+    percents = [p for p in _PERCENTS if min(p, 100 - p) / 100 * took.size >= _RARE or p == 50]
     latency = Latency(
         mean_us=mean,
         stddev_us=float(took.std()),
         min_us=float(took.min()),
         max_us=float(took.max()),
-        percentiles_us={f"{p:g}": float(np.percentile(took, p)) for p in told},
+        percentiles_us={f"{p:g}": float(np.percentile(took, p)) for p in percents},
     )
     iops = depth * 1e6 / mean
     side = Side(

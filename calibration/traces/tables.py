@@ -1,7 +1,7 @@
 """Traces that are tables with commas: MSR Cambridge, SPC, SYSTOR '17, Alibaba, any CSV.
 
 A layout says which column means what, in which unit; one reader serves all of them. Every format is
-described, with a line of each, in docs/files/traces.md.
+described, with a line of each, in docs/reference/formats/traces.md.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Layout:
     columns: Mapping[str, tuple[str, str]]
     """For each meaning, the column's name and its unit."""
     unit: tuple[str, tuple[str, ...]] = ("", ())
-    """What the disk is called: a word, and the columns that tell it from others."""
+    """What the disk is called: a word, and the columns that distinguish it."""
     optional: int = 0
     """Columns at the end that a line may leave out."""
     blank_op: bool = False
@@ -80,7 +80,7 @@ class Layout:
         if self.blank_op and not text("op"):
             return None
         op = op_of(text("op"))
-        word, tells = self.unit
+        word, identity = self.unit
         return Request(
             op,
             count("offset") if op != FLUSH else 0,
@@ -88,7 +88,7 @@ class Layout:
             time("time"),
             time("response") / 1000 if text("response") else None,
             number,
-            word + ".".join(row[name] for name in tells),
+            word + ".".join(row[name] for name in identity),
         )
 
 
@@ -185,6 +185,6 @@ def read_csv(lines: Lines, path: Path, columns: Mapping[str, tuple[str, str]]) -
         allowed = f"a name of one column; the first line has it {names.count(name)} times"
         yield Fault("--columns", name, allowed, (), str(path))
     if not absent and not twice:
-        tells = (columns["unit"][0],) if "unit" in columns else ()
-        layout = Layout(names, columns, ("", tells))
+        identity = (columns["unit"][0],) if "unit" in columns else ()
+        layout = Layout(names, columns, ("", identity))
         yield from each(rows, path, layout.request)

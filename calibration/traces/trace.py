@@ -107,9 +107,9 @@ class Trace:
             raise SpecError([Fault(key, int(self.offsets[first]), allowed, (), str(self.path))])
         if beyond == "wrap":
             return self._wrapped(capacity, outside)
-        kept = np.setdiff1d(np.arange(len(self)), outside)
+        remaining = np.setdiff1d(np.arange(len(self)), outside)
         note = f"{outside.size} of {len(self)} requests lie beyond the device and are left out"
-        return self._only(kept, note)
+        return self._only(remaining, note)
 
     def _wrapped(self, capacity: int, outside: NDArray[np.int64]) -> Trace:
         large = outside[self.sizes[outside] > np.uint64(capacity)]
@@ -118,26 +118,26 @@ class Trace:
             allowed = f"at most the {capacity} bytes of the device"
             raise SpecError([Fault(key, int(self.sizes[large[0]]), allowed, (), str(self.path))])
         offsets = self.offsets.copy()
-        room = np.uint64(capacity) - self.sizes[outside] + np.uint64(1)
+        places = np.uint64(capacity) - self.sizes[outside] + np.uint64(1)
         # On sectors, as every drive wants them.
-        offsets[outside] = self.offsets[outside] % room // np.uint64(512) * np.uint64(512)
+        offsets[outside] = self.offsets[outside] % places // np.uint64(512) * np.uint64(512)
         note = (
             f"{outside.size} of {len(self)} requests lie beyond the device: taken modulo its size"
         )
         return replace(self, offsets=offsets, notes=(*self.notes, note))
 
-    def _only(self, kept: NDArray[np.int64], note: str) -> Trace:
-        if not kept.size:
+    def _only(self, remaining: NDArray[np.int64], note: str) -> Trace:
+        if not remaining.size:
             allowed = "at least one request on the device"
             raise SpecError([Fault("", None, allowed, (), str(self.path))])
         return replace(
             self,
-            ops=self.ops[kept],
-            offsets=self.offsets[kept],
-            sizes=self.sizes[kept],
-            times_ns=self.times_ns[kept],
-            measured_us=self.measured_us[kept],
-            lines=self.lines[kept],
+            ops=self.ops[remaining],
+            offsets=self.offsets[remaining],
+            sizes=self.sizes[remaining],
+            times_ns=self.times_ns[remaining],
+            measured_us=self.measured_us[remaining],
+            lines=self.lines[remaining],
             notes=(*self.notes, note),
         )
 

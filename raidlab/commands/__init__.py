@@ -1,1 +1,1 @@
-"""The commands, one file each; they read arguments, call the floors below and print."""
+"""The commands, one file each; they read arguments, call the packages below and print."""

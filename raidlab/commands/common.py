@@ -17,7 +17,7 @@ from raidlab.__main__ import discard_output
 from raidlab.commands.tables import Output, Shown, print_shown
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import unwritable, why_unwritable, write_file
-from raidlab.scenarios.running.run_cache import Store, default_path
+from raidlab.scenarios.running.run_cache import RunCache, default_path
 
 if TYPE_CHECKING:
     from raidlab.calibration.measurements.measurement import Measurement
@@ -152,17 +152,17 @@ def percents(option: str, text: str, allowed: str, fits: Callable[[float], bool]
     return shares
 
 
-def unfinished(stack: ExitStack) -> Store | None:
+def unfinished(stack: ExitStack) -> RunCache | None:
     """The store of unfinished runs, closed with `stack`; None, and a warning, without one."""
     try:
-        return stack.enter_context(Store(default_path()))
+        return stack.enter_context(RunCache(default_path()))
     except (OSError, sqlite3.Error) as error:
         say(f"warning: {default_path()}: {error}; an interrupted run will begin again")
         return None
 
 
 @contextmanager
-def resumable(what: str) -> Iterator[tuple[Callable[[int, int], None], Store | None]]:
+def resumable(what: str) -> Iterator[tuple[Callable[[int, int], None], RunCache | None]]:
     """Progress and the store of unfinished runs, for work that the same command goes on with."""
     with ExitStack() as stack:
         store = unfinished(stack)
@@ -193,7 +193,7 @@ class Answer(Protocol):
         """Checks of the engine that failed."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as docs/files/result.md has it."""
+        """Plain data, as docs/reference/result.md has it."""
 
 
 def give(

@@ -59,7 +59,7 @@ def compare(
             "--mapped",
             min=0,
             max=1,
-            help="Share of an SSD that held data; estimated from depth 1 if left out.",
+            help="Share of an SSD that contained data; estimated from depth 1 if left out.",
         ),
     ] = None,
     html: Html = None,
@@ -94,18 +94,18 @@ def compare(
         what = "the scenario's load" if scenario else "the drive"
         notes.append(f"{larger} of the points loaded more than {what} has: it is loaded wholly")
     if mapped is None:
-        # Whichever points are compared, one with a single read outstanding tells the state.
+        # Whichever points are compared, one with a single read outstanding shows the state.
         estimated = estimate_mapped(bench, measured.points, effort)
         unknown = bench.device["kind"] == "ssd" and any(point.state is None for point in points)
         if estimated is not None and estimated[0] < 1.0:
             notes.append(
-                f"the drive's state is not known: {estimated[0]:.0%} of it held data, going by"
+                f"the drive's state is not known: {estimated[0]:.0%} of it contained data, going by"
                 f" {estimated[1].label()}"
             )
         elif estimated is None and unknown:
             notes.append(
-                "the drive's state is not known, and no read with one outstanding tells it: all of"
-                " it is taken to have held data (--mapped)"
+                "the drive's state is not known, and no read with one outstanding shows it: all of"
+                " it is taken to have contained data (--mapped)"
             )
         mapped = 1.0 if estimated is None else estimated[0]
     bench = replace(bench, mapped=mapped)

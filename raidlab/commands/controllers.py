@@ -45,14 +45,20 @@ def controllers(
     """
     from raidlab.scenarios.results.page import again
     from raidlab.scenarios.studies import controllers_report as report
-    from raidlab.scenarios.studies.controllers import chosen_controllers, compare_controllers
+    from raidlab.scenarios.studies.controllers import Setup, chosen_controllers, compare_controllers
 
     loads = _profiles(profiles)
     chosen = chosen_controllers([name.strip() for name in only.split(",") if name.strip()])
     check_writable(html)
     with resumable("controllers") as (tell, store):
         found = compare_controllers(
-            chosen, loads, drives=drives, seed=seed, workers=workers, progress=tell, store=store
+            chosen,
+            loads,
+            Setup(drives=drives),
+            seed=seed,
+            workers=workers,
+            progress=tell,
+            store=store,
         )
 
     def page() -> str:

@@ -30,7 +30,7 @@ from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.results import answers
 from raidlab.scenarios.results.bottleneck import latency_bound
 from raidlab.scenarios.results.endurance import cautions, endurance
-from raidlab.scenarios.results.event_summary import fate
+from raidlab.scenarios.results.event_summary import integrity_summary
 from raidlab.scenarios.results.page import again
 from raidlab.scenarios.results.report import events_table, wear_table
 from raidlab.scenarios.results.result import Result
@@ -43,7 +43,7 @@ _FILES = "result.json", "table.csv", "report.html"
 @command
 def run(
     scenario: Annotated[
-        Path, typer.Argument(help="A scenario file (docs/files/scenario.md).", parser=path)
+        Path, typer.Argument(help="A scenario file (docs/reference/scenario.md).", parser=path)
     ],
     json: Json = False,
     html: Html = None,
@@ -132,7 +132,7 @@ def _show(result: Result, output: Output, warnings: Sequence[str]) -> None:
     events, worn, gains = events_table(result), wear_table(result), answers.gains(result)
     if events is not None:
         print_table(events, output)
-        for line in fate(result):
+        for line in integrity_summary(result):
             paragraph(line)
     if worn is not None:
         print_table(worn, output)

@@ -100,7 +100,7 @@ class Parts:
             if above.cache_tier is not None and name == tier_name(self.scenario.array_name(other)):
                 allowed = f"a name that no other array has: the tier of array.{other} is called so"
                 self.faults.add(f"{key}.name", name, allowed)
-        if any(self.faults.told(f"{key}.{part}") for part in ("level", "drives")):
+        if any(self.faults.has(f"{key}.{part}") for part in ("level", "drives")):
             # What stands in for a level or a count that cannot be read is no fault.
             self.choose_drives(key, name, table, controller[1])
             self.offered[name] = ([], None)
@@ -170,7 +170,7 @@ class Parts:
     ) -> bool:
         """Whether the short path is asked for and serves an array.
 
-        It is for flash: hard disks, not the firmware, set the pace of theirs.
+        It is for flash: hard disks, not the firmware, limit theirs.
         """
         if controller is None or not controller.fast_path or not chosen:
             return False
@@ -374,8 +374,8 @@ class Parts:
         usable = usable_bytes(table.level, table.stripe_unit, capacities)
         beyond = [
             Fault(f"{key}.history.{at}.{fault.key}", fault.value, fault.allowed)
-            for at, past in enumerate(table.history)
-            for fault in beyond_array(past, usable)
+            for at, load in enumerate(table.history)
+            for fault in beyond_array(load, usable)
         ]
         if beyond:
             self.faults.extend(beyond)
@@ -395,8 +395,8 @@ class Parts:
         ]
         histories = drive_histories(self.scenario, table, loads, usable, capacities)
         return [
-            (drive, replace(options, history=past) if drive in remember and past else options)
-            for (drive, options), past in zip(chosen, histories, strict=True)
+            (drive, replace(options, history=load) if drive in remember and load else options)
+            for (drive, options), load in zip(chosen, histories, strict=True)
         ]
 
     def _buffered(self, array: str) -> bool:

@@ -3,7 +3,7 @@
 What is not set follows the mode "Data Protection" of such controllers: adaptive read-ahead,
 write-back where the cache outlives an outage and write-through where not, direct I/O. An array on
 the short path has no read-ahead, write-through and direct I/O instead. Of an array in the host the
-controller sees single drives, whose commands it passes on past its cache.
+controller sees single drives, whose commands it passes on bypassing its cache.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from raidlab.scenarios.spec.schema import ControllerTable
 _HOLD_NS = {"none": 0, "bbu": 72 * 3600 * 10**9, "fbu": 2**62}
 """How long the cache outlives an outage: a charged battery for three days, flash for good."""
 
-_PAST = {"write": "write-through", "read_ahead": "none", "io_cache": "direct"}
-"""The settings of an array past the cache."""
+_BYPASS = {"write": "write-through", "read_ahead": "none", "io_cache": "direct"}
+"""The settings of an array bypassing the cache."""
 
 FAST_LEVELS = ("jbod", "independent", "raid0", "raid1", "raid10", "raid1e")
 """Levels that the short path of a controller serves, on flash."""
@@ -44,7 +44,7 @@ def policy(
         return None
     safe = backup_of(spec, settings) != "none"
     if short:
-        defaults = tuple(_PAST.values())
+        defaults = tuple(_BYPASS.values())
     else:
         defaults = ("write-back" if safe else "write-through", "adaptive", "direct")
     write = settings.write or defaults[0]
@@ -57,7 +57,7 @@ def policy(
     }
 
 
-def _past_the_cache(plan: dict[str, Any] | None) -> bool:
+def _bypasses_the_cache(plan: dict[str, Any] | None) -> bool:
     return plan is None or (
         plan["write"] == "write_through" and plan["read_ahead"] == "none" and not plan["keep_reads"]
     )
@@ -74,17 +74,17 @@ def cache_plan(
     if spec is None or settings is None:
         return {}
     plan = None if in_host else policy(spec, settings, short)
-    past = _past_the_cache(plan)
+    past = _bypasses_the_cache(plan)
     return {"cache": None if past else plan, "fast_path": short and past}
 
 
 def without_cache(spec: ControllerSpec, settings: ControllerTable, name: str) -> Iterator[str]:
     """Settings of the cache, which an array in the host has no use of."""
-    for key, past in _PAST.items():
+    for key, past in _BYPASS.items():
         if spec.cache is not None and getattr(settings, key) not in (None, past):
             yield (
                 f"controller.{key}: has no effect on {name}, RAID in the host: the controller"
-                " passes commands to its drives on, past the cache"
+                " passes commands to its drives on, bypassing the cache"
             )
 
 
@@ -108,7 +108,7 @@ def settings_warnings(spec: ControllerSpec, settings: ControllerTable) -> Iterat
     if (
         settings.fast_path
         and "fast_path" in spec.features
-        and not _past_the_cache(policy(spec, settings, short=True))
+        and not _bypasses_the_cache(policy(spec, settings, short=True))
     ):
         yield (
             "controller.fast_path: has no effect beside write-back, read-ahead or cached I/O;"

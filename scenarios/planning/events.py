@@ -37,7 +37,7 @@ _BARE = ("jbod", "raid0")
 
 
 @dataclass(frozen=True)
-class Happening:
+class Event:
     """Something that happens, without its time; times in nanoseconds, sizes in bytes."""
 
     action: str
@@ -57,24 +57,24 @@ def drives_of(array: Mapping[str, Any]) -> list[int]:
 
 
 def plan_actions(
-    happening: Happening, arrays: Sequence[Mapping[str, Any]]
+    planned: Event, arrays: Sequence[Mapping[str, Any]]
 ) -> list[tuple[int, dict[str, Any]]]:
     """The plan's actions, each with its delay in nanoseconds."""
-    what = happening.action
+    what = planned.action
     plain: dict[str, Any] = {"action": what.replace("-", "_")}
     if what in _OF_AN_ARRAY:
-        return [(0, plain | {"array": happening.array})]
+        return [(0, plain | {"array": planned.array})]
     if what in _OF_A_DRIVE:
-        plain["drive"] = drives_of(arrays[happening.array])[happening.drive]
+        plain["drive"] = drives_of(arrays[planned.array])[planned.drive]
         if what == "slow-drive":
-            plain["extra_ns"] = happening.extra
+            plain["extra_ns"] = planned.extra
         if what == "unreadable-sectors":
-            plain |= {"offset_bytes": happening.offset, "bytes": happening.size}
+            plain |= {"offset_bytes": planned.offset, "bytes": planned.size}
         return [(0, plain)]
     if what == "power-fail":
-        return [(0, plain | {"off_ns": happening.lasts})]
+        return [(0, plain | {"off_ns": planned.lasts})]
     learns = {"action": "backup_ready", "controller": 0}
-    return [(0, learns | {"ready": False}), (happening.lasts, learns | {"ready": True})]
+    return [(0, learns | {"ready": False}), (planned.lasts, learns | {"ready": True})]
 
 
 def asked_by(events: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -83,7 +83,7 @@ def asked_by(events: Sequence[Mapping[str, Any]]) -> list[int]:
     return [at for at, count in enumerate(actions) for _ in range(count)]
 
 
-def happenings(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
+def plan_events(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
     """The plan's events; faults for those that cannot happen in this system."""
     events: list[dict[str, Any]] = []
     end = table.run.warm_up + table.run.duration
@@ -143,12 +143,12 @@ def _actions(
         for action in _move(key, event, table, parts):
             yield 0, action
         return
-    happening = _happening(key, event, table, parts)
-    if happening is not None:
-        yield from plan_actions(happening, parts.arrays)
+    planned = _event(key, event, table, parts)
+    if planned is not None:
+        yield from plan_actions(planned, parts.arrays)
 
 
-def _happening(key: str, event: EventTable, table: ScenarioTable, parts: Parts) -> Happening | None:
+def _event(key: str, event: EventTable, table: ScenarioTable, parts: Parts) -> Event | None:
     array = drive = 0
     if event.action in _OF_A_DRIVE or event.action in _OF_AN_ARRAY:
         found = _arrays(key, event, parts)
@@ -183,7 +183,7 @@ def _happening(key: str, event: EventTable, table: ScenarioTable, parts: Parts) 
                 f"{key}: battery-learn has no effect: write-back alone waits for the battery, and"
                 " that needs a controller.backup"
             )
-    return Happening(event.action, array, drive, event.extra, event.offset, event.size, event.lasts)
+    return Event(event.action, array, drive, event.extra, event.offset, event.size, event.lasts)
 
 
 def _that_fail(events: Sequence[EventTable], parts: Parts) -> list[str]:
@@ -218,7 +218,7 @@ def _without_rebuild(
 ) -> Iterator[tuple[str, list[str]]]:
     """Drives that fail with nobody to take their place, not even after the end of the run.
 
-    A warning of them holds for an array that bears the failures: the run will tell.
+    A warning of them holds for an array that bears the failures: the run will show.
     """
     only = next(iter(parts.offered), "")
     counts = [e for e in table.event if e in events or e.action == "replace-drive"]
@@ -264,8 +264,8 @@ def _without_tier(name: str, parts: Parts) -> Iterator[str]:
 
 def _forgets(array: str) -> str:
     return (
-        f"array {array}: when the power fails, its drives' own caches lose what they have told to"
-        " be written, whatever the controller's backup keeps (disk_cache, write_cache = false)"
+        f"array {array}: when the power fails, its drives' own caches lose writes that they have"
+        " acknowledged, whatever the controller's backup keeps (disk_cache, write_cache = false)"
     )
 
 

@@ -11,37 +11,44 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from raidlab.devices.faults import Fault
-from raidlab.devices.schema import PastLoad
+from raidlab.devices.schema import PreconditioningLoad
 from raidlab.devices.units import format_size
 from raidlab.scenarios.spec.loads import HOT_SHARE, RW
-from raidlab.scenarios.spec.schema import ArrayTable, PastTable, ScenarioTable, WorkloadTable
+from raidlab.scenarios.spec.schema import (
+    ArrayTable,
+    PreconditioningTable,
+    ScenarioTable,
+    WorkloadTable,
+)
 
 _FILL_BLOCK = 128 * 1024
 _ALL = 1_000_000
 """The weights of loads that go on together, summed up."""
 _MOST_TIMES = 1000
-"""How often a past may write the array: long before, nothing changes any more."""
+"""How often preconditioning may write the array: long before, nothing changes any more."""
 
 
-def beyond_array(past: PastTable, usable: int) -> Iterator[Fault]:
-    """Faults of a stated past that an array of `usable` bytes has no room or no time for."""
-    room = usable - past.area_start
-    if room <= 0:
+def beyond_array(entry: PreconditioningTable, usable: int) -> Iterator[Fault]:
+    """Faults of a stated history that an array of `usable` bytes has no space or no time for."""
+    space = usable - entry.area_start
+    if space <= 0:
         allowed = f"below {usable} B ({format_size(usable)}), what the array holds"
-        yield Fault("area_start", format_size(past.area_start), allowed)
+        yield Fault("area_start", format_size(entry.area_start), allowed)
         return
-    area = room if past.area is None else past.area
-    if past.block_size > area > 0 and "block_size" in past.model_fields_set:
-        yield Fault("block_size", format_size(past.block_size), f"at most the area of {area} B")
-    if area > room:
-        allowed = f"at most {room} B ({format_size(room)}), what the array holds behind area_start"
+    area = space if entry.area is None else entry.area
+    if entry.block_size > area > 0 and "block_size" in entry.model_fields_set:
+        yield Fault("block_size", format_size(entry.block_size), f"at most the area of {area} B")
+    if area > space:
+        allowed = (
+            f"at most {space} B ({format_size(space)}), what the array holds behind area_start"
+        )
         yield Fault("area", format_size(area), allowed)
-    if past.written is not None and past.written > _MOST_TIMES * usable:
+    if entry.written is not None and entry.written > _MOST_TIMES * usable:
         allowed = (
             f"at most {_MOST_TIMES} times what the array holds, {format_size(usable)}; left out:"
             " until nothing changes any more"
         )
-        yield Fault("written", format_size(past.written), allowed)
+        yield Fault("written", format_size(entry.written), allowed)
 
 
 def drive_histories(
@@ -50,8 +57,8 @@ def drive_histories(
     loads: Sequence[WorkloadTable],
     usable: int,
     capacities: Sequence[int],
-) -> list[tuple[PastLoad, ...]]:
-    """The past of each drive of `array`, in their order; empty for drives out of the factory.
+) -> list[tuple[PreconditioningLoad, ...]]:
+    """The history of each drive of `array`, in their order; empty for drives out of the factory.
 
     Args:
         scenario: For `precondition`.
@@ -60,30 +67,30 @@ def drive_histories(
         usable: Bytes that it offers; of each drive if they are loaded independently.
         capacities: Bytes of each drive that it may use.
     """
-    past = [_stated(entry, usable) for entry in array.history]
+    history = [_stated(entry, usable) for entry in array.history]
     precondition = scenario.run.precondition
     if precondition != "fresh":
         fill = min(scenario.run.filled or usable, usable)
-        past.insert(0, PastLoad("sequential", 0, fill, _FILL_BLOCK, fill))
+        history.insert(0, PreconditioningLoad("sequential", 0, fill, _FILL_BLOCK, fill))
     if precondition == "steady-state":
-        past += _settled(loads, usable)
+        history += _settled(loads, usable)
     # One after the other all of each drive is used, side by side what the smallest has.
     scale = min(capacities) / usable
     histories, start = [], 0
     for capacity in capacities:
         if array.level == "jbod":
-            shares = [_overlap(load, start, capacity) for load in past]
+            shares = [_overlap(load, start, capacity) for load in history]
         else:
-            shares = [_share(load, scale, array) for load in past]
+            shares = [_share(load, scale, array) for load in history]
         histories.append(tuple(share for share in shares if share is not None))
         start += capacity
     return histories
 
 
-def _stated(entry: PastTable, usable: int) -> PastLoad:
+def _stated(entry: PreconditioningTable, usable: int) -> PreconditioningLoad:
     access, _ = RW[entry.rw]
     area = usable - entry.area_start if entry.area is None else entry.area
-    return PastLoad(
+    return PreconditioningLoad(
         access,
         entry.area_start,
         area,
@@ -93,16 +100,16 @@ def _stated(entry: PastTable, usable: int) -> PastLoad:
     )
 
 
-def _settled(loads: Sequence[WorkloadTable], usable: int) -> Iterator[PastLoad]:
+def _settled(loads: Sequence[WorkloadTable], usable: int) -> Iterator[PreconditioningLoad]:
     """The measured loads' own writes, side by side until nothing changes any more."""
     writing = [load for load in loads if load.load().read_share < 1]
     bytes_of = [
-        each * _bytes_written(load) for each, load in zip(_paces(writing), writing, strict=True)
+        each * _bytes_written(load) for each, load in zip(_rates(writing), writing, strict=True)
     ]
     for load, written in zip(writing, bytes_of, strict=True):
         access, block = load.load().access, load.load().block_bytes
         for start, area, share in _places(load, usable):
-            yield PastLoad(
+            yield PreconditioningLoad(
                 access,
                 start,
                 area,
@@ -114,7 +121,7 @@ def _settled(loads: Sequence[WorkloadTable], usable: int) -> Iterator[PastLoad]:
             )
 
 
-def _paces(loads: Sequence[WorkloadTable]) -> Iterator[float]:
+def _rates(loads: Sequence[WorkloadTable]) -> Iterator[float]:
     """How many I/Os each of the loads makes beside the others, as far as they say."""
     if all(load.rate is not None for load in loads):
         return (load.rate or 0.0 for load in loads)
@@ -140,7 +147,7 @@ def _places(load: WorkloadTable, usable: int) -> Iterator[tuple[int, int, float]
         yield load.area_start, area, 1 - share
 
 
-def _overlap(load: PastLoad, start: int, capacity: int) -> PastLoad | None:
+def _overlap(load: PreconditioningLoad, start: int, capacity: int) -> PreconditioningLoad | None:
     """The part of a load that falls on a drive whose bytes begin at `start` of the array."""
     first = max(load.start_bytes, start)
     area = min(load.start_bytes + load.area_bytes, start + capacity) - first
@@ -157,7 +164,9 @@ def _overlap(load: PastLoad, start: int, capacity: int) -> PastLoad | None:
     )
 
 
-def _share(load: PastLoad, scale: float, array: ArrayTable) -> PastLoad | None:
+def _share(
+    load: PreconditioningLoad, scale: float, array: ArrayTable
+) -> PreconditioningLoad | None:
     """A load's share of a drive of a striped array, where every drive is used alike."""
     unit = 4096
     area = int(load.area_bytes * scale) // unit * unit

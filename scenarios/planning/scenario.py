@@ -18,7 +18,7 @@ from raidlab.devices.schema import check, read_toml
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.caching import controller_plan, settings_warnings
-from raidlab.scenarios.planning.events import happenings
+from raidlab.scenarios.planning.events import plan_events
 from raidlab.scenarios.planning.ssd_cache import follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
 from raidlab.scenarios.spec.loads import HOT_SHARE
@@ -111,7 +111,7 @@ def _own_seed(seed: int, replication: int, snapshot: str) -> int:
 
 
 def _snapshot_digest(devices: Sequence[Mapping[str, Any]]) -> str:
-    """Of the file with the state of the drives; empty if it cannot be read: the engine tells."""
+    """Of the file with the state of the drives; empty if it cannot be read."""
     file = next((plan["snapshot"] for plan in devices if "snapshot" in plan), None)
     try:
         return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
@@ -177,7 +177,7 @@ def build_scenario(
         faults.add(
             "run.time_lapse", table.run.time_lapse, "1: without a cache_tier it has no effect"
         )
-    events = happenings(table, parts)
+    events = plan_events(table, parts)
     topology = None
     if host is not None and (controller is not None or table.controller is None):
         topology = connect(host, controller, parts.drives, faults)
@@ -389,15 +389,15 @@ def _area(
     if workload.area == 0:
         faults.add(f"{key}.area", "0 B", 'above 0 B, or "whole"')
         return None
-    room = usable - workload.area_start
-    if room <= 0:
+    space = usable - workload.area_start
+    if space <= 0:
         allowed = f"below {usable} B ({format_size(usable)}), what the array holds"
         faults.add(f"{key}.area_start", f"{workload.area_start} B", allowed)
         return None
-    area = room if workload.area is None else workload.area
-    if area > room:
+    area = space if workload.area is None else workload.area
+    if area > space:
         behind = " behind area_start" if workload.area_start else ""
-        allowed = f"at most {room} B ({format_size(room)}), what the array holds{behind}"
+        allowed = f"at most {space} B ({format_size(space)}), what the array holds{behind}"
         faults.add(f"{key}.area", f"{area} B", allowed)
         return None
     block = workload.load().block_bytes

@@ -10,7 +10,7 @@ from raidlab.scenarios.spec.schema import (
     ArrayTable,
     CacheTierTable,
     ControllerTable,
-    PastTable,
+    PreconditioningTable,
     ScenarioTable,
 )
 
@@ -88,7 +88,7 @@ def add_tier(
         parts.faults.add(f"{key}.drives", ", ".join(wrong), "SSDs: hard disks are no cache")
         return None
     array = ArrayTable.model_construct(
-        **{**vars(array), "history": _past(parts, name, array.stripe_unit, usable)}
+        **{**vars(array), "history": _history(parts, name, array.stripe_unit, usable)}
     )
     members = parts.attach(parts.with_history(key, array, capacities, chosen))
     parts.arrays.append(
@@ -162,7 +162,7 @@ def _as_array(name: str, table: ArrayTable, tier: CacheTierTable) -> ArrayTable:
     )
 
 
-def _past(parts: Parts, name: str, line: int, usable: int) -> tuple[PastTable, ...]:
+def _history(parts: Parts, name: str, line: int, usable: int) -> tuple[PreconditioningTable, ...]:
     """What the SSDs of a tier have seen when the run asks for drives in their steady state.
 
     The loads of the array reach as many lines as their hot spots, or areas, have; the tier
@@ -175,7 +175,7 @@ def _past(parts: Parts, name: str, line: int, usable: int) -> tuple[PastTable, .
         for at, load in enumerate(parts.scenario.workload)
         if parts.scenario.target_name(at) == name
     )
-    used = PastTable.model_construct(
+    used = PreconditioningTable.model_construct(
         rw="randwrite",
         block_size=line,
         area_start=0,

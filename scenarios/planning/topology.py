@@ -13,10 +13,10 @@ from raidlab.devices.links import Interface, negotiate, plan_link, wide_port
 from raidlab.devices.schema import DriveSpec
 
 _REQUEST_BYTES = 128
-"""A request that a controller fetches from the host, on the way of write data: the frame of
+"""A request that a controller fetches from the host, along the path of write data: the frame of
 Fusion-MPT, the LSI controllers' interface."""
 _REPLY_BYTES = 64
-"""A reply and an interrupt, on the way of read data: two small packets with their headers."""
+"""A reply and an interrupt, along the path of read data: two small packets with their headers."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Attached:
 
 @dataclass
 class Topology:
-    """The links of a system, and each drive's way to the host as indices into them."""
+    """The links of a system, and each drive's path to the host as indices into them."""
 
     links: list[dict[str, Any]] = field(default_factory=list)
     paths: list[list[int]] = field(default_factory=list)
@@ -134,7 +134,7 @@ def _expander(
     rates = []
     for drive in drives:
         own = drive.spec.link()
-        # Drives that cannot hang there are told of elsewhere.
+        # Drives that cannot hang there are reported elsewhere.
         if own is not None and own.family in ("sata", port.family):
             rates.append(own)
     name = f"{controller.name} expander, {controller.ports} ports {port.title}"

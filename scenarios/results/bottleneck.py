@@ -16,7 +16,7 @@ _BUSY = 0.9
 
 
 _IN_FRONT = ("host_wait", "controller_wait", "link_wait")
-"""Parts of an I/O's time in which it waits for its turn on the way to the drives."""
+"""Parts of an I/O's time in which it waits before it reaches the drives."""
 _FOR_DRIVES = (
     "queue", "overhead", "seek", "rotation", "transfer", "nand_read", "nand_program",
     "garbage_collection", "service", "cache_wait",
@@ -32,9 +32,9 @@ PLURALS = {
 _BOTH = 0.95
 """Utilisation from which on the second component is a limit as well."""
 _FULL = 0.8
-"""Utilisation below which a component leaves room for more than the load asks of it."""
+"""Utilisation below which a component could serve more than the load asks of it."""
 _LEAST = 0.01
-"""Share of its time that an I/O is at drives that hold it up, what it waits on the way aside."""
+"""Share of its time that an I/O is at drives that hold it up, waiting before them aside."""
 
 
 def behind(components: Sequence[Component], target: str) -> list[Component]:
@@ -48,7 +48,8 @@ def felt(components: Sequence[Component], breakdown_us: Mapping[str, float]) -> 
 
     A controller's queue does if waiting for the controller is the longest part of the I/Os' time.
     Drives and what makes parity do if I/Os wait for them: where a cache takes all
-    writes and has room, drives may well be busy with what it sends them, but no I/O waits for that.
+    writes and is not full, drives may well be busy with what it sends them, but no I/O waits for
+    that.
     """
 
     def time(*parts: str) -> float:
@@ -124,31 +125,31 @@ def latency_bound(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     Args:
         rows: Those of [`Result.summary`][raidlab.scenarios.results.result.Result.summary].
     """
-    told = []
+    named = []
     for name in dict.fromkeys(row["workload"] for row in rows):
         own = sorted(
             (row for row in rows if row["workload"] == name and row["outstanding"] > 0),
             key=lambda row: row["outstanding"],
         )
-        room = list(itertools.takewhile(_leaves_room, own))
-        if not room:
+        spare = list(itertools.takewhile(_is_spare, own))
+        if not spare:
             continue
-        first, last = room[0], room[-1]
+        first, last = spare[0], spare[-1]
         points = str(first["outstanding"])
         if last is not first:
             points += f" to {last['outstanding']}"
         parts = first["breakdown_us"]
         longest = max(parts, key=lambda part: parts[part])
-        told.append(
+        named.append(
             f"{name}, {points} outstanding: nothing is busy for {100 * _FULL:.0f} % of the time;"
             f" the time of one I/O bounds the rate, most of it {longest}"
             f" ({figure(parts[longest], 'us')} of {figure(sum(parts.values()), 'us')}"
             f" at {first['outstanding']})."
         )
-    return told
+    return named
 
 
-def _leaves_room(row: Mapping[str, Any]) -> bool:
+def _is_spare(row: Mapping[str, Any]) -> bool:
     busy = felt(behind(row["components"], row["target"]), row["breakdown_us"])
     return row["ios"] > 0 and all(each["utilization"] < _FULL for each in busy)
 

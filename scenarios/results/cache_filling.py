@@ -13,7 +13,7 @@ GATHERED = 0.1
 
 
 def still_filling(rows: Sequence[Row]) -> list[str]:
-    """Controllers whose memory kept much of what was written while a run was recorded.
+    """Controllers whose memory still holds much of what was written while a run was recorded.
 
     Args:
         rows: Those of one run, one for each workload.

@@ -1,4 +1,4 @@
-"""What a run does to its flash drives: wear against what they are rated for, and heat.
+"""What a run does to its flash drives: wear against what they are rated for, and temperature.
 
 The figures of each drive are in `components` of the result; here they are put together for the
 drives of one model in one array.
@@ -27,9 +27,9 @@ def endurance(result: Result) -> list[Row]:
     bytes.
     Drive writes a day, rated ones (of the data sheet, None if it has none) and life in years are
     means over the drives and their least; temperature and throttled time are the highest. What does
-    not apply is None: wear without writes, heat without a thermal model. Replications are averaged.
-    Writes a day and life are None as well where more than a tenth of what flash drives have to
-    write still waits in a controller's cache: they are given it later.
+    not apply is None: wear without writes, temperature without a thermal model. Replications are
+    averaged. Writes a day and life are None as well where more than a tenth of what flash drives
+    have to write still waits in a controller's cache: they are given it later.
     """
     groups: dict[tuple[int, str], list[list[Figures]]] = {}
     outstanding: dict[int, int] = {}
@@ -56,8 +56,8 @@ def endurance(result: Result) -> list[Row]:
         | (dict.fromkeys(_OF_TIME) if point in withheld else {})
         for (point, name), runs in groups.items()
     ]
-    told = ("nand_per_host_byte", "temperature_c_max")
-    return [line for line in lines if any(line[key] is not None for key in told)]
+    figures = ("nand_per_host_byte", "temperature_c_max")
+    return [line for line in lines if any(line[key] is not None for key in figures)]
 
 
 def cautions(lines: Iterable[Row]) -> list[str]:
@@ -70,9 +70,9 @@ def cautions(lines: Iterable[Row]) -> list[str]:
     if not steps:
         return []
     return [
-        f"{', '.join(dict.fromkeys(steps))} outstanding: how long the drives live is not told, as"
+        f"{', '.join(dict.fromkeys(steps))} outstanding: how long the drives live is not given, as"
         f" more than {GATHERED:.0%} of what they have to write still waited in the controller's"
-        " cache; a longer run.duration tells."
+        " cache; a longer run.duration shows it."
     ]
 
 
@@ -104,8 +104,8 @@ def _of_drives(drives: list[Figures]) -> Row:
 
 
 def _mean(rows: list[Row]) -> Row:
-    told: dict[str, Any] = {}
+    means: dict[str, Any] = {}
     for key in rows[0]:
         known = [row[key] for row in rows if row[key] is not None]
-        told[key] = statistics.fmean(known) if known else None
-    return told
+        means[key] = statistics.fmean(known) if known else None
+    return means

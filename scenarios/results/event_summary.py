@@ -1,4 +1,4 @@
-"""What happened in a run and what became of its data, in words for tables and pages."""
+"""What logged in a run and what became of its data, in words for tables and pages."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from raidlab.scenarios.results.result import Result, Row
 
 
-def happened(result: Result) -> list[Row]:
-    """The load from one event to the next, of the last row; empty if nothing happened.
+def logged(result: Result) -> list[Row]:
+    """The load from one event to the next, of the last row; empty if nothing logged.
 
     Rows have `from_s`, `what`, `iops`, `latency_us`. Loads that were put together have no periods:
     their events stand alone, without a rate.
@@ -27,7 +27,7 @@ def happened(result: Result) -> list[Row]:
 
 
 def whose(result: Result) -> str:
-    """The row that `happened` is about, in words."""
+    """The row that `logged` is about, in words."""
     last = result.results[-1]
     if not any(row["point"] or row["replication"] for row in result.results):
         return str(last["workload"])
@@ -35,7 +35,7 @@ def whose(result: Result) -> str:
     return f"{last['workload']}, {outstanding}, replication {last['replication']}"
 
 
-def fate(result: Result) -> list[str]:
+def integrity_summary(result: Result) -> list[str]:
     """What became of the data of all runs, warm-up included; empty if they were not followed."""
     if result.data is None or not result.events:
         return []

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from raidlab.scenarios.results import answers
 from raidlab.scenarios.results.bottleneck import latency_bound
 from raidlab.scenarios.results.endurance import cautions, endurance
-from raidlab.scenarios.results.event_summary import fate, happened, whose
+from raidlab.scenarios.results.event_summary import integrity_summary, logged, whose
 from raidlab.scenarios.results.look import Column, Kind, Table, between, digits, part_name
 from raidlab.scenarios.results.page import Evidence, Page, Picture, Text
 from raidlab.scenarios.results.result import Result, Row
@@ -71,7 +71,7 @@ def wear_table(result: Result) -> Table | None:
 def events_table(result: Result) -> Table | None:
     """The load from one event to the next; None if there were none."""
     rows = []
-    for period in happened(result):
+    for period in logged(result):
         latency = period["latency_us"]
         mean, p99 = (None if latency is None else latency[key] / 1e3 for key in ("mean", "p99"))
         rows.append([f"{period['from_s']:.6g}", period["what"], period["iops"], mean, p99])
@@ -263,7 +263,7 @@ def _evidence(result: Result) -> list[Evidence]:
         found += [gains[0], Text("", [each for each in (gains[1], about) if each])]
     events = events_table(result)
     if events is not None:
-        found += [events, Text("", fate(result))]
+        found += [events, Text("", integrity_summary(result))]
     devices = Table(
         "Devices",
         [Column("device", kind=Kind.TEXT), Column("kind", kind=Kind.TEXT),

@@ -1,6 +1,6 @@
 """What a simulation found: one row for each workload, point and replication.
 
-Rows are plain data in the shape of `raidlab run --json` (docs/files/result.md), so that a
+Rows are plain data in the shape of `raidlab run --json` (docs/reference/result.md), so that a
 program that reads the file and one that calls `simulate` see the same.
 """
 
@@ -27,7 +27,7 @@ PARTS = (
     "host", "link", "controller", "cache", "raid", "seek", "rotation", "transfer", "nand_read",
     "nand_program", "garbage_collection", "queue",
 )  # fmt: skip
-"""Parts of the time that every row tells, zero where the system has no such part."""
+"""Parts of the time that every row has, zero where the system has no such part."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Result:
     def summary(self) -> list[Row]:
         """One line for each workload and point: means over replications.
 
-        Means are the rates, `latency_us` and `breakdown_us`; what else a row tells is that of the
+        Means are the rates, `latency_us` and `breakdown_us`; what else a row has is that of the
         first replication.
 
         The 95 % interval is Student's over the replications; with a single one it is that of
@@ -223,7 +223,7 @@ def make_row(
 
 def _cache(caches: Sequence[Mapping[str, Any]], target: str) -> Row:
     """Hit ratios of the controller's memory and of the array's tier; null without a memory."""
-    told: Row = {"read_hit_ratio": None, "write_hit_ratio": None}
+    row: Row = {"read_hit_ratio": None, "write_hit_ratio": None}
     for cache in caches:
         figures = {
             "read_hit_ratio": _ratio(cache["read_hits"], cache["reads"]),
@@ -231,14 +231,17 @@ def _cache(caches: Sequence[Mapping[str, Any]], target: str) -> Row:
         }
         if cache["kind"] == "memory":
             full = _ratio(cache["full_stripes"], cache["destages"])
-            told |= figures | {"full_stripe_ratio": full, "filled_bytes": cache["filled_bytes"]}
+            row |= figures | {
+                "full_stripe_ratio": full,
+                "filled_bytes": cache["filled_bytes"],
+            }
         elif cache["name"] == target:
-            told["tier"] = figures | {
+            row["tier"] = figures | {
                 "used_share": cache["used_share"],
                 "dirty_share": cache["dirty_share"],
                 "filled_bytes": cache["filled_bytes"],
             }
-    return told
+    return row
 
 
 def _ratio(part: int, whole: int) -> float | None:

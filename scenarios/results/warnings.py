@@ -18,29 +18,29 @@ _LEFT = 0.01
 
 
 def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
-    """A warning for each way in which a workload falls short, for all points together."""
+    """A warning for each respect in which a workload falls short, for all points together."""
     plans = scenario.base["workloads"]
     rates = {
         workload.name: sum(plans[part]["arrival"].get("per_s", 0.0) for part in workload.parts)
         for workload in scenario.workloads
     }
     dark = _without_power(scenario)
-    told = (warning for row in rows for warning in _of(row, rates[row["workload"]], dark))
-    return list(dict.fromkeys([*_of_nothing(scenario), *told]))
+    found = (warning for row in rows for warning in _of(row, rates[row["workload"]], dark))
+    return list(dict.fromkeys([*_of_nothing(scenario), *found]))
 
 
 def unrebuilt(scenario: Scenario, events: Sequence[Mapping[str, Any]]) -> list[str]:
     """A warning for each drive that nobody replaces, and each array for which it is too late."""
-    told: list[str] = []
+    found: list[str] = []
     for name, warnings in scenario.unrebuilt.items():
         if any(event["what"].startswith(f"array {name} offline:") for event in events):
-            told.append(
+            found.append(
                 f"array {name}: its data are lost, more drives failed at a time than it bears; a"
                 " spare that is not rebuilt by then, or a new drive, does not bring them back"
             )
         else:
-            told += warnings
-    return told
+            found += warnings
+    return found
 
 
 def _of_nothing(scenario: Scenario) -> Iterator[str]:

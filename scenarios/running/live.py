@@ -17,7 +17,7 @@ import simpy
 
 from raidlab.devices.faults import Faults
 from raidlab.scenarios import _engine
-from raidlab.scenarios.planning.events import ACTIONS, Happening, drives_of, plan_actions
+from raidlab.scenarios.planning.events import ACTIONS, Event, drives_of, plan_actions
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.sim.environment import Back, Environment, to_nanoseconds
 
@@ -26,8 +26,8 @@ __all__ = ["Command", "Completion", "LiveSystem", "OutsideDrive", "StorageError"
 _OPS = ("read", "write", "trim", "flush")
 _WHY = (
     "",
-    "refused, since what it wants is lost or cannot be kept",
-    "the power failed while it was under way",
+    "refused, since what it wants is lost or cannot be stored",
+    "the power failed while it was in flight",
 )
 
 
@@ -135,7 +135,7 @@ class LiveSystem:
         return self._submit(1, offset, size, target)
 
     def trim(self, offset: int, size: int, target: int | str = 0) -> simpy.Event:
-        """Tell that `size` bytes at `offset` are not needed any more."""
+        """Report that `size` bytes at `offset` are not needed any more."""
         return self._submit(2, offset, size, target)
 
     def flush(self, target: int | str = 0) -> simpy.Event:
@@ -166,7 +166,7 @@ class LiveSystem:
             lasts: Of `power-fail` and `battery-learn`: for so many seconds.
 
         Raises:
-            ValueError: It cannot happen in this system; what is allowed is told.
+            ValueError: It cannot happen in this system; what is allowed is named.
         """
         _check("action", action, action in ACTIONS, ", ".join(ACTIONS))
         array = self._array(target)
@@ -186,7 +186,7 @@ class LiveSystem:
             _check("action", action, has_cache, "that of a controller whose cache is used")
         _check("extra", extra, _is_time(extra), _SECONDS)
         _check("lasts", lasts, _is_time(lasts), _SECONDS)
-        happening = Happening(
+        event = Event(
             action,
             array,
             int(drive),
@@ -195,7 +195,7 @@ class LiveSystem:
             int(size),
             to_nanoseconds(lasts),
         )
-        for delay, what in plan_actions(happening, self._arrays):
+        for delay, what in plan_actions(event, self._arrays):
             if delay:
                 later = self.env.timeout(delay / 1e9, json.dumps(what))
                 later.callbacks.append(lambda event: self._act(event.value))
@@ -289,7 +289,7 @@ def _is_time(value: object) -> bool:
 
 def _plan(system: Scenario | Mapping[str, Any] | str | Path) -> dict[str, Any]:
     if isinstance(system, str) and system.lstrip().startswith("{"):
-        # Everything that is wrong with it is told here, before anything of it is used.
+        # Everything that is wrong with it is reported here, before anything of it is used.
         _engine.capacities(system)
         plan: dict[str, Any] = json.loads(system)
         return plan

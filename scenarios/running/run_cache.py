@@ -1,4 +1,4 @@
-"""Finished runs of an unfinished simulation, kept so that it can go on where it was stopped.
+"""Finished runs of an unfinished simulation, stored so that it can go on where it was stopped.
 
 A run is known by the whole of its plan and by the engine that ran it. When a simulation is
 complete its runs are taken out again: the store holds what was interrupted and nothing else.
@@ -27,7 +27,7 @@ def default_path() -> Path:
     return Path(cache) / "raidlab" / "unfinished.sqlite"
 
 
-class Store:
+class RunCache:
     """Results of single runs by key, in one SQLite file; each is written whole or not at all."""
 
     def __init__(self, path: Path) -> None:
@@ -44,7 +44,7 @@ class Store:
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("CREATE TABLE IF NOT EXISTS run (key TEXT PRIMARY KEY, result TEXT)")
         self.failure: str | None = None
-        """Why results could not be kept: a full disk costs the going on, not the simulation."""
+        """Why results could not be stored: a full disk costs the going on, not the simulation."""
 
     def __enter__(self) -> Self:
         """Gives the store."""

@@ -18,7 +18,7 @@ from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
 from raidlab.scenarios.results.result import Result, Row, make_row
 from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 
 _KEYS = {"snapshot": "run.snapshot"}
 """What a user calls a key of the plan."""
@@ -49,7 +49,7 @@ def simulate(
     workers: int | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
-    store: Store | None = None,
+    store: RunCache | None = None,
     save_state: Path | None = None,
 ) -> Result:
     """Simulates a scenario.
@@ -58,10 +58,10 @@ def simulate(
         scenario: A loaded scenario, the path of its file, or what such a file holds.
         workers: Threads; the number of cores if None. The result does not depend on it.
         seed: Replaces the scenario's own seed; from 0 to 2^63 - 1.
-        progress: Told after every finished run.
+        progress: Called after every finished run.
         store: Keeps finished runs of a simulation that is interrupted, and finds them again.
         save_state: A file for the state of the flash drives at the end, of a scenario with a single
-            run; docs/files/state.md.
+            run; docs/reference/formats/state.md.
 
     Raises:
         SpecError: The scenario cannot be run as it stands, or `workers` or `seed` cannot be.
@@ -132,7 +132,7 @@ def results_of(
     *,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: Store | None = None,
+    store: RunCache | None = None,
 ) -> Iterator[Result]:
     """The results of several scenarios, whose runs share the workers, in their order.
 
@@ -175,7 +175,7 @@ def plan_faults(
     Args:
         error: What the engine raised.
         path: The scenario's file.
-        plan: The plan, to tell a device by the name of the first drive that is one.
+        plan: The plan, to name a device by the name of the first drive that is one.
         events: Events as they are written, of which some are several of the plan's.
     """
     drives: dict[str, str] = {}
@@ -208,7 +208,7 @@ def run_plans(
     *,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: Store | None = None,
+    store: RunCache | None = None,
     refused: dict[int, list[Fault]] | None = None,
 ) -> None:
     """Runs the engine on every plan and puts its results into `finished`, by position.
@@ -332,7 +332,7 @@ def _not_full(name: str, outstanding: Sequence[int]) -> str:
     steps = ", ".join(str(step) for step in dict.fromkeys(outstanding) if step)
     where = f" at {steps} outstanding" if steps else ""
     return (
-        f"the cache of {name} was not full yet{where}: it kept more than {GATHERED:.0%} of what"
+        f"the cache of {name} was not full yet{where}: it held more than {GATHERED:.0%} of what"
         " was written meanwhile, so rates are the cache's and not the drives'; a longer run.warm_up"
         " fills it first"
     )

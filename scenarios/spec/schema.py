@@ -1,7 +1,7 @@
 """The scenario file as people write it: its tables, their keys, their defaults.
 
 What several tables together show (drives against ports, area against array) is checked in
-`system`. The format is described in docs/files/scenario.md.
+`system`. The format is described in docs/reference/scenario.md.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ class CacheTierTable(Table):
     drives: tuple[DrivesTable, ...] = Field(min_length=1)
     level: Literal["raid0", "raid1", "raid1e"] = "raid0"
     write: Literal["write-back", "read"] = "write-back"
-    """`read`: writes go past the tier."""
+    """`read`: writes go bypassing the tier."""
     state: Literal["empty", "warm"] = "empty"
     """`warm`: the run finds it as its loads make it in the long run."""
 
 
-class PastTable(Table):
+class PreconditioningTable(Table):
     """One entry of `history`: writes that the array has seen before the run."""
 
     rw: Literal["write", "randwrite"] = "write"
@@ -117,7 +117,7 @@ class ArrayTable(Table):
     the host wants the drives."""
     software_raid: Literal["none", "os"] = "none"
     cache_tier: CacheTierTable | None = None
-    history: tuple[PastTable, ...] = Field(default=(), max_length=100)
+    history: tuple[PreconditioningTable, ...] = Field(default=(), max_length=100)
     """What was written before the run, after what `precondition` asks for."""
 
     def faults(self) -> Iterator[Fault]:
@@ -195,7 +195,7 @@ class WorkloadTable(Table):
     trace: str | None = None
 
     def faults(self) -> Iterator[Fault]:
-        """Ways of saying the load that contradict each other."""
+        """Statements of the load that contradict each other."""
         if self.fio is None and self.trace is None:
             yield from self._load_faults()
         yield from self._hot_spot_faults()

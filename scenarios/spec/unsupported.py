@@ -1,4 +1,4 @@
-"""What can be written in a scenario but is not modelled yet: told by name, never ignored.
+"""What can be written in a scenario but is not modelled yet: reported by name, never ignored.
 
 The one place that says what the engine lacks; a mechanism that arrives takes its line away.
 """

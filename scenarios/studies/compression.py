@@ -13,7 +13,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec, read_toml
 from raidlab.scenarios.planning.scenario import Loaded, Scenario, build_scenario
 from raidlab.scenarios.results.result import Result, Row
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, results_of
 
 SHARES = (0.0, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
@@ -83,7 +83,7 @@ def compressions(
     seed: int | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: Store | None = None,
+    store: RunCache | None = None,
 ) -> Compression:
     """Simulates a drive or a scenario once for each compressibility.
 
@@ -93,7 +93,7 @@ def compressions(
         shares: Shares by which data can be compressed, 0 to 1.
         seed: Replaces the scenario's; 1 for a drive.
         workers: Threads; the number of cores if None.
-        progress: Told after every finished run.
+        progress: Called after every finished run.
         store: Keeps finished runs of a simulation that is interrupted.
 
     Raises:

@@ -1,8 +1,8 @@
 """Every controller of the catalogue under the same loads: rates over what is outstanding.
 
 Each controller has as many drives as its ports carry, up to the number asked for, in a RAID 0, so
-that what differs is the controller. Random loads go past a controller's cache, sequential ones use
-its read-ahead and write-back: the settings under which the 2013 report compares controllers.
+that what differs is the controller. Random loads go bypassing a controller's cache, sequential ones
+use its read-ahead and write-back: the settings under which the 2013 report compares controllers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.result import Result
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, Profile
 from raidlab.scenarios.studies.levels import SmallWrites, per_write, small_write_cases
@@ -177,40 +177,48 @@ def chosen_controllers(names: Sequence[str] = ()) -> list[ControllerSpec]:
     return [spec for spec in specs if isinstance(spec, ControllerSpec)]
 
 
+@dataclass(frozen=True)
+class Setup:
+    """What stands behind each controller, and what is asked of it."""
+
+    kinds: Sequence[str] = tuple(DRIVES)
+    """Keys of `DRIVES`."""
+    drives: int = 8
+    """Behind each controller, as far as its ports carry them."""
+    outstanding: Sequence[int] = OUTSTANDING
+    """I/Os in flight (queue depths)."""
+    small_writes: bool = True
+    """True to compare levels as well, on controllers that have parity."""
+
+
 def compare_controllers(
     controllers: Sequence[ControllerSpec],
     profiles: Sequence[Profile] = get_args(Profile),
+    setup: Setup = Setup(),
     *,
-    kinds: Sequence[str] = tuple(DRIVES),
-    drives: int = 8,
-    outstanding: Sequence[int] = OUTSTANDING,
-    small_writes: bool = True,
     seed: int = 1,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: Store | None = None,
+    store: RunCache | None = None,
 ) -> Comparison:
     """Simulates every controller under every profile, at every number outstanding.
 
     Args:
         controllers: Which, of those that have RAID 0.
         profiles: Which loads.
-        kinds: Keys of `DRIVES`.
-        drives: Behind each controller, as far as its ports carry them.
-        outstanding: I/Os in flight.
-        small_writes: True to compare levels as well, on those that have parity.
+        setup: Drives, queue depths, and whether levels are compared.
         seed: Of the random numbers.
         workers: Threads; the number of cores if None.
-        progress: Told after every run of the engine.
+        progress: Called after every run of the engine.
         store: Keeps finished runs if it is interrupted, and finds them again.
 
     Raises:
         SpecError: A controller, drives and loads do not fit together.
         KeyboardInterrupt: Ctrl-C.
     """
-    cases = list(_cases(controllers, profiles, kinds, drives))
-    levels = list(small_write_cases(controllers, drives)) if small_writes else []
-    scenarios = [case.scenario(outstanding) for case in cases]
+    cases = list(_cases(controllers, profiles, setup.kinds, setup.drives))
+    levels = list(small_write_cases(controllers, setup.drives)) if setup.small_writes else []
+    scenarios = [case.scenario(setup.outstanding) for case in cases]
     results = list(
         results_of(
             scenarios + [case.scenario() for case in levels],
@@ -222,7 +230,7 @@ def compare_controllers(
     )
     curves = [case.curve(result) for case, result in zip(cases, results, strict=False)]
     return Comparison(
-        drives=drives,
+        drives=setup.drives,
         curves=tuple(curve for curve in curves if curve.controller),
         alone=tuple(curve for curve in curves if not curve.controller),
         small_writes=tuple(per_write(levels, results[len(cases) :])),

@@ -1,4 +1,4 @@
-"""What a small write costs on each level: I/Os to drives, told by rates.
+"""What a small write costs on each level: I/Os to drives, found by rates.
 
 The same random writes of 8 KiB on the same disks, level by level. A level that takes four I/Os to
 drives for each write reaches a quarter of RAID 0's rate; a cache that gathers writes makes it less.
@@ -34,7 +34,7 @@ class SmallWrites:
     """True if the controller's cache holds writes back."""
     iops: float
     ios_per_write: float
-    """How many times fewer than on RAID 0 past the cache."""
+    """How many times fewer than on RAID 0 bypassing the cache."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def small_write_cases(controllers: Sequence[ControllerSpec], drives: int) -> Ite
 
 
 def per_write(cases: Sequence[LevelCase], results: Sequence[Result]) -> Iterator[SmallWrites]:
-    """What each case's write costs, compared with its controller's RAID 0 past the cache."""
+    """What each case's write costs, compared with its controller's RAID 0 bypassing the cache."""
     rates = {
         (case.controller.name, case.level, case.cached): float(result.results[0]["iops"])
         for case, result in zip(cases, results, strict=True)

@@ -15,7 +15,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Result, Row
 from raidlab.scenarios.results.warnings import unrebuilt
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, results_of
 
 RATES = (0.1, 0.2, 0.3, 0.5, 0.8, 0.9, 0.95, 1.0)
@@ -67,7 +67,7 @@ class Rebuilds:
     breaches: tuple[str, ...]
 
     def whole_drive_s(self, rebuild: Rebuild) -> float | None:
-        """Seconds that a rebuild of a whole drive would take at the same pace."""
+        """Seconds that a rebuild of a whole drive would take at the same rate."""
         if rebuild.rebuild_s is None:
             return None
         return rebuild.rebuild_s * self.drive_bytes / self.used_bytes
@@ -85,7 +85,7 @@ def rebuilds(
     workers: int | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
-    store: Store | None = None,
+    store: RunCache | None = None,
 ) -> Rebuilds:
     """Runs a scenario in which a drive fails, once for each rebuild rate.
 
@@ -94,7 +94,7 @@ def rebuilds(
         rates: Shares of the time that the rebuild may have.
         workers: Threads; the number of cores if None.
         seed: Replaces the scenario's.
-        progress: Told after every finished run.
+        progress: Called after every finished run.
         store: Keeps finished runs of a simulation that is interrupted.
 
     Raises:
@@ -113,7 +113,7 @@ def rebuilds(
             store=store,
         )
     )
-    after = [told for each in found for told in unrebuilt(scenarios[0], each.events)]
+    after = [warning for each in found for warning in unrebuilt(scenarios[0], each.events)]
     whole = _drive_bytes(scenarios[0])
     used = int(scenarios[0].base["arrays"][0]["used_bytes"]) or whole
     return Rebuilds(

@@ -19,7 +19,7 @@ from raidlab.devices.units import FREQUENCY
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.cache_filling import points_still_filling
 from raidlab.scenarios.results.result import Result, Row
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, results_of
 
 Plan = dict[str, Any]
@@ -31,7 +31,7 @@ def what_if(
     *,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: Store | None = None,
+    store: RunCache | None = None,
 ) -> Result:
     """The result with `what_if`: what each change that applies to the scenario would give.
 
@@ -50,11 +50,11 @@ def what_if(
     )  # fmt: skip
     before = {(row["workload"], row["point"]): row for row in result.summary()}
     unfilled = points_still_filling(result.results)
-    told: list[Row] = []
+    changes: list[Row] = []
     warnings = list(result.warnings)
     for words, changed_to in changed:
         if isinstance(changed_to, str):
-            told.append({"change": words, "why_not": changed_to, "results": []})
+            changes.append({"change": words, "why_not": changed_to, "results": []})
         else:
             outcome = next(outcomes)
             filling = {*points_still_filling(outcome.results), *unfilled}
@@ -62,13 +62,13 @@ def what_if(
                 _gain(row, before) | {"still_filling": row["point"] in filling}
                 for row in outcome.summary()
             ]
-            told.append({"change": words, "why_not": None, "results": gains})
+            changes.append({"change": words, "why_not": None, "results": gains})
             warnings += [
                 f"with {words}: {warning}"
                 for warning in outcome.warnings
                 if warning not in result.warnings
             ]
-    return replace(result, what_if=tuple(told), warnings=tuple(warnings))
+    return replace(result, what_if=tuple(changes), warnings=tuple(warnings))
 
 
 def _gain(row: Row, before: dict[tuple[str, int], Row]) -> Row:

@@ -58,7 +58,7 @@ def test_a_fitted_number_has_an_error(write):
     assert "stderr" in faults["service"].allowed
 
 
-def test_every_fault_is_told_at_once(write):
+def test_every_fault_is_reported_at_once(write):
     path = write("""
         kind = "station"
         name = "Slow one"
@@ -83,7 +83,7 @@ def test_every_fault_is_told_at_once(write):
     assert all(fault.file == str(path) for fault in faults.values())
 
 
-def test_one_value_where_a_list_belongs_is_told_as_a_list_of_it(write):
+def test_one_value_where_a_list_belongs_is_reported_as_a_list_of_it(write):
     faults = faults_of(write('aliases = "slow"\n' + STATION))
     assert str(faults["aliases"]).endswith('aliases = "slow": a list, such as ["slow"]')
 
@@ -176,15 +176,15 @@ def test_a_name_without_its_ending_suggests_one_that_has_it(written, nearest):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         ('flush = "0 s"', 'cache.flush = "0 s": at least "1 ms"'),
         ("dirty = 0", "cache.dirty = 0: greater than 0"),
     ],
 )
-def test_a_controller_s_memory_that_cannot_be_is_told_by_its_key(tmp_path, line, told):
+def test_a_controller_s_memory_that_cannot_be_is_reported_by_its_key(tmp_path, line, reported):
     path = tmp_path / "mine.toml"
     path.write_text(f'kind = "controller"\nname = "mine"\nlike = "lsi2108"\n[cache]\n{line}\n')
     with pytest.raises(SpecError) as raised:
         load_device(path)
-    assert str(raised.value).endswith(told)
+    assert str(raised.value).endswith(reported)

@@ -104,7 +104,7 @@ def test_the_scenario_can_switch_the_write_cache(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "reported"),
     [
         (('speed = "6000 rpm"', "speed = 6000"), "speed"),
         (("segments = 4", "segmnets = 4"), "buffer.segmnets"),
@@ -121,13 +121,13 @@ def test_the_scenario_can_switch_the_write_cache(tmp_path: Path) -> None:
         (('interface = "sata-6g"', 'interface = "scsi"'), "interface"),
     ],
 )
-def test_faults_name_the_key(tmp_path: Path, change: tuple[str, str], told: str) -> None:
+def test_faults_name_the_key(tmp_path: Path, change: tuple[str, str], reported: str) -> None:
     with pytest.raises(SpecError) as error:
         _spec(tmp_path, change)
-    assert told in [fault.key for fault in error.value.faults], str(error.value)
+    assert reported in [fault.key for fault in error.value.faults], str(error.value)
 
 
-def test_several_faults_are_told_at_once(tmp_path: Path) -> None:
+def test_several_faults_are_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as error:
         _spec(
             tmp_path,

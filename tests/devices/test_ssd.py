@@ -12,7 +12,7 @@ import pytest
 
 from raidlab.devices.catalogue import SPECS, find, load_device
 from raidlab.devices.faults import SpecError
-from raidlab.devices.schema import DriveOptions, PastLoad
+from raidlab.devices.schema import DriveOptions, PreconditioningLoad
 from raidlab.devices.ssd import SsdSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
@@ -78,8 +78,8 @@ def run(device: dict[str, Any], **workload: Any) -> tuple[float, dict[str, float
 def steady(device: dict[str, Any]) -> dict[str, Any]:
     """The drive in the steady state of random writes over all of it."""
     size = device["capacity_bytes"]
-    fill = PastLoad("sequential", 0, size, 131072, size)
-    settle = PastLoad("random", 0, size, 4096, 0)
+    fill = PreconditioningLoad("sequential", 0, size, 131072, size)
+    settle = PreconditioningLoad("random", 0, size, 4096, 0)
     return device | {"history": [fill.to_plan(), settle.to_plan()]}
 
 
@@ -127,7 +127,7 @@ def test_what_was_fitted_to_a_data_sheet_still_meets_it(
 
 @pytest.mark.parametrize("name", ["p3700-800", "p320h-700", "sas12g-ssd-400gb", "s4610-480"])
 def test_small_reads_in_sequence_are_no_slower_than_random_ones(name: str) -> None:
-    fill = PastLoad("sequential", 0, 10**9, 131072, 10**9)
+    fill = PreconditioningLoad("sequential", 0, 10**9, 131072, 10**9)
     device = spec(name).to_plan(DriveOptions()) | {"history": [fill.to_plan()]}
     load = {"read_share": 1.0, "area_bytes": 10**9}
     for block in (512, 4096):
@@ -215,7 +215,7 @@ def test_compressible_data_cost_fewer_bytes_of_nand_and_fewer_moves() -> None:
 def test_restricted_cooling_throttles_and_keeps_the_drive_below_its_limit(name: str) -> None:
     drive = spec(name)
     size = drive.capacity
-    past = (PastLoad("sequential", 0, size, 131072, size),)
+    past = (PreconditioningLoad("sequential", 0, size, 131072, size),)
     figures = {}
     for cooling in ("normal", "restricted"):
         device = drive.to_plan(DriveOptions(cooling=cooling, history=past))
@@ -237,28 +237,39 @@ def changed(path: Path, folder: Path, *changes: tuple[str, str]) -> SpecError:
     return caught.value
 
 
+def test_keys_of_old_are_refused_with_their_new_names(tmp_path: Path) -> None:
+    sheet = SPECS / "ssd" / "p3700-800.toml"
+    turned = ("[firmware]", '[firmware]\nturn = "50 us"')
+    error = changed(sheet, tmp_path, ("[thermal]", "[heat]"), turned)
+    reported = {fault.key: fault.allowed for fault in error.faults}
+    assert reported["heat"] == "is named thermal now"
+    assert reported["firmware.turn"] == "is named turnaround now"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "key"),
     [
         ('capacity = "800 GB"', 'capacity = "2 TB"', "capacity"),
         ("reserved_blocks = 250", "reserved_blocks = 1023", "nand.reserved_blocks"),
         ('cell = "mlc"', 'cell = "slc"', "nand.program"),
-        ('above = "68 degC"', 'above = "20 degC"', "heat.step.0.above"),
-        ('ambient = "30 degC"', 'ambient = "-400 degC"', "heat.cooling.normal.ambient"),
-        ('hysteresis = "2 K"', 'hysteresis = "-2 K"', "heat.hysteresis"),
-        ("speed = 0.4", "speed = 0.9", "heat.step.1.speed"),
+        ('above = "68 degC"', 'above = "20 degC"', "thermal.step.0.above"),
+        ('ambient = "30 degC"', 'ambient = "-400 degC"', "thermal.cooling.normal.ambient"),
+        ('hysteresis = "2 K"', 'hysteresis = "-2 K"', "thermal.hysteresis"),
+        ("speed = 0.4", "speed = 0.9", "thermal.step.1.speed"),
         ('size = "64 MiB"', 'size = "4 KiB"', "buffer.size"),
     ],
 )
-def test_a_wrong_data_sheet_is_told_by_key(tmp_path: Path, old: str, new: str, key: str) -> None:
+def test_a_wrong_data_sheet_is_reported_by_key(
+    tmp_path: Path, old: str, new: str, key: str
+) -> None:
     error = changed(SPECS / "ssd" / "p3700-800.toml", tmp_path, (old, new))
     assert key in [fault.key for fault in error.faults]
 
 
-def test_one_time_for_all_pages_of_an_ssd_is_told_what_is_allowed(tmp_path: Path) -> None:
+def test_one_time_for_all_pages_of_an_ssd_is_reported_what_is_allowed(tmp_path: Path) -> None:
     scalar = ('read = ["26 us", "44 us"]', 'read = "50 us"')
-    told = str(changed(SPECS / "ssd" / "p3700-800.toml", tmp_path, scalar))
-    assert 'nand.read = "50 us": a list of times by page type: one for slc, two for mlc' in told
+    reported = str(changed(SPECS / "ssd" / "p3700-800.toml", tmp_path, scalar))
+    assert 'nand.read = "50 us": a list of times by page type: one for slc, two for mlc' in reported
 
 
 def test_formats_and_cooling_that_a_drive_lacks_are_faults() -> None:

@@ -84,7 +84,7 @@ def test_the_fault_says_what_is_allowed():
 
 
 @pytest.mark.parametrize("share", ["167 %", "-1 %", 1.5, -0.1, "half"])
-def test_a_share_that_is_none_is_told_what_one_is(share):
+def test_a_share_that_is_none_is_reported_what_one_is(share):
     with pytest.raises(ValidationError, match='from 0 to 1, or from "0 %" to "100 %"'):
         TypeAdapter(units.Share).validate_python(share)
 
@@ -119,5 +119,5 @@ def test_no_text_breaks_the_parser(text):
         assert Fraction(value) is not None
 
 
-def test_prefixes_are_told_apart():
+def test_prefixes_are_reported_apart():
     assert units.SIZE.convert("1 GiB") / units.SIZE.convert("1 GB") == 1.073741824

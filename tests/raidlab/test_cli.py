@@ -111,7 +111,7 @@ def test_run_writes_everything_it_is_asked_for(raidlab, tmp_path):
         (["rum"], "No such command"),
     ],
 )
-def test_bad_input_is_told_and_exits_with_2(raidlab, arguments, said):
+def test_bad_input_is_reported_and_exits_with_2(raidlab, arguments, said):
     done = raidlab(*arguments)
     assert done.returncode == 2
     assert said in done.stderr
@@ -235,7 +235,7 @@ FULL = Path("/dev/full")
 @pytest.mark.parametrize(
     "arguments", [("run", "one.toml"), ("run", "one.toml", "--json"), ("devices",), ("--version",)]
 )
-def test_a_full_disk_under_standard_output_is_told(raidlab, tmp_path, arguments):
+def test_a_full_disk_under_standard_output_is_reported(raidlab, tmp_path, arguments):
     raidlab("run", "one.toml")
     with FULL.open("w") as full:
         done = subprocess.run(
@@ -289,14 +289,14 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("option", ["--html", "--out", "--save-state"])
-def test_an_empty_path_is_told_by_its_option(raidlab, option):
+def test_an_empty_path_is_reported_by_its_option(raidlab, option):
     """It was the present folder."""
     done = raidlab("run", "one.toml", option, "")
     assert done.returncode == 2
     assert f"'{option}'" in done.stderr and "it is empty" in done.stderr
 
 
-def test_an_empty_path_of_a_scenario_is_told(raidlab):
+def test_an_empty_path_of_a_scenario_is_reported(raidlab):
     done = raidlab("run", "")
     assert done.returncode == 2
     assert "'scenario'" in done.stderr and "it is empty" in done.stderr
@@ -309,17 +309,17 @@ def test_a_seed_beyond_what_the_engine_counts_is_refused_as_such(raidlab):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (("devices", "lsi2009"), 'NAME = "lsi2009"'),
         (("devices", "--kind", "sdd"), 'did you mean "ssd"?'),
         (("replay", "x", "--format", "csv", "--device", "p3700-80"), "x: No such file"),
     ],
 )
-def test_a_name_that_does_not_exist_is_told_with_the_nearest(raidlab, arguments, told):
+def test_a_name_that_does_not_exist_is_reported_with_the_nearest(raidlab, arguments, reported):
     done = raidlab(*arguments)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert reported in done.stderr
 
 
 @pytest.fixture
@@ -383,7 +383,7 @@ def test_compare_refuses_a_scenario_in_which_something_happens(raidlab, measured
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (("--scenario", "one.toml", "--host", "ahci"), '--host = "ahci": only with --device'),
         (("--scenario", "one.toml", "--mapped", "0.5"), "--mapped = 0.5: only with an SSD"),
@@ -393,14 +393,14 @@ def test_compare_refuses_a_scenario_in_which_something_happens(raidlab, measured
         (("--device", "fixed.toml", "--html", "a", "--report", "b"), '--report = "b": the same'),
     ],
 )
-def test_compare_tells_what_would_have_no_effect(raidlab, measured, arguments, told):
+def test_compare_reports_what_would_have_no_effect(raidlab, measured, arguments, reported):
     done = raidlab("compare", "m.json", *arguments)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert reported in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (("--host", "lsi2008"), '--host = "lsi2008": a host; this is a controller'),
         (("--fix", "servants=2"), '--fix = "servants"'),
@@ -415,10 +415,10 @@ def test_compare_tells_what_would_have_no_effect(raidlab, measured, arguments, t
         (("--set", "name=other"), '--set: name = "other": left out: --name says it'),
     ],
 )
-def test_calibrate_names_the_option_that_is_wrong(raidlab, measured, arguments, told):
+def test_calibrate_names_the_option_that_is_wrong(raidlab, measured, arguments, reported):
     done = raidlab("calibrate", "m.json", "--kind", "station", *arguments)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert reported in done.stderr
     assert "steps of the fit" not in done.stderr
 
 

@@ -1,5 +1,7 @@
-"""What a controller, its arrays and its events cannot do, told by `raidlab run`: file, key, value,
-what is allowed, exit code 2, nothing on standard output; what has no effect is a warning."""
+"""What a controller, its arrays and its events cannot do: `raidlab run` reports file, key, value
+and what is allowed, exits with 2 and prints nothing on standard output. A setting without effect
+is a warning.
+"""
 
 import json
 
@@ -120,10 +122,10 @@ def tier(count, model="sas-6g-ssd"):
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path, changes, key, value, allowed):
-    told, path = run(tmp_path, **changes)
-    assert (told.exit_code, told.stdout) == (2, "")
-    lines = [line for line in told.stderr.splitlines() if line.startswith("error:")]
-    assert len(lines) == len(told.stderr.splitlines())
+    reported, path = run(tmp_path, **changes)
+    assert (reported.exit_code, reported.stdout) == (2, "")
+    lines = [line for line in reported.stderr.splitlines() if line.startswith("error:")]
+    assert len(lines) == len(reported.stderr.splitlines())
     line = next(line for line in lines if f" {key}" in line)
     assert str(path) in line
     assert value in line
@@ -167,21 +169,23 @@ def test_what_cannot_be_is_refused(tmp_path, changes, key, value, allowed):
     ],
 )
 def test_what_has_no_effect_is_warned_of(tmp_path, changes, said):
-    told, _ = run(tmp_path, **changes)
-    assert told.exit_code == 0, told.stderr
-    assert any(said in line for line in told.stderr.splitlines() if line.startswith("warning:"))
-    assert any(said in warning for warning in json.loads(told.stdout)["warnings"])
+    reported, _ = run(tmp_path, **changes)
+    assert reported.exit_code == 0, reported.stderr
+    assert any(said in line for line in reported.stderr.splitlines() if line.startswith("warning:"))
+    assert any(said in warning for warning in json.loads(reported.stdout)["warnings"])
 
 
 def test_a_rebuild_without_a_spare_is_refused_where_it_is_asked_for(tmp_path):
     _, path = run(tmp_path, events=FAILS.format(drive=1))
-    told = CliRunner().invoke(app, ["rebuild", str(path)])
-    assert told.exit_code == 2
-    assert f"{path}: array.0.hot_spares = 0: 1 or more (or an event replace-drive)" in told.stderr
+    reported = CliRunner().invoke(app, ["rebuild", str(path)])
+    assert reported.exit_code == 2
+    assert (
+        f"{path}: array.0.hot_spares = 0: 1 or more (or an event replace-drive)" in reported.stderr
+    )
 
 
-def test_what_cannot_be_read_is_told_once_and_hides_nothing_else(tmp_path):
-    told, path = run(
+def test_what_cannot_be_read_is_reported_once_and_hides_nothing_else(tmp_path):
+    reported, path = run(
         tmp_path,
         controller="lsi9999",
         level="raid55",
@@ -189,8 +193,8 @@ def test_what_cannot_be_read_is_told_once_and_hides_nothing_else(tmp_path):
         drives='[{ model = "sas-6g-hhd", count = "eight" }]',
         events='[[event]]\nat = "3"\naction = "fail-drvie"\ndrive = 99',
     )
-    assert told.exit_code == 2
-    keys = [line.split(f"{path}: ")[1].split(" = ")[0] for line in told.stderr.splitlines()]
+    assert reported.exit_code == 2
+    keys = [line.split(f"{path}: ")[1].split(" = ")[0] for line in reported.stderr.splitlines()]
     assert keys == [
         "array.0.level", "array.0.drives.0.count", "event.0.at", "event.0.action",
         "controller.model", "array.0.drives.0.model",
@@ -200,19 +204,19 @@ def test_what_cannot_be_read_is_told_once_and_hides_nothing_else(tmp_path):
 def test_an_event_of_an_array_that_cannot_be_read_is_no_fault_beside_it(tmp_path):
     for array in ("data", "data-tier"):
         events = FAILS.format(drive=1) + f'\narray = "{array}"'
-        told, _ = run(tmp_path, level="raid55", array=tier(2), events=events)
-        assert [line.split(": ")[2].split(" = ")[0] for line in told.stderr.splitlines()] == [
+        reported, _ = run(tmp_path, level="raid55", array=tier(2), events=events)
+        assert [line.split(": ")[2].split(" = ")[0] for line in reported.stderr.splitlines()] == [
             "array.0.level"
         ]
 
 
-def test_all_mistakes_are_told_at_once(tmp_path):
-    told, _ = run(
+def test_all_mistakes_are_reported_at_once(tmp_path):
+    reported, _ = run(
         tmp_path,
         controller="lsi2008",
         drives='[{ model = "sas-6g-hdd", count = 8 }, { model = "sata-6g-hdd" }]',
         events=FAILS.format(drive=12),
     )
-    assert told.exit_code == 2
+    assert reported.exit_code == 2
     for part in ("array.0.level", "array.0.drives", "event.0.drive", "at most 8 drives"):
-        assert part in told.stderr
+        assert part in reported.stderr

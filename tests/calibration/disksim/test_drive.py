@@ -87,7 +87,7 @@ def test_every_sparing_scheme_counts_its_spares(tmp_path: Path, scheme: int, sec
     assert spec.geometry.zone_sectors(spec.geometry.zones[0]) == sectors
 
 
-def test_what_is_not_supported_is_told(tmp_path: Path) -> None:
+def test_what_is_not_supported_is_reported(tmp_path: Path) -> None:
     parv = files.write(
         tmp_path,
         diskspecs=("Fast write level = 1", "Allow almost read hits = 1, Preseeking level = 2"),
@@ -105,7 +105,7 @@ def test_slips_beyond_the_spares_are_left_out_and_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "reported"),
     [
         ({"model": ("Sparing scheme used = 9", "Sparing scheme used = 5")}, "Sparing scheme used"),
         ({"model": ("Seek type = extracted", "Seek type = magic")}, 'Seek type = "magic"'),
@@ -124,15 +124,15 @@ def test_slips_beyond_the_spares_are_left_out_and_told(tmp_path: Path) -> None:
     ],
 )
 def test_faults_name_file_line_key_and_value(
-    tmp_path: Path, changes: dict[str, tuple[str, str]], told: str | None
+    tmp_path: Path, changes: dict[str, tuple[str, str]], reported: str | None
 ) -> None:
     parv = files.write(tmp_path, **changes)
-    if told is None:
+    if reported is None:
         # No block of that name: the only disk there is stands for it.
         assert _load(parv).name == "small"
         return
     message = _refused(parv)
-    assert told in message
+    assert reported in message
     assert "small" in message.split(":", 1)[0] or "absent" in message
 
 

@@ -71,7 +71,7 @@ def test_what_is_not_simulated_is_refused_all_at_once():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         ("bs=100", "[a] bs"),
         ("bs=4k,1000", "[a] bs"),
@@ -82,12 +82,12 @@ def test_what_is_not_simulated_is_refused_all_at_once():
         ("filesize=200g", "[a] filesize"),
     ],
 )
-def test_what_no_direct_io_to_the_array_can_be_is_refused(options, told):
+def test_what_no_direct_io_to_the_array_can_be_is_refused(options, reported):
     sections = fio_jobs.parse(f"[a]\nrw=read\ndirect=1\n{options}\n")
     with pytest.raises(SpecError) as caught:
         fio_jobs.simulate(sections, "x.fio", 100 * 10**9)
     (fault,) = caught.value.faults
-    assert fault.key == told and fault.file == "x.fio"
+    assert fault.key == reported and fault.file == "x.fio"
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_what_fio_can_do_is_left_to_it(options):
 
 
 @pytest.mark.parametrize("direct", ["", "direct=0", "buffered=1"])
-def test_a_job_that_would_go_through_the_page_cache_is_told_that_there_is_none(direct):
+def test_a_job_that_would_go_through_the_page_cache_is_reported_that_there_is_none(direct):
     _, notes = fio_jobs.simulate(fio_jobs.parse(f"[a]\nrw=read\n{direct}\n[b]\ndirect=1\n"))
     assert notes == ["[a]: no page cache is here, I/O is as with direct=1"]
 

@@ -14,7 +14,7 @@ from raidlab.calibration.fio.results import import_fio
 from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
 from raidlab.calibration.fitting.calibrate import Calibration, base_of, calibrate, host_of
 from raidlab.calibration.fitting.compare import Compared, compare, estimate_mapped, summary
-from raidlab.calibration.fitting.fit import fit
+from raidlab.calibration.fitting.fit import Residuals, Schedule, fit
 from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.kinds import TEMPLATES, kind_of
 from raidlab.calibration.fitting.loss import residuals
@@ -200,15 +200,13 @@ def test_errors_of_a_linear_problem_are_those_of_the_textbook() -> None:
     found = fit(
         [linear("a"), linear("b")],
         np.array([0.5, 0.5]),
-        evaluate,
-        groups,
-        [Stage((0, 1), tuple(groups))],
-        budget_s=5,
+        Residuals(evaluate, groups),
+        Schedule([Stage((0, 1), tuple(groups))], budget_s=5),
     )
     design = np.stack([np.ones(40), x], axis=1) / 0.1
     expected = np.sqrt(np.diag(np.linalg.inv(design.T @ design)))
-    for estimate, truth, error in zip(found.estimates, (2.0, 5.0), expected, strict=True):
-        assert estimate.value == pytest.approx(truth, abs=4 * error)
+    for estimate, true_value, error in zip(found.estimates, (2.0, 5.0), expected, strict=True):
+        assert estimate.value == pytest.approx(true_value, abs=4 * error)
         assert 0.7 * error < estimate.stderr < 2.0 * error
         assert estimate.identifiable and not estimate.at_bound
 
@@ -221,16 +219,14 @@ def test_what_the_data_cannot_tell_apart_is_said_to_be_so() -> None:
     found = fit(
         parameters,
         np.array([0.2, 0.3, 0.4]),
-        evaluate,
-        [0, 1, 2, 3],
-        [Stage((0, 1, 2), (0, 1))],
-        budget_s=5,
+        Residuals(evaluate, [0, 1, 2, 3]),
+        Schedule([Stage((0, 1, 2), (0, 1))], budget_s=5),
     )
     a, b, unused = found.estimates
     assert a.like == "b" and b.like == "a"
     assert not a.identifiable and not unused.identifiable
     assert unused.value == pytest.approx(4.0, abs=0.5)
-    assert any("cannot be told from" in warning for warning in found.warnings)
+    assert any("cannot be distinguished from" in warning for warning in found.warnings)
 
 
 def test_what_is_known_to_one_side_only_is_not_identifiable() -> None:
@@ -241,7 +237,10 @@ def test_what_is_known_to_one_side_only_is_not_identifiable() -> None:
         return np.asarray([100.0 * missing] * len(list(points)))  # type: ignore[call-overload]
 
     found = fit(
-        [linear("a")], np.array([0.5]), evaluate, [0, 1, 2], [Stage((0,), (0, 1))], budget_s=5
+        [linear("a")],
+        np.array([0.5]),
+        Residuals(evaluate, [0, 1, 2]),
+        Schedule([Stage((0,), (0, 1))], budget_s=5),
     )
     assert not found.estimates[0].identifiable
     assert found.estimates[0].high == 10.0
@@ -331,7 +330,7 @@ def test_a_real_ssd_is_predicted_from_three_depths_of_one_job() -> None:
 
 
 def test_the_state_of_an_ssd_is_read_off_depth_one() -> None:
-    """Half of the reads come back without NAND: half of the drive held data."""
+    """Half of the reads come back without NAND: half of the drive contained data."""
     device = load_device(TEMPLATES / "ssd.toml").spec
     assert isinstance(device, DriveSpec)
     truth = Bench.of(device, host("ahci"), mapped=0.5)
@@ -348,7 +347,9 @@ def test_the_state_of_an_ssd_is_read_off_depth_one() -> None:
     assert estimate_mapped(full, [known], Effort()) is None
 
 
-def test_the_state_of_a_drive_is_told_by_all_points_whichever_are_compared(tmp_path: Path) -> None:
+def test_the_state_of_a_drive_is_reported_by_all_points_whichever_are_compared(
+    tmp_path: Path,
+) -> None:
     loads = [load("randread", depth) for depth in (1, 8)]
     device = load_device(TEMPLATES / "ssd.toml").spec
     assert isinstance(device, SsdSpec)

@@ -1,4 +1,4 @@
-"""What a calibration is told that cannot be, or says too little; and what it keeps and draws."""
+"""What is refused or doubted of a calibration, what it stores and draws."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
 from raidlab.calibration.fitting.calibrate import calibrate
 from raidlab.calibration.fitting.compare import Compared, summary
 from raidlab.calibration.fitting.loss import measured_cpu_us
-from raidlab.calibration.fitting.parameters import Choice, Option, Parameter, Way
+from raidlab.calibration.fitting.parameters import Choice, Mode, Option, Parameter
 from raidlab.calibration.fitting.posterior import device_files, intervals, places
 from raidlab.calibration.fitting.recovery import SYSTEMS, load, measure
 from raidlab.calibration.fitting.stages import Decision, Settings
@@ -24,7 +24,7 @@ from raidlab.cli import app
 from raidlab.devices.catalogue import find, load_device
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 from tests.calibration.fitting.known_drives import station
 
 DEPTHS = (1, 2, 4, 8, 16, 32)
@@ -65,7 +65,7 @@ def test_units_that_contradict_each_other_are_refused_with_what_they_would_mean(
     slow = good.model_copy(
         update={"points": tuple(with_latency(point, 0.01) for point in good.points)}
     )
-    assert "was the load held back" in possible(slow)[1][0]
+    assert "was the load limited" in possible(slow)[1][0]
 
 
 def test_too_few_points_say_what_to_measure() -> None:
@@ -90,7 +90,7 @@ def test_a_file_cut_in_the_middle_is_named(tmp_path: Path) -> None:
     assert result.exit_code == 2 and "cut off?" in result.output
 
 
-def test_all_points_at_one_depth_are_told_what_to_measure() -> None:
+def test_all_points_at_one_depth_are_reported_what_to_measure() -> None:
     loads = measured((4,)).points
     twice = Measurement(name="m", points=(*loads, loads[0].model_copy(update={"name": "again"})))
     said = [text for text in too_little(twice.points) if "outstanding" in text]
@@ -99,7 +99,7 @@ def test_all_points_at_one_depth_are_told_what_to_measure() -> None:
     assert not [text for text in too_little(measured((1, 4)).points) if "outstanding" in text]
 
 
-def test_a_measurement_of_another_kind_is_told_with_how_far_it_is_off() -> None:
+def test_a_measurement_of_another_kind_is_reported_with_how_far_it_is_off() -> None:
     """Two microseconds an I/O are no disk's."""
     found = calibrate(measured((1, 2), 2.0), settings(kind="hdd", host="ahci", budget_s=4.0))
     doubts = [text for text in found.warnings if "another kind of device than hdd" in text]
@@ -112,7 +112,7 @@ def test_options_that_cannot_be_are_named(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     path.write_text(measured((1, 8)).to_json())
     runner = CliRunner()
-    for words, told in [
+    for words, reported in [
         (["--kind", "statoin"], "station"),
         (["--kind", "station", "--budget", "soon"], "--budget"),
         (["--kind", "station", "--fix", "servers"], "KEY=VALUE"),
@@ -129,22 +129,22 @@ def test_options_that_cannot_be_are_named(tmp_path: Path) -> None:
     ]:
         result = runner.invoke(app, ["calibrate", str(path), *words])
         assert result.exit_code == 2, (words, result.output)
-        assert told in result.output, (words, result.output)
+        assert reported in result.output, (words, result.output)
 
 
 def test_how_far_a_fit_is_can_be_told() -> None:
     """A station has one search, for reads; then all together, then the comparison."""
-    told: list[tuple[int, int]] = []
-    calibrate(measured(), settings(), progress=lambda done, steps: told.append((done, steps)))
-    assert told == [(0, 3), (1, 3), (2, 3)]
+    reported: list[tuple[int, int]] = []
+    calibrate(measured(), settings(), progress=lambda done, steps: reported.append((done, steps)))
+    assert reported == [(0, 3), (1, 3), (2, 3)]
 
 
-def test_a_decision_is_told_as_a_device_file_would_have_it() -> None:
+def test_a_decision_is_reported_as_a_device_file_would_have_it() -> None:
     with_cache, without = (Option({"write_cache.enabled": on}) for on in (True, False))
-    way = Way("write_cache.enabled", "write", (with_cache, without))
+    way = Mode("write_cache.enabled", "write", (with_cache, without))
     said = Decision(way, with_cache, (without,)).said()
     assert said.startswith("write_cache.enabled = true: fits best of 2")
-    assert "hardly tell it from write_cache.enabled = false" in said
+    assert "hardly distinguish it from write_cache.enabled = false" in said
 
 
 def test_parameters_are_fixed_freed_and_tied() -> None:
@@ -164,7 +164,7 @@ def test_parameters_are_fixed_freed_and_tied() -> None:
 def test_an_interrupted_fit_goes_on_where_it_stopped(tmp_path: Path) -> None:
     measurement, plain = measured(), calibrate(measured(), settings())
 
-    class Stops(Store):
+    class Stops(RunCache):
         left = 60
 
         def put(self, key: str, result: str) -> None:
@@ -177,7 +177,7 @@ def test_an_interrupted_fit_goes_on_where_it_stopped(tmp_path: Path) -> None:
     with Stops(path) as store, pytest.raises(KeyboardInterrupt):
         calibrate(measurement, settings(), store)
 
-    class Counts(Store):
+    class Counts(RunCache):
         written = 0
 
         def put(self, key: str, result: str) -> None:
@@ -252,7 +252,7 @@ def test_draws_that_make_no_device_are_drawn_anew_and_if_none_does_it_is_said(
 
 
 @pytest.mark.parametrize(
-    ("percentiles", "told"),
+    ("percentiles", "reported"),
     [
         ({"50": 10.0, "99": 9.0}, "rise with the percent"),
         ({"50": -1.0}, "at least 0"),
@@ -260,8 +260,10 @@ def test_draws_that_make_no_device_are_drawn_anew_and_if_none_does_it_is_said(
         ({"median": 1.0}, "percents as keys"),
     ],
 )
-def test_percentiles_that_cannot_be_are_refused(percentiles: dict[str, float], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_percentiles_that_cannot_be_are_refused(
+    percentiles: dict[str, float], reported: str
+) -> None:
+    with pytest.raises(ValueError, match=reported):
         Latency(mean_us=10.0, percentiles_us=percentiles)
 
 
@@ -280,7 +282,7 @@ def test_the_cause_is_not_the_cpu_where_fio_saw_no_more_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rate", "cpu_us", "cores", "told"),
+    ("rate", "cpu_us", "cores", "reported"),
     [
         (64.0, None, 2, "waiting at the drive"),
         (400.0, 160.0, 2, "waiting at the drive"),
@@ -291,7 +293,7 @@ def test_the_cause_is_not_the_cpu_where_fio_saw_no_more_of_it() -> None:
     ],
 )
 def test_cpu_time_is_the_cause_only_of_what_it_can_explain(
-    rate: float, cpu_us: float | None, cores: int, told: str
+    rate: float, cpu_us: float | None, cores: int, reported: str
 ) -> None:
     """Four jobs with one I/O each, 9 % too fast: 5 ms of 62 are missing on a disk with 64 IO/s.
 
@@ -302,7 +304,7 @@ def test_cpu_time_is_the_cause_only_of_what_it_can_explain(
     share = None if cpu_us is None else rate * cpu_us / 4e6
     point = load("randread", 1, 4).model_copy(update={"read": side, "cpu_share": share})
     run = Simulated(1.09 * rate, 1, None, None, (0, 0), {}, 120.0, "drive 99%", cores=cores)
-    assert told in Compared(point, run).cause()
+    assert reported in Compared(point, run).cause()
 
 
 _SETTLE = Parameter("seek.settle", "ms", 0.5, 4.0, "log", "random writes")
@@ -318,7 +320,7 @@ _AGEING = Parameter("scheduler.ageing", "", 0.0, 1.0, "linear", "p99 at depth")
         (_AGEING, 1.0, "1 lies at the most of what was looked at, 0 to 1"),
     ],
 )
-def test_what_lies_at_a_bound_or_next_to_it_is_told_with_both(
+def test_what_lies_at_a_bound_or_next_to_it_is_reported_with_both(
     parameter: Parameter, value: float, said: str
 ) -> None:
     found = Estimate(parameter, value, 0.1, 0.0, 0.1, at_bound=True, identifiable=False)

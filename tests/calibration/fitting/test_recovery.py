@@ -13,8 +13,8 @@ def recovered(name: str, trials: tuple[int, ...]) -> list[Recovered]:
 
 
 def share_held(found: list[Recovered]) -> float:
-    told = [one for one in found if one.is_identifiable]
-    return sum(one.is_held for one in told) / len(told)
+    reported = [one for one in found if one.is_identifiable]
+    return sum(one.is_covered for one in reported) / len(reported)
 
 
 def test_stations_are_given_back() -> None:
@@ -29,8 +29,8 @@ def test_disks_are_given_back_and_what_is_hardly_told_is_said_to_be_so() -> None
     assert share_held(found) >= 0.9
     ways = {(one.trial, one.key): one for one in found}
     # Depth curves tell the order, the spread of writes tells their cache.
-    assert ways[7, "scheduler.policy"].told == "c-look"
-    assert ways[7, "write_cache.enabled"].is_held and ways[5, "write_cache.enabled"].is_held
+    assert ways[7, "scheduler.policy"].fitted == "c-look"
+    assert ways[7, "write_cache.enabled"].is_covered and ways[5, "write_cache.enabled"].is_covered
     # A slow arm before a fast platter looks like a fast arm before a slow one.
     assert not ways[5, "speed"].is_identifiable
 
@@ -52,5 +52,5 @@ def test_every_case_names_a_kind_that_can_be_fitted(name: str) -> None:
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_what_a_way_of_working_decides_is_a_parameter_of_its_kind(kind: str) -> None:
     keys = {parameter.key for parameter in (*KINDS[kind].declared, *KINDS[kind].extra)}
-    for way in KINDS[kind].ways:
+    for way in KINDS[kind].modes:
         assert set(way.decides) <= keys

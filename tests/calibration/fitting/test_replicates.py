@@ -50,7 +50,9 @@ def test_a_slope_that_chance_explains_says_nothing() -> None:
 
 
 @pytest.mark.parametrize("with_runs", [False, True])
-def test_a_parameter_without_effect_is_told_only_if_chance_is_taken_for_it(with_runs: bool) -> None:
+def test_a_parameter_without_effect_is_reported_only_if_chance_is_taken_for_it(
+    with_runs: bool,
+) -> None:
     """Every simulation scatters by three units; the first parameter alone has an effect."""
     parameters = [Parameter(key, "us", 1.0, 20.0, "log", "") for key in ("felt", "unfelt")]
     groups = [*range(30)]

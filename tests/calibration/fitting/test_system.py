@@ -194,7 +194,7 @@ def test_systems_that_cannot_be_are_named(tmp_path: Path) -> None:
     measurement.write_text(Measurement(name="m", points=tuple(points)).to_json())
     controller = str(SYSTEMS / "controller.toml")
     runner = CliRunner()
-    for words, told in [
+    for words, reported in [
         (["--kind", "controller"], "--system"),
         (["--kind", "controler", "--system", controller], "controller"),
         (["--kind", "controller", "--system", "nowhere.toml"], "nowhere.toml"),
@@ -212,7 +212,7 @@ def test_systems_that_cannot_be_are_named(tmp_path: Path) -> None:
     ]:
         result = runner.invoke(app, ["calibrate", str(measurement), *words])
         assert result.exit_code == 2, (words, result.output)
-        assert told in result.output, (words, result.output)
+        assert reported in result.output, (words, result.output)
 
 
 def test_a_tier_without_rates_over_time_is_said_to_tell_little(tmp_path: Path) -> None:

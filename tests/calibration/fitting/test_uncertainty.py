@@ -77,9 +77,9 @@ def test_the_most_that_was_looked_at_is_a_bound() -> None:
     assert not servers.identifiable
 
 
-@pytest.mark.parametrize(("tolerance", "told"), [(0.1, True), (0.6, False)])
+@pytest.mark.parametrize(("tolerance", "reported"), [(0.1, True), (0.6, False)])
 def test_a_time_known_to_its_half_is_not_told_however_wide_its_range(
-    tolerance: float, told: bool
+    tolerance: float, reported: bool
 ) -> None:
     """Of a range from 1 us to 0.1 s half of 5 ms is little."""
 
@@ -90,6 +90,6 @@ def test_a_time_known_to_its_half_is_not_told_however_wide_its_range(
     place, groups = np.array([SERVICE.place(5000.0)]), [0, 1, 2]
     search = Search(evaluate, place, tuple(groups), float("inf"), [SERVICE], groups)
     (service,) = certainty(search, place, groups, 1).estimates
-    assert (service.stderr <= 0.3 * service.value) is told
-    assert service.identifiable is told
+    assert (service.stderr <= 0.3 * service.value) is reported
+    assert service.identifiable is reported
     assert not service.at_bound and SERVICE.low < service.low < service.high < SERVICE.high

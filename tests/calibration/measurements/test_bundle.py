@@ -86,13 +86,13 @@ def test_damage_is_named_file_by_file(bundle):
         ('{"format": 1}', "plan"),
     ],
 )
-def test_what_is_no_bundle_is_told(tmp_path, text, words):
+def test_what_is_no_bundle_is_reported(tmp_path, text, words):
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(SpecError, match=words):
         load_bundle(tmp_path)
 
 
-def test_a_missing_bundle_is_told(tmp_path):
+def test_a_missing_bundle_is_reported(tmp_path):
     with pytest.raises(SpecError, match="cannot be read"):
         load_bundle(tmp_path / "nowhere")
 
@@ -118,7 +118,7 @@ def test_a_simulated_target_gives_the_known_rates(tmp_path):
     assert rates == [pytest.approx(1e6 / 504.5, rel=1e-3), pytest.approx(4e6 / 504.5, rel=1e-2)]
 
 
-def test_the_collector_that_is_not_there_is_told(monkeypatch):
+def test_the_collector_that_is_not_there_is_reported(monkeypatch):
     monkeypatch.setattr(collect, "PROGRAM", "raidlab-collect-nowhere")
     with pytest.raises(SpecError, match="install raidlab again"):
         collect.program()

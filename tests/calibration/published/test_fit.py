@@ -12,7 +12,7 @@ from raidlab.calibration.published.figures import read_published
 from raidlab.calibration.published.fit import Bench, search
 from raidlab.calibration.published.usage import DeviceFit, fits, use_of
 from raidlab.devices.spec_text import scaled, with_source, with_value
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 
 SHEET = """\
 [nand]
@@ -57,7 +57,7 @@ def test_figures_of_one_drive_are_fitted_and_arrays_are_predicted():
     assert use_of(figures["iodrive-001"]) == "fitted"
     assert use_of(figures["iodrive-121"]) == "predicted"
     assert use_of(figures["p3700-099"]) == "predicted", "a bound of a larger model"
-    assert use_of(figures["p3700-072"]) == "by hand"
+    assert use_of(figures["p3700-072"]) == "chosen in view"
 
 
 class Known(Bench):
@@ -89,7 +89,7 @@ def test_the_search_finds_what_the_figures_say_and_how_well_they_say_it():
     streams = [each.configuration.load == "streaming" for each in found.bench.figures]
     expected = math.sqrt(1 / np.sum(found.bench.tolerances[streams] ** -2.0))
     assert found.stderr[0] == pytest.approx(expected, rel=0.02)
-    assert found.told(0) and not found.alike(0)
+    assert found.is_determined(0) and not found.alike(0)
     assert '"firmware.read" = { source = "fitted", stderr = "4 %"' in found.sheet()
 
 
@@ -111,7 +111,7 @@ def test_a_group_left_out_is_predicted_by_what_the_others_say():
 
 
 def test_an_interrupted_fit_goes_on_and_a_finished_one_leaves_nothing(tmp_path):
-    with Store(tmp_path / "store.sqlite") as store:
+    with RunCache(tmp_path / "store.sqlite") as store:
         first, second, third = Known(store), Known(store), Known(store)
         begun = search(first, DeviceFit(measurement="none", start={"x": 1}))
         again = search(second, DeviceFit(measurement="none", start={"x": 1}))
@@ -122,6 +122,6 @@ def test_an_interrupted_fit_goes_on_and_a_finished_one_leaves_nothing(tmp_path):
         assert third.simulations == first.simulations
 
 
-def test_a_device_without_a_fit_is_told_with_those_that_have_one(capsys):
+def test_a_device_without_a_fit_is_reported_with_those_that_have_one(capsys):
     assert published_catalogue.main(["p3700-80"]) == 2
     assert "p3700-800" in capsys.readouterr().err

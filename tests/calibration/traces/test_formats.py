@@ -95,7 +95,7 @@ def test_several_disks_lie_one_after_the_other_and_one_can_be_chosen(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("form", "line", "told"),
+    ("form", "line", "reported"),
     [
         ("disksim-ascii", "1.0 0 16 8", "five words"),
         ("disksim-ascii", "1.0 0 16 8 z", "hexadecimal"),
@@ -110,10 +110,10 @@ def test_several_disks_lie_one_after_the_other_and_one_can_be_chosen(tmp_path: P
         ("csv", "1.0,read,16,4096", "5 columns"),
     ],
 )
-def test_lines_at_fault_are_named(tmp_path: Path, form: str, line: str, told: str) -> None:
+def test_lines_at_fault_are_named(tmp_path: Path, form: str, line: str, reported: str) -> None:
     with pytest.raises(SpecError) as error:
         read(tmp_path, form, SAMPLES[form] + line + "\n")
-    assert told in str(error.value)
+    assert reported in str(error.value)
     number = len(SAMPLES[form].splitlines()) + 1
     assert f"line {number}" in str(error.value)
 
@@ -123,26 +123,26 @@ def test_a_trace_compressed_by_gzip_is_read_as_it_is(tmp_path: Path) -> None:
     packed = gzip.compress(SAMPLES["spc"].encode())
     path.write_bytes(packed)
     assert len(read_trace(path, "spc")) == 2
-    for broken, told in [
+    for broken, reported in [
         (packed[:-12], "breaks off"),
         (packed[:2] + b"x" * 20, "no gzip"),
         (gzip.compress(b"\xff\xfe"), "not text"),
         (b"\xff\xfe", "not text"),
     ]:
         path.write_bytes(broken)
-        with pytest.raises(SpecError, match=told):
+        with pytest.raises(SpecError, match=reported):
             read_trace(path, "spc")
 
 
 def test_columns_and_formats_that_do_not_exist_are_named(tmp_path: Path) -> None:
-    for columns, told in [
+    for columns, reported in [
         ("time=ts op=kind offset=lba size=bytes", "time=ts:UNIT"),
         ("time=when:s op=kind offset=lba size=bytes", "ts, kind"),
         ("op=kind", "a column for offset"),
         ("colour=blue", "before = is one of"),
         (f"{COLUMNS} time=kind:s", "one column for time; here are two"),
     ]:
-        with pytest.raises(SpecError, match=told):
+        with pytest.raises(SpecError, match=reported):
             read(tmp_path, "csv", SAMPLES["csv"], columns=columns)
     with pytest.raises(SpecError, match="no first line") as empty:
         read(tmp_path, "csv", "", columns="time=ts:s op=kind offset=lba:B size=bytes:B")

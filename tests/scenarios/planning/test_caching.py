@@ -1,4 +1,4 @@
-"""Settings of a controller become cache policies; what has no effect is told."""
+"""Settings of a controller become cache policies; what has no effect is reported."""
 
 import json
 
@@ -53,12 +53,12 @@ def test_fast_path_wants_its_settings(drives):
         scenario(sas, model="lsi2108", level="raid0", fast_path=True)
 
 
-def test_an_array_in_the_host_is_past_the_cache_and_says_so(drives):
+def test_an_array_in_the_host_is_bypasses_the_cache_and_says_so(drives):
     tree = scenario(drives / "sas.toml", write="write-back", read_ahead="none").written
     found = build_scenario(tree | {"array": [tree["array"][0] | {"software_raid": "os"}]})
     assert found.plan(0, 0)["arrays"][0]["cache"] is None
-    told = [text.split(",")[0] for text in found.warnings if "no effect on array-0" in text]
-    assert told == ["controller.write: has no effect on array-0"]
+    reported = [text.split(",")[0] for text in found.warnings if "no effect on array-0" in text]
+    assert reported == ["controller.write: has no effect on array-0"]
 
 
 def test_fast_path_leaves_other_arrays_their_defaults(drives):
@@ -87,7 +87,7 @@ def rate(found):
     return result["workloads"][0]["iops"]
 
 
-def test_the_cache_turns_sequential_writes_into_full_stripes(drives):
+def test_the_cache_slices_sequential_writes_into_full_stripes(drives):
     load = {"profile": "restore", "area": "4 GB", "outstanding": 8}
     through = rate(scenario(drives / "sas.toml", load=load, write="write-through"))
     back = rate(scenario(drives / "sas.toml", load=load, write="write-back"))
@@ -110,17 +110,17 @@ def test_striped_disks_stream_without_caches_of_their_own():
 def test_a_run_that_ends_before_the_cache_is_full_says_so(drives):
     """A cache of 1 GiB takes a second's writes in; once it is full, what comes in goes out."""
 
-    def told(warm_up, **settings):
+    def reported(warm_up, **settings):
         load = {"rw": "randwrite", "block_size": "64 KiB", "area": "32 GB", "outstanding": 64}
         run = {"warm_up": warm_up, "duration": "1 s"}
         found = scenario(drives / "sas.toml", load=load, run=run, **settings)
         return [w for w in simulate(found).warnings if "was not full yet" in w]
 
-    (warning,) = told("0 s", write="always-write-back")
+    (warning,) = reported("0 s", write="always-write-back")
     assert "lsi2208-1g-3.0" in warning
     assert "64 outstanding" in warning
-    assert told("8 s", write="always-write-back") == []
-    assert told("0 s", write="write-through") == []
+    assert reported("8 s", write="always-write-back") == []
+    assert reported("0 s", write="write-through") == []
 
 
 def test_a_battery_that_learns_does_not_stop_the_host():

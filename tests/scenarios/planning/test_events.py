@@ -37,9 +37,9 @@ def test_a_lost_drive_loses_nothing_and_its_spare_is_rebuilt(drives):
     result = simulate(build_scenario(tree(drives / "sas.toml", fail, spares=1)))
     assert result.breaches == ()
     assert data(result) == NOTHING
-    told = [event["what"] for event in result.events]
-    assert told[0].endswith("failed")
-    assert told[1].startswith("rebuild on data/spare.0 begins")
+    reported = [event["what"] for event in result.events]
+    assert reported[0].endswith("failed")
+    assert reported[1].startswith("rebuild on data/spare.0 begins")
 
 
 def test_flash_backup_keeps_every_acknowledged_write_and_none_loses_the_dirty_ones(drives):
@@ -85,7 +85,7 @@ def test_an_event_after_the_end_changes_nothing(drives, level, controller):
         ({"at": "1 s", "action": "power-fail", "array": "data"}, "has at, action, lasts"),
     ],
 )
-def test_what_cannot_happen_is_told(drives, event, message):
+def test_what_cannot_happen_is_reported(drives, event, message):
     with pytest.raises(SpecError, match=message):
         build_scenario(tree(drives / "sas.toml", event))
 
@@ -117,7 +117,7 @@ def test_what_happens_after_the_run_brings_no_other_warning(drives):
     assert "does not happen" in warning
 
 
-def test_a_drive_that_is_not_there_is_told_beside_a_spare(drives):
+def test_a_drive_that_is_not_there_is_reported_beside_a_spare(drives):
     gone = {"at": "1 s", "action": "fail-drive", "drive": 9}
     with pytest.raises(SpecError, match="a drive of data: 0 to 4"):
         build_scenario(tree(drives / "sas.toml", gone, spares=1))
@@ -142,7 +142,7 @@ def test_a_drive_that_fails_twice_is_warned_of_once(drives):
     assert sum("no rebuild" in text for text in warnings) == 1
 
 
-def test_what_only_the_engine_finds_is_told_by_the_event_s_own_key(drives):
+def test_what_only_the_engine_finds_is_reported_by_the_event_s_own_key(drives):
     """A battery that learns is two events of the plan; the hot spot's end is beyond the area."""
     learns = {"at": "1 s", "action": "battery-learn", "lasts": "0.1 s"}
     moves = {"at": "1 s", "action": "move-hot-spot", "start": "60 MiB"}
@@ -186,9 +186,9 @@ def test_a_drive_forgets_what_its_own_cache_held(model, options, forgets):
     assert result.data["acknowledged_writes"] > 50
     assert (result.data["lost_in_drive_caches"] > 0) is forgets
     assert result.data["stale_reads"] == 0
-    told = " ".join(result.warnings)
-    assert ("its drives' own caches lose" in told) is forgets
-    assert ("were lost in the drives' own caches" in told) is forgets
+    reported = " ".join(result.warnings)
+    assert ("its drives' own caches lose" in reported) is forgets
+    assert ("were lost in the drives' own caches" in reported) is forgets
 
 
 def test_disk_cache_behind_flash_backup_loses_writes_and_says_so():
@@ -259,21 +259,23 @@ def test_no_spare_is_asked_for_when_the_data_are_lost(drives):
     assert "no rebuild after drive 0 has failed" in warned(first)
     # RAID 5 bears one; the spare is not rebuilt within 10 ms. RAID 6 bears both.
     for changes in ({}, {"spares": 1}):
-        told = warned(first, second, **changes)
-        assert "array data: its data are lost, more drives failed at a time than it bears" in told
-        assert "hot_spares" not in told
-    told = warned(first, second, level="raid6")
-    assert "no rebuild after drive 1 has failed" in told
-    assert "lost" not in told
+        reported = warned(first, second, **changes)
+        assert (
+            "array data: its data are lost, more drives failed at a time than it bears" in reported
+        )
+        assert "hot_spares" not in reported
+    reported = warned(first, second, level="raid6")
+    assert "no rebuild after drive 1 has failed" in reported
+    assert "lost" not in reported
 
 
-def test_a_check_of_an_array_without_redundancy_is_told_not_to_happen(drives):
+def test_a_check_of_an_array_without_redundancy_is_reported_not_to_happen(drives):
     for what in ("patrol-read", "consistency-check"):
         event = {"at": "10 ms", "action": what}
         result = simulate(build_scenario(tree(drives / "sas.toml", event, level="raid0")))
-        (told,) = [entry["what"] for entry in result.events]
+        (reported,) = [entry["what"] for entry in result.events]
         words = what.replace("-", " ")
-        assert told.startswith(f"no {words} of data: without redundancy")
+        assert reported.startswith(f"no {words} of data: without redundancy")
 
 
 @pytest.mark.parametrize(

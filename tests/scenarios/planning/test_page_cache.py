@@ -55,8 +55,8 @@ def test_a_precondition_is_what_memory_holds_where_a_disk_remembers_nothing(buff
     read["array"][0] |= {"name": "data", "drives": [{"model": "generic-7200rpm"}]}
     read["run"]["precondition"] = "filled"
     scenario = build_scenario(read)
-    told = () if buffered else ("run.precondition: has no effect on data",)
-    assert scenario.warnings == told
+    reported = () if buffered else ("run.precondition: has no effect on data",)
+    assert scenario.warnings == reported
     rate = simulate(scenario).results[0]["mb_per_s"]
     assert (rate > 300) == buffered
 

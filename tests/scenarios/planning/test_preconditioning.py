@@ -3,7 +3,7 @@
 import pytest
 
 from raidlab.devices.faults import SpecError
-from raidlab.devices.schema import PastLoad
+from raidlab.devices.schema import PreconditioningLoad
 from raidlab.scenarios.planning.preconditioning import drive_histories
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
@@ -28,9 +28,9 @@ def histories(level, drives, usable, precondition="steady-state", **array):
 def test_a_single_drive_is_filled_and_then_loaded_where_it_is_measured():
     (history,) = histories("jbod", 1, 100 * GB)
     assert history == (
-        PastLoad("sequential", 0, 100 * GB, 128 * 1024, 100 * GB),
+        PreconditioningLoad("sequential", 0, 100 * GB, 128 * 1024, 100 * GB),
         # Reads leave nothing behind; the writes of the profile settle in their area.
-        PastLoad("random", 0, 32 * GB, 64 * 1024, 0, ongoing=True, weight=1_000_000),
+        PreconditioningLoad("random", 0, 32 * GB, 64 * 1024, 0, ongoing=True, weight=1_000_000),
     )
 
 
@@ -66,7 +66,7 @@ def test_fresh_drives_have_no_past_and_a_stated_one_comes_last():
     assert histories("jbod", 1, 100 * GB, "fresh") == [()]
     past = [{"rw": "randwrite", "block_size": "4 KiB", "area": "10 GB", "written": "50 GB"}]
     (history,) = histories("jbod", 1, 100 * GB, "filled", history=past)
-    assert history[1] == PastLoad("random", 0, 10 * GB, 4096, 50 * GB)
+    assert history[1] == PreconditioningLoad("random", 0, 10 * GB, 4096, 50 * GB)
 
 
 @pytest.mark.parametrize("level", ["jbod", "independent", "raid0", "raid10", "raid5"])
@@ -111,7 +111,7 @@ def test_of_drives_of_two_sizes_the_larger_has_held_what_the_smaller_has():
         ({"written": "1000 PB"}, "written", "at most 1000 times what the array holds, 200 GB"),
     ],
 )
-def test_a_past_that_cannot_have_been_is_told_by_its_own_key(past, key, allowed):
+def test_a_past_that_cannot_have_been_is_reported_by_its_own_key(past, key, allowed):
     drive = {"model": "sas-6g-ssd"}
     load = {"rw": "randread", "block_size": "4 KiB"}
     with pytest.raises(SpecError) as refused:

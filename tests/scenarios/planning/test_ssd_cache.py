@@ -128,7 +128,7 @@ def test_an_empty_tier_fills_at_the_pace_of_heat() -> None:
     assert row["cache"]["tier"]["used_share"] == pytest.approx(lines * 65536 / 200e9, rel=0.02)
 
 
-def test_a_time_lapse_tells_the_same_story() -> None:
+def test_a_time_lapse_reports_the_same_story() -> None:
     """Minutes until half of the final rate, drawn out and lapsed eight times."""
 
     def half_way(lapse: int) -> float:
@@ -276,7 +276,7 @@ def test_a_refused_tier_is_the_only_fault_beside_its_events() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "reported"),
     [
         (
             {"fast_path": True, "write": "write-through", "read_ahead": "none"},
@@ -304,10 +304,10 @@ def test_a_refused_tier_is_the_only_fault_beside_its_events() -> None:
         ({"profile": "streaming", "hot_spot": "1 GB"}, "no effect on a sequential load"),
     ],
 )
-def test_what_cannot_be_is_refused(changes: dict[str, Any], told: str) -> None:
+def test_what_cannot_be_is_refused(changes: dict[str, Any], reported: str) -> None:
     with pytest.raises(SpecError) as error:
         build_scenario(tree(**changes))
-    assert any(told in str(fault) for fault in error.value.faults), error.value.faults
+    assert any(reported in str(fault) for fault in error.value.faults), error.value.faults
 
 
 def test_fast_path_on_hard_disks_is_warned_of() -> None:

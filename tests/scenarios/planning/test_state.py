@@ -153,7 +153,7 @@ def test_a_state_that_does_not_fit_is_refused_with_a_reason(tmp_path):
         ({"state": 'snapshot = "x"\nprecondition = "filled"'}, "left out"),
     ],
 )
-def test_what_cannot_be_saved_is_told_with_exit_code_2(tmp_path, change, words):
+def test_what_cannot_be_saved_is_reported_with_exit_code_2(tmp_path, change, words):
     path = scenario(tmp_path, **({"state": 'precondition = "fresh"'} | change))
     done = CliRunner().invoke(app, ["run", str(path), "--save-state", str(tmp_path / "x.state")])
     assert done.exit_code == 2
@@ -162,7 +162,7 @@ def test_what_cannot_be_saved_is_told_with_exit_code_2(tmp_path, change, words):
 
 
 def test_a_state_that_finds_no_room_costs_nothing_but_itself(tmp_path):
-    """What was simulated is told, and the file that was there is as it was."""
+    """What was simulated is reported, and the file that was there is as it was."""
     path, file = scenario(tmp_path, 'precondition = "filled"'), tmp_path / "drives.state"
     file.write_text("before")
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -198,7 +198,7 @@ def test_a_state_takes_no_place_of_a_device(tmp_path):
     assert pipe.is_fifo()
 
 
-def test_a_snapshot_of_flash_is_told_to_have_no_effect_on_disks(tmp_path):
+def test_a_snapshot_of_flash_is_reported_to_have_no_effect_on_disks(tmp_path):
     save(scenario(tmp_path, ""), tmp_path / "made" / "here" / "drives.state")
     disks = scenario(tmp_path, 'snapshot = "made/here/drives.state"', model="sata-6g-hdd")
     assert load_scenario(disks).warnings == ("run.snapshot: has no effect on data",)

@@ -33,7 +33,7 @@ def scenario(folder, model="p3700-800", rw="randwrite"):
     return path
 
 
-def test_drives_of_an_array_are_told_together(tmp_path):
+def test_drives_of_an_array_are_reported_together(tmp_path):
     result = simulate(load_scenario(scenario(tmp_path)))
     shallow, deep = endurance(result)
     assert (shallow["outstanding"], deep["outstanding"]) == (1, 32)
@@ -102,21 +102,21 @@ precondition = "filled"
 def test_life_is_not_told_while_a_cache_takes_the_writes(tmp_path):
     path = tmp_path / "s.toml"
 
-    def told(duration):
+    def reported(duration):
         path.write_text(CACHED.format(duration=duration))
         result = simulate(load_scenario(path))
         (line,) = endurance(result)
         (cache,) = result.results[0]["caches"]
         return result, line, cache["waiting_bytes"] / 1e9
 
-    result, line, waiting = told("100 ms")
+    result, line, waiting = reported("100 ms")
     assert waiting > 0.1 * (waiting + line["nand_gb"] / line["nand_per_host_byte"])
     assert line["life_years"] is line["drive_writes_per_day"] is None
     assert line["rated_tb"] > 0
     (said,) = cautions([line])
-    assert said.startswith("32 outstanding: how long the drives live is not told")
+    assert said.startswith("32 outstanding: how long the drives live is not given")
     assert said.replace("'", "&#39;") in html_report(result)
-    _, line, waiting = told("12 s")
+    _, line, waiting = reported("12 s")
     assert waiting < 0.1 * (waiting + line["nand_gb"] / line["nand_per_host_byte"])
     assert line["life_years"] > 0
     assert cautions([line]) == []

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from raidlab.cli import app
-from raidlab.scenarios.results.event_summary import fate, happened, whose
+from raidlab.scenarios.results.event_summary import integrity_summary, logged, whose
 from raidlab.scenarios.results.report import html_report
 from raidlab.scenarios.running.simulate import simulate
 
@@ -49,13 +49,13 @@ def mirror(drives, tmp_path):
 
 
 def test_events_and_what_they_cost_stand_below_the_table(mirror):
-    told = CliRunner().invoke(app, ["run", str(mirror())])
-    assert told.exit_code == 0, told.output
+    reported = CliRunner().invoke(app, ["run", str(mirror())])
+    assert reported.exit_code == 0, reported.output
     lost = simulate(mirror()).data
-    assert "drive data/sas.1 failed" in told.stdout
-    assert f"{lost['lost_writes']} were lost" in told.stdout
-    assert f"{lost['refused_reads']} were refused" in told.stdout
-    assert "refused or cut off" in told.stdout
+    assert "drive data/sas.1 failed" in reported.stdout
+    assert f"{lost['lost_writes']} were lost" in reported.stdout
+    assert f"{lost['refused_reads']} were refused" in reported.stdout
+    assert "refused or cut off" in reported.stdout
     quiet = CliRunner().invoke(app, ["run", str(mirror(events=""))])
     assert "What happened" not in quiet.stdout
     assert "acknowledged" not in quiet.stdout
@@ -67,23 +67,23 @@ def test_of_several_runs_the_last_is_shown_and_named(mirror):
     result = simulate(path)
     assert whose(result) == "w, open load, replication 1"
     assert whose(result) in html_report(result)
-    assert fate(result)[0].startswith("In all 2 runs together, of ")
-    assert len(happened(result)) == 2
+    assert integrity_summary(result)[0].startswith("In all 2 runs together, of ")
+    assert len(logged(result)) == 2
 
 
-def test_data_that_stood_there_before_are_told_from_writes_of_the_run(mirror):
+def test_data_that_stood_there_before_are_reported_from_writes_of_the_run(mirror):
     result = simulate(mirror())
     before = "had been there before the run"
     assert result.data["lost_writes"] > 0
-    assert before not in " ".join(fate(result))
+    assert before not in " ".join(integrity_summary(result))
     kept = replace(result, data=dict(result.data) | {"lost_writes": 0})
-    assert before in " ".join(fate(kept))
+    assert before in " ".join(integrity_summary(kept))
     assert before in html_report(kept)
 
 
 def test_loads_put_together_have_events_without_a_rate(mirror):
     result = simulate(mirror())
     merged = replace(result, results=tuple(row | {"periods": []} for row in result.results))
-    whats = [period["what"] for period in happened(merged)]
+    whats = [period["what"] for period in logged(merged)]
     assert whats[:2] == ["drive data/sas.0 failed", "drive data/sas.1 failed"]
     assert "drive data/sas.0 failed" in html_report(merged)

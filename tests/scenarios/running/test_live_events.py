@@ -23,14 +23,14 @@ def placed(drive, level="raid5", spares=0, **settings):
 
 
 @pytest.mark.parametrize("plan", ["{}", '{"drives": 3}', "{broken"])
-def test_a_plan_that_is_none_is_told(plan):
+def test_a_plan_that_is_none_is_reported(plan):
     with pytest.raises(_engine.PlanError, match="plan"):
         LiveSystem(Environment(), plan)
 
 
-def test_an_operator_pulls_two_drives_and_the_database_is_told(drives):
+def test_an_operator_pulls_two_drives_and_the_database_is_reported(drives):
     env, system = placed(drives / "sas.toml", write="write-through")
-    told = []
+    reported = []
 
     def database():
         for at in range(40):
@@ -38,7 +38,7 @@ def test_an_operator_pulls_two_drives_and_the_database_is_told(drives):
                 yield system.write(at * 64 * KIB, 8 * KIB)
                 yield system.read(at * 64 * KIB, 8 * KIB)
             except StorageError as error:
-                told.append((at, error.cut_off))
+                reported.append((at, error.cut_off))
                 yield env.timeout(0.001)
 
     def operator():
@@ -49,8 +49,8 @@ def test_an_operator_pulls_two_drives_and_the_database_is_told(drives):
 
     env.process(operator())
     env.run(env.process(database()))
-    assert told
-    assert not any(cut_off for _, cut_off in told)
+    assert reported
+    assert not any(cut_off for _, cut_off in reported)
     data = system.data()
     assert data["lost_writes"] > 0
     assert data["stale_reads"] == 0
@@ -118,10 +118,10 @@ def test_a_spare_takes_over_and_the_new_drive_gets_its_data_back(drives):
         assert done.latency > 0.05
 
     env.run(env.process(life()))
-    told = " | ".join(event["what"] for event in system.events())
+    reported = " | ".join(event["what"] for event in system.events())
     for what in ("rebuild done", "copyback done", "patrol read done", "consistency check done"):
-        assert what in told
-    assert "is slow" in told
+        assert what in reported
+    assert "is slow" in reported
     data = system.data()
     assert (data["lost_writes"], data["stale_reads"], data["corrupt_stripes"]) == (0, 0, 0)
 
@@ -170,7 +170,7 @@ def test_a_learning_battery_makes_writes_wait_for_the_drives(drives):
         ({"action": "fail-drive", "target": None}, "target = None: allowed is an array's name"),
     ],
 )
-def test_what_cannot_happen_is_told(drives, what, said):
+def test_what_cannot_happen_is_reported(drives, what, said):
     _, system = placed(drives / "sas.toml")
     with pytest.raises(ValueError, match=said):
         system.happen(**what)
@@ -206,7 +206,7 @@ def test_a_system_that_does_not_follow_its_data_says_so(drives):
         ({"offset": 1 << 70, "size": 512}, f"offset = {1 << 70}"),
     ],
 )
-def test_places_that_are_none_are_told(drives, place, said):
+def test_places_that_are_none_are_reported(drives, place, said):
     env, system = placed(drives / "sas.toml")
     for ask in (system.read, system.write):
         with pytest.raises(ValueError, match=rf"{said}.*whole bytes, 0 or more, below 2\^63"):
@@ -224,7 +224,7 @@ def test_numbers_of_any_kind_will_do(drives):
     assert env.run(system.read(0, 512)).latency > 0.5
 
 
-def test_another_environment_is_told(drives):
+def test_another_environment_is_reported(drives):
     scenario = tree(drives / "sas.toml")
     del scenario["workload"], scenario["event"]
     with pytest.raises(ValueError, match=r"allowed is a raidlab\.Environment"):

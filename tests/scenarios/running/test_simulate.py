@@ -11,7 +11,7 @@ from raidlab.devices.faults import SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.result import merge_loads
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Interrupted, simulate
 
 
@@ -80,16 +80,16 @@ all = "assumed"
 """
 
 
-def test_a_load_on_whose_way_nothing_takes_time_is_told(tmp_path):
+def test_a_load_on_whose_way_nothing_takes_time_is_reported(tmp_path):
     (tmp_path / "host.toml").write_text(TIMELESS)
     tree = {
         "host": {"model": str(tmp_path / "host.toml")},
         "array": [{"drives": [{"model": "null"}]}],
         "workload": [{"name": "reader", "rw": "randread", "block_size": "4 KiB", "area": "1 GB"}],
     }
-    with pytest.raises(SpecError) as told:
+    with pytest.raises(SpecError) as reported:
         simulate(build_scenario(tree))
-    (fault,) = told.value.faults
+    (fault,) = reported.value.faults
     assert (fault.key, fault.value) == ("workload", "reader")
     assert "takes time" in fault.allowed
 
@@ -170,7 +170,7 @@ def test_a_few_ios_have_no_interval_of_their_rate(drives):
     assert 0.6 < low / iops < 1 < high / iops < 1.4
 
 
-def test_a_drive_tells_that_its_queue_is_full():
+def test_a_drive_reports_that_its_queue_is_full():
     """32 of 64 I/Os wait before the drive; at 16 none does."""
     tree = {
         "array": [{"drives": [{"model": "s4610-480"}]}],
@@ -194,7 +194,7 @@ def test_tables_and_pictures(drives):
     assert "IO/s" in str(figure.layout) and "outstanding" in str(figure.layout)
 
 
-def test_a_load_of_which_nothing_is_recorded_is_told(drives):
+def test_a_load_of_which_nothing_is_recorded_is_reported(drives):
     passes = scenario(drives, area="4 KiB", outstanding=1, passes=1)
     assert "ended within its warm-up (run.warm_up)" in simulate(passes).warnings[0]
     rare = scenario(drives, rate="0.01 IO/s")
@@ -203,7 +203,7 @@ def test_a_load_of_which_nothing_is_recorded_is_told(drives):
     )
 
 
-def test_an_open_load_beyond_what_is_served_is_told(drives):
+def test_an_open_load_beyond_what_is_served_is_reported(drives):
     """One drive of 1 ms serves 1000 I/Os a second."""
     too_much = simulate(scenario(drives, rate="1200 IO/s")).warnings
     assert too_much == (
@@ -226,7 +226,7 @@ def test_an_open_load_beyond_what_is_served_is_told(drives):
         {"seed": True},
     ],
 )
-def test_numbers_that_are_none_are_told(drives, given):
+def test_numbers_that_are_none_are_reported(drives, given):
     (name,) = given
     with pytest.raises(raidlab.SpecError, match=f"^{name} = .*: a whole number from"):
         simulate(scenario(drives), **given)
@@ -274,7 +274,7 @@ def test_an_interrupted_simulation_keeps_what_is_done_and_goes_on(drives, tmp_pa
         if finished == 3:
             raise KeyboardInterrupt
 
-    with Store(tmp_path / "store.sqlite") as store:
+    with RunCache(tmp_path / "store.sqlite") as store:
         with pytest.raises(Interrupted) as caught:
             simulate(built, workers=1, progress=stop_after_three, store=store)
         assert caught.value.result.interrupted
@@ -340,7 +340,7 @@ def test_a_load_that_does_not_change_is_drawn_beside_one_that_does(drives):
     assert "outstanding I/Os of varied" in str(figure.layout)
 
 
-def test_random_ios_that_straddle_mapping_units_unsaid_are_told():
+def test_random_ios_that_straddle_mapping_units_unsaid_are_reported():
     def warnings(drive="p320h-700", **load):
         tree = {
             "array": [{"name": "data", "level": "jbod", "drives": [{"model": drive}]}],
@@ -348,15 +348,17 @@ def test_random_ios_that_straddle_mapping_units_unsaid_are_told():
         }
         return build_scenario(tree).warnings
 
-    (told,) = warnings()
-    assert told.startswith("workload.0.align: is 512 B if left out, so nearly every I/O of 4 KiB")
-    assert "touches 2 of the drives' mapping units of 4 KiB for 1" in told
+    (reported,) = warnings()
+    assert reported.startswith(
+        "workload.0.align: is 512 B if left out, so nearly every I/O of 4 KiB"
+    )
+    assert "touches 2 of the drives' mapping units of 4 KiB for 1" in reported
     assert warnings(align="512 B") == warnings(align="4 KiB") == ()
     assert warnings(rw="write") == warnings(block_size="1 KiB") == ()
     assert warnings("sata-6g-hdd") == warnings("iodrive-320") == ()
 
 
-def test_reads_of_what_was_never_written_are_told():
+def test_reads_of_what_was_never_written_are_reported():
     def warnings(*loads, **run):
         tree = {
             "array": [{"name": "data", "level": "independent", "drives": [{"model": "p320h-700"}]}],

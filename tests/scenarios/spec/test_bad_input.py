@@ -137,8 +137,8 @@ def test_only_drives_that_compress_are_given_compressible_data(drives):
         scenario["workload"][0]["area"] = "1 GB"
         return scenario | {"array": [{"name": "data", "drives": [{"model": model}]}]}
 
-    told = faults_of(alone("p3700-800"))
-    assert told["workload.0.compressible"].allowed == "has no effect on p3700-800"
+    reported = faults_of(alone("p3700-800"))
+    assert reported["workload.0.compressible"].allowed == "has no effect on p3700-800"
     build_scenario(alone("sandforce-1222-64gb"))
 
 
@@ -153,7 +153,7 @@ def test_a_card_cannot_hang_on_sas(drives):
     assert "array.0.drives.0.model" in faults_of(tree(drives, **changes))
 
 
-def test_many_mistakes_are_told_at_once(drives):
+def test_many_mistakes_are_reported_at_once(drives):
     scenario = tree(
         drives,
         controller__model="patsburg-a",
@@ -244,14 +244,14 @@ def test_no_mutation_breaks_the_checks(drives, data):
         ({"array__0__used": "9 TB"}, "array.0.used", "9 TB", "the smallest drive holds"),
     ],
 )
-def test_a_size_that_does_not_fit_is_told_as_it_was_written(drives, changes, key, value, said):
+def test_a_size_that_does_not_fit_is_reported_as_it_was_written(drives, changes, key, value, said):
     found = faults_of(tree(drives, **changes))
     assert list(found) == [key]
     assert found[key].value == value
     assert said in found[key].allowed
 
 
-def test_a_spare_of_another_interface_is_told_by_its_model(drives):
+def test_a_spare_of_another_interface_is_reported_by_its_model(drives):
     changes = {"hot_spares": 1, "hot_spare_model": "sata-6g-hdd", "level": "raid10"}
     scenario = tree(drives, **{f"array__0__{key}": value for key, value in changes.items()})
     fault = faults_of(scenario)["array.0.hot_spare_model"]

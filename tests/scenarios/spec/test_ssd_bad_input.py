@@ -49,35 +49,35 @@ def run(folder: Path, *options: str, model="mine.toml", load="", run="") -> tupl
         ('unit = "4 KiB"', 'unit = "64 KiB"', "mapping_unit", "a multiple of 512 B, at most 32768"),
         ('page = "16 KiB"', 'page = "16 KiB"\nparity_stripe = 73', "nand.parity_stripe", "to 72"),
         ('page = "16 KiB"', 'page = "16 KiB"\nparity_stripe = 1', "nand.parity_stripe", "2 to 72"),
-        ('above = "68 degC"', 'above = "29 degC"', "heat.step.0.above", "ambient 30 degC"),
-        ('above = "68 degC"', 'above = "37 degC"', "heat.step.0.above", "when it is idle"),
-        ('above = "69.5 degC"', 'above = "60 degC"', "heat.step", "from the lowest"),
+        ('above = "68 degC"', 'above = "29 degC"', "thermal.step.0.above", "ambient 30 degC"),
+        ('above = "68 degC"', 'above = "37 degC"', "thermal.step.0.above", "when it is idle"),
+        ('above = "69.5 degC"', 'above = "60 degC"', "thermal.step", "from the lowest"),
     ],
 )
 def test_a_drive_that_cannot_be_is_refused_by_key(tmp_path, old, new, key, words):
     text = (SPECS / "ssd" / "p3700-800.toml").read_text()
     assert old in text
     (tmp_path / "mine.toml").write_text(text.replace(old, new, 1))
-    code, told = run(tmp_path)
+    code, reported = run(tmp_path)
     assert code == 2
-    assert f"mine.toml: {key} = " in told
-    assert words in told
+    assert f"mine.toml: {key} = " in reported
+    assert words in reported
     # A number that is wrong is at fault alone: not its source, nor what follows of it.
-    assert told.count("error: ") == told.count(f"mine.toml: {key} = ")
+    assert reported.count("error: ") == reported.count(f"mine.toml: {key} = ")
 
 
 @pytest.mark.parametrize(("reserved", "most"), [(0, "99.5 %"), (250, "75 %"), (1023, "0 %")])
-def test_too_many_bad_blocks_are_told_with_how_many_there_may_be(tmp_path, reserved, most):
+def test_too_many_bad_blocks_are_reported_with_how_many_there_may_be(tmp_path, reserved, most):
     """Of 1024 blocks four work behind the drive, and one at least holds data."""
     text = (SPECS / "ssd" / "p3700-800.toml").read_text()
     few = text.replace(
         "reserved_blocks = 250", f'bad_blocks = "99.7 %"\nreserved_blocks = {reserved}'
     )
     (tmp_path / "mine.toml").write_text(few)
-    code, told = run(tmp_path)
+    code, reported = run(tmp_path)
     assert code == 2
     allowed = f"at most {most}: a drive needs spare blocks"
-    assert told.endswith(f'mine.toml: nand.bad_blocks = "99.7 %": {allowed}')
+    assert reported.endswith(f'mine.toml: nand.bad_blocks = "99.7 %": {allowed}')
 
 
 @pytest.mark.parametrize(("blocks", "share"), [(25, 0.8), (50, 0.9), (1024, 0.995), (8, 0.375)])
@@ -90,20 +90,20 @@ def test_as_many_bad_blocks_as_there_may_be_are_taken(blocks, share):
 
 @pytest.mark.parametrize("share", ['"120 %"', "120", "-0.1"])
 def test_data_cannot_be_compressed_by_more_than_all_of_them(tmp_path, share):
-    code, told = run(tmp_path, model="sandforce-1222-64gb", load=f"compressible = {share}")
+    code, reported = run(tmp_path, model="sandforce-1222-64gb", load=f"compressible = {share}")
     assert code == 2
-    assert "workload.0.compressible" in told
-    assert "a share from 0 to 1" in told
+    assert "workload.0.compressible" in reported
+    assert "a share from 0 to 1" in reported
 
 
-def test_what_only_the_engine_finds_is_told_by_the_drive_s_name(tmp_path):
+def test_what_only_the_engine_finds_is_reported_by_the_drive_s_name(tmp_path):
     text = (SPECS / "ssd" / "p3700-800.toml").read_text()
     for old, new in (("dies_per_channel = 4", "dies_per_channel = 40"), ("4 KiB", "512 B")):
         text = text.replace(old, new, 1)
     (tmp_path / "mine.toml").write_text(text.replace('"800 GB"', '"8 TB"', 1))
-    code, told = run(tmp_path)
+    code, reported = run(tmp_path)
     assert code == 2
-    assert "s.toml: data/p3700-800.0: unit_bytes" in told
+    assert "s.toml: data/p3700-800.0: unit_bytes" in reported
 
 
 def test_a_snapshot_of_another_drive_or_a_damaged_one_is_refused(tmp_path):
@@ -112,14 +112,14 @@ def test_a_snapshot_of_another_drive_or_a_damaged_one_is_refused(tmp_path):
     assert code == 0
     begin = 'snapshot = "drive.state"'
     assert run(tmp_path, model="sata-ssd-64gb", run=begin)[0] == 0
-    code, told = run(tmp_path, model="p3700-800", run=begin)
-    assert (code, "another data sheet" in told) == (2, True)
-    assert "run.snapshot" in told
+    code, reported = run(tmp_path, model="p3700-800", run=begin)
+    assert (code, "another data sheet" in reported) == (2, True)
+    assert "run.snapshot" in reported
     whole = bytearray(state.read_bytes())
     whole[len(whole) // 2] ^= 1
     state.write_bytes(whole)
-    code, told = run(tmp_path, model="sata-ssd-64gb", run=begin)
-    assert (code, "an undamaged file" in told) == (2, True)
+    code, reported = run(tmp_path, model="sata-ssd-64gb", run=begin)
+    assert (code, "an undamaged file" in reported) == (2, True)
 
 
 def test_a_trim_beyond_the_end_is_refused(tmp_path):

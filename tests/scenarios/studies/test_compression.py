@@ -96,7 +96,7 @@ def test_only_loads_on_drives_that_compress_are_given_compressible_data(tmp_path
         ("nowhere.toml", "50", "nowhere.toml"),
     ],
 )
-def test_what_cannot_be_drawn_is_told_with_exit_code_2(target, shares, words):
+def test_what_cannot_be_drawn_is_reported_with_exit_code_2(target, shares, words):
     done = command(target, "--shares", shares)
     assert done.exit_code == 2
     assert words in " ".join(done.stderr.split())

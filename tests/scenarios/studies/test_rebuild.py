@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from raidlab.cli import app
 from raidlab.devices.faults import SpecError
-from raidlab.scenarios.running.run_cache import Store
+from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.rebuild import rebuilds
 from raidlab.scenarios.studies.rebuild_report import answer, rebuild_report
@@ -141,20 +141,20 @@ def test_a_failed_drive_of_a_tier_without_a_spare_is_refused_alike(scenario):
 
 def test_the_command_gives_json_and_refuses_nonsense(scenario):
     path = str(scenario())
-    told = CliRunner().invoke(app, ["rebuild", path, "--rates", "100", "--json"])
-    assert told.exit_code == 0
-    assert json.loads(told.stdout)["rebuilds"][0]["rebuild_s"] > 0
+    reported = CliRunner().invoke(app, ["rebuild", path, "--rates", "100", "--json"])
+    assert reported.exit_code == 0
+    assert json.loads(reported.stdout)["rebuilds"][0]["rebuild_s"] > 0
     assert CliRunner().invoke(app, ["rebuild", path, "--rates", "0"]).exit_code == 2
     assert CliRunner().invoke(app, ["rebuild", path, "--rates", "x"]).exit_code == 2
 
 
-def test_a_page_that_cannot_be_written_is_told_before_the_work(scenario, tmp_path):
-    told = CliRunner().invoke(app, ["rebuild", str(scenario()), "--html", str(tmp_path)])
-    assert told.exit_code == 2
-    assert "is a folder" in told.stderr
+def test_a_page_that_cannot_be_written_is_reported_before_the_work(scenario, tmp_path):
+    reported = CliRunner().invoke(app, ["rebuild", str(scenario()), "--html", str(tmp_path)])
+    assert reported.exit_code == 2
+    assert "is a folder" in reported.stderr
 
 
-def test_a_rate_below_one_percent_is_told_as_it_is(scenario, tmp_path):
+def test_a_rate_below_one_percent_is_reported_as_it_is(scenario, tmp_path):
     """It said `0%`."""
     path, page = str(scenario()), tmp_path / "rebuild.html"
     told = CliRunner().invoke(app, ["rebuild", path, "--rates", "0.5,12.5", "--html", str(page)])
@@ -171,10 +171,12 @@ def test_finished_rates_are_found_again(scenario, tmp_path):
             raise StoppedError
 
     path, file = scenario(), tmp_path / "unfinished.sqlite"
-    with Store(file) as store:
+    with RunCache(file) as store:
         with pytest.raises(StoppedError):
             rebuilds(path, (0.5, 1.0), workers=1, progress=stop, store=store)
-        told = []
-        again = rebuilds(path, (0.5, 1.0), progress=lambda done, _: told.append(done), store=store)
-    assert told[0] >= 1
+        reported = []
+        again = rebuilds(
+            path, (0.5, 1.0), progress=lambda done, _: reported.append(done), store=store
+        )
+    assert reported[0] >= 1
     assert again == rebuilds(path, (0.5, 1.0))

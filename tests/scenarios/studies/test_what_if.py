@@ -35,7 +35,7 @@ def test_equal_drives_are_one_bottleneck_and_the_next_is_something_else() -> Non
     ]  # fmt: skip
 
 
-def test_a_load_that_nothing_holds_up_is_told_to_be_bound_by_latency() -> None:
+def test_a_load_that_nothing_holds_up_is_reported_to_be_bound_by_latency() -> None:
     result = simulate(
         {
             "host": {"model": "nvme"},
@@ -108,14 +108,14 @@ def test_cores_that_many_threads_share_hold_them_back_together() -> None:
     (row,) = result.results
     assert row["bottleneck"] == "host CPU, 2 cores at 100 %"
     assert "SATA 6G" in row["runner_up"]
-    told = {case["change"]: case for case in what_if(scenario, result).what_if}
-    assert _gain(told["twice the host cores"]) > 50
+    reported = {case["change"]: case for case in what_if(scenario, result).what_if}
+    assert _gain(reported["twice the host cores"]) > 50
     tree["host"]["threads"] = 2
     scenario = build_scenario(tree)
     result = simulate(scenario)
     assert "cpu" not in {part["kind"] for part in result.results[0]["components"]}
-    told = {case["change"]: case for case in what_if(scenario, result).what_if}
-    assert "twice the host cores" not in told
+    reported = {case["change"]: case for case in what_if(scenario, result).what_if}
+    assert "twice the host cores" not in reported
 
 
 def test_a_load_is_not_held_back_by_drives_of_another_array() -> None:
@@ -161,7 +161,7 @@ def test_a_load_waits_for_places_that_another_array_holds() -> None:
     assert "queue" not in alone["bottleneck"] + alone["runner_up"]
 
 
-def test_a_queue_that_is_full_is_told_where_drives_have_room() -> None:
+def test_a_queue_that_is_full_is_reported_where_drives_have_room() -> None:
     """With 64 outstanding and 32 places half of an I/O's time is waiting for one."""
     tree = {
         "controller": {"model": "lsi2008"},
@@ -235,7 +235,7 @@ def test_firmware_bound_requests_gain_by_cores_alone() -> None:
     gains = _gains("raid0", 24, {"rw": "randread", "block_size": "4 KiB"}, **past)
     assert _gain(gains["twice the cores of lsi2108"]) > 50
     assert abs(_gain(gains["twice the lanes of lsi2108"])) < 2
-    # 48 drives are more than the controller takes: told, not left out.
+    # 48 drives are more than the controller takes: reported, not left out.
     assert "32 drives" in gains["twice the drives"]["why_not"]
 
 
@@ -256,8 +256,10 @@ def test_a_larger_cache_that_is_still_filling_is_warned_of() -> None:
     scenario = build_scenario(tree)
     result = simulate(scenario)
     assert not result.warnings
-    told = "with twice the cache of lsi2208-1g-3.0: the cache of lsi2208-1g-3.0 was not full yet"
-    assert any(warning.startswith(told) for warning in what_if(scenario, result).warnings)
+    reported = (
+        "with twice the cache of lsi2208-1g-3.0: the cache of lsi2208-1g-3.0 was not full yet"
+    )
+    assert any(warning.startswith(reported) for warning in what_if(scenario, result).warnings)
 
 
 def test_the_same_seed_gives_the_same_gains() -> None:
@@ -288,8 +290,8 @@ def test_a_faster_host_makes_page_cache_and_parity_faster(tmp_path: Path) -> Non
         scenario = build_scenario({"host": host, "array": [array], "workload": [load], "run": run})
         result = simulate(scenario)
         assert holds in result.results[0]["bottleneck"]
-        told = {case["change"]: case for case in what_if(scenario, result).what_if}
-        (gain,) = told["a host CPU twice as fast"]["results"]
+        reported = {case["change"]: case for case in what_if(scenario, result).what_if}
+        (gain,) = reported["a host CPU twice as fast"]["results"]
         assert gain["gain_pct"] == pytest.approx(100, abs=3)
 
 

@@ -1,0 +1,24 @@
+"""The project's own sources, as the tests of its style read them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("sim", "devices", "scenarios", "calibration", "raidlab")
+"""The layers, lowest first."""
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """Files of the project that match, new ones included; of an unpacked archive, all there are."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    names = listed.stdout.split("\n") if listed.returncode == 0 else []
+    found = [ROOT / name for name in names if name]
+    return [path for path in found if path.is_file()]

@@ -1,0 +1,168 @@
+"""Every code block of the docs runs, in the order of its page (docs/contributing/documentation.md).
+
+The blocks of one page share one empty folder, in which `scenarios`, `devices`, `calibration` and
+`docs` are the project's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from raidlab.devices.catalogue import load_device
+from raidlab.scenarios.planning.scenario import load_scenario
+from tests.project.sources import ROOT, tracked
+
+FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>[a-z]*)(?P<rest>.*)$")
+TITLE = re.compile(r'title="(?P<name>[^"]+)"')
+COLLECTOR = Path(sys.executable).parent / "raidlab-collect"
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block."""
+
+    kind: str
+    rest: str
+    line: int
+    text: str
+
+    @property
+    def title(self) -> str | None:
+        """The file that the block is to be saved as."""
+        found = TITLE.search(self.rest)
+        return found["name"] if found else None
+
+
+def blocks(page: Path) -> list[Block]:
+    found: list[Block] = []
+    opened: tuple[re.Match[str], int] | None = None
+    lines: list[str] = []
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        fence = FENCE.match(line)
+        if opened is None:
+            if fence:
+                opened, lines = (fence, number), []
+        elif fence and not fence["kind"]:
+            begin, at = opened
+            text = "\n".join(each.removeprefix(begin["indent"]) for each in lines) + "\n"
+            found.append(Block(begin["kind"], begin["rest"], at, text))
+            opened = None
+        else:
+            lines.append(line)
+    assert opened is None, f"{page}:{opened[1]}: the block does not end"
+    return found
+
+
+PAGES = [page for page in tracked("docs/*.md", "README.md", "CONTRIBUTING.md") if blocks(page)]
+
+
+def check_toml(block: Block, folder: Path) -> None:
+    tree = tomllib.loads(block.text)
+    path = folder / (block.title or f"block-{block.line}.toml")
+    path.write_text(block.text)
+    if "fragment" in block.rest:
+        return
+    if "kind" in tree:
+        load_device(path)
+    elif "array" in tree:
+        load_scenario(path)
+    elif "stage" in tree and shutil.which("fio") is not None:
+        arguments = [COLLECTOR, "--plan", path, "--dry-run", "--target", folder / "target"]
+        done = subprocess.run(
+            [*arguments, "--size", "1G", "--out", folder / "bundle"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def run_console(block: Block, folder: Path) -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for line in block.text.splitlines():
+        if line.startswith("$ "):
+            done = subprocess.run(
+                line[2:],
+                shell=True,
+                cwd=folder,
+                env=os.environ | {"PATH": path},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_block_of_a_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("scenarios", "devices", "calibration", "docs"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": page.stem}
+    for block in blocks(page):
+        match block.kind:
+            case "python":
+                code = compile("\n" * block.line + block.text, str(page), "exec")
+                exec(code, names)
+            case "toml":
+                check_toml(block, tmp_path)
+            case "json":
+                json.loads(block.text)
+            case "console":
+                run_console(block, tmp_path)
+            case "text" | "svg":
+                pass
+            case other:
+                pytest.fail(f"{page}:{block.line}: a block of {other!r} is not checked")
+
+
+def test_no_page_leads_nowhere() -> None:
+    """Links to other pages, pictures and headings."""
+    wrong = []
+    for page in tracked("docs/*.md", "README.md", "CONTRIBUTING.md"):
+        for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+            path, _, heading = target.partition("#")
+            if "://" in target:
+                continue
+            there = (page.parent / path).resolve() if path else page
+            if not there.exists():
+                wrong.append(f"{page.relative_to(ROOT)}: {target}")
+            elif heading and there.suffix == ".md" and heading not in headings(there):
+                wrong.append(f"{page.relative_to(ROOT)}: {target}: no such heading")
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def prose(page: Path) -> str:
+    """The page without its code blocks."""
+    return re.sub(r"^ *```.*?^ *```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def headings(page: Path) -> set[str]:
+    """Anchors as Markdown's table of contents makes them."""
+    found = set()
+    for line in prose(page).splitlines():
+        title = re.match(r"#+ (.*)", line)
+        if title:
+            text = re.sub(r"[`*]", "", title[1]).strip().lower()
+            found.add(re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", text)).strip("-"))
+    return found
+
+
+def test_every_page_is_in_the_site_s_navigation() -> None:
+    listed = set(
+        re.findall(r"^ +- ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    )
+    pages = {str(page.relative_to(ROOT / "docs")) for page in tracked("docs/*.md")}
+    assert pages == listed

@@ -1,0 +1,142 @@
+"""Who may import whom (docs/architecture.md): a package uses only those below it.
+
+Read from the syntax trees, imports inside functions included; those for type checkers alone do not
+run and do not count.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.project.sources import PACKAGES, ROOT, tracked
+
+ORDER = {
+    "scenarios": [{"spec"}, {"planning"}, {"results"}, {"running"}, {"studies"}],
+    "calibration": [{"measurements"}, {"fio", "disksim", "traces"}, {"fitting"}, {"published"}],
+}
+"""Inside a package, lowest first; those of one set do not know each other."""
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = parts if parts[0] == "raidlab" else ("raidlab", *parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path): path for path in tracked(*(f"{name}/*.py" for name in PACKAGES))}
+
+
+class Imports(ast.NodeVisitor):
+    """The project's modules that a module imports when it runs."""
+
+    def __init__(self) -> None:
+        self.found: set[str] = set()
+
+    def visit_If(self, node: ast.If) -> None:
+        if not (isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
+            self.generic_visit(node)
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self.found |= {alias.name for alias in node.names} & MODULES.keys()
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        for alias in node.names:
+            whole = f"{node.module}.{alias.name}"
+            module = whole if whole in MODULES else str(node.module)
+            self.found |= {module} & MODULES.keys()
+
+
+def imports_of(path: Path) -> set[str]:
+    seen = Imports()
+    seen.visit(ast.parse(path.read_text()))
+    return seen.found
+
+
+GRAPH = {name: imports_of(path) - {name} for name, path in MODULES.items()}
+
+
+def layer(module: str) -> int:
+    part = module.split(".")[1] if "." in module else "raidlab"
+    return PACKAGES.index(part) if part in PACKAGES else PACKAGES.index("raidlab")
+
+
+def package(module: str) -> tuple[str, int] | None:
+    """The ordered package of a module and where it stands there; None if it is in none."""
+    parts = module.split(".")
+    for at, names in enumerate(ORDER.get(parts[1], []) if len(parts) > 2 else []):
+        if parts[2] in names:
+            return parts[1], at
+    return None
+
+
+def upward() -> Iterator[str]:
+    for module, targets in sorted(GRAPH.items()):
+        for target in sorted(targets):
+            if layer(target) > layer(module):
+                yield f"{module} imports {target}, a layer above it"
+            here, there = package(module), package(target)
+            same = module.split(".")[:3] == target.split(".")[:3]
+            if here and there and here[0] == there[0] and not same and there[1] >= here[1]:
+                yield f"{module} imports {target}, which is not below it"
+
+
+def test_imports_go_downward() -> None:
+    assert list(upward()) == []
+
+
+def test_every_folder_has_its_place_in_the_order() -> None:
+    for top, order in ORDER.items():
+        folders = {path.parent.name for path in (ROOT / top).glob("*/__init__.py")}
+        assert folders == set().union(*order)
+
+
+def circles() -> list[list[str]]:
+    """Modules that import each other, directly or by others: Tarjan's components above one."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(module: str) -> None:
+        number[module] = lowest[module] = len(number)
+        stack.append(module)
+        for target in GRAPH[module]:
+            if target not in number:
+                visit(target)
+                lowest[module] = min(lowest[module], lowest[target])
+            elif target in stack:
+                lowest[module] = min(lowest[module], number[target])
+        if lowest[module] == number[module]:
+            circle = [stack.pop()]
+            while circle[-1] != module:
+                circle.append(stack.pop())
+            if len(circle) > 1:
+                found.append(sorted(circle))
+
+    for module in GRAPH:
+        if module not in number:
+            visit(module)
+    return found
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circles() == []
+
+
+def test_the_list_of_packages_is_complete() -> None:
+    """setuptools takes what `pyproject.toml` lists: a folder that is left out is not installed."""
+    import tomllib
+
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    there = {name for name, path in MODULES.items() if path.name == "__init__.py"}
+    assert set(listed) == there
+
+
+@pytest.mark.parametrize("name", ["raidlab.sim", "raidlab.devices"])
+def test_the_lowest_layers_know_no_engine(name: str) -> None:
+    below = [targets for module, targets in GRAPH.items() if module.startswith(name)]
+    assert not any("_engine" in target for targets in below for target in targets)

@@ -1,0 +1,176 @@
+"""How the project is written (CONTRIBUTING.md): words, sizes, widths.
+
+A word stands here once the field's word has replaced it (docs/reference/glossary.md).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.project.sources import PACKAGES, ROOT, tracked
+
+LONGEST_FILE = 600
+LONGEST_FUNCTION = 80
+MOST_PARAMETERS = 7
+DOCS_WIDTH = 100
+
+WORDS = {
+    "told": "reported, acknowledged or known",
+    "happening": "event",
+    "happenings": "events",
+    "foresee": "prefetch",
+    "outlook": "positioning estimate",
+    "standstill": "livelock",
+    "mend": "recover or repair",
+    "mends": "recovers or repairs",
+    "mended": "recovered or repaired",
+    "bury": "abort",
+    "sift": "filter",
+    "fate": "data integrity",
+    "verdict": "audit",
+    "grain": "sector",
+}
+"""Words that are not the field's, and what to write."""
+
+PROSE = ("*.md", "*.py", "*.pyi", "*.rs", "*.toml", "*.j2", "Makefile")
+
+
+def sources() -> Iterator[Path]:
+    """Everything that people read, but for the history of changes and these tests."""
+    for path in tracked(*PROSE):
+        if path.name != "CHANGELOG.md" and path.parent != Path(__file__).parent:
+            yield path
+
+
+def test_words_are_those_of_the_field() -> None:
+    pattern = re.compile(r"(?<![A-Za-z])(" + "|".join(WORDS) + r")(?![A-Za-z])", re.IGNORECASE)
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {match[1]}: write {WORDS[match[1].lower()]}"
+        for path in sources()
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        for match in pattern.finditer(line)
+    ]
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_files_fit_in_the_head() -> None:
+    lengths = {path: len(path.read_text().splitlines()) for path in tracked("*.py", "*.rs")}
+    assert [str(path) for path, lines in lengths.items() if lines > LONGEST_FILE] == []
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def python() -> list[Path]:
+    return tracked(*(f"{name}/*.py" for name in PACKAGES), "tests/*.py", "benchmarks/*.py")
+
+
+def is_command(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """True for a command: its parameters declare options, one a line or more."""
+    return any(isinstance(each, ast.Name) and each.id == "command" for each in node.decorator_list)
+
+
+def test_functions_fit_a_screen() -> None:
+    found = []
+    for path in python():
+        for node in functions(path):
+            first = node.body[0].lineno if is_command(node) else node.lineno
+            lines = (node.end_lineno or first) - first + 1
+            if lines > LONGEST_FUNCTION:
+                found.append(f"{path.relative_to(ROOT)}: {node.name}: {lines} lines")
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_functions_take_few_parameters() -> None:
+    found = []
+    for path in python():
+        for node in functions(path):
+            every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            count = sum(each.arg not in ("self", "cls") for each in every)
+            if count > MOST_PARAMETERS and not is_command(node):
+                found.append(f"{path.relative_to(ROOT)}: {node.name}: {count} parameters")
+    assert not found, "\n" + "\n".join(found)
+
+
+def rust_functions(path: Path) -> Iterator[tuple[str, int, int]]:
+    """Name, lines and parameters of each function; sources are as rustfmt writes them."""
+    lines = path.read_text().splitlines()
+    begins = re.compile(r"^(\s*)(?:pub(?:\([a-z]+\))? )?(?:const )?(?:unsafe )?"
+                        r"(?:extern \"C\" )?fn (\w+)")  # fmt: skip
+    for at, line in enumerate(lines):
+        begin = begins.match(line)
+        if begin is None:
+            continue
+        indent = begin[1]
+        last = at
+        while last < len(lines) and not (
+            lines[last].startswith(indent + "}")
+            or (
+                lines[last].endswith((";", "{}"))
+                and (last == at or not lines[last].startswith(indent + " "))
+            )
+        ):
+            last += 1
+        head = " ".join(lines[at : last + 1]).split("{")[0]
+        opened = head[head.index("(") :] if "(" in head else "()"
+        yield begin[2], last - at + 1, parameters(opened)
+
+
+def parameters(text: str) -> int:
+    """Parameters in a list in parentheses, `self` aside."""
+    depth, found, word = 0, [], ""
+    for char in text:
+        depth += char in "([{<"
+        depth -= char in ")]}" or (char == ">" and not word.endswith("-"))
+        if depth == 0:
+            break
+        if char == "," and depth == 1:
+            found.append(word)
+            word = ""
+        else:
+            word += char
+    found.append(word)
+    names = [each.strip(" (") for each in found if each.strip(" (")]
+    return sum(not re.match(r"(&(\w|')* ?)?(mut )?self\b", each) for each in names)
+
+
+def test_rust_functions_fit_a_screen_and_take_few_parameters() -> None:
+    found = []
+    for path in tracked("*.rs"):
+        for name, lines, count in rust_functions(path):
+            if lines > LONGEST_FUNCTION:
+                found.append(f"{path.relative_to(ROOT)}: {name}: {lines} lines")
+            if count > MOST_PARAMETERS and "tests" not in path.with_suffix("").parts:
+                found.append(f"{path.relative_to(ROOT)}: {name}: {count} parameters")
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_lines_of_the_docs_are_short() -> None:
+    found = []
+    for path in tracked("docs/*.md", "README.md", "CONTRIBUTING.md"):
+        fenced = False
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            fenced ^= line.startswith("```")
+            if len(line) > DOCS_WIDTH and not (line.startswith("|") or fenced):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {len(line)} characters")
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_every_page_is_reachable_from_the_index() -> None:
+    pages = set(tracked("docs/*.md"))
+    reached = {ROOT / "docs" / "index.md"}
+    left = list(reached)
+    while left:
+        page = left.pop()
+        for target in re.findall(r"\]\(([^)#\s]+\.md)", page.read_text()):
+            path = (page.parent / target).resolve()
+            if path in pages and path not in reached:
+                reached.add(path)
+                left.append(path)
+    assert sorted(str(path.relative_to(ROOT)) for path in pages - reached) == []
