@@ -195,7 +195,7 @@ def _importing() -> None:
 
 def _version(asked: bool) -> None:
     if asked:
-        from raidlab.__main__ import print_version
+        from raidlab.output import print_version
 
         print_version()
         raise typer.Exit

@@ -22,6 +22,8 @@ _DISTRIBUTIONS = 6
 """Points whose distributions are drawn."""
 _JOBS = 4
 """Numbers of jobs that have a picture of their own for each load."""
+_SEEN = 1.02
+"""Ratio of two points of a distribution that stand apart in a picture."""
 _LEAST_SHARE = 1e-4
 """Smallest share of a distribution that is drawn."""
 _ERROR_FULL, _TAIL_FULL = 30.0, 100.0
@@ -305,6 +307,16 @@ def distribution(row: Compared) -> go.Figure:
     return drawn
 
 
+def _thinned(pairs: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Without points that nobody would see beside their neighbours."""
+    found: list[tuple[float, float]] = []
+    for x, share in pairs:
+        if found and x < _SEEN * found[-1][0] and share * _SEEN > found[-1][1]:
+            continue
+        found.append((x, share))
+    return found
+
+
 def _tail(latency: Latency) -> tuple[list[float], list[float]]:
     """Latencies in milliseconds and the share of I/Os beyond each, down to one in 10,000."""
     at, shares = curve(latency)
@@ -313,6 +325,7 @@ def _tail(latency: Latency) -> tuple[list[float], list[float]]:
         for x, share in zip(at, shares, strict=True)
         if 1.0 - share >= _LEAST_SHARE
     ]
+    pairs = _thinned(pairs)
     if len(at):
         # The last step down ends at the longest latency.
         pairs.append((float(at[-1]) / 1e3, _LEAST_SHARE))

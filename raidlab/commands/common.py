@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, Protocol, TypeVar
 
 import typer
 
-from raidlab.__main__ import discard_output
 from raidlab.commands.tables import Output, Shown, print_shown
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import unwritable, why_unwritable, write_file
+from raidlab.output import discard_output
 from raidlab.scenarios.running.run_cache import RunCache, default_path
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
             say("interrupted")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            # The reader of our output has gone; nothing is left to be told.
+            # The reader of our output has gone; nothing is left to report.
             discard_output()
             raise typer.Exit(DONE) from None
 
@@ -250,13 +250,13 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def _lines(what: str) -> Callable[[int, int], None]:
-    told = -1
+    last = -1
 
     def tell(done: int, total: int) -> None:
-        nonlocal told
+        nonlocal last
         tenth = 10 * done // max(total, 1)
-        if tenth > told:
-            told = tenth
+        if tenth > last:
+            last = tenth
             say(f"{what}: {done} of {total}")
 
     return tell

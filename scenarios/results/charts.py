@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
@@ -25,7 +25,9 @@ from raidlab.scenarios.results.look import (
     part_name,
 )
 from raidlab.scenarios.results.page import Heat
-from raidlab.scenarios.results.result import Row
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.results.result import Row
 
 _PERCENTILES = {"p50": "p50", "p99": "p99", "p99_9": "p99.9"}
 _LITTLE = 0.02

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 BOXES = 3
 """Figures that stand out on a page, at most."""
+_ROWS = 200
+"""Rows of a picture's data that a page shows; of more there is the file alone."""
 _BESIDE = 3
 """Warnings that stand beside the answer; more are behind a click."""
 _NARROW = 3
@@ -168,7 +170,7 @@ def _drawn(at: int, picture: Picture) -> dict[str, Any]:
     plot, data = None, None
     name = f"picture-{at}"
     if picture.figure is not None:
-        figure = json.loads(picture.figure.to_json())
+        figure = json.loads(picture.figure.to_json(), parse_float=_rounded)
         plot = json.dumps({"id": f"{name}-plot", **figure}, sort_keys=True, separators=(",", ":"))
         data = data_of(picture.figure)
     return {
@@ -177,9 +179,14 @@ def _drawn(at: int, picture: Picture) -> dict[str, Any]:
         "plot": plot,
         "height": picture.figure.layout.height if picture.figure is not None else None,
         "heat": None if picture.heat is None else _heat(picture.heat),
-        "data": None if data is None or not data.rows else _table(data),
+        "data": None if data is None or not 0 < len(data.rows) <= _ROWS else _table(data),
         "csv": None if data is None or not data.rows else _csv(data),
     }
+
+
+def _rounded(text: str) -> float:
+    """A number with as many digits as a picture shows, and more."""
+    return float(f"{float(text):.6g}")
 
 
 def data_of(figure: go.Figure) -> Table:

@@ -93,7 +93,7 @@ def test_what_all_drives_do_is_one_row():
     assert heat.rows == [("drives of data (2)", [50.0]), ("lsi2008 cores", [10.0])]
 
 
-def test_lines_are_told_apart_by_colour_and_marker():
+def test_lines_have_colours_and_markers_of_their_own():
     rows = [_row(8, workload=name) for name in "abc"]
     lines = charts.rate(rows).data
     assert [trace.line.color for trace in lines] == list(LINES[:3])

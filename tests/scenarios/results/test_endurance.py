@@ -99,7 +99,7 @@ precondition = "filled"
 """
 
 
-def test_life_is_not_told_while_a_cache_takes_the_writes(tmp_path):
+def test_life_is_not_given_while_a_cache_takes_the_writes(tmp_path):
     path = tmp_path / "s.toml"
 
     def reported(duration):

@@ -88,7 +88,7 @@ def test_small_writes_cost_two_four_six_and_less_with_a_cache(disks):
     assert {each.controller for each in disks.small_writes} == {"lsi2108"}
 
 
-def test_controllers_that_cannot_be_told_apart_share_a_line():
+def test_controllers_that_are_alike_share_a_line():
     found = compare_controllers(
         chosen_controllers(["lsi1068", "lsi2208-1g-3.0", "lsi2208-512-3.0"]),
         ["streaming"],

@@ -157,8 +157,8 @@ def test_a_page_that_cannot_be_written_is_reported_before_the_work(scenario, tmp
 def test_a_rate_below_one_percent_is_reported_as_it_is(scenario, tmp_path):
     """It said `0%`."""
     path, page = str(scenario()), tmp_path / "rebuild.html"
-    told = CliRunner().invoke(app, ["rebuild", path, "--rates", "0.5,12.5", "--html", str(page)])
-    assert "\n0.5 %" in told.output and "\n12.5 %" in told.output
+    done = CliRunner().invoke(app, ["rebuild", path, "--rates", "0.5,12.5", "--html", str(page)])
+    assert "\n0.5 %" in done.output and "\n12.5 %" in done.output
     assert "0.5 %" in page.read_text()
 
 
