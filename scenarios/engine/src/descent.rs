@@ -1,5 +1,6 @@
 //! A command between the host and the medium: *descend*, the *device*, *ascend*.
 
+use crate::agenda::Up;
 use crate::drive::DrivePort;
 use crate::system::{Event, Outcome, Outside, System};
 use raidlab_kernel::{IoId, Op, Part, Time};
@@ -113,20 +114,21 @@ impl System {
     }
 
     #[inline]
-    pub(crate) fn device_done(&mut self, id: IoId, now: Time) {
-        if self.raid.watch && self.watch_medium(id, now) {
-            return;
+    pub(crate) fn device_done(&mut self, id: IoId, now: Time) -> Up {
+        if self.raid.watch {
+            return Up::AtMedium(id);
         }
-        self.ascend(id, now);
+        self.ascend(id, now)
     }
 
     /// A command has been served: read data move up the links.
     #[inline]
-    pub(crate) fn ascend(&mut self, id: IoId, now: Time) {
+    pub(crate) fn ascend(&mut self, id: IoId, now: Time) -> Up {
         if self.ios[id].op == Op::Read && self.set_out(id) {
             self.next_leg(id, now);
+            Up::None
         } else {
-            self.returned(id, now);
+            self.returned(id, now)
         }
     }
 }

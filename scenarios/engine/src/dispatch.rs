@@ -1,26 +1,29 @@
 //! A request becomes commands, and a command waits for a place at its drive: *dispatch*.
 
+use crate::agenda::Up;
 use crate::layout::Segment;
 use crate::system::{Array, System};
 use raidlab_kernel::{Io, IoId, Op, Time};
 
 impl System {
     #[inline]
-    pub(crate) fn dispatch(&mut self, id: IoId, now: Time) {
+    pub(crate) fn dispatch(&mut self, id: IoId, now: Time) -> Up {
         let (op, offset, bytes, array_index) = {
             let io = &self.ios[id];
             (io.op, io.offset, io.bytes, io.array)
         };
         if self.arrays[array_index as usize].in_memory {
-            return self.go_on(id, now);
+            return Up::GoOn(id);
         }
         if op == Op::Flush {
-            return self.dispatch_flush(id, now);
+            self.dispatch_flush(id, now);
+            return Up::None;
         }
         let array = &self.arrays[array_index as usize];
         if let Some(drive) = array.single {
             self.ios[id].drive = drive;
-            return self.send(id, drive, now);
+            self.send(id, drive, now);
+            return Up::None;
         }
         array.layout.split(offset, bytes, &mut self.segments);
         let copies = if op == Op::Read {
@@ -34,7 +37,8 @@ impl System {
             let io = &mut self.ios[id];
             io.drive = drive;
             io.offset = offset;
-            return self.send(id, drive, now);
+            self.send(id, drive, now);
+            return Up::None;
         }
         self.ios[id].pending = (self.segments.len() as u64 * copies) as u32;
         for nth in 0..self.segments.len() {
@@ -51,6 +55,7 @@ impl System {
                 }
             }
         }
+        Up::None
     }
 
     pub(crate) fn dispatch_flush(&mut self, id: IoId, now: Time) {
@@ -130,6 +135,7 @@ impl System {
     /// The command waits for a place at its drive, or goes there at once.
     #[inline]
     pub(crate) fn send(&mut self, id: IoId, drive: u32, now: Time) {
+        self.agenda.must_be_open();
         let slot = &mut self.drives[drive as usize];
         slot.load.change(now, 1);
         slot.position = self.ios[id].offset + self.ios[id].bytes;

@@ -4,6 +4,7 @@
 //! - [`Simulation`] lets an outside caller (SimPy, fio, a trace) drive the same system;
 //! - [`replay`] puts a trace on it.
 
+mod agenda;
 mod block_layer;
 mod build;
 mod cache_report;

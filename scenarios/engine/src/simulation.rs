@@ -3,6 +3,7 @@
 //! The caller submits I/Os at the present and lets the system go on until something comes back
 //! to it: an I/O of its own is complete, or a command wants service by a device of its own.
 
+use crate::agenda::Up;
 use crate::load::Request;
 use crate::plan::{Action, Plan, Sizes};
 use crate::raid::{DataReport, GONE, LogEntry};
@@ -95,9 +96,10 @@ impl Simulation {
         let request = Request { op, offset, bytes };
         self.system.calendar.advance_to(self.now);
         let on = self.now.max(self.system.raid.off_until);
-        let id = self
+        let (id, up) = self
             .system
             .enter(request, array, thread, OUTSIDE | mark, on);
+        self.system.settle(up, self.now);
         self.system.ios[id].issued = self.now;
         Ok(id)
     }
@@ -167,6 +169,7 @@ impl Simulation {
         }
         self.system.calendar.advance_to(self.now);
         self.system.happen(action, self.now);
+        self.system.settle(Up::None, self.now);
         Ok(())
     }
 
@@ -196,7 +199,8 @@ impl Simulation {
         }
         self.system.ios[io].charge(Part::Service, self.now);
         self.system.ios[io].data_end = self.now;
-        self.system.device_done(io, self.now);
+        let up = self.system.device_done(io, self.now);
+        self.system.settle(up, self.now);
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 mod arrays;
 mod check;
 
+use crate::agenda::Agenda;
 use crate::block_layer::BlockLayer;
 use crate::drive::Drive;
 use crate::load::Load;
@@ -80,6 +81,7 @@ impl System {
             tally: Tally::default(),
             recorded: 0,
             segments: Vec::with_capacity(256),
+            agenda: Agenda::with_capacity(64),
             raid: Raid::new(plan, volumes, tiers, stores, ios),
             caches: build_caches(plan, threads + outside_threads),
             ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,

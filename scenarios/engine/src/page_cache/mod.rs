@@ -357,7 +357,8 @@ impl System {
             bytes: u64::from(command.count) * PAGE,
         };
         let index = self.caches.claim(command);
-        self.enter(request, cache.array, thread, CACHED | index, at);
+        let (_, up) = self.enter(request, cache.array, thread, CACHED | index, at);
+        self.settle(up, self.calendar.now());
     }
 
     /// Sends dirty pages to the drives, as long as there is a reason and room for requests.

@@ -2,6 +2,7 @@
 
 use super::request::stage;
 use super::stripe::Role;
+use crate::agenda::Call;
 use crate::plan::{ReadAhead, WritePolicy};
 use crate::system::{Event, System};
 use raidlab_kernel::{IoId, Op, Part, Time};
@@ -41,8 +42,11 @@ impl System {
     }
 
     /// The controller takes up a request whose data pass through its memory.
-    pub(crate) fn take_up_in_memory(&mut self, index: u32, id: IoId, now: Time) {
+    pub(crate) fn take_up_in_memory(&mut self, id: IoId, now: Time) {
         let (array, op) = (self.ios[id].array, self.ios[id].op);
+        let Some(index) = self.arrays[array as usize].controller else {
+            return;
+        };
         let caching = self.volume(array).caching.is_some();
         let (hit, path) = match op {
             Op::Read if caching && self.look_up(id) == Found::All => (true, Path::Cached),
@@ -58,7 +62,8 @@ impl System {
             0
         };
         let chip = &mut self.controllers[index as usize].chip;
-        let served = if self.raid.tiers[io.array as usize].is_some() {
+        let tiered = self.raid.tiers[io.array as usize].is_some();
+        let served = if tiered {
             chip.take_up_tiered(path, commands, now)
         } else {
             chip.take_up(path, commands, now)
@@ -66,9 +71,15 @@ impl System {
         io.charge_stay(Part::ControllerWait, Part::Controller, served);
         let ready = served.end + chip.latency();
         io.charge(Part::Controller, ready);
-        if !(hit && op == Op::Read) {
-            self.heat(id, now);
+        if tiered && !(hit && op == Op::Read) {
+            self.agenda.rest(Call::Ready(id, ready));
+            return self.agenda.up(Call::Access(id));
         }
+        self.ready(id, ready, now);
+    }
+
+    /// The firmware is done with a request at a time, and the request goes on.
+    pub(crate) fn ready(&mut self, id: IoId, ready: Time, now: Time) {
         if ready > now {
             self.calendar.push(ready, Event::Dispatch(id));
         } else {
@@ -137,6 +148,7 @@ impl System {
         let Some(caching) = self.volume(array).caching.as_ref() else {
             return self.read_drives(id, now);
         };
+        let mark = self.agenda.mark();
         let keep = caching.keep_reads;
         let ahead = caching.read_ahead != ReadAhead::None;
         let found = self.look_up(id);
@@ -162,16 +174,29 @@ impl System {
                 } else {
                     None
                 };
-                match job {
-                    Some(job) if matches!(self.look_up(id), Found::Coming(_)) => {
-                        self.raid.jobs[job].readers.push(&mut self.ios, id);
-                    }
-                    _ => self.read_drives(id, now),
+                if self.agenda.rose(mark) {
+                    self.agenda.below(mark, Call::Asked(id, job));
+                } else {
+                    self.asked(id, job, now);
                 }
             }
         }
-        if ahead {
+        if !ahead {
+        } else if self.agenda.rose(mark) {
+            let range = (offset, bytes);
+            self.agenda.below(mark, Call::ReadAhead(array, range));
+        } else {
             self.read_ahead(array, (offset, bytes), now);
+        }
+    }
+
+    /// A read waits for the job that reads what the cache lacks, or reads it itself.
+    pub(crate) fn asked(&mut self, id: IoId, job: Option<u32>, now: Time) {
+        match job {
+            Some(job) if matches!(self.look_up(id), Found::Coming(_)) => {
+                self.raid.jobs[job].readers.push(&mut self.ios, id);
+            }
+            _ => self.read_drives(id, now),
         }
     }
 
@@ -236,7 +261,7 @@ impl System {
             return self.destage(controller, now);
         }
         if self.first_waiting(controller).is_none() && self.put_in_cache(controller, id) {
-            self.written_back(controller, id, now);
+            self.written_back(controller, id);
         } else if let Some(store) = self.raid.stores[controller as usize].as_mut() {
             store.waiting.push(&mut self.ios, id);
             self.destage(controller, now);
@@ -282,13 +307,12 @@ impl System {
     }
 
     /// A write is in the cache: told to be complete.
-    fn written_back(&mut self, controller: u32, id: IoId, now: Time) {
+    fn written_back(&mut self, controller: u32, id: IoId) {
         let io = &mut self.ios[id];
         io.leg = stage::DONE;
         io.moved = io.bytes;
-        self.complete(id, now);
-        self.arm_flush(controller, now);
-        self.destage(controller, now);
+        self.agenda.rest(Call::WrittenBack(controller));
+        self.agenda.up(Call::Complete(id));
     }
 
     fn write_past_cache(&mut self, id: IoId, now: Time) {
@@ -314,6 +338,7 @@ impl System {
 
     /// Room has come: those that wait go on, in their order, as far as it reaches.
     pub(crate) fn admit_waiting(&mut self, controller: u32, now: Time) {
+        self.agenda.must_be_open();
         while let Some(id) = self.first_waiting(controller) {
             let back = self.goes_back(controller, id);
             let may = if back {
@@ -328,10 +353,14 @@ impl System {
                 store.waiting.pop(&self.ios);
             }
             self.ios[id].charge(Part::CacheWait, now);
+            let mark = self.agenda.mark();
             if back {
-                self.written_back(controller, id, now);
+                self.written_back(controller, id);
             } else {
                 self.write_past_cache(id, now);
+            }
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::AdmitWaiting(controller));
             }
         }
     }

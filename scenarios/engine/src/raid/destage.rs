@@ -3,6 +3,7 @@
 use super::job::{NO_SLOT, Work};
 use super::store::Lane;
 use super::stripe::{Extent, Way};
+use crate::agenda::Call;
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, Time};
 use raidlab_models::{LINE_SECTORS, SECTOR};
@@ -11,6 +12,7 @@ impl System {
     /// Starts as many destages as may run: full stripes at once, others above the low mark or
     /// when they are due.
     pub(crate) fn destage(&mut self, controller: u32, now: Time) {
+        self.agenda.must_be_open();
         while let Some(store) = self.raid.stores[controller as usize].as_mut() {
             if !store.lanes.iter().any(Lane::has_room) {
                 return;
@@ -35,7 +37,11 @@ impl System {
                 self.pin(controller, group);
                 continue;
             }
+            let mark = self.agenda.mark();
             self.start_destage(controller, array, group, number, now);
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::Destage(controller));
+            }
         }
     }
 
@@ -111,11 +117,21 @@ impl System {
     }
 
     pub(crate) fn finish_destage(&mut self, index: u32, now: Time) {
-        let (array, group, way) = {
+        let (array, group, full) = {
             let job = &self.raid.jobs[index];
-            (job.array, job.group, job.way)
+            (job.array, job.group, job.way == Way::Full)
         };
+        let mark = self.agenda.mark();
         self.finish_job(index, now);
+        if self.agenda.rose(mark) {
+            let left = Call::Destaged { array, group, full };
+            return self.agenda.below(mark, left);
+        }
+        self.destaged(array, group, full, now);
+    }
+
+    /// A group has left the cache, or stays since its array is offline.
+    pub(crate) fn destaged(&mut self, array: u32, group: u32, full: bool, now: Time) {
         let Some(controller) = self.arrays[array as usize].controller else {
             return;
         };
@@ -136,9 +152,13 @@ impl System {
             }
         }
         if let Some(store) = self.raid.stores[controller as usize].as_mut() {
-            store.counts.full_stripes += u64::from(kept && way == Way::Full);
+            store.counts.full_stripes += u64::from(kept && full);
         }
+        let mark = self.agenda.mark();
         self.admit_waiting(controller, now);
+        if self.agenda.rose(mark) {
+            return self.agenda.below(mark, Call::Destage(controller));
+        }
         self.destage(controller, now);
     }
 

@@ -8,6 +8,7 @@ use super::ranges::Ranges;
 use super::run::Run;
 use super::stripe::Role;
 use super::volume::State;
+use crate::agenda::Up;
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, IoId, Nanos, Op, Part, Time};
 
@@ -66,9 +67,9 @@ impl System {
     }
 
     /// A slow drive is done with a command.
-    pub(crate) fn late(&mut self, id: IoId, now: Time) {
+    pub(crate) fn late(&mut self, id: IoId, now: Time) -> Up {
         self.at_medium(id);
-        self.ascend(id, now);
+        self.ascend(id, now)
     }
 
     fn at_medium(&mut self, id: IoId) {
@@ -258,7 +259,9 @@ impl System {
         self.raid.health[drive as usize].failed = true;
         let name = self.drives[drive as usize].name.clone();
         self.log(now, format!("drive {name} failed"));
-        if let Some((array, member)) = self.lose(drive, now) {
+        let lost = self.lose(drive, now);
+        self.settle(Up::None, now);
+        if let Some((array, member)) = lost {
             if !self.volume(array).offline {
                 self.rebuild_on_spare(array, member, now);
             }

@@ -2,6 +2,7 @@
 
 use super::mend::Mending;
 use super::stripe::{Extent, Role, Way};
+use crate::agenda::Call;
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, IoId, Op, Queue, Served, Time};
 
@@ -188,20 +189,20 @@ impl System {
 
     /// A job goes on with the phase that is due.
     pub(crate) fn step_job(&mut self, index: u32, now: Time) {
+        self.agenda.must_be_open();
         match self.raid.jobs[index].phase {
             Phase::Plan => self.plan_job(index, now),
             Phase::Read => self.read_phase(index, now),
             Phase::Compute => self.compute_phase(index, now),
             Phase::Write => match self.raid.jobs[index].work {
-                Work::Row => self.write_row(index, now),
-                Work::Check => self.write_group(index, now),
-                Work::Promote | Work::Clean => self.write_copy(index, now),
+                Work::Row | Work::Check => self.write_row(index, now),
+                Work::Promote | Work::Clean => self.agenda.up(Call::Copy(index)),
                 _ => self.write_phase(index, now),
             },
             Phase::Finish => match self.raid.jobs[index].work {
                 Work::Destage => self.finish_destage(index, now),
                 Work::Fill => self.finish_fill(index, now),
-                Work::Promote | Work::Clean => self.finish_copy(index, now),
+                Work::Promote | Work::Clean => self.agenda.up(Call::Copy(index)),
                 Work::Fetch | Work::Past => self.finish_fetch(index, now),
                 Work::Row | Work::Check => self.finish_row(index, now),
                 _ => self.finish_job(index, now),
@@ -255,17 +256,7 @@ impl System {
         }
         waiting.parts.add(&parts);
         waiting.mark = now;
-        self.all_returned(parent, now);
-    }
-
-    /// Everything that a record waited for has come.
-    pub(crate) fn all_returned(&mut self, id: IoId, now: Time) {
-        let io = &self.ios[id];
-        match job_of(io) {
-            Some(job) => self.step_job(job, now),
-            None if self.arrays[io.array as usize].in_memory => self.pass_on(id, now),
-            None => self.complete(id, now),
-        }
+        self.has_all(parent, now);
     }
 
     /// Whether a command's data come from its controller's memory or end there: of the controller's
@@ -289,7 +280,15 @@ impl System {
     pub(crate) fn let_go(&mut self, id: IoId, now: Time) {
         self.ios[id].pending -= 1;
         if self.ios[id].pending == 0 {
-            self.all_returned(id, now);
+            self.has_all(id, now);
+        }
+    }
+
+    /// All that a job or a request waited for has come: it goes on.
+    fn has_all(&mut self, id: IoId, now: Time) {
+        match job_of(&self.ios[id]) {
+            Some(job) => self.step_job(job, now),
+            None => self.pass_on(id, now),
         }
     }
 }

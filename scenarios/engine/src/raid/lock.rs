@@ -41,6 +41,7 @@ impl System {
 
     /// Gives a job's lock to the next one that waits for it, and lets that one go on.
     pub(crate) fn unlock(&mut self, index: u32, now: Time) {
+        self.agenda.must_be_open();
         let Some(key) = self.lock_key(index) else {
             return;
         };

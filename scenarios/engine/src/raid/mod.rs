@@ -42,7 +42,7 @@ pub use geometry::{Geometry, Piece, Place};
 pub(crate) use job::{Job, NO_SLOT, Phase, Work, job_of};
 pub(crate) use power::GONE;
 pub(crate) use ranges::Ranges;
-pub(crate) use read_ahead::Streams;
+pub(crate) use read_ahead::{Readers, Streams};
 pub(crate) use rows::rows_under_way;
 pub(crate) use store::{Caching, Counts, Lane, Store};
 pub use stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
@@ -65,6 +65,8 @@ pub(crate) struct Raid {
     /// For each controller: its cache, if it has one that is used.
     pub stores: Vec<Option<Store>>,
     pub jobs: Slab<Job>,
+    /// Those who go on since something has come into the cache, the last to come last.
+    pub readers: Vec<Readers>,
     /// The job that holds each locked stripe.
     pub locks: Table,
     pub ranges: Vec<(u32, u32)>,
@@ -109,6 +111,7 @@ impl Raid {
             tiers,
             stores,
             jobs: Slab::with_capacity(jobs),
+            readers: Vec::with_capacity(8),
             locks: Table::with_capacity(jobs),
             ranges: Vec::with_capacity(64),
             transfers: Vec::with_capacity(256),

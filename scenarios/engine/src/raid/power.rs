@@ -4,6 +4,7 @@
 //! stripe may have new data and old parity: the write hole.
 
 use super::job::{NO_JOB, NO_SLOT, Phase, Work, job_of};
+use crate::agenda::Up;
 use crate::plan::Arrival;
 use crate::system::{Event, OUTSIDE, Outcome, System};
 use raidlab_kernel::{Io, IoId, Op, Time};
@@ -254,11 +255,13 @@ impl System {
             let io = job.io;
             self.ios[io].charge(raidlab_kernel::Part::Raid, now);
             self.write_phase(index, now);
+            self.settle(Up::None, now);
         }
         for controller in 0..self.controllers.len() as u32 {
             if let Some(store) = self.raid.stores[controller as usize].as_mut() {
                 store.sweep = store.cache.groups_waiting();
                 self.destage(controller, now);
+                self.settle(Up::None, now);
             }
         }
         for array in 0..self.arrays.len() as u32 {

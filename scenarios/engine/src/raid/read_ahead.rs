@@ -2,9 +2,10 @@
 
 use super::job::{Phase, Work};
 use super::request::stage;
+use crate::agenda::Call;
 use crate::plan::ReadAhead;
 use crate::system::System;
-use raidlab_kernel::{Io, Op, Part, Time};
+use raidlab_kernel::{Io, Op, Part, Queue, Time};
 use raidlab_models::{LINE_SECTORS, PAGE, SECTOR};
 
 /// Streams that a controller follows at once in an array.
@@ -69,6 +70,14 @@ impl Streams {
     }
 }
 
+/// Requests that waited for what has come into the cache, or was refused.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    readers: Queue,
+    refused: bool,
+    controller: Option<u32>,
+}
+
 impl System {
     /// Requests in work at an array's controller; where the host is that itself, all of its own.
     pub(super) fn in_work_for(&self, array: u32) -> u64 {
@@ -84,8 +93,6 @@ impl System {
         let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
             return;
         };
-        let stripe = u64::from(volume.geometry.columns()) * volume.geometry.unit();
-        let capacity = volume.geometry.capacity();
         let Some(caching) = volume.caching.as_mut() else {
             return;
         };
@@ -95,19 +102,34 @@ impl System {
             ReadAhead::Adaptive => in_a_row >= IN_A_ROW && level <= SHALLOW,
             ReadAhead::Always => true,
         };
-        if !wanted {
-            return;
+        if wanted {
+            self.read_on(array, stream as u32, now);
         }
+    }
+
+    /// Reads a stream ahead as far as it should be.
+    pub(crate) fn read_on(&mut self, array: u32, stream: u32, now: Time) {
+        let volume = self.volume(array);
+        let stripe = u64::from(volume.geometry.columns()) * volume.geometry.unit();
+        let capacity = volume.geometry.capacity();
+        let Some(caching) = &volume.caching else {
+            return;
+        };
         let chunk = stripe.clamp(*CHUNK.start(), *CHUNK.end()) / caching.line * caching.line;
         let chunk = chunk.max(caching.line);
         loop {
             let volume = self.raid.volumes[array as usize].as_mut();
             let caching = volume.and_then(|volume| volume.caching.as_mut());
-            let Some(range) = caching.and_then(|c| c.streams.advance(stream, chunk, capacity))
+            let Some(range) =
+                caching.and_then(|c| c.streams.advance(stream as usize, chunk, capacity))
             else {
                 return;
             };
+            let mark = self.agenda.mark();
             self.fill(array, range, now);
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::ReadOn(array, stream));
+            }
         }
     }
 
@@ -172,13 +194,34 @@ impl System {
                 }
             }
         }
-        let mut readers = std::mem::take(&mut self.raid.jobs[index].readers);
+        let readers = std::mem::take(&mut self.raid.jobs[index].readers);
         self.raid.jobs.release(index);
         self.child_returned(record, now);
         if let Some(fate) = &mut self.raid.fate {
             fate.forget_reader(record);
         }
-        while let Some(reader) = readers.pop(&self.ios) {
+        let controller = self.arrays[array as usize].controller;
+        self.raid.readers.push(Readers {
+            readers,
+            refused,
+            controller,
+        });
+        self.wake_readers(now);
+    }
+
+    /// Those who waited for what has come into the cache last go on, one by one.
+    pub(crate) fn wake_readers(&mut self, now: Time) {
+        while let Some(came) = self.raid.readers.last_mut() {
+            let (refused, controller) = (came.refused, came.controller);
+            let Some(reader) = came.readers.pop(&self.ios) else {
+                self.raid.readers.pop();
+                if let Some(controller) = controller {
+                    // What was on its way kept its place in the cache; now others may have it.
+                    self.admit_waiting(controller, now);
+                }
+                return;
+            };
+            let mark = self.agenda.mark();
             self.ios[reader].charge(Part::CacheWait, now);
             if refused {
                 self.read_drives(reader, now);
@@ -186,10 +229,9 @@ impl System {
                 self.ios[reader].leg = stage::AWAITED;
                 self.go_on(reader, now);
             }
-        }
-        if let Some(controller) = self.arrays[array as usize].controller {
-            // What was on its way kept its place in the cache; now others may have it.
-            self.admit_waiting(controller, now);
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::Readers);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The host's requests to a volume: data cross the host's link and the controller's memory. Those of
 //! an array in the host are in memory already; its commands cross the links.
 
+use crate::agenda::Call;
 use crate::system::{Event, System};
 use raidlab_kernel::{IoId, Op, Part, Time};
 use raidlab_models::{Direction, Path};
@@ -22,6 +23,7 @@ pub(super) mod stage {
 impl System {
     /// A request goes on: taken up, its data in memory, or all done.
     pub(crate) fn go_on(&mut self, id: IoId, now: Time) {
+        self.agenda.must_be_open();
         if [stage::TAKEN_UP, stage::AWAITED].contains(&self.ios[id].leg) {
             self.follow_begin(id);
         }
@@ -29,7 +31,7 @@ impl System {
             let bytes = self.ios[id].bytes;
             self.refuse(id, bytes);
             self.ios[id].leg = stage::DONE;
-            return self.complete(id, now);
+            return self.agenda.up(Call::Complete(id));
         }
         let io = &mut self.ios[id];
         match (io.leg, io.op) {
@@ -59,7 +61,7 @@ impl System {
                     self.flush_drives(id, array, now);
                 }
             }
-            _ => self.complete(id, now),
+            _ => self.agenda.up(Call::Complete(id)),
         }
     }
 
@@ -88,7 +90,7 @@ impl System {
                 // However many drives have heard of it.
                 self.ios[id].moved = self.ios[id].bytes;
             }
-            self.complete(id, now);
+            self.agenda.up(Call::Complete(id));
         }
     }
 

@@ -11,6 +11,7 @@ use super::fate::Target;
 use super::job::Work;
 use super::stripe::{Extent, Role};
 use super::volume::State;
+use crate::agenda::Call;
 use crate::system::System;
 use raidlab_kernel::{Io, Op, Time};
 
@@ -58,8 +59,16 @@ impl System {
         if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
             volume.under_way += rows;
         }
-        for _ in 0..rows {
+        self.begin_each(array, rows, now);
+    }
+
+    pub(crate) fn begin_each(&mut self, array: u32, rows: u32, now: Time) {
+        let mark = self.agenda.mark();
+        for left in (0..rows).rev() {
             self.begin_row(array, now);
+            if left > 0 && self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::BeginRows(array, left));
+            }
         }
     }
 
@@ -131,6 +140,10 @@ impl System {
     /// as so many may be under way.
     fn follow(&mut self, array: u32, now: Time) {
         let busy = self.in_work_for(array) > 0;
+        self.follow_on(array, busy, now);
+    }
+
+    pub(crate) fn follow_on(&mut self, array: u32, busy: bool, now: Time) {
         while let Some(volume) = self.raid.volumes[array as usize].as_mut() {
             let free = !busy || volume.background_share >= 1.0;
             let window = rows_under_way(volume.geometry.unit());
@@ -143,7 +156,11 @@ impl System {
             first.owed -= 1;
             let (task, next) = (first.task, first.next);
             if free && next < self.task_rows(array, task) {
+                let mark = self.agenda.mark();
                 self.begin_rows(array, 1, now);
+                if self.agenda.rose(mark) {
+                    return self.agenda.below(mark, Call::Follow { array, busy });
+                }
             }
         }
     }
@@ -178,7 +195,20 @@ impl System {
     /// A row job has everything it wants in memory: it goes to the drive that wants it, and what could not
     /// be read back to where it was.
     pub(crate) fn write_row(&mut self, index: u32, now: Time) {
+        let mark = self.agenda.mark();
         self.has_been_read(index, now);
+        if self.agenda.rose(mark) {
+            return self.agenda.below(mark, Call::RowRead(index));
+        }
+        self.row_read(index, now);
+    }
+
+    /// The same, behind those that follow it. A group that is in memory is written where it differs and
+    /// where it could not be read.
+    pub(crate) fn row_read(&mut self, index: u32, now: Time) {
+        if self.raid.jobs[index].work == Work::Check {
+            return self.write_phase(index, now);
+        }
         let (array, io, (_, row, role)) = {
             let job = &self.raid.jobs[index];
             (job.array, job.io, job.unit)
@@ -195,12 +225,6 @@ impl System {
         self.let_go(io, now);
     }
 
-    /// A group is in memory: what differs is written, and what could not be read.
-    pub(crate) fn write_group(&mut self, index: u32, now: Time) {
-        self.has_been_read(index, now);
-        self.write_phase(index, now);
-    }
-
     /// A row is done. It keeps its lock until all before it are in their place: only then does what
     /// it brought count, and writes know of it. One of a task that is gone or suspended does not
     /// count any more, nor do those that waited for it.
@@ -213,15 +237,31 @@ impl System {
         volume.under_way -= 1;
         let first = volume.tasks.first().filter(|_| !volume.offline);
         let current = first.is_some_and(|task| task.id == id);
+        self.put_rows(array, current, now);
+    }
+
+    pub(crate) fn put_rows(&mut self, array: u32, current: bool, now: Time) {
+        let mark = self.agenda.mark();
         while let Some(done) = self.next_done(array, current) {
             if current {
                 self.take_over(array, done);
             }
             self.finish_job(done, now);
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::Rows { array, current });
+            }
         }
         if current {
             self.follow(array, now);
         }
+        if self.agenda.rose(mark) {
+            let done = Call::RowsDone { array, current };
+            return self.agenda.below(mark, done);
+        }
+        self.rows_done(array, current, now);
+    }
+
+    pub(crate) fn rows_done(&mut self, array: u32, current: bool, now: Time) {
         if self.volume(array).under_way > 0 {
             return;
         }

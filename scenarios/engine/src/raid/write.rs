@@ -6,6 +6,7 @@ use super::mend::{Unit, Want, without};
 use super::run::Run;
 use super::stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
 use super::volume::Volume;
+use crate::agenda::Call;
 use crate::system::System;
 use raidlab_kernel::{Io as IoRecord, IoId, Op, Part, Time};
 
@@ -381,13 +382,16 @@ impl System {
     pub(crate) fn finish_job(&mut self, index: u32, now: Time) {
         while self.raid.jobs[index].mate != NO_JOB {
             let mate = self.take_mate(index);
+            let mark = self.agenda.mark();
             self.finish_one(mate, now);
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::FinishJob(index));
+            }
         }
         self.finish_one(index, now);
     }
 
     fn finish_one(&mut self, index: u32, now: Time) {
-        let io: IoId = self.raid.jobs[index].io;
         if self.raid.jobs[index].slot != NO_SLOT {
             if self.slot_written(index, now) {
                 return;
@@ -398,7 +402,17 @@ impl System {
             self.raid.kept.retain(|&kept| kept != index);
         }
         self.follow_finish(index);
+        let mark = self.agenda.mark();
         self.unlock(index, now);
+        if self.agenda.rose(mark) {
+            return self.agenda.below(mark, Call::Unlocked(index));
+        }
+        self.unlocked(index, now);
+    }
+
+    /// A finished job has given its lock away: whoever waits for it hears of it.
+    pub(crate) fn unlocked(&mut self, index: u32, now: Time) {
+        let io: IoId = self.raid.jobs[index].io;
         self.raid.jobs.release(index);
         self.child_returned(io, now);
     }

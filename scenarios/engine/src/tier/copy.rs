@@ -1,5 +1,6 @@
 //! Copies between an array and its tier: hot lines there, dirty lines back.
 
+use crate::agenda::Call;
 use crate::raid::{Phase, Work};
 use crate::system::System;
 use raidlab_kernel::{Io, Op, Time};
@@ -54,7 +55,7 @@ impl System {
     }
 
     /// Writes dirty lines back, as many at once as may be.
-    pub(super) fn clean_tier(&mut self, array: u32, now: Time) {
+    pub(crate) fn clean_tier(&mut self, array: u32, now: Time) {
         while let Some(tier) = self.raid.tiers[array as usize].as_ref() {
             if tier.cleans >= tier.cleans_at_once || !self.may_copy(array) {
                 return;
@@ -67,7 +68,11 @@ impl System {
             };
             tier.cleans += 1;
             let job = self.new_copy(array, Work::Clean, slot, now);
+            let mark = self.agenda.mark();
             self.read_slot(job, now);
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::Clean(array));
+            }
         }
     }
 
@@ -83,6 +88,14 @@ impl System {
         self.ios[record].op = Op::Read;
         self.firmware(array, 2, now);
         index
+    }
+
+    /// A job that copies a line goes on: the line has been read, or written.
+    pub(crate) fn step_copy(&mut self, index: u32, now: Time) {
+        match self.raid.jobs[index].phase {
+            Phase::Finish => self.finish_copy(index, now),
+            _ => self.write_copy(index, now),
+        }
     }
 
     /// A line that is copied is in the controller's memory: it goes on to where it belongs.

@@ -19,6 +19,7 @@ mod shadow;
 mod warm;
 mod way;
 
+use crate::agenda::Call;
 use crate::load::{Load, Request};
 use crate::plan::{ArrayPlan, Plan, TierPlan};
 use crate::raid::{Ranges, Volume};
@@ -195,7 +196,7 @@ impl System {
             let thread = slot.thread - self.workloads[slot.workload as usize].first_thread;
             tier.shadow(slot.workload, thread);
         }
-        tier.hot.clear();
+        debug_assert!(tier.hot.is_empty());
         let mut here = true;
         for line in tier.lines(offset, bytes) {
             match tier.tier.access(line) {
@@ -215,13 +216,21 @@ impl System {
             counts.writes += 1;
             counts.write_hits += u64::from(here && tier.decisions.write_back);
         }
-        let mut hot = std::mem::take(&mut tier.hot);
-        for &line in &hot {
+        tier.hot.reverse();
+        self.promote_hot(array, now);
+    }
+
+    /// Lines that have become hot are copied to the tier; then dirty ones are written back.
+    pub(crate) fn promote_hot(&mut self, array: u32, now: Time) {
+        let mark = self.agenda.mark();
+        while let Some(tier) = self.raid.tiers[array as usize].as_mut() {
+            let Some(line) = tier.hot.pop() else {
+                break;
+            };
             self.promote(array, line, now);
-        }
-        hot.clear();
-        if let Some(tier) = self.raid.tiers[array as usize].as_mut() {
-            tier.hot = hot;
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::Promote(array));
+            }
         }
         self.clean_tier(array, now);
     }

@@ -1,6 +1,7 @@
 //! Reads and writes of an array with a tier: each line from or to where it is.
 
 use super::ArrayTier;
+use crate::agenda::Call;
 use crate::raid::{Extent, NO_SLOT, Work};
 use crate::system::System;
 use raidlab_kernel::{IoId, Op, Time};
@@ -229,20 +230,34 @@ impl System {
         let Some(array) = self.raid.tier_of[job.array as usize] else {
             return false;
         };
-        let (record, slot, range) = (job.io, job.slot, job.range);
+        let slot = job.slot;
         let host = job.work == Work::Write;
         let tier = self.raid.tiers[array as usize].as_ref();
         if !(host && tier.is_some_and(|tier| tier.gone)) {
             self.unpin_slot(array, slot);
             return false;
         }
+        let mark = self.agenda.mark();
         self.unlock(index, now);
+        if self.agenda.rose(mark) {
+            self.agenda.below(mark, Call::SlotGone(index));
+        } else {
+            self.slot_gone(index, now);
+        }
+        true
+    }
+
+    /// A job that has given its lock away, and whose slot is gone, writes to the array instead.
+    pub(crate) fn slot_gone(&mut self, index: u32, now: Time) {
         if let Some(fate) = &mut self.raid.fate {
             fate.end_job(index);
         }
         let job = &mut self.raid.jobs[index];
+        let Some(array) = self.raid.tier_of[job.array as usize] else {
+            return;
+        };
+        let (record, range) = (job.io, job.range);
         (job.work, job.array, job.slot) = (Work::Past, array, NO_SLOT);
         self.go_past(record, Op::Write, array, range, now);
-        true
     }
 }
