@@ -1,9 +1,10 @@
 //! From a load thread to the controller: *issue* and *admit*.
 
 use crate::load::Request;
+use crate::owner::Owner;
 use crate::plan::Arrival;
 use crate::system::{Event, Slot, System};
-use raidlab_kernel::{Io, IoId, Nanos, Part, Time};
+use raidlab_kernel::{Io, IoId, Mark, Nanos, Part, Time};
 
 impl System {
     pub(crate) fn issue(&mut self, slot: u32, now: Time) {
@@ -16,10 +17,10 @@ impl System {
             return self.slot_over(index, now);
         };
         let array = workload.array;
-        if self.caches.serves(&self.slots, slot) {
+        if self.caches.of_workload[index as usize].is_some() {
             return self.call(slot, request, now);
         }
-        self.enter(request, array, thread, slot, now);
+        self.enter(request, array, thread, Owner::Slot(slot).into(), now);
     }
 
     /// A place of a load that has an end issues nothing any more.
@@ -60,7 +61,7 @@ impl System {
         self.calendar.push(now + pause, Event::Arrival(index));
         // The first slots of a Poisson workload are its threads.
         let slot = self.slot_of(index, own);
-        let id = self.claim(request, array, slot, now);
+        let id = self.claim(request, array, Owner::Slot(slot).into(), now);
         if self.host.may_begin(thread, now) {
             self.hand_in(id, thread, now);
         } else {
@@ -84,7 +85,7 @@ impl System {
         request: Request,
         array: u32,
         thread: u32,
-        owner: u32,
+        owner: Mark,
         now: Time,
     ) -> IoId {
         let id = self.claim(request, array, owner, now);
@@ -94,7 +95,7 @@ impl System {
 
     /// The record of an I/O that a load asks for at `now`.
     #[inline]
-    fn claim(&mut self, request: Request, array: u32, owner: u32, now: Time) -> IoId {
+    fn claim(&mut self, request: Request, array: u32, owner: Mark, now: Time) -> IoId {
         let id = self.ios.claim();
         let io = &mut self.ios[id];
         *io = Io::new(request.op, request.offset, request.bytes, now);

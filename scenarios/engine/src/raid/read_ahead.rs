@@ -1,10 +1,9 @@
 //! Read-ahead: which reads belong to sequential streams, and what to read before it is asked.
 
 use super::job::{Phase, Work};
-use super::request::stage;
 use crate::plan::ReadAhead;
 use crate::system::System;
-use raidlab_kernel::{Io, Op, Part, Time};
+use raidlab_kernel::{Io, Op, Part, Stage, Time};
 use raidlab_models::{LINE_SECTORS, PAGE, SECTOR};
 
 /// Streams that a controller follows at once in an array.
@@ -183,7 +182,7 @@ impl System {
             if refused {
                 self.read_drives(reader, now);
             } else {
-                self.ios[reader].leg = stage::AWAITED;
+                self.ios[reader].stage = Stage::Awaited;
                 self.go_on(reader, now);
             }
         }
