@@ -283,7 +283,7 @@ fn dies_behind_a_fast_channel_do_not_hinder_each_other() {
 /// The record of an I/O has 27 bits for the place that issued it.
 #[test]
 fn more_places_than_a_record_can_name_are_refused() {
-    let mut value = stations(1, 1000, "constant", 1);
+    let mut value = stations(1, 1000, "fixed", 1);
     let loads = |count: u32| -> Vec<_> {
         let names = (0..count).map(|load| format!("load {load}"));
         names.map(|name| closed(&name, 1 << 20)).collect()
