@@ -1,10 +1,10 @@
 //! A command's or a request's end: *complete*.
 
 use crate::agenda::{Call, Up};
-use crate::page_cache::CACHED;
+use crate::owner::{Owner, OwnerOf};
 use crate::plan::Arrival;
 use crate::raid::job_of;
-use crate::system::{Event, OUTSIDE, Outcome, Outside, System};
+use crate::system::{Event, Outcome, Outside, System};
 use raidlab_kernel::{Io, IoId, Nanos, Part, Time};
 
 /// A load thread takes so long over an I/O that was refused before it issues the next one. Assumed:
@@ -108,13 +108,9 @@ impl System {
     /// The thread of a complete request hears of it, or has to wait for a core.
     #[inline]
     pub(crate) fn signal(&mut self, id: IoId, now: Time) {
-        let owner = self.ios[id].owner;
-        let thread = if owner & OUTSIDE != 0 {
-            self.outside_thread_of(owner)
-        } else if owner & CACHED != 0 {
-            self.thread_of_command(owner, self.ios[id].op)
-        } else {
-            self.slots[owner as usize].thread
+        let thread = match self.ios[id].owner.slot() {
+            Some(slot) => self.slots[slot as usize].thread,
+            None => self.thread_behind_no_slot(id),
         };
         if self.host.may_complete(thread, now) {
             self.reap(id, thread, now);
@@ -135,21 +131,30 @@ impl System {
         io.charge_stay(Part::HostWait, Part::Host, served);
         self.tally.completed += 1;
         debug_assert_eq!(io.parts.total(), io.latency());
-        if owner & OUTSIDE != 0 {
-            let refused = self.ios[id].refused;
-            let outcome = if refused {
-                Outcome::Refused
-            } else {
-                Outcome::Done
-            };
-            self.hand_back(id, owner & !OUTSIDE, outcome);
-        } else if owner & CACHED != 0 {
-            self.calendar.push(served.end, Event::Pages(id));
-            return;
-        } else {
-            self.turn(id, owner, served.end);
+        match owner.slot() {
+            Some(slot) => self.turn(id, slot, served.end),
+            None => match owner.into() {
+                Owner::Outside(mark) => {
+                    let outcome = if self.ios[id].refused {
+                        Outcome::Refused
+                    } else {
+                        Outcome::Done
+                    };
+                    self.hand_back(id, mark, outcome);
+                }
+                _ => return self.calendar.push(served.end, Event::Pages(id)),
+            },
         }
         self.ios.release(id);
+    }
+
+    /// The thread that completes a request of an outside caller or of a page cache.
+    fn thread_behind_no_slot(&self, id: IoId) -> u32 {
+        let io = &self.ios[id];
+        match io.owner.into() {
+            Owner::Pages(command) => self.thread_of_command(command, io.op),
+            _ => self.outside_thread_of(io.owner.outside_number()),
+        }
     }
 
     /// Threads that wait for a core take those that are free, with all that waits for them.
@@ -233,10 +238,11 @@ impl System {
     }
 
     /// The load thread of an outside caller's I/O.
-    pub(crate) fn outside_thread_of(&self, owner: u32) -> u32 {
-        self.outside_thread + (owner & !OUTSIDE) % self.outside_threads
+    pub(crate) fn outside_thread_of(&self, number: u32) -> u32 {
+        self.outside_thread + number % self.outside_threads
     }
 
+    /// An I/O goes back to the outside caller, with the caller's own number.
     pub(crate) fn hand_back(&mut self, id: IoId, owner: u32, outcome: Outcome) {
         let io = &self.ios[id];
         // In order of time: another thread's CPU may be done with a later one before.

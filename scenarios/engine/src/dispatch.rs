@@ -2,6 +2,7 @@
 
 use crate::agenda::Up;
 use crate::layout::Segment;
+use crate::owner::OwnerOf;
 use crate::system::{Array, System};
 use raidlab_kernel::{Io, IoId, Op, Time};
 
@@ -178,7 +179,9 @@ impl System {
             Io::NONE => io.owner,
             request => self.ios[request].owner,
         };
-        let slot = self.slots.get(owner as usize);
-        slot.map_or_else(|| self.outside_thread_of(owner), |slot| slot.thread)
+        match owner.slot() {
+            Some(slot) => self.slots[slot as usize].thread,
+            None => self.outside_thread_of(owner.outside_number()),
+        }
     }
 }

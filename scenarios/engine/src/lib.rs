@@ -16,6 +16,7 @@ mod drive;
 mod layout;
 mod load;
 mod measure;
+mod owner;
 mod page_cache;
 pub mod plan;
 pub mod raid;

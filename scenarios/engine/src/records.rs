@@ -149,6 +149,3 @@ pub struct Tally {
     /// Sum over completed requests of the time between host and host, for Little's law.
     pub stay: Nanos,
 }
-
-/// The owner of I/Os that an outside caller submits: the caller's marks follow.
-pub(crate) const OUTSIDE: u32 = 1 << 31;

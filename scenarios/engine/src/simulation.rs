@@ -5,10 +5,11 @@
 
 use crate::agenda::Up;
 use crate::load::Request;
+use crate::owner::{OUTSIDE_NUMBERS, Owner, OwnerOf};
 use crate::plan::{Action, Plan, Sizes};
-use crate::raid::{DataReport, GONE, LogEntry};
+use crate::raid::{DataReport, LogEntry};
 use crate::standstill::EVENTS_BETWEEN_LOOKS;
-use crate::system::{OUTSIDE, Outside, System};
+use crate::system::{Outside, System};
 use raidlab_kernel::{IoId, Op, Part, Time};
 use raidlab_models::Fault;
 
@@ -89,8 +90,9 @@ impl Simulation {
                 offset.saturating_add(bytes)
             ));
         }
-        if mark & OUTSIDE != 0 {
-            return Err(format!("mark {mark}; at most {} is possible", OUTSIDE - 1));
+        if mark >= OUTSIDE_NUMBERS {
+            let most = OUTSIDE_NUMBERS - 1;
+            return Err(format!("mark {mark}; at most {most} is possible"));
         }
         let thread = self.system.outside_thread_of(mark);
         let request = Request { op, offset, bytes };
@@ -98,7 +100,7 @@ impl Simulation {
         let on = self.now.max(self.system.raid.off_until);
         let (id, up) = self
             .system
-            .enter(request, array, thread, OUTSIDE | mark, on);
+            .enter(request, array, thread, Owner::Outside(mark).into(), on);
         self.system.settle(up, self.now);
         self.system.ios[id].issued = self.now;
         Ok(id)
@@ -167,6 +169,10 @@ impl Simulation {
         if matches!(action, Action::PowerFail { .. }) && tiers.any(|tier| tier.forgets) {
             return Err("power_fail beside a tier whose drives forget what they hold".into());
         }
+        let cached = &self.system.caches.of_workload;
+        if matches!(action, Action::PowerFail { .. }) && cached.iter().any(Option::is_some) {
+            return Err("power_fail beside a page cache, whose loss is not modelled".into());
+        }
         self.system.calendar.advance_to(self.now);
         self.system.happen(action, self.now);
         self.system.settle(Up::None, self.now);
@@ -192,7 +198,7 @@ impl Simulation {
         let position = position.ok_or_else(|| format!("command {io} is not being served"))?;
         self.handed_out.swap_remove(position);
         self.system.calendar.advance_to(self.now);
-        if self.system.ios[io].owner == GONE {
+        if self.system.ios[io].owner.is_aborted() {
             // The power failed meanwhile.
             self.system.bury(io, true, self.now);
             return Ok(());

@@ -2,9 +2,10 @@
 
 use crate::agenda::Up;
 use crate::load::Request;
+use crate::owner::Owner;
 use crate::plan::Arrival;
 use crate::system::{Event, Slot, System};
-use raidlab_kernel::{Io, IoId, Nanos, Part, Time};
+use raidlab_kernel::{Io, IoId, Mark, Nanos, Part, Time};
 
 impl System {
     pub(crate) fn issue(&mut self, slot: u32, now: Time) -> Up {
@@ -18,11 +19,12 @@ impl System {
             return Up::None;
         };
         let array = workload.array;
-        if self.caches.serves(&self.slots, slot) {
+        if self.caches.of_workload[index as usize].is_some() {
             self.call(slot, request, now);
             return Up::None;
         }
-        self.enter(request, array, thread, slot, now).1
+        self.enter(request, array, thread, Owner::Slot(slot).into(), now)
+            .1
     }
 
     /// A place of a load that has an end issues nothing any more.
@@ -63,7 +65,7 @@ impl System {
         self.calendar.push(now + pause, Event::Arrival(index));
         // The first slots of a Poisson workload are its threads.
         let slot = self.slot_of(index, own);
-        let id = self.claim(request, array, slot, now);
+        let id = self.claim(request, array, Owner::Slot(slot).into(), now);
         if self.host.may_begin(thread, now) {
             self.hand_in(id, thread, now)
         } else {
@@ -88,7 +90,7 @@ impl System {
         request: Request,
         array: u32,
         thread: u32,
-        owner: u32,
+        owner: Mark,
         now: Time,
     ) -> (IoId, Up) {
         let id = self.claim(request, array, owner, now);
@@ -98,7 +100,7 @@ impl System {
 
     /// The record of an I/O that a load asks for at `now`.
     #[inline]
-    fn claim(&mut self, request: Request, array: u32, owner: u32, now: Time) -> IoId {
+    fn claim(&mut self, request: Request, array: u32, owner: Mark, now: Time) -> IoId {
         let id = self.ios.claim();
         let io = &mut self.ios[id];
         *io = Io::new(request.op, request.offset, request.bytes, now);

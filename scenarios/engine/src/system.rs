@@ -14,10 +14,11 @@
 use crate::agenda::{Agenda, Call, Up};
 use crate::drive::Drive;
 use crate::layout::Segment;
+use crate::owner::OwnerOf;
 use crate::page_cache::PageCaches;
-use crate::raid::{GONE, Raid};
+use crate::raid::Raid;
+pub(crate) use crate::records::Slot;
 pub use crate::records::{Array, Controller, Outcome, Outside, Tally, Workload};
-pub(crate) use crate::records::{OUTSIDE, Slot};
 use crate::standstill::Clock;
 use raidlab_kernel::{Calendar, Io, IoId, Queue, Slab, Time, TimeWeighted};
 use raidlab_models::{Fault, Host, Link};
@@ -148,8 +149,8 @@ impl System {
     pub(crate) fn requests_under_way(&self) -> impl Iterator<Item = &Io> {
         self.ios
             .live()
-            .filter(|io| io.parent == Io::NONE && io.owner != GONE)
-            .filter(|io| crate::raid::job_of(io).is_none())
+            .filter(|io| io.parent == Io::NONE && !io.owner.is_aborted())
+            .filter(|io| io.owner.job().is_none())
             .filter(|io| !self.caches.serves(&self.slots, io.owner))
     }
 

@@ -17,7 +17,7 @@ mod time;
 
 pub use calendar::Calendar;
 pub use histogram::Histogram;
-pub use io::{Io, IoId, Op, PART_COUNT, Part, Parts};
+pub use io::{Io, IoId, Mark, Op, PART_COUNT, Part, Parts, Stage};
 pub use queue::Queue;
 pub use random::Stream;
 pub use slab::Slab;

@@ -184,7 +184,7 @@ pub(super) fn build_volumes(
         for &drive in array.drives.iter().chain(&array.spares) {
             let drive = &mut drives[drive as usize];
             if link.is_some() && drive.path.last().copied() == link {
-                drive.own_legs = drive.path.len() as u16 - 1;
+                drive.own_hops = drive.path.len() as u16 - 1;
                 if !built.straight {
                     drive.path.pop();
                 }

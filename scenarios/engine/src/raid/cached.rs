@@ -1,11 +1,10 @@
 //! Requests that meet the cache: which path they take, hits, write-back, waiting for room.
 
-use super::request::stage;
 use super::stripe::Role;
 use crate::agenda::Call;
 use crate::plan::{ReadAhead, WritePolicy};
 use crate::system::{Event, System};
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_kernel::{IoId, Op, Part, Stage, Time};
 use raidlab_models::{Found, PAGE, Path, SECTOR};
 
 /// Pages that a write of so many bytes can touch.
@@ -153,7 +152,7 @@ impl System {
         let ahead = caching.read_ahead != ReadAhead::None;
         let found = self.look_up(id);
         // One that has waited was a miss, and is counted.
-        if self.ios[id].leg == stage::TAKEN_UP {
+        if self.ios[id].stage == Stage::TakenUp {
             self.count_read(array, found);
         }
         match found {
@@ -238,7 +237,7 @@ impl System {
     pub(crate) fn read_drives(&mut self, id: IoId, now: Time) {
         self.overlay(id);
         let io = &mut self.ios[id];
-        io.leg = stage::WORKING;
+        io.stage = Stage::Working;
         let (array, offset, bytes) = (io.array, io.offset, io.bytes);
         self.move_range(id, Op::Read, array, offset, bytes, now);
     }
@@ -270,7 +269,7 @@ impl System {
 
     fn write_drives(&mut self, id: IoId, now: Time) {
         let io = &mut self.ios[id];
-        io.leg = stage::WORKING;
+        io.stage = Stage::Working;
         let (array, offset, bytes) = (io.array, io.offset, io.bytes);
         self.past_begins(array, (offset, bytes));
         self.move_range(id, Op::Write, array, offset, bytes, now);
@@ -309,7 +308,7 @@ impl System {
     /// A write is in the cache: told to be complete.
     fn written_back(&mut self, controller: u32, id: IoId) {
         let io = &mut self.ios[id];
-        io.leg = stage::DONE;
+        io.stage = Stage::Done;
         io.moved = io.bytes;
         self.agenda.rest(Call::WrittenBack(controller));
         self.agenda.up(Call::Complete(id));

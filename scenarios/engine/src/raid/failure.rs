@@ -3,18 +3,14 @@
 use super::background::{Background, Task};
 use super::fate::Target;
 use super::job::{Phase, Work, job_of};
-use super::power::GONE;
 use super::ranges::Ranges;
 use super::run::Run;
 use super::stripe::Role;
 use super::volume::State;
 use crate::agenda::Up;
+use crate::owner::{Owner, OwnerOf};
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, IoId, Nanos, Op, Part, Time};
-
-/// The owner of commands whose drive is gone, which come back with an error: its place in the
-/// array follows.
-pub(crate) const CUT_OFF: u32 = 1 << 28;
 
 /// What is wrong with a drive.
 #[derive(Clone, Debug, Default)]
@@ -45,11 +41,11 @@ impl System {
             }
             _ => return false,
         };
-        let gone = self.ios[id].owner == GONE;
-        if gone {
+        let aborted = self.ios[id].owner.is_aborted();
+        if aborted {
             self.bury(id, at_drive, now);
         }
-        gone
+        aborted
     }
 
     /// A command is at its drive's medium: data change hands. True if it comes back later.
@@ -77,7 +73,7 @@ impl System {
         let (drive, op, owner) = (io.drive, io.op, io.owner);
         let (start, end) = (io.offset, io.offset + io.bytes);
         let health = &mut self.raid.health[drive as usize];
-        if health.failed || owner & CUT_OFF != 0 {
+        if health.failed || owner.is_cut_off() {
             return;
         }
         if !health.unreadable.is_empty() {
@@ -142,7 +138,7 @@ impl System {
         let io = &self.ios[id];
         let (drive, op, offset, bytes, parent) = (io.drive, io.op, io.offset, io.bytes, io.parent);
         let health = &self.raid.health[drive as usize];
-        let failed = health.failed || io.owner & CUT_OFF != 0;
+        let failed = health.failed || io.owner.is_cut_off();
         if op != Op::Read || !(failed || io.refused) {
             if let Some(fate) = &mut self.raid.fate {
                 fate.deliver(id, parent, op == Op::Read);
@@ -204,10 +200,9 @@ impl System {
             None => self.ios[parent].array,
         };
         let volume = self.volume(array);
-        let member = if io.owner & CUT_OFF != 0 {
-            Some((io.owner & !CUT_OFF) as usize)
-        } else {
-            volume.members.iter().position(|m| m.drive == io.drive)
+        let member = match io.owner.into() {
+            Owner::CutOff(place) => Some(place as usize),
+            _ => volume.members.iter().position(|m| m.drive == io.drive),
         };
         let unit = volume.geometry.unit();
         let found =
@@ -273,8 +268,8 @@ impl System {
         for id in self.ios.ids().collect::<Vec<_>>() {
             let io = &mut self.ios[id];
             let command = io.parent != Io::NONE && job_of(io).is_none();
-            if command && io.drive == drive && io.owner & CUT_OFF == 0 {
-                io.owner = CUT_OFF | place;
+            if command && io.drive == drive && !io.owner.is_cut_off() {
+                io.owner = Owner::CutOff(place).into();
             }
         }
     }

@@ -3,11 +3,10 @@
 use super::mend::Mending;
 use super::stripe::{Extent, Role, Way};
 use crate::agenda::Call;
+use crate::owner::{Owner, OwnerOf};
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, IoId, Op, Queue, Served, Time};
 
-/// The owner of a job's record: the job's number follows.
-pub(crate) const JOB: u32 = 1 << 30;
 /// No job.
 pub(crate) const NO_JOB: u32 = u32::MAX;
 /// No slot of a tier.
@@ -139,7 +138,7 @@ impl System {
         let index = self.raid.jobs.claim();
         self.ios[io] = Io::new(Op::Write, 0, 0, now);
         self.ios[io].parent = parent;
-        self.ios[io].owner = JOB | index;
+        self.ios[io].owner = Owner::Job(index).into();
         let job = &mut self.raid.jobs[index];
         job.extents.clear();
         (job.io, job.array, job.stripe, job.work) = (io, array, stripe, work);
@@ -259,17 +258,21 @@ impl System {
         self.has_all(parent, now);
     }
 
-    /// Whether a command's data come from its controller's memory or end there: of the controller's
-    /// own work, for which no request waits, copies that it makes of what is written, and what it
-    /// has computed and writes back.
-    pub(crate) fn is_in_memory(&self, command: &Io) -> bool {
-        let parent = (command.parent != Io::NONE).then(|| &self.ios[command.parent]);
-        let Some((parent, job)) = parent.and_then(|parent| Some((parent, job_of(parent)?))) else {
+    /// Whether the data of a command below `parent` come from its controller's memory or end there.
+    /// True of three kinds: commands of the controller's own work, for which no request waits; the
+    /// copies that it writes of a request's data; and data that it has computed and writes back.
+    #[inline]
+    pub(crate) fn is_from_memory(&self, parent: IoId, op: Op) -> bool {
+        if parent == Io::NONE {
+            return false;
+        }
+        let parent = &self.ios[parent];
+        let Some(job) = job_of(parent) else {
             return false;
         };
         let Job { array, work, .. } = self.raid.jobs[job];
         let copied = self.arrays[array as usize].mirrors || work == Work::Recover;
-        parent.parent == Io::NONE || command.op == Op::Write && copied
+        parent.parent == Io::NONE || op == Op::Write && copied
     }
 
     /// Keeps a record waiting while its children are being sent; `let_go` ends that.
@@ -296,5 +299,5 @@ impl System {
 /// The job that a record belongs to, if it is a job's.
 #[inline]
 pub(crate) fn job_of(io: &Io) -> Option<u32> {
-    (io.owner & (JOB | crate::system::OUTSIDE) == JOB).then_some(io.owner & !JOB)
+    io.owner.job()
 }

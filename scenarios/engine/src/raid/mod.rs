@@ -34,13 +34,12 @@ mod volume;
 mod write;
 
 pub use action::LogEntry;
-pub(crate) use failure::{CUT_OFF, Health};
+pub(crate) use failure::Health;
 pub use fate::DataReport;
 pub(crate) use fate::{Fate, OnDrives};
 pub(crate) use geometry::check as check_level;
 pub use geometry::{Geometry, Piece, Place};
 pub(crate) use job::{Job, NO_SLOT, Phase, Work, job_of};
-pub(crate) use power::GONE;
 pub(crate) use ranges::Ranges;
 pub(crate) use read_ahead::{Readers, Streams};
 pub(crate) use rows::rows_under_way;

@@ -1,11 +1,10 @@
 //! Read-ahead: which reads belong to sequential streams, and what to read before it is asked.
 
 use super::job::{Phase, Work};
-use super::request::stage;
 use crate::agenda::Call;
 use crate::plan::ReadAhead;
 use crate::system::System;
-use raidlab_kernel::{Io, Op, Part, Queue, Time};
+use raidlab_kernel::{Io, Op, Part, Queue, Stage, Time};
 use raidlab_models::{LINE_SECTORS, PAGE, SECTOR};
 
 /// Streams that a controller follows at once in an array.
@@ -226,7 +225,7 @@ impl System {
             if refused {
                 self.read_drives(reader, now);
             } else {
-                self.ios[reader].leg = stage::AWAITED;
+                self.ios[reader].stage = Stage::Awaited;
                 self.go_on(reader, now);
             }
             if self.agenda.rose(mark) {

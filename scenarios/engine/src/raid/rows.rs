@@ -217,7 +217,7 @@ impl System {
         self.hold(io);
         if let Some(drive) = self.filled_by(index) {
             self.ios[io].pending += 1;
-            let command = self.new_command(io, Op::Write, drive, row * unit, unit, now);
+            let command = self.new_raid_command(io, Op::Write, drive, row * unit, unit, now);
             self.attach(command, Target::Unit(index, role, 0), unit);
             self.send(command, drive, now);
         }

@@ -15,6 +15,23 @@ impl System {
             .expect("the array's data pass through memory")
     }
 
+    /// A command of a job's, or of a request whose data pass through a memory, not sent yet.
+    #[inline]
+    pub(super) fn new_raid_command(
+        &mut self,
+        parent: IoId,
+        op: Op,
+        drive: u32,
+        offset: u64,
+        bytes: u64,
+        now: Time,
+    ) -> IoId {
+        let from_memory = self.is_from_memory(parent, op);
+        let command = self.new_command(parent, op, drive, offset, bytes, now);
+        self.ios[command].from_memory = from_memory;
+        command
+    }
+
     /// Sends a command below `parent` to a unit's drive; data go to every copy that lives, and on
     /// into the units behind it that are written together with it.
     pub(crate) fn send_to(
@@ -52,7 +69,7 @@ impl System {
             let offset = unit.offset + u64::from(range.0);
             for (drive, bytes) in drives.into_iter().flatten() {
                 self.ios[parent].pending += 1;
-                let command = self.new_command(parent, op, drive, offset, bytes, now);
+                let command = self.new_raid_command(parent, op, drive, offset, bytes, now);
                 self.follow_unit(command, job, (role, range.0), bytes);
                 self.send(command, drive, now);
             }
@@ -170,7 +187,8 @@ impl System {
                 Some((copy, drive, offset)) => {
                     let bytes = self.volume(array).readable(&run, copy);
                     self.ios[parent].pending += 1;
-                    let command = self.new_command(parent, Op::Read, drive, offset, bytes, now);
+                    let command =
+                        self.new_raid_command(parent, Op::Read, drive, offset, bytes, now);
                     self.inherit(command, before);
                     self.follow_read(command, array, Run { bytes, ..run });
                     self.send(command, drive, now);

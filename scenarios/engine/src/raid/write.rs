@@ -345,7 +345,7 @@ impl System {
             return self.give_up(index, now);
         };
         self.ios[io].pending += 1;
-        let command = self.new_command(io, Op::Read, drive, offset, bytes, now);
+        let command = self.new_raid_command(io, Op::Read, drive, offset, bytes, now);
         self.attach(command, Target::Unit(index, unit.2, 0), bytes);
         self.send(command, drive, now);
     }

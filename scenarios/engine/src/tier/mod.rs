@@ -21,6 +21,7 @@ mod way;
 
 use crate::agenda::Call;
 use crate::load::{Load, Request};
+use crate::owner::OwnerOf;
 use crate::plan::{ArrayPlan, Plan, TierPlan};
 use crate::raid::{Ranges, Volume};
 use crate::system::System;
@@ -192,7 +193,8 @@ impl System {
             tier.cool_at = now + tier.half_life;
         }
         // What comes from outside callers has no distribution to draw shadows from.
-        if let Some(slot) = self.slots.get(owner as usize).filter(|_| tier.lapse > 1) {
+        if let Some(slot) = owner.slot().filter(|_| tier.lapse > 1) {
+            let slot = self.slots[slot as usize];
             let thread = slot.thread - self.workloads[slot.workload as usize].first_thread;
             tier.shadow(slot.workload, thread);
         }
