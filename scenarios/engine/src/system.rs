@@ -12,7 +12,6 @@
 //!    the others ran beside it. The load thread spends CPU time and issues the next I/O.
 
 use crate::drive::Drive;
-use crate::layout::Segment;
 use crate::page_cache::PageCaches;
 use crate::raid::{GONE, Raid};
 pub use crate::records::{Array, Controller, Outcome, Outside, Tally, Workload};
@@ -94,7 +93,6 @@ pub struct System {
     pub(crate) inside: TimeWeighted,
     pub(crate) tally: Tally,
     pub(crate) recorded: u64,
-    pub(crate) segments: Vec<Segment>,
     pub(crate) raid: Raid,
     pub(crate) caches: PageCaches,
     /// Loads that have an end and have not come to it.

@@ -79,7 +79,6 @@ impl System {
             inside: TimeWeighted::default(),
             tally: Tally::default(),
             recorded: 0,
-            segments: Vec::with_capacity(256),
             raid: Raid::new(plan, volumes, tiers, stores, ios),
             caches: build_caches(plan, threads + outside_threads),
             ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,
@@ -141,7 +140,7 @@ fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
         let unaligned = plan.arrays[workload.array as usize].stripe_unit_bytes - 1;
         let commands = array
             .layout
-            .fan_out(Op::Write, unaligned, workload.block_bytes);
+            .commands(Op::Write, unaligned, workload.block_bytes);
         let places = match workload.arrival {
             Arrival::Closed { outstanding, .. } => outstanding,
             Arrival::Poisson { .. } => workload.threads,

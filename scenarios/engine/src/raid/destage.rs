@@ -2,7 +2,7 @@
 
 use super::job::{NO_SLOT, Work};
 use super::store::Lane;
-use super::stripe::{Extent, Way};
+use crate::layout::{Extent, WriteStrategy};
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, Time};
 use raidlab_models::{LINE_SECTORS, SECTOR};
@@ -136,7 +136,7 @@ impl System {
             }
         }
         if let Some(store) = self.raid.stores[controller as usize].as_mut() {
-            store.counts.full_stripes += u64::from(kept && way == Way::Full);
+            store.counts.full_stripes += u64::from(kept && way == WriteStrategy::Full);
         }
         self.admit_waiting(controller, now);
         self.destage(controller, now);

@@ -19,9 +19,10 @@ mod shadow;
 mod warm;
 mod way;
 
+use crate::layout::Ranges;
 use crate::load::{Load, Request};
 use crate::plan::{ArrayPlan, Plan, TierPlan};
-use crate::raid::{Ranges, Volume};
+use crate::raid::Volume;
 use crate::system::System;
 use raidlab_kernel::{IoId, Nanos, Op, Time};
 use raidlab_models::{Busy, DeviceParams, Heat, Tier, TierParams};

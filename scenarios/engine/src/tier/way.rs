@@ -1,7 +1,8 @@
 //! Reads and writes of an array with a tier: each line from or to where it is.
 
 use super::ArrayTier;
-use crate::raid::{Extent, NO_SLOT, Work};
+use crate::layout::Extent;
+use crate::raid::{NO_SLOT, Work};
 use crate::system::System;
 use raidlab_kernel::{IoId, Op, Time};
 
