@@ -13,7 +13,7 @@ mod completion;
 mod descent;
 mod dispatch;
 mod drive;
-mod layout;
+pub mod layout;
 mod load;
 mod measure;
 mod owner;
@@ -31,7 +31,7 @@ mod system;
 mod tier;
 
 pub use build::capacities;
-pub use layout::{Layout, Segment};
+pub use layout::Layout;
 pub use plan::Plan;
 pub use raidlab_kernel as kernel;
 pub use raidlab_models::Fault;

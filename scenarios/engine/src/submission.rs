@@ -119,7 +119,7 @@ impl System {
         let mut ready = served.end;
         let array = &self.arrays[io.array as usize];
         if array.software {
-            let commands = array.layout.fan_out(io.op, io.offset, io.bytes);
+            let commands = array.layout.commands(io.op, io.offset, io.bytes);
             let split = self.host.split(thread, ready, commands);
             io.charge_stay(Part::HostWait, Part::Raid, split);
             ready = split.end;
@@ -165,7 +165,7 @@ impl System {
         let controller = &mut self.controllers[index as usize];
         let io = &mut self.ios[id];
         let array = &self.arrays[io.array as usize];
-        let commands = array.layout.fan_out(io.op, io.offset, io.bytes);
+        let commands = array.layout.commands(io.op, io.offset, io.bytes);
         let served = controller.chip.take_up(array.path, commands, now);
         io.charge_stay(Part::ControllerWait, Part::Controller, served);
         let ready = served.end + controller.chip.latency();

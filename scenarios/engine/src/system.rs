@@ -13,7 +13,6 @@
 
 use crate::agenda::{Agenda, Call, Up};
 use crate::drive::Drive;
-use crate::layout::Segment;
 use crate::owner::OwnerOf;
 use crate::page_cache::PageCaches;
 use crate::raid::Raid;
@@ -96,7 +95,6 @@ pub struct System {
     pub(crate) inside: TimeWeighted,
     pub(crate) tally: Tally,
     pub(crate) recorded: u64,
-    pub(crate) segments: Vec<Segment>,
     pub(crate) agenda: Agenda,
     pub(crate) raid: Raid,
     pub(crate) caches: PageCaches,

@@ -5,6 +5,7 @@
 //! reached the size that the plan asks for.
 
 mod calendar;
+mod divider;
 mod heap;
 mod histogram;
 mod io;
@@ -16,6 +17,7 @@ mod statistics;
 mod time;
 
 pub use calendar::Calendar;
+pub use divider::Divider;
 pub use histogram::Histogram;
 pub use io::{Io, IoId, Mark, Op, PART_COUNT, Part, Parts, Stage};
 pub use queue::Queue;

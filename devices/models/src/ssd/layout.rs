@@ -10,9 +10,9 @@
 
 use super::allocation::Frontier;
 use super::bits::Bits;
-use super::divider::Divider;
 use super::mapping::{Found, NONE};
 use prefetch_index::prefetch_index;
+use raidlab_kernel::Divider;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

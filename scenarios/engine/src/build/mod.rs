@@ -80,7 +80,6 @@ impl System {
             inside: TimeWeighted::default(),
             tally: Tally::default(),
             recorded: 0,
-            segments: Vec::with_capacity(256),
             agenda: Agenda::with_capacity(64),
             raid: Raid::new(plan, volumes, tiers, stores, ios),
             caches: build_caches(plan, threads + outside_threads),
@@ -143,7 +142,7 @@ fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
         let unaligned = plan.arrays[workload.array as usize].stripe_unit_bytes - 1;
         let commands = array
             .layout
-            .fan_out(Op::Write, unaligned, workload.block_bytes);
+            .commands(Op::Write, unaligned, workload.block_bytes);
         let places = workload.places();
         // A page cache's own requests: writing back, and two windows of each reader.
         let cached = workload.page_cache.as_ref();

@@ -1,7 +1,7 @@
 //! Requests that meet the cache: which path they take, hits, write-back, waiting for room.
 
-use super::stripe::Role;
 use crate::agenda::Call;
+use crate::layout::Role;
 use crate::plan::{ReadAhead, WritePolicy};
 use crate::system::{Event, System};
 use raidlab_kernel::{IoId, Op, Part, Stage, Time};
@@ -56,7 +56,7 @@ impl System {
         let io = &mut self.ios[id];
         // Jobs on stripes count their commands themselves where parity or a cache is.
         let commands = if array.straight || op == Op::Read && !hit {
-            array.layout.fan_out(io.op, io.offset, io.bytes)
+            array.layout.commands(io.op, io.offset, io.bytes)
         } else {
             0
         };

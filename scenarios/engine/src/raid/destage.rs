@@ -2,8 +2,8 @@
 
 use super::job::{NO_SLOT, Work};
 use super::store::Lane;
-use super::stripe::{Extent, Way};
 use crate::agenda::Call;
+use crate::layout::{Extent, WriteStrategy};
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, Time};
 use raidlab_models::{LINE_SECTORS, SECTOR};
@@ -119,7 +119,7 @@ impl System {
     pub(crate) fn finish_destage(&mut self, index: u32, now: Time) {
         let (array, group, full) = {
             let job = &self.raid.jobs[index];
-            (job.array, job.group, job.way == Way::Full)
+            (job.array, job.group, job.way == WriteStrategy::Full)
         };
         let mark = self.agenda.mark();
         self.finish_job(index, now);

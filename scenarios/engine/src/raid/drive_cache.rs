@@ -1,8 +1,8 @@
 //! The drives' own volatile caches when the power fails: what they had told to be written and
 //! had not written yet is gone, whatever the controller's backup keeps.
 
-use super::stripe::Role;
 use crate::drive::DrivePort;
+use crate::layout::Role;
 use crate::system::System;
 use raidlab_kernel::Time;
 use raidlab_models::SECTOR;

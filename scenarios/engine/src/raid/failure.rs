@@ -3,11 +3,9 @@
 use super::background::{Background, Task};
 use super::fate::Target;
 use super::job::{Phase, Work, job_of};
-use super::ranges::Ranges;
-use super::run::Run;
-use super::stripe::Role;
 use super::volume::State;
 use crate::agenda::Up;
+use crate::layout::{Ranges, Role, Run};
 use crate::owner::{Owner, OwnerOf};
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, IoId, Nanos, Op, Part, Time};

@@ -1,8 +1,7 @@
 //! Jobs: work on one stripe that takes several phases.
 
-use super::mend::Mending;
-use super::stripe::{Extent, Role, Way};
 use crate::agenda::Call;
+use crate::layout::{Extent, Repair, Role, WriteStrategy};
 use crate::owner::{Owner, OwnerOf};
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, IoId, Op, Queue, Served, Time};
@@ -79,7 +78,7 @@ pub(crate) struct Job {
     pub stripe: u64,
     pub work: Work,
     pub phase: Phase,
-    pub way: Way,
+    pub way: WriteStrategy,
     /// The data it is about, in ascending order of (column, start).
     pub extents: Vec<Extent>,
     /// Bytes that it writes to drives.
@@ -107,7 +106,7 @@ pub(crate) struct Job {
     /// True if the power failed under way: its event finds nothing to do.
     pub gone: bool,
     /// On the way `Recover` what it reads and writes back, and what is lost.
-    pub mending: Mending,
+    pub mending: Repair,
     /// True if parity does not fit.
     pub differs: bool,
     /// True if it writes an older version than the one that was lost with the tier.
@@ -142,7 +141,7 @@ impl System {
         let job = &mut self.raid.jobs[index];
         job.extents.clear();
         (job.io, job.array, job.stripe, job.work) = (io, array, stripe, work);
-        (job.phase, job.way) = (Phase::Plan, Way::Plain);
+        (job.phase, job.way) = (Phase::Plan, WriteStrategy::Plain);
         (job.written, job.next, job.last) = (0, NO_JOB, NO_JOB);
         (job.head, job.mate, job.missing) = (index, NO_JOB, 1);
         (job.again, job.refused, job.scheduled) = (false, false, false);

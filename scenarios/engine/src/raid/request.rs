@@ -129,9 +129,9 @@ impl System {
     /// written over, what was trimmed may be read as it was.
     fn trim_drives(&mut self, id: IoId, array: u32, now: Time) {
         let io = &self.ios[id];
-        let (mut offset, range) = (io.offset, (io.offset, io.offset + io.bytes));
+        let mut runs = self.volume(array).geometry.runs(io.offset, io.bytes);
         self.hold(id);
-        while let Some(run) = self.volume(array).geometry.next_run(range, &mut offset) {
+        while let Some(run) = self.volume(array).geometry.next_run(&mut runs) {
             for copy in 0..self.volume(array).geometry.copies() {
                 let volume = self.volume(array);
                 let unit = volume.geometry.data(run.stripe, run.column, copy);

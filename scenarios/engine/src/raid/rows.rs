@@ -9,9 +9,9 @@
 use super::background::{Stint, Task};
 use super::fate::Target;
 use super::job::Work;
-use super::stripe::{Extent, Role};
 use super::volume::State;
 use crate::agenda::Call;
+use crate::layout::{Extent, Role};
 use crate::system::System;
 use raidlab_kernel::{Io, Op, Time};
 

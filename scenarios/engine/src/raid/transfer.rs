@@ -2,9 +2,7 @@
 
 use super::fate::Target;
 use super::job::{Work, job_of};
-use super::mend::Unit;
-use super::run::Run;
-use super::stripe::{Extent, Role};
+use crate::layout::{Extent, Role, Run, Unit};
 use crate::system::System;
 use raidlab_kernel::{Io, IoId, Op, Time};
 
@@ -156,13 +154,13 @@ impl System {
         &mut self,
         parent: IoId,
         array: u32,
-        mut offset: u64,
+        offset: u64,
         bytes: u64,
         now: Time,
     ) {
-        let range = (offset, offset + bytes);
+        let mut runs = self.volume(array).geometry.runs(offset, bytes);
         self.hold(parent);
-        while let Some(run) = self.volume(array).geometry.next_run(range, &mut offset) {
+        while let Some(run) = self.volume(array).geometry.next_run(&mut runs) {
             self.read_run(parent, array, run, now, None);
         }
         self.let_go(parent, now);
@@ -254,7 +252,7 @@ impl System {
         let start = u64::from(run.start);
         let gives = |unit: Unit| {
             let first = run.first(volume.geometry.unit());
-            unit.gives(first.start, first.end)
+            unit.is_readable(first.start, first.end)
         };
         let copies = (0..volume.geometry.copies())
             .map(|copy| (copy, volume.geometry.data(run.stripe, run.column, copy)))
@@ -278,16 +276,16 @@ impl System {
         &mut self,
         parent: IoId,
         array: u32,
-        mut offset: u64,
+        offset: u64,
         bytes: u64,
         now: Time,
     ) {
-        let range = (offset, offset + bytes);
         self.hold(parent);
         if self.volume(array).geometry.parities() > 0 {
-            self.write_stripes(parent, array, range, now);
+            self.write_stripes(parent, array, (offset, offset + bytes), now);
         } else {
-            while let Some(run) = self.volume(array).geometry.next_run(range, &mut offset) {
+            let mut runs = self.volume(array).geometry.runs(offset, bytes);
+            while let Some(run) = self.volume(array).geometry.next_run(&mut runs) {
                 self.write_run(parent, array, run, now);
             }
         }

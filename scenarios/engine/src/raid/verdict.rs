@@ -1,10 +1,8 @@
 //! The end of a run: what can still be read, and whether parity fits the data.
 
 use super::fate::{DataReport, GRAIN, OnDrives};
-use super::geometry::Place;
-use super::gf;
-use super::stripe::Role;
 use super::volume::Volume;
+use crate::layout::{Place, Role, galois};
 use crate::system::System;
 use raidlab_models::Found;
 use std::collections::BTreeSet;
@@ -127,7 +125,7 @@ impl System {
         let mut data = self.units(array, piece.stripe, within, true);
         let parity = self.units(array, piece.stripe, within, false);
         let parity = [0, 1].map(|which| parity.get(which).copied().flatten());
-        let whole = gf::recover(&mut data, parity);
+        let whole = galois::recover(&mut data, parity);
         let found = data[piece.column as usize].filter(|_| whole);
         OnDrives {
             tokens: found.into_iter().collect(),
@@ -178,7 +176,7 @@ impl System {
                 let (Some(data), Some(parity)) = (all(data), all(parity)) else {
                     return true;
                 };
-                let made = gf::parities(data.into_iter());
+                let made = galois::parities(data.into_iter());
                 parity.iter().zip(made).all(|(held, made)| *held == made)
             })
     }

@@ -2,11 +2,11 @@
 
 use super::fate::Target;
 use super::job::{Job, NO_JOB, NO_SLOT, Phase, Work};
-use super::mend::{Unit, Want, without};
-use super::run::Run;
-use super::stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
 use super::volume::Volume;
 use crate::agenda::Call;
+use crate::layout::{
+    Extent, Role, Run, Stripe, Transfer, Unit, Want, WriteStrategy, parity_ranges, without,
+};
 use crate::system::System;
 use raidlab_kernel::{Io as IoRecord, IoId, Op, Part, Time};
 
@@ -27,7 +27,7 @@ impl System {
                     end: e.end,
                 }));
             }
-            (_, false) if job.way == Way::Recover => transfers.clone_from(&mending.reads),
+            (_, false) if job.way == WriteStrategy::Recover => transfers.clone_from(&mending.reads),
             (Work::Write | Work::Destage, _) => {
                 parity_ranges(&job.extents, &mut ranges);
                 let stripe = stripe_of(job, volume);
@@ -92,7 +92,7 @@ impl System {
         }
         let way = self.way(index);
         self.raid.jobs[index].way = way;
-        if way == Way::Recover && self.mend(index) {
+        if way == WriteStrategy::Recover && self.plan_repair(index) {
             return self.give_up(index, now);
         }
         let (mut commands, mut written) = (0, 0);
@@ -121,19 +121,19 @@ impl System {
     }
 
     /// The way that a job takes.
-    fn way(&mut self, index: u32) -> Way {
+    fn way(&mut self, index: u32) -> WriteStrategy {
         let mut ranges = std::mem::take(&mut self.raid.ranges);
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
         let way = match job.work {
-            Work::Recover => Way::Recover,
-            Work::Check if volume.is_unsound(job.stripe, &job.extents) => Way::Recover,
-            Work::Check if self.compares(index) => Way::Reconstruct,
-            Work::Check => Way::Plain,
+            Work::Recover => WriteStrategy::Recover,
+            Work::Check if volume.is_unsound(job.stripe, &job.extents) => WriteStrategy::Recover,
+            Work::Check if self.compares(index) => WriteStrategy::Reconstruct,
+            Work::Check => WriteStrategy::Plain,
             Work::Row => self.row_way(index),
             _ => {
                 parity_ranges(&job.extents, &mut ranges);
-                stripe_of(job, volume).way(&ranges)
+                stripe_of(job, volume).strategy(&ranges)
             }
         };
         self.raid.ranges = ranges;
@@ -142,7 +142,7 @@ impl System {
 
     /// Finds out what a job on the way `Recover` reads and writes back. True if it is for nothing:
     /// what it wants is lost.
-    fn mend(&mut self, index: u32) -> bool {
+    fn plan_repair(&mut self, index: u32) -> bool {
         let mut ranges = std::mem::take(&mut self.raid.ranges);
         let mut mending = std::mem::take(&mut self.raid.jobs[index].mending);
         let job = &self.raid.jobs[index];
@@ -155,7 +155,7 @@ impl System {
             Work::Check => (Want::All, &whole[..]),
             _ => (Want::Others, &ranges[..]),
         };
-        stripe_of(job, volume).mend(want, ranges_of, &mut mending);
+        stripe_of(job, volume).repair(want, ranges_of, &mut mending);
         let for_nothing = match job.work {
             Work::Recover => !mending.lost.is_empty(),
             Work::Row | Work::Check => mending.reads.is_empty(),
@@ -225,11 +225,15 @@ impl System {
     }
 
     /// A unit is read as it is if it can be, or another copy of it; else it is computed.
-    fn row_way(&self, index: u32) -> Way {
+    fn row_way(&self, index: u32) -> WriteStrategy {
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
         let end = volume.geometry.unit() as u32;
-        let gives = |place| volume.unit(place).is_some_and(|unit| unit.gives(0, end));
+        let gives = |place| {
+            volume
+                .unit(place)
+                .is_some_and(|unit| unit.is_readable(0, end))
+        };
         let given = match job.unit {
             (_, _, Role::Data(column)) => {
                 let mut copies = 0..volume.geometry.copies();
@@ -237,7 +241,11 @@ impl System {
             }
             (_, _, role) => gives(volume.place(job.stripe, role)),
         };
-        if given { Way::Plain } else { Way::Recover }
+        if given {
+            WriteStrategy::Plain
+        } else {
+            WriteStrategy::Recover
+        }
     }
 
     pub(crate) fn read_phase(&mut self, index: u32, now: Time) {
@@ -249,8 +257,10 @@ impl System {
         self.raid.jobs[index].phase = Phase::Compute;
         let job = &self.raid.jobs[index];
         match (job.way, job.work) {
-            (Way::Plain, Work::Row) if self.volume_is_plain(index) => self.read_row(index, now),
-            (Way::Plain, work) if !matches!(work, Work::Row | Work::Check) => {
+            (WriteStrategy::Plain, Work::Row) if self.volume_is_plain(index) => {
+                self.read_row(index, now)
+            }
+            (WriteStrategy::Plain, work) if !matches!(work, Work::Row | Work::Check) => {
                 self.write_phase(index, now);
             }
             _ => self.send_all(index, Op::Read, now),
@@ -266,7 +276,7 @@ impl System {
         let job = &self.raid.jobs[index];
         let (array, id) = (job.array, job.io);
         // Copies are compared by a core; what is read as it is needs no parity.
-        let plain = job.way == Way::Plain || self.volume(array).geometry.parities() == 0;
+        let plain = job.way == WriteStrategy::Plain || self.volume(array).geometry.parities() == 0;
         let new = match job.work {
             Work::Recover | Work::Row | Work::Check => 0,
             _ => self.ios[id].bytes,
@@ -364,7 +374,12 @@ impl System {
             ranges.clear();
             ranges.push((0, unit));
         }
-        if let Some(fate) = self.raid.fate.as_mut().filter(|_| job.way != Way::Plain) {
+        if let Some(fate) = self
+            .raid
+            .fate
+            .as_mut()
+            .filter(|_| job.way != WriteStrategy::Plain)
+        {
             if parities == 0 {
                 fate.copy_anew(index, copies);
             } else {

@@ -6,7 +6,8 @@
 //! not: that goes to the array.
 
 use super::ArrayTier;
-use crate::raid::{Extent, OnDrives, Phase, Work, job_of};
+use crate::layout::Extent;
+use crate::raid::{OnDrives, Phase, Work, job_of};
 use crate::system::System;
 use raidlab_kernel::{Io, Time};
 use raidlab_models::SECTOR;

@@ -20,10 +20,11 @@ mod warm;
 mod way;
 
 use crate::agenda::Call;
+use crate::layout::Ranges;
 use crate::load::{Load, Request};
 use crate::owner::OwnerOf;
 use crate::plan::{ArrayPlan, Plan, TierPlan};
-use crate::raid::{Ranges, Volume};
+use crate::raid::Volume;
 use crate::system::System;
 use raidlab_kernel::{IoId, Nanos, Op, Time};
 use raidlab_models::{Busy, DeviceParams, Heat, Tier, TierParams};

@@ -2,7 +2,8 @@
 
 use super::ArrayTier;
 use crate::agenda::Call;
-use crate::raid::{Extent, NO_SLOT, Work};
+use crate::layout::Extent;
+use crate::raid::{NO_SLOT, Work};
 use crate::system::System;
 use raidlab_kernel::{IoId, Op, Time};
 
