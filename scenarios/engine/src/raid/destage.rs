@@ -1,8 +1,8 @@
 //! Dirty data on their way to the drives: when, which, how many at once.
 
-use super::job::{NO_SLOT, Work};
+use super::jobs::{Destage, Work};
 use super::store::Lane;
-use super::stripe::{Extent, Way};
+use super::stripe::{Extent, WriteStrategy};
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, Time};
 use raidlab_models::{LINE_SECTORS, SECTOR};
@@ -51,7 +51,9 @@ impl System {
         }
         let tiered = self.tier_takes(array, number, now);
         let (target, at) = tiered.map_or((array, stripe), |place| (place.array, place.stripe));
-        let job = self.new_job(Io::NONE, target, at, Work::Destage, now);
+        let slot = tiered.map(|place| place.slot);
+        let work = Work::Destage(Destage { group, slot });
+        let job = self.new_job(Io::NONE, target, at, work, now);
         let store = self.raid.stores[controller as usize].as_ref();
         let volume = self.raid.volumes[array as usize].as_ref();
         let (Some(store), Some(volume)) = (store, volume) else {
@@ -61,8 +63,6 @@ impl System {
             return;
         };
         let record = &mut self.raid.jobs[job];
-        record.group = group;
-        record.slot = tiered.map_or(NO_SLOT, |place| place.slot);
         for leaving in &store.leaving {
             let piece = volume.geometry.piece(caching.offset(leaving.key), 1);
             let mut at = leaving.dirty.trailing_zeros();
@@ -110,11 +110,9 @@ impl System {
         }
     }
 
-    pub(crate) fn finish_destage(&mut self, index: u32, now: Time) {
-        let (array, group, way) = {
-            let job = &self.raid.jobs[index];
-            (job.array, job.group, job.way)
-        };
+    pub(crate) fn finish_destage(&mut self, index: u32, destage: Destage, now: Time) {
+        let job = &self.raid.jobs[index];
+        let (array, group, strategy) = (job.array, destage.group, job.strategy);
         self.finish_job(index, now);
         let Some(controller) = self.arrays[array as usize].controller else {
             return;
@@ -136,7 +134,7 @@ impl System {
             }
         }
         if let Some(store) = self.raid.stores[controller as usize].as_mut() {
-            store.counts.full_stripes += u64::from(kept && way == Way::Full);
+            store.counts.full_stripes += u64::from(kept && strategy == WriteStrategy::Full);
         }
         self.admit_waiting(controller, now);
         self.destage(controller, now);

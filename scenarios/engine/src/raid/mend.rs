@@ -61,7 +61,7 @@ pub enum Want {
 
 /// What is to be done with a stripe's parts.
 #[derive(Clone, Debug, Default)]
-pub struct Mending {
+pub struct Repair {
     pub reads: Vec<Transfer>,
     /// What is computed or copied and written back.
     pub repairs: Vec<Transfer>,
@@ -69,7 +69,7 @@ pub struct Mending {
     pub lost: Vec<(u32, u32)>,
 }
 
-impl Mending {
+impl Repair {
     pub fn clear(&mut self) {
         self.reads.clear();
         self.repairs.clear();
@@ -79,7 +79,7 @@ impl Mending {
 
 impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
     /// What is to be done to have what is wanted in ranges.
-    pub fn mend(&self, want: Want, ranges: &[(u32, u32)], into: &mut Mending) {
+    pub fn mend(&self, want: Want, ranges: &[(u32, u32)], into: &mut Repair) {
         into.clear();
         for &(start, end) in ranges {
             let mut at = start;
@@ -113,7 +113,7 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
         units.chain(bounds).min().unwrap_or(u32::MAX)
     }
 
-    fn mend_part(&self, want: Want, (at, to): (u32, u32), into: &mut Mending) {
+    fn mend_part(&self, want: Want, (at, to): (u32, u32), into: &mut Repair) {
         let gives = |role: &Role| (self.unit)(*role).is_some_and(|unit| unit.stretch(at).0);
         let lacks = |role: &Role| !gives(role);
         let wanted = |role: &Role| self.wants(want, *role, at);

@@ -2,7 +2,7 @@
 
 use super::{Fate, GRAIN, Tokens, grains, token};
 use crate::raid::gf;
-use crate::raid::stripe::{Extent, Role, Way};
+use crate::raid::stripe::{Extent, Role, WriteStrategy};
 use raidlab_kernel::IoId;
 
 /// What a job knows of its stripe: tokens by `place`.
@@ -56,7 +56,13 @@ impl Fate {
     }
 
     /// A job computes: lost data from what it has read, then new parity.
-    pub fn compute(&mut self, job: u32, columns: u32, way: Way, ranges: &[(u32, u32)]) {
+    pub fn compute(
+        &mut self,
+        job: u32,
+        columns: u32,
+        strategy: WriteStrategy,
+        ranges: &[(u32, u32)],
+    ) {
         let Some(shadow) = self.shadows.get_mut(&job) else {
             return;
         };
@@ -66,7 +72,7 @@ impl Fate {
                 let read = |role| shadow.read.get(place(role, sector));
                 let new = |column| shadow.new.get(place(Role::Data(column), sector));
                 let old_parity = [read(Role::Parity(0)), read(Role::Parity(1))];
-                let made = if way == Way::Modify {
+                let made = if strategy == WriteStrategy::Modify {
                     let changes = (0..columns).filter_map(|c| {
                         let old = read(Role::Data(c)).unwrap_or(0);
                         new(c).map(|new| (c, new ^ old))
@@ -80,7 +86,7 @@ impl Fate {
                 } else {
                     data.clear();
                     data.extend((0..columns).map(|c| read(Role::Data(c))));
-                    if way == Way::Recover {
+                    if strategy == WriteStrategy::Recover {
                         gf::recover(&mut data, old_parity);
                     }
                     for (column, value) in data.iter().enumerate() {
