@@ -164,8 +164,7 @@ impl System {
                 self.pass_on(id, now);
             }
             Found::Coming(reader) => {
-                let readers = &mut self.raid.jobs[reader].readers;
-                readers.push(&mut self.ios, id);
+                self.raid.jobs.readers(reader).push(&mut self.ios, id);
             }
             Found::Some | Found::None => {
                 let job = if keep {
@@ -193,7 +192,7 @@ impl System {
     pub(crate) fn asked(&mut self, id: IoId, job: Option<u32>, now: Time) {
         match job {
             Some(job) if matches!(self.look_up(id), Found::Coming(_)) => {
-                self.raid.jobs[job].readers.push(&mut self.ios, id);
+                self.raid.jobs.readers(job).push(&mut self.ios, id);
             }
             _ => self.read_drives(id, now),
         }

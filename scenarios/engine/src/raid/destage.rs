@@ -1,6 +1,6 @@
 //! Dirty data on their way to the drives: when, which, how many at once.
 
-use super::job::{NO_SLOT, Work};
+use super::jobs::{Destage, Work};
 use super::store::Lane;
 use crate::agenda::Call;
 use crate::layout::{Extent, WriteStrategy};
@@ -57,7 +57,9 @@ impl System {
         }
         let tiered = self.tier_takes(array, number, now);
         let (target, at) = tiered.map_or((array, stripe), |place| (place.array, place.stripe));
-        let job = self.new_job(Io::NONE, target, at, Work::Destage, now);
+        let slot = tiered.map(|place| place.slot);
+        let work = Work::Destage(Destage { group, slot });
+        let job = self.new_job(Io::NONE, target, at, work, now);
         let store = self.raid.stores[controller as usize].as_ref();
         let volume = self.raid.volumes[array as usize].as_ref();
         let (Some(store), Some(volume)) = (store, volume) else {
@@ -67,8 +69,6 @@ impl System {
             return;
         };
         let record = &mut self.raid.jobs[job];
-        record.group = group;
-        record.slot = tiered.map_or(NO_SLOT, |place| place.slot);
         for leaving in &store.leaving {
             let piece = volume.geometry.piece(caching.offset(leaving.key), 1);
             let mut at = leaving.dirty.trailing_zeros();
@@ -116,11 +116,10 @@ impl System {
         }
     }
 
-    pub(crate) fn finish_destage(&mut self, index: u32, now: Time) {
-        let (array, group, full) = {
-            let job = &self.raid.jobs[index];
-            (job.array, job.group, job.way == WriteStrategy::Full)
-        };
+    pub(crate) fn finish_destage(&mut self, index: u32, destage: Destage, now: Time) {
+        let job = &self.raid.jobs[index];
+        let (array, group) = (job.array, destage.group);
+        let full = job.strategy == WriteStrategy::Full;
         let mark = self.agenda.mark();
         self.finish_job(index, now);
         if self.agenda.rose(mark) {

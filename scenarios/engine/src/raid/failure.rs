@@ -2,10 +2,11 @@
 
 use super::background::{Background, Task};
 use super::fate::Target;
-use super::job::{Phase, Work, job_of};
+use super::job::job_of;
+use super::jobs::Phase;
 use super::volume::State;
 use crate::agenda::Up;
-use crate::layout::{Ranges, Role, Run};
+use crate::layout::{Ranges, Role, Run, WriteStrategy};
 use crate::owner::{Owner, OwnerOf};
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, IoId, Nanos, Op, Part, Time};
@@ -111,10 +112,11 @@ impl System {
     /// gives nonsense.
     pub(super) fn puncture_parity(&mut self, index: u32) {
         let job = &self.raid.jobs[index];
-        if !matches!(job.work, Work::Write | Work::Destage) {
+        if !job.work.is_write() {
             return;
         }
-        let (array, stripe, lost) = (job.array, job.stripe, job.mending.lost.clone());
+        let (array, stripe) = (job.array, job.stripe);
+        let lost = self.raid.jobs.repair(index).lost.clone();
         for which in 0..self.volume(array).geometry.parities() {
             let volume = self.volume(array);
             let place = volume.geometry.parity(stripe, which);
@@ -151,7 +153,7 @@ impl System {
         }
         match job_of(&self.ios[parent]) {
             Some(job) if !self.raid.jobs[job].work.reads_elsewhere() => {
-                self.raid.jobs[job].again = true;
+                self.raid.jobs[job].flags.again = true;
                 false
             }
             _ => {
@@ -226,7 +228,7 @@ impl System {
         io.refused = true;
         self.tally.refused += 1;
         if let Some(job) = job_of(&self.ios[reader]) {
-            self.raid.jobs[job].refused = true;
+            self.raid.jobs[job].flags.refused = true;
         }
         if let Some(fate) = &mut self.raid.fate {
             fate.refuse(reader);
@@ -236,9 +238,10 @@ impl System {
     /// A job's reads met an error: what it knows is out of date, it plans anew.
     pub(crate) fn plan_again(&mut self, index: u32, now: Time) {
         let job = &mut self.raid.jobs[index];
-        job.again = false;
+        job.flags.again = false;
         job.phase = Phase::Plan;
-        job.mending.clear();
+        // What it had to repair is out of date with its strategy.
+        job.strategy = WriteStrategy::Plain;
         let io = job.io;
         self.ios[io].moved = 0;
         if let Some(fate) = &mut self.raid.fate {

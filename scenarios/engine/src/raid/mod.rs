@@ -14,6 +14,7 @@ mod drive_cache;
 mod failure;
 mod fate;
 mod job;
+mod jobs;
 mod lock;
 mod medium;
 mod power;
@@ -32,7 +33,8 @@ pub use action::LogEntry;
 pub(crate) use failure::Health;
 pub use fate::DataReport;
 pub(crate) use fate::{Fate, OnDrives};
-pub(crate) use job::{Job, NO_SLOT, Phase, Work, job_of};
+pub(crate) use job::job_of;
+pub(crate) use jobs::{CopyTo, LineCopy, Phase, SlotRange, Work};
 pub(crate) use read_ahead::{Readers, Streams};
 pub(crate) use rows::rows_under_way;
 pub(crate) use store::{Caching, Counts, Lane, Store};
@@ -41,7 +43,8 @@ pub(crate) use volume::Volume;
 use crate::layout::Transfer;
 use crate::plan::{Action, Plan};
 use crate::tier::ArrayTier;
-use raidlab_kernel::{Slab, Time};
+use jobs::Jobs;
+use raidlab_kernel::Time;
 use raidlab_models::Table;
 
 /// What the engine keeps of jobs and volumes.
@@ -55,7 +58,7 @@ pub(crate) struct Raid {
     pub tier_of: Vec<Option<u32>>,
     /// For each controller: its cache, if it has one that is used.
     pub stores: Vec<Option<Store>>,
-    pub jobs: Slab<Job>,
+    pub jobs: Jobs,
     /// Those who go on since something has come into the cache, the last to come last.
     pub readers: Vec<Readers>,
     /// The job that holds each locked stripe.
@@ -101,7 +104,7 @@ impl Raid {
             tier_of,
             tiers,
             stores,
-            jobs: Slab::with_capacity(jobs),
+            jobs: Jobs::with_capacity(jobs),
             readers: Vec::with_capacity(8),
             locks: Table::with_capacity(jobs),
             ranges: Vec::with_capacity(64),

@@ -3,7 +3,8 @@
 //! memory was kept finishes the writes that were on their way to the drives; without that, a
 //! stripe may have new data and old parity: the write hole.
 
-use super::job::{NO_JOB, NO_SLOT, Phase, Work, job_of};
+use super::job::job_of;
+use super::jobs::{Destage, Phase, Waiters, Work};
 use crate::agenda::Up;
 use crate::owner::{Owner, OwnerOf};
 use crate::plan::Arrival;
@@ -83,7 +84,7 @@ impl System {
             let job = &self.raid.jobs[index];
             let controller = self.arrays[job.array as usize].controller;
             let store = controller.and_then(|c| self.raid.stores[c as usize].as_ref());
-            let writing = matches!(job.work, Work::Write | Work::Destage | Work::Recover);
+            let writing = job.work.is_write() || matches!(job.work, Work::Recover);
             writing && job.phase == Phase::Finish && store.is_some_and(|store| store.keeps)
         };
         self.raid.jobs.ids().filter(kept).collect()
@@ -144,18 +145,18 @@ impl System {
         }
         for index in self.raid.jobs.ids().collect::<Vec<_>>() {
             let job = &mut self.raid.jobs[index];
-            let mut readers = std::mem::take(&mut job.readers);
             let (io, array) = (job.io, job.array);
-            while let Some(reader) = readers.pop(&self.ios) {
-                self.ios[reader].pending = 1;
+            if let Work::Fill(fill) = &mut job.work {
+                while let Some(reader) = fill.readers.pop(&self.ios) {
+                    self.ios[reader].pending = 1;
+                }
             }
             if kept.contains(&index) {
                 self.keep_job(index, now);
                 continue;
             }
-            let job = &self.raid.jobs[index];
-            if job.work == Work::Destage {
-                let group = job.group;
+            let job = &mut self.raid.jobs[index];
+            if let Work::Destage(Destage { group, .. }) = job.work {
                 let controller = self.arrays[array as usize].controller;
                 let store = controller.and_then(|c| self.raid.stores[c as usize].as_mut());
                 if let Some(store) = store.filter(|store| store.keeps) {
@@ -163,9 +164,8 @@ impl System {
                     store.end(group);
                 }
             }
-            if self.raid.jobs[index].scheduled {
-                // Its event finds it gone.
-                self.raid.jobs[index].gone = true;
+            if job.flags.scheduled {
+                job.flags.aborted = true;
             } else {
                 self.raid.jobs.release(index);
             }
@@ -181,8 +181,8 @@ impl System {
             .copy_above(index)
             .is_some_and(|copy| !self.has_lost_tier(copy));
         let job = &mut self.raid.jobs[index];
-        job.older |= older;
-        (job.next, job.last, job.slot) = (NO_JOB, NO_JOB, NO_SLOT);
+        job.flags.older |= older;
+        (job.lock, job.work) = (Waiters::NONE, job.work.without_slot());
         let io = job.io;
         if let Some(key) = key {
             self.raid.locks.insert(key, index);
@@ -251,7 +251,7 @@ impl System {
         self.log(now, "power back".into());
         for index in self.raid.kept.clone() {
             let job = &self.raid.jobs[index];
-            if job.head != index {
+            if job.run.head != index {
                 // The head of its run writes it.
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Read-ahead: which reads belong to sequential streams, and what to read before it is asked.
 
-use super::job::{Phase, Work};
+use super::jobs::{Fill, Phase, Work};
 use crate::agenda::Call;
 use crate::plan::ReadAhead;
 use crate::system::System;
@@ -135,7 +135,12 @@ impl System {
     /// Reads a range into the cache; gives the job that does, if any of it was not here.
     pub(crate) fn fill(&mut self, array: u32, range: (u64, u64), now: Time) -> Option<u32> {
         let controller = self.arrays[array as usize].controller?;
-        let job = self.new_job(Io::NONE, array, 0, Work::Fill, now);
+        let readers = Queue::default();
+        let work = Work::Fill(Fill {
+            range: (0, 0),
+            readers,
+        });
+        let job = self.new_job(Io::NONE, array, 0, work, now);
         let volume = self.raid.volumes[array as usize].as_ref()?;
         let caching = volume.caching.as_ref()?;
         let store = self.raid.stores[controller as usize].as_mut()?;
@@ -157,19 +162,19 @@ impl System {
             return None;
         }
         store.counts.filled_bytes += last - first;
-        self.raid.jobs[job].range = (first, last - first);
-        self.raid.jobs[job].phase = Phase::Finish;
+        let range = (first, last - first);
+        let filling = &mut self.raid.jobs[job];
+        (filling.work, filling.phase) = (Work::Fill(Fill { range, readers }), Phase::Finish);
         self.ios[record].op = Op::Read;
         self.move_range(record, Op::Read, array, first, last - first, now);
         Some(job)
     }
 
     /// What a job has read is here: whoever waits for it goes on.
-    pub(crate) fn finish_fill(&mut self, index: u32, now: Time) {
-        let (record, array, range, refused) = {
-            let job = &self.raid.jobs[index];
-            (job.io, job.array, job.range, job.refused)
-        };
+    pub(crate) fn finish_fill(&mut self, index: u32, fill: Fill, now: Time) {
+        let job = &self.raid.jobs[index];
+        let (record, array, refused) = (job.io, job.array, job.flags.refused);
+        let Fill { range, readers } = fill;
         if let Some(controller) = self.arrays[array as usize].controller {
             let chip = &mut self.controllers[controller as usize].chip;
             chip.memory.pass_behind(now, range.1);
@@ -193,7 +198,6 @@ impl System {
                 }
             }
         }
-        let readers = std::mem::take(&mut self.raid.jobs[index].readers);
         self.raid.jobs.release(index);
         self.child_returned(record, now);
         if let Some(fate) = &mut self.raid.fate {

@@ -4,7 +4,7 @@
 //! whatever else happens to it. All jobs of a run ask for their locks at once, and the first one
 //! sends the commands when the last of them has its: nobody waits for anyone who came later.
 
-use super::job::{NO_JOB, Phase, Work};
+use super::jobs::{NO_JOB, Phase, Work};
 use crate::layout::Run;
 use crate::system::System;
 use raidlab_kernel::{IoId, Time};
@@ -20,15 +20,15 @@ impl System {
             if head == NO_JOB {
                 head = job;
             } else {
-                self.raid.jobs[last].mate = job;
-                self.raid.jobs[job].head = head;
-                self.raid.jobs[head].missing += 1;
+                self.raid.jobs[last].run.mate = job;
+                self.raid.jobs[job].run.head = head;
+                self.raid.jobs[head].run.missing += 1;
             }
             last = job;
         }
         let mut job = head;
         while job != NO_JOB {
-            let mate = self.raid.jobs[job].mate;
+            let mate = self.raid.jobs[job].run.mate;
             self.begin(job, now);
             job = mate;
         }
@@ -36,11 +36,11 @@ impl System {
 
     /// Bytes of the jobs behind one in its run.
     pub(super) fn bytes_of_mates(&self, job: u32) -> u64 {
-        let (mut bytes, mut mate) = (0, self.raid.jobs[job].mate);
+        let (mut bytes, mut mate) = (0, self.raid.jobs[job].run.mate);
         while mate != NO_JOB {
             let job = &self.raid.jobs[mate];
             bytes += self.ios[job.io].bytes;
-            mate = job.mate;
+            mate = job.run.mate;
         }
         bytes
     }
@@ -51,14 +51,14 @@ impl System {
         while next != NO_JOB {
             let job = &mut self.raid.jobs[next];
             job.phase = phase;
-            next = job.mate;
+            next = job.run.mate;
         }
     }
 
     /// Takes the one behind a job out of its run.
     pub(super) fn take_mate(&mut self, job: u32) -> u32 {
-        let mate = self.raid.jobs[job].mate;
-        self.raid.jobs[job].mate = self.raid.jobs[mate].mate;
+        let mate = self.raid.jobs[job].run.mate;
+        self.raid.jobs[job].run.mate = self.raid.jobs[mate].run.mate;
         mate
     }
 }

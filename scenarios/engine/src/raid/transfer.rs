@@ -1,7 +1,8 @@
 //! Commands of jobs and requests to the drives of a volume.
 
 use super::fate::Target;
-use super::job::{Work, job_of};
+use super::job::job_of;
+use super::jobs::Work;
 use crate::layout::{Extent, Role, Run, Unit};
 use crate::system::System;
 use raidlab_kernel::{Io, IoId, Op, Time};
@@ -84,7 +85,7 @@ impl System {
         while left > 0 {
             let own = left.min(unit - u64::from(start));
             self.attach(command, Target::Unit(job, role, start), own);
-            (job, start, left) = (self.raid.jobs[job].mate, 0, left - own);
+            (job, start, left) = (self.raid.jobs[job].run.mate, 0, left - own);
         }
     }
 
@@ -104,13 +105,13 @@ impl System {
         }
     }
 
-    /// Who has the data of a write below `parent`: itself, or the request whose way to the tier it is.
+    /// Who has the data of a write below `parent`: itself, or the request whose write to the SSD cache it is.
     fn writer(&self, parent: IoId) -> IoId {
         let above = (parent != Io::NONE)
             .then(|| job_of(&self.ios[parent]))
             .flatten();
         match above.map(|above| self.raid.jobs[above].work) {
-            Some(Work::Past) => self.ios[parent].parent,
+            Some(Work::Bypass) => self.ios[parent].parent,
             _ => parent,
         }
     }

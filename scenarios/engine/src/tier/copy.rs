@@ -1,7 +1,7 @@
 //! Copies between an array and its tier: hot lines there, dirty lines back.
 
 use crate::agenda::Call;
-use crate::raid::{Phase, Work};
+use crate::raid::{CopyTo, LineCopy, Phase, Work};
 use crate::system::System;
 use raidlab_kernel::{Io, Op, Time};
 
@@ -27,9 +27,9 @@ impl System {
             return;
         };
         tier.copies += 1;
-        let job = self.new_copy(array, Work::Promote, slot, now);
-        let (record, range) = (self.raid.jobs[job].io, self.raid.jobs[job].range);
-        self.go_past(record, Op::Read, array, range, now);
+        let (job, copy) = self.new_copy(array, CopyTo::Cache, slot, now);
+        let record = self.raid.jobs[job].io;
+        self.go_past(record, Op::Read, array, copy.range, now);
     }
 
     fn is_dirty_in_memory(&self, array: u32, line: u64) -> bool {
@@ -67,9 +67,9 @@ impl System {
                 return;
             };
             tier.cleans += 1;
-            let job = self.new_copy(array, Work::Clean, slot, now);
+            let (job, copy) = self.new_copy(array, CopyTo::Array, slot, now);
             let mark = self.agenda.mark();
-            self.read_slot(job, now);
+            self.read_slot(job, copy.at(), now);
             if self.agenda.rose(mark) {
                 return self.agenda.below(mark, Call::Clean(array));
             }
@@ -77,41 +77,44 @@ impl System {
     }
 
     /// A job that copies a line. It goes on when the line has been read.
-    fn new_copy(&mut self, array: u32, work: Work, slot: u32, now: Time) -> u32 {
-        let index = self.new_job(Io::NONE, array, 0, work, now);
+    fn new_copy(&mut self, array: u32, to: CopyTo, slot: u32, now: Time) -> (u32, LineCopy) {
         let tier = self.raid.tiers[array as usize].as_ref();
+        let range = tier.map_or((0, 0), |tier| tier.range(slot));
+        let copy = LineCopy { to, slot, range };
+        let index = self.new_job(Io::NONE, array, 0, Work::Copy(copy), now);
         let job = &mut self.raid.jobs[index];
-        job.slot = slot;
-        job.range = tier.map_or((0, 0), |tier| tier.range(slot));
         job.phase = Phase::Write;
         let record = job.io;
         self.ios[record].op = Op::Read;
         self.firmware(array, 2, now);
-        index
+        (index, copy)
     }
 
     /// A job that copies a line goes on: the line has been read, or written.
     pub(crate) fn step_copy(&mut self, index: u32, now: Time) {
-        match self.raid.jobs[index].phase {
-            Phase::Finish => self.finish_copy(index, now),
-            _ => self.write_copy(index, now),
+        let job = &self.raid.jobs[index];
+        match (job.phase, job.work) {
+            (Phase::Finish, Work::Copy(copy)) => self.finish_copy(index, copy, now),
+            (_, Work::Copy(copy)) => self.write_copy(index, copy, now),
+            (_, other) => unreachable!("{other:?} copies no line"),
         }
     }
 
     /// A line that is copied is in the controller's memory: it goes on to where it belongs.
-    pub(crate) fn write_copy(&mut self, index: u32, now: Time) {
+    pub(crate) fn write_copy(&mut self, index: u32, copy: LineCopy, now: Time) {
         let job = &mut self.raid.jobs[index];
-        if std::mem::take(&mut job.again) {
+        if std::mem::take(&mut job.flags.again) {
             // Another copy of it, if there is one.
-            return self.read_slot(index, now);
+            return self.read_slot(index, copy.at(), now);
         }
         job.phase = Phase::Finish;
-        let (record, array, slot, work, range) = (job.io, job.array, job.slot, job.work, job.range);
+        let (record, array, refused) = (job.io, job.array, job.flags.refused);
+        let LineCopy { to, slot, range } = copy;
         let gone = self.raid.tiers[array as usize]
             .as_ref()
             .is_none_or(|tier| tier.gone);
-        if job.refused || gone {
-            return self.finish_copy(index, now);
+        if refused || gone {
+            return self.finish_copy(index, copy, now);
         }
         if let Some(controller) = self.arrays[array as usize].controller {
             let chip = &mut self.controllers[controller as usize].chip;
@@ -120,7 +123,7 @@ impl System {
         let Some(tier) = self.raid.tiers[array as usize].as_ref() else {
             return;
         };
-        if work == Work::Promote {
+        if to == CopyTo::Cache {
             let (fast, at) = (tier.array, tier.at(slot, range.0));
             self.write_array(record, fast, at, range.1, now);
         } else {
@@ -129,10 +132,10 @@ impl System {
     }
 
     /// A line has been copied.
-    pub(crate) fn finish_copy(&mut self, index: u32, now: Time) {
+    pub(crate) fn finish_copy(&mut self, index: u32, copy: LineCopy, now: Time) {
         let job = &self.raid.jobs[index];
-        let (record, array, slot, work) = (job.io, job.array, job.slot, job.work);
-        let whole = !job.refused;
+        let (record, array, whole) = (job.io, job.array, !job.flags.refused);
+        let LineCopy { to, slot, .. } = copy;
         if let Some(fate) = &mut self.raid.fate {
             fate.forget_reader(record);
         }
@@ -141,7 +144,7 @@ impl System {
         let Some(tier) = self.raid.tiers[array as usize].as_mut() else {
             return;
         };
-        if work == Work::Promote {
+        if to == CopyTo::Cache {
             tier.copies -= 1;
             if !tier.gone {
                 let arrived = tier.tier.arrived(slot, whole);

@@ -7,7 +7,7 @@
 
 use super::ArrayTier;
 use crate::layout::Extent;
-use crate::raid::{OnDrives, Phase, Work, job_of};
+use crate::raid::{CopyTo, OnDrives, Phase, Work, job_of};
 use crate::system::System;
 use raidlab_kernel::{Io, Time};
 use raidlab_models::SECTOR;
@@ -130,11 +130,14 @@ impl System {
         let mut saved = Vec::new();
         for index in self.raid.jobs.ids().collect::<Vec<_>>() {
             let job = &mut self.raid.jobs[index];
-            if job.work == Work::Clean && job.array == array {
-                if job.phase == Phase::Finish && tier.tier.is_leaving(job.slot) {
-                    saved.push(job.slot);
+            let Work::Copy(copy) = job.work else {
+                continue;
+            };
+            if copy.to == CopyTo::Array && job.array == array {
+                if job.phase == Phase::Finish && tier.tier.is_leaving(copy.slot) {
+                    saved.push(copy.slot);
                 } else {
-                    job.refused = true;
+                    job.flags.refused = true;
                 }
             }
         }
@@ -142,7 +145,8 @@ impl System {
         for index in self.raid.jobs.ids().collect::<Vec<_>>() {
             if let Some(copy) = self.copy_above(index) {
                 let copy = &self.raid.jobs[copy];
-                self.raid.jobs[index].older |= copy.work == Work::Clean && copy.refused;
+                let older = copy.work.is_write_back() && copy.flags.refused;
+                self.raid.jobs[index].flags.older |= older;
             }
         }
         saved
@@ -152,8 +156,7 @@ impl System {
     pub(crate) fn copy_above(&self, index: u32) -> Option<u32> {
         let parent = self.ios[self.raid.jobs[index].io].parent;
         let above = (parent != Io::NONE).then(|| job_of(&self.ios[parent]))??;
-        let work = self.raid.jobs[above].work;
-        matches!(work, Work::Promote | Work::Clean).then_some(above)
+        matches!(self.raid.jobs[above].work, Work::Copy(_)).then_some(above)
     }
 
     /// Whether the tier that a job copies to or from has failed.
@@ -192,15 +195,16 @@ impl System {
     pub(crate) fn made_good(&mut self, index: u32) {
         let job = &self.raid.jobs[index];
         let tier = self.raid.tiers[job.array as usize].as_mut();
-        let Some(tier) = tier.filter(|tier| !tier.lost.is_empty() && !job.older) else {
+        let Some(tier) = tier.filter(|tier| !tier.lost.is_empty() && !job.flags.older) else {
             return;
         };
         let Some(volume) = self.raid.volumes[job.array as usize].as_ref() else {
             return;
         };
-        let writes = matches!(job.work, Work::Write | Work::Destage) && !volume.offline;
-        let kept = |e: &&Extent| volume.keeps(job.stripe, **e, &job.mending.lost);
-        for extent in job.extents.iter().filter(|e| writes && kept(e)) {
+        let writes = job.work.is_write() && !volume.offline;
+        let lost = &self.raid.jobs.repair(index).lost;
+        let readable = |e: &&Extent| volume.keeps(job.stripe, **e, lost);
+        for extent in job.extents.iter().filter(|e| writes && readable(e)) {
             let unit = volume.geometry.offset(job.stripe, extent.column);
             tier.lost
                 .cut(unit + u64::from(extent.start), unit + u64::from(extent.end));

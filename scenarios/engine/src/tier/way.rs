@@ -3,7 +3,7 @@
 use super::ArrayTier;
 use crate::agenda::Call;
 use crate::layout::Extent;
-use crate::raid::{NO_SLOT, Work};
+use crate::raid::{SlotRange, Work};
 use crate::system::System;
 use raidlab_kernel::{IoId, Op, Time};
 
@@ -211,31 +211,29 @@ impl System {
             return;
         };
         let (place, within) = (tier.place(slot), (offset % tier.line_bytes()) as u32);
-        let job = self.new_job(parent, place.array, place.stripe, Work::Write, now);
+        let range = (offset, bytes);
+        let work = Work::WriteSlot(SlotRange { slot, range });
+        let job = self.new_job(parent, place.array, place.stripe, work, now);
         let extent = Extent {
             column: place.column,
             start: within,
             end: within + bytes as u32,
         };
-        let record = &mut self.raid.jobs[job];
-        record.extents.push(extent);
-        (record.slot, record.range) = (slot, (offset, bytes));
+        self.raid.jobs[job].extents.push(extent);
         self.follow_new_data(job, parent, (array, offset), extent);
         self.begin(job, now);
     }
 
     /// A write of a slot is over. If the tier has failed meanwhile, the host's data go on to the
     /// array: true then.
-    pub(crate) fn slot_written(&mut self, index: u32, now: Time) -> bool {
+    pub(crate) fn slot_written(&mut self, index: u32, at: SlotRange, now: Time) -> bool {
         let job = &self.raid.jobs[index];
         let Some(array) = self.raid.tier_of[job.array as usize] else {
             return false;
         };
-        let slot = job.slot;
-        let host = job.work == Work::Write;
         let tier = self.raid.tiers[array as usize].as_ref();
-        if !(host && tier.is_some_and(|tier| tier.gone)) {
-            self.unpin_slot(array, slot);
+        if !tier.is_some_and(|tier| tier.gone) {
+            self.unpin_slot(array, at.slot);
             return false;
         }
         let mark = self.agenda.mark();
@@ -257,8 +255,18 @@ impl System {
         let Some(array) = self.raid.tier_of[job.array as usize] else {
             return;
         };
-        let (record, range) = (job.io, job.range);
-        (job.work, job.array, job.slot) = (Work::Past, array, NO_SLOT);
-        self.go_past(record, Op::Write, array, range, now);
+        let Work::WriteSlot(at) = job.work else {
+            return;
+        };
+        let record = job.io;
+        (job.work, job.array) = (Work::Bypass, array);
+        self.go_past(record, Op::Write, array, at.range, now);
+    }
+
+    /// A destage to a slot of the SSD cache `fast` is over.
+    pub(crate) fn slot_destaged(&mut self, fast: u32, slot: u32) {
+        if let Some(array) = self.raid.tier_of[fast as usize] {
+            self.unpin_slot(array, slot);
+        }
     }
 }

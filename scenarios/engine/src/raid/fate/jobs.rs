@@ -55,7 +55,13 @@ impl Fate {
     }
 
     /// A job computes: lost data from what it has read, then new parity.
-    pub fn compute(&mut self, job: u32, columns: u32, way: WriteStrategy, ranges: &[(u32, u32)]) {
+    pub fn compute(
+        &mut self,
+        job: u32,
+        columns: u32,
+        strategy: WriteStrategy,
+        ranges: &[(u32, u32)],
+    ) {
         let Some(shadow) = self.shadows.get_mut(&job) else {
             return;
         };
@@ -65,7 +71,7 @@ impl Fate {
                 let read = |role| shadow.read.get(place(role, sector));
                 let new = |column| shadow.new.get(place(Role::Data(column), sector));
                 let old_parity = [read(Role::Parity(0)), read(Role::Parity(1))];
-                let made = if way == WriteStrategy::Modify {
+                let made = if strategy == WriteStrategy::Modify {
                     let changes = (0..columns).filter_map(|c| {
                         let old = read(Role::Data(c)).unwrap_or(0);
                         new(c).map(|new| (c, new ^ old))
@@ -79,7 +85,7 @@ impl Fate {
                 } else {
                     data.clear();
                     data.extend((0..columns).map(|c| read(Role::Data(c))));
-                    if way == WriteStrategy::Recover {
+                    if strategy == WriteStrategy::Recover {
                         galois::recover(&mut data, old_parity);
                     }
                     for (column, value) in data.iter().enumerate() {
