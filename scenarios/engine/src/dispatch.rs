@@ -33,14 +33,16 @@ impl System {
             array.layout.copies()
         };
         let commands = array.layout.count(runs) * copies;
-        if let (1, Some(only)) = (commands, array.layout.next_run(&mut runs)) {
-            // The one command of a request is the request's own record.
-            let (drive, offset) = self.choose_copy(array_index, &only, now);
-            let io = &mut self.ios[id];
-            io.drive = drive;
-            io.offset = offset;
-            self.send(id, drive, now);
-            return Up::None;
+        if commands == 1 {
+            if let Some(only) = array.layout.next_run(&mut runs) {
+                // The one command of a request is the request's own record.
+                let (drive, offset) = self.choose_copy(array_index, &only, now);
+                let io = &mut self.ios[id];
+                io.drive = drive;
+                io.offset = offset;
+                self.send(id, drive, now);
+                return Up::None;
+            }
         }
         self.ios[id].pending = commands;
         while let Some(run) = self.arrays[array_index as usize].layout.next_run(&mut runs) {
