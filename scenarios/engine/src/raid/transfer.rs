@@ -16,6 +16,12 @@ impl System {
             .expect("the array's data pass through memory")
     }
 
+    pub(crate) fn volume_mut(&mut self, array: u32) -> &mut super::Volume {
+        self.raid.volumes[array as usize]
+            .as_mut()
+            .expect("the array's data pass through memory")
+    }
+
     /// Sends a command below `parent` to a unit's drive; data go to every copy that lives, and on
     /// into the units behind it that are written together with it.
     pub(crate) fn send_to(
