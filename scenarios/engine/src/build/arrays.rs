@@ -117,6 +117,7 @@ pub(super) fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<O
             }
             let space = lanes.len() as u32;
             volume.caching = Some(Caching {
+                controller: index as u32,
                 space,
                 tier_space: fast.map(|_| space + 1),
                 line: Caching::line_of(volume.geometry.unit()),

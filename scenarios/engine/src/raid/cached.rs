@@ -1,5 +1,6 @@
 //! Requests that meet the cache: which path they take, hits, write-back, waiting for room.
 
+use super::{Cached, Raid};
 use crate::agenda::Call;
 use crate::layout::Role;
 use crate::plan::{ReadAhead, WritePolicy};
@@ -17,13 +18,15 @@ impl System {
     /// of its map if it is a read, as most are not in the cache.
     pub(crate) fn foresee(&self, id: IoId) {
         let io = &self.ios[id];
-        let volume = self.volume(io.array);
-        let controller = self.arrays[io.array as usize].controller;
-        let store =
-            controller.and_then(|controller| self.raid.stores[controller as usize].as_ref());
-        let (Some(caching), Some(store)) = (&volume.caching, store) else {
+        let Some(cached) = self.raid.cached(io.array) else {
             return;
         };
+        let Cached {
+            volume,
+            caching,
+            store,
+            ..
+        } = cached;
         let piece = volume.geometry.piece(io.offset, io.bytes);
         let (line, _) = caching.lines(io.offset, 1).next().unwrap_or_default();
         match io.op {
@@ -92,19 +95,17 @@ impl System {
         match policy {
             None | Some(WritePolicy::WriteThrough) => false,
             Some(WritePolicy::AlwaysWriteBack) => true,
-            Some(WritePolicy::WriteBack) => self.arrays[array as usize]
-                .controller
-                .and_then(|controller| self.raid.stores[controller as usize].as_ref())
-                .is_some_and(|store| store.safe),
+            Some(WritePolicy::WriteBack) => {
+                let cached = self.raid.cached(array);
+                cached.is_some_and(|cached| cached.store.safe)
+            }
         }
     }
 
     /// Whether a write goes into the cache: by its array's policy, and if it is not too large.
-    fn goes_back(&self, controller: u32, id: IoId) -> bool {
+    fn goes_back(&self, id: IoId) -> bool {
         let io = &self.ios[id];
-        let store = self.raid.stores[controller as usize].as_ref();
-        let caching = self.volume(io.array).caching.as_ref();
-        let (Some(store), Some(caching)) = (store, caching) else {
+        let Some(Cached { caching, store, .. }) = self.raid.cached(io.array) else {
             return false;
         };
         self.writes_back(io.array)
@@ -114,13 +115,7 @@ impl System {
     /// What a read finds in the cache, over all its lines.
     fn look_up(&mut self, id: IoId) -> Found {
         let io = &self.ios[id];
-        let Some(controller) = self.arrays[io.array as usize].controller else {
-            return Found::None;
-        };
-        let volume = self.raid.volumes[io.array as usize].as_ref();
-        let caching = volume.and_then(|volume| volume.caching.as_ref());
-        let store = self.raid.stores[controller as usize].as_mut();
-        let (Some(caching), Some(store)) = (caching, store) else {
+        let Some(Cached { caching, store, .. }) = self.raid.cached_mut(io.array) else {
             return Found::None;
         };
         let mut found = Found::All;
@@ -204,13 +199,15 @@ impl System {
             return;
         }
         let io = &self.ios[id];
-        let Some(controller) = self.arrays[io.array as usize].controller else {
-            return;
-        };
-        let volume = self.raid.volumes[io.array as usize].as_ref();
-        let caching = volume.and_then(|volume| volume.caching.as_ref());
-        let store = self.raid.stores[controller as usize].as_mut();
-        let (Some(caching), Some(store), Some(fate)) = (caching, store, &mut self.raid.fate) else {
+        let Raid {
+            volumes,
+            stores,
+            tiers,
+            fate,
+            ..
+        } = &mut self.raid;
+        let cached = Cached::of(io.array, volumes, stores, tiers);
+        let (Some(Cached { caching, store, .. }), Some(fate)) = (cached, fate) else {
             return;
         };
         for sector in
@@ -225,11 +222,9 @@ impl System {
     }
 
     fn count_read(&mut self, array: u32, found: Found) {
-        if let Some(controller) = self.arrays[array as usize].controller {
-            if let Some(store) = self.raid.stores[controller as usize].as_mut() {
-                store.counts.reads += 1;
-                store.counts.read_hits += u64::from(found == Found::All);
-            }
+        if let Some(Cached { store, .. }) = self.raid.cached_mut(array) {
+            store.counts.reads += 1;
+            store.counts.read_hits += u64::from(found == Found::All);
         }
     }
 
@@ -247,9 +242,9 @@ impl System {
         let Some(controller) = self.arrays[array as usize].controller else {
             return self.write_drives(id, now);
         };
-        if !self.goes_back(controller, id) {
+        if !self.goes_back(id) {
             // Older data must reach the drives first.
-            if !self.send_older_data(controller, id) {
+            if !self.send_older_data(id) {
                 return self.write_past_cache(id, now);
             }
             if let Some(store) = self.raid.stores[controller as usize].as_mut() {
@@ -258,7 +253,7 @@ impl System {
             }
             return self.destage(controller, now);
         }
-        if self.first_waiting(controller).is_none() && self.put_in_cache(controller, id) {
+        if self.first_waiting(controller).is_none() && self.put_in_cache(id) {
             self.written_back(controller, id);
         } else if let Some(store) = self.raid.stores[controller as usize].as_mut() {
             store.waiting.push(&mut self.ios, id);
@@ -275,29 +270,22 @@ impl System {
     }
 
     /// Puts a write into the cache; false if there is no room for it now.
-    fn put_in_cache(&mut self, controller: u32, id: IoId) -> bool {
+    fn put_in_cache(&mut self, id: IoId) -> bool {
         let io = &self.ios[id];
-        let volume = self.raid.volumes[io.array as usize].as_ref();
-        let store = self.raid.stores[controller as usize].as_mut();
-        let (Some(volume), Some(store)) = (volume, store) else {
+        let Some(mut cached) = self.raid.cached_mut(io.array) else {
             return false;
         };
-        let Some(caching) = volume.caching.as_ref() else {
-            return false;
-        };
-        let tier = self.raid.tiers[io.array as usize].as_ref();
-        let pages = pages_at_most(io.bytes, caching.line);
-        if !store.cache.may_dirty(pages) || !store.cache.make_room(pages) {
+        let pages = pages_at_most(io.bytes, cached.caching.line);
+        let cache = &mut cached.store.cache;
+        if !cache.may_dirty(pages) || !cache.make_room(pages) {
             return false;
         }
-        store.counts.writes += 1;
+        cached.store.counts.writes += 1;
         let mut hit = true;
-        for (key, sectors) in caching.lines(io.offset, io.bytes) {
-            let group = volume.group_at(caching.offset(key));
-            let space = caching.space_of(&store.cache, tier, group);
-            hit &= store.cache.write(key, sectors, space, group);
+        for (key, sectors) in cached.caching.lines(io.offset, io.bytes) {
+            hit &= cached.write(key, sectors);
         }
-        store.counts.write_hits += u64::from(hit);
+        cached.store.counts.write_hits += u64::from(hit);
         if let Some(fate) = &mut self.raid.fate {
             fate.cache_write(id, io.array, io.offset, io.bytes);
         }
@@ -321,13 +309,7 @@ impl System {
     /// What the cache has of a written range is out of date.
     pub(crate) fn forget(&mut self, id: IoId) {
         let io = &self.ios[id];
-        let Some(controller) = self.arrays[io.array as usize].controller else {
-            return;
-        };
-        let volume = self.raid.volumes[io.array as usize].as_ref();
-        let caching = volume.and_then(|volume| volume.caching.as_ref());
-        let store = self.raid.stores[controller as usize].as_mut();
-        if let (Some(caching), Some(store)) = (caching, store) {
+        if let Some(Cached { caching, store, .. }) = self.raid.cached_mut(io.array) {
             for (key, sectors) in caching.lines(io.offset, io.bytes) {
                 store.cache.forget(key, sectors);
             }
@@ -338,11 +320,11 @@ impl System {
     pub(crate) fn admit_waiting(&mut self, controller: u32, now: Time) {
         self.agenda.must_be_open();
         while let Some(id) = self.first_waiting(controller) {
-            let back = self.goes_back(controller, id);
+            let back = self.goes_back(id);
             let may = if back {
-                self.put_in_cache(controller, id)
+                self.put_in_cache(id)
             } else {
-                !self.send_older_data(controller, id)
+                !self.send_older_data(id)
             };
             if !may {
                 return;
@@ -370,22 +352,18 @@ impl System {
 
     /// Older data of a write's range that are not on the drives go out next. False if the cache
     /// holds none.
-    fn send_older_data(&mut self, controller: u32, id: IoId) -> bool {
+    fn send_older_data(&mut self, id: IoId) -> bool {
         let io = &self.ios[id];
-        let volume = self.raid.volumes[io.array as usize].as_ref();
-        let caching = volume.and_then(|volume| volume.caching.as_ref());
-        let store = self.raid.stores[controller as usize].as_mut();
-        let (Some(volume), Some(caching), Some(store)) = (volume, caching, store) else {
+        let Some(cached) = self.raid.cached_mut(io.array) else {
             return false;
         };
-        let dirty = |&(key, sectors): &(u64, _)| store.cache.is_dirty_at(key, sectors);
-        let Some((key, _)) = caching.lines(io.offset, io.bytes).find(dirty) else {
+        let mut lines = cached.caching.lines(io.offset, io.bytes);
+        let dirty = |&(key, sectors): &(u64, _)| cached.store.cache.is_dirty_at(key, sectors);
+        let Some((key, _)) = lines.find(dirty) else {
             return false;
         };
-        let group = volume.group_at(caching.offset(key));
-        let tier = self.raid.tiers[io.array as usize].as_ref();
-        let space = caching.space_of(&store.cache, tier, group);
-        store.cache.go_on_from(space, group);
+        let (space, group) = cached.place_of(key);
+        cached.store.cache.go_on_from(space, group);
         true
     }
 }

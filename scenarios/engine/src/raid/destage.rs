@@ -1,7 +1,8 @@
 //! Dirty data on their way to the drives: when, which, how many at once.
 
 use super::jobs::{Destage, Work};
-use super::store::Lane;
+use super::store::{Lane, Store};
+use super::{Cached, Raid};
 use crate::agenda::Call;
 use crate::layout::{Extent, WriteStrategy};
 use crate::system::{Event, System};
@@ -60,43 +61,23 @@ impl System {
         let slot = tiered.map(|place| place.slot);
         let work = Work::Destage(Destage { group, slot });
         let job = self.new_job(Io::NONE, target, at, work, now);
-        let store = self.raid.stores[controller as usize].as_ref();
-        let volume = self.raid.volumes[array as usize].as_ref();
-        let (Some(store), Some(volume)) = (store, volume) else {
-            return;
-        };
-        let Some(caching) = volume.caching.as_ref() else {
-            return;
-        };
-        let record = &mut self.raid.jobs[job];
-        for leaving in &store.leaving {
-            let piece = volume.geometry.piece(caching.offset(leaving.key), 1);
-            let mut at = leaving.dirty.trailing_zeros();
-            while u64::from(at) < LINE_SECTORS {
-                let run = (!(leaving.dirty >> at)).trailing_zeros();
-                record.extents.push(Extent {
-                    column: piece.column,
-                    start: piece.start + at * SECTOR as u32,
-                    end: piece.start + (at + run) * SECTOR as u32,
-                });
-                let rest = at + run;
-                if u64::from(rest) >= LINE_SECTORS {
-                    break;
-                }
-                let left = leaving.dirty >> rest;
-                at = if left == 0 {
-                    LINE_SECTORS as u32
-                } else {
-                    rest + left.trailing_zeros()
-                };
-            }
+        let Raid {
+            volumes,
+            stores,
+            tiers,
+            jobs,
+            ..
+        } = &mut self.raid;
+        let extents = &mut jobs[job].extents;
+        if let Some(cached) = Cached::of(array, volumes, stores, tiers) {
+            cached.list_leaving(extents);
         }
         if let Some(place) = tiered {
-            for extent in &mut record.extents {
+            for extent in extents.iter_mut() {
                 *extent = place.extent(*extent);
             }
         }
-        join(&mut record.extents);
+        join(extents);
         if self.raid.fate.is_some() {
             for nth in 0..self.raid.jobs[job].extents.len() {
                 let extent = self.raid.jobs[job].extents[nth];
@@ -184,6 +165,35 @@ impl System {
                 self.destage(controller, now);
             } else {
                 store.flush.steps_left = 0;
+            }
+        }
+    }
+}
+
+impl Cached<'_, &mut Store> {
+    /// Lists the dirty sectors of the group that leaves as extents of their stripe.
+    fn list_leaving(&self, extents: &mut Vec<Extent>) {
+        for leaving in &self.store.leaving {
+            let start = self.caching.offset(leaving.key);
+            let piece = self.volume.geometry.piece(start, 1);
+            let mut at = leaving.dirty.trailing_zeros();
+            while u64::from(at) < LINE_SECTORS {
+                let run = (!(leaving.dirty >> at)).trailing_zeros();
+                extents.push(Extent {
+                    column: piece.column,
+                    start: piece.start + at * SECTOR as u32,
+                    end: piece.start + (at + run) * SECTOR as u32,
+                });
+                let rest = at + run;
+                if u64::from(rest) >= LINE_SECTORS {
+                    break;
+                }
+                let left = leaving.dirty >> rest;
+                at = if left == 0 {
+                    LINE_SECTORS as u32
+                } else {
+                    rest + left.trailing_zeros()
+                };
             }
         }
     }

@@ -8,6 +8,7 @@
 
 mod action;
 mod background;
+mod cache_view;
 mod cached;
 mod destage;
 mod drive_cache;
@@ -30,6 +31,7 @@ mod volume;
 mod write;
 
 pub use action::LogEntry;
+pub(crate) use cache_view::Cached;
 pub(crate) use failure::Health;
 pub use fate::DataReport;
 pub(crate) use fate::{Fate, OnDrives};

@@ -1,6 +1,7 @@
 //! Read-ahead: which reads belong to sequential streams, and what to read before it is asked.
 
 use super::jobs::{Fill, Phase, Work};
+use super::{Cached, Raid};
 use crate::agenda::Call;
 use crate::plan::ReadAhead;
 use crate::system::System;
@@ -134,16 +135,13 @@ impl System {
 
     /// Reads a range into the cache; gives the job that does, if any of it was not here.
     pub(crate) fn fill(&mut self, array: u32, range: (u64, u64), now: Time) -> Option<u32> {
-        let controller = self.arrays[array as usize].controller?;
         let readers = Queue::default();
         let work = Work::Fill(Fill {
             range: (0, 0),
             readers,
         });
         let job = self.new_job(Io::NONE, array, 0, work, now);
-        let volume = self.raid.volumes[array as usize].as_ref()?;
-        let caching = volume.caching.as_ref()?;
-        let store = self.raid.stores[controller as usize].as_mut()?;
+        let Cached { caching, store, .. } = self.raid.cached_mut(array)?;
         let (mut first, mut last) = (u64::MAX, 0);
         for (key, sectors) in caching.lines(range.0, range.1) {
             if !store.cache.make_room(caching.line.div_ceil(PAGE) + 1) {
@@ -155,13 +153,13 @@ impl System {
                 last = (start + caching.line).min(range.0 + range.1);
             }
         }
+        store.counts.filled_bytes += last.saturating_sub(first);
         let record = self.raid.jobs[job].io;
         if first >= last {
             self.ios.release(record);
             self.raid.jobs.release(job);
             return None;
         }
-        store.counts.filled_bytes += last - first;
         let range = (first, last - first);
         let filling = &mut self.raid.jobs[job];
         (filling.work, filling.phase) = (Work::Fill(Fill { range, readers }), Phase::Finish);
@@ -178,18 +176,22 @@ impl System {
         if let Some(controller) = self.arrays[array as usize].controller {
             let chip = &mut self.controllers[controller as usize].chip;
             chip.memory.pass_behind(now, range.1);
-            let caching = self.raid.volumes[array as usize]
-                .as_ref()
-                .and_then(|volume| volume.caching.as_ref());
-            let store = self.raid.stores[controller as usize].as_mut();
-            if let (Some(caching), Some(store)) = (caching, store) {
+            let Raid {
+                volumes,
+                stores,
+                tiers,
+                fate,
+                ..
+            } = &mut self.raid;
+            let cached = Cached::of(array, volumes, stores, tiers);
+            if let Some(Cached { caching, store, .. }) = cached {
                 for (key, sectors) in caching.lines(range.0, range.1) {
                     if refused {
                         store.cache.forget(key, sectors);
                         continue;
                     }
                     let came = store.cache.arrived(key, index);
-                    if let Some(fate) = &mut self.raid.fate {
+                    if let Some(fate) = fate {
                         let start = caching.offset(key);
                         for sector in (0..LINE_SECTORS).filter(|s| came >> s & 1 == 1) {
                             fate.fill_cache(record, array, start + sector * SECTOR, SECTOR);

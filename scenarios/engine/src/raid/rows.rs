@@ -44,21 +44,17 @@ impl System {
         };
         let left = self.task_rows(array, first.task) - first.next;
         let unasked = rows_of_step(volume.geometry.unit()).min(left);
-        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
-            volume.tasks[0].stint = Stint {
-                began: now,
-                rows: 0,
-                unasked,
-            };
-        }
+        self.volume_mut(array).tasks[0].stint = Stint {
+            began: now,
+            rows: 0,
+            unasked,
+        };
         self.begin_rows(array, unasked as u32, now);
     }
 
     /// The next rows of an array's first task begin.
     fn begin_rows(&mut self, array: u32, rows: u32, now: Time) {
-        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
-            volume.under_way += rows;
-        }
+        self.volume_mut(array).under_way += rows;
         self.begin_each(array, rows, now);
     }
 
@@ -73,10 +69,7 @@ impl System {
     }
 
     fn begin_row(&mut self, array: u32, now: Time) {
-        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
-            return;
-        };
-        let Some(first) = volume.tasks.first_mut() else {
+        let Some(first) = self.volume_mut(array).tasks.first_mut() else {
             return;
         };
         let (id, task, row) = (first.id, first.task, first.next);
@@ -132,8 +125,7 @@ impl System {
     /// A row is in memory: the drives it came from are free for another one.
     fn has_been_read(&mut self, index: u32, id: u32, now: Time) {
         let array = self.raid.jobs[index].array;
-        let volume = self.raid.volumes[array as usize].as_mut();
-        let first = volume.and_then(|volume| volume.tasks.first_mut());
+        let first = self.volume_mut(array).tasks.first_mut();
         if let Some(first) = first.filter(|task| task.id == id) {
             first.owed += 1;
             self.follow(array, now);
@@ -295,9 +287,7 @@ impl System {
             let lost = self.raid.jobs.repair(index).lost.clone();
             self.puncture(drive, offset, &lost);
         }
-        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
-            return;
-        };
+        let volume = self.volume_mut(array);
         let Some(task) = volume.tasks.first_mut() else {
             return;
         };

@@ -14,6 +14,12 @@ impl System {
             .expect("the array's data pass through memory")
     }
 
+    pub(crate) fn volume_mut(&mut self, array: u32) -> &mut super::Volume {
+        self.raid.volumes[array as usize]
+            .as_mut()
+            .expect("the array's data pass through memory")
+    }
+
     /// A command of a job's, or of a request whose data pass through a memory, not sent yet.
     #[inline]
     pub(super) fn new_raid_command(

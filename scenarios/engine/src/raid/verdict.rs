@@ -75,15 +75,11 @@ impl System {
         if self.volume(array).offline {
             return None;
         }
-        if let Some(controller) = self.arrays[array as usize].controller {
-            let volume = self.raid.volumes[array as usize].as_ref()?;
-            let store = self.raid.stores[controller as usize].as_mut();
-            if let (Some(caching), Some(store)) = (&volume.caching, store) {
-                for (key, sectors) in caching.lines(offset, GRAIN) {
-                    if store.cache.find(key, sectors) == Found::All {
-                        return Some(self.raid.fate.as_ref()?.cached(array, offset));
-                    }
-                }
+        if let Some(cached) = self.raid.cached_mut(array) {
+            let mut lines = cached.caching.lines(offset, GRAIN);
+            let cache = &mut cached.store.cache;
+            if lines.any(|(key, sectors)| cache.find(key, sectors) == Found::All) {
+                return Some(self.raid.fate.as_ref()?.cached(array, offset));
             }
         }
         self.stored(array, offset).tokens.first().copied()

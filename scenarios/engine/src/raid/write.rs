@@ -306,10 +306,7 @@ impl System {
     fn compute_in_host(&mut self, index: u32, taken_in: u64, now: Time) {
         let job = &self.raid.jobs[index];
         let (array, io) = (job.array, job.io);
-        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
-            return;
-        };
-        let served = volume.parity.pass(now, taken_in);
+        let served = self.volume_mut(array).parity.pass(now, taken_in);
         self.ios[io].charge(Part::Raid, served.end);
         self.step_job_at(index, Phase::Write, served.end, now);
     }
@@ -413,21 +410,19 @@ impl System {
 
     fn finish_one(&mut self, index: u32, now: Time) {
         let Job { array, work, .. } = self.raid.jobs[index];
-        match work {
-            Work::WriteSlot(at) => {
-                if self.slot_written(index, at, now) {
-                    return;
-                }
+        if let Work::WriteSlot(at) = work {
+            if self.slot_written(index, at, now) {
+                return;
             }
-            Work::Destage(Destage {
-                slot: Some(slot), ..
-            }) => self.slot_destaged(array, slot),
-            _ if self.raid.watch => {
-                self.refuse_what_is_lost(index);
-                self.made_good(index);
-                self.raid.kept.retain(|&kept| kept != index);
-            }
-            _ => {}
+        } else if let Work::Destage(Destage {
+            slot: Some(slot), ..
+        }) = work
+        {
+            self.slot_destaged(array, slot);
+        } else if self.raid.watch {
+            self.refuse_what_is_lost(index);
+            self.made_good(index);
+            self.raid.kept.retain(|&kept| kept != index);
         }
         self.follow_finish(index);
         let mark = self.agenda.mark();

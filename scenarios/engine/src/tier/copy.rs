@@ -1,7 +1,7 @@
 //! Copies between an array and its tier: hot lines there, dirty lines back.
 
 use crate::agenda::Call;
-use crate::raid::{CopyTo, LineCopy, Phase, Work};
+use crate::raid::{Cached, CopyTo, LineCopy, Phase, Work};
 use crate::system::System;
 use raidlab_kernel::{Io, Op, Time};
 
@@ -33,14 +33,13 @@ impl System {
     }
 
     fn is_dirty_in_memory(&self, array: u32, line: u64) -> bool {
-        let Some(controller) = self.arrays[array as usize].controller else {
-            return false;
-        };
-        let volume = self.raid.volumes[array as usize].as_ref();
-        let caching = volume.and_then(|volume| volume.caching.as_ref());
-        let store = self.raid.stores[controller as usize].as_ref();
-        let tier = self.raid.tiers[array as usize].as_ref();
-        let (Some(caching), Some(store), Some(tier)) = (caching, store, tier) else {
+        let Some(Cached {
+            caching,
+            store,
+            tier: Some(tier),
+            ..
+        }) = self.raid.cached(array)
+        else {
             return false;
         };
         caching

@@ -93,30 +93,24 @@ impl System {
     /// there; true if that is all of it. Beside a request that writes the range past the memory it
     /// is forgotten: it may be older, and would reach the array after that.
     fn save(&mut self, array: u32, (offset, bytes): (u64, u64), now: Time) -> bool {
-        let Some(controller) = self.arrays[array as usize].controller else {
+        let Some(mut cached) = self.raid.cached_mut(array) else {
             return false;
         };
-        let store = self.raid.stores[controller as usize].as_mut();
-        let volume = self.raid.volumes[array as usize].as_ref();
-        let caching = volume.and_then(|volume| volume.caching.as_ref());
-        let tier = self.raid.tiers[array as usize].as_ref();
-        let (Some(store), Some(volume), Some(caching), Some(tier)) = (store, volume, caching, tier)
-        else {
+        let Some(tier) = cached.tier else {
             return false;
         };
+        let controller = cached.caching.controller;
         let past = tier.past.at(offset / tier.line_bytes());
         let mut whole = true;
-        for (key, sectors) in caching.lines(offset, bytes) {
-            let clean = store.cache.clean_at(key, sectors);
+        for (key, sectors) in cached.caching.lines(offset, bytes) {
+            let clean = cached.store.cache.clean_at(key, sectors);
             if clean != 0 && !past {
-                let group = volume.group_at(caching.offset(key));
-                let space = caching.space_of(&store.cache, Some(tier), group);
-                store.cache.write(key, clean, space, group);
+                cached.write(key, clean);
             }
-            store.cache.forget(key, sectors);
-            whole &= store.cache.dirty_at(key, sectors) == sectors;
+            cached.store.cache.forget(key, sectors);
+            whole &= cached.store.cache.dirty_at(key, sectors) == sectors;
         }
-        store.sweep = store.cache.groups_waiting();
+        cached.store.sweep = cached.store.cache.groups_waiting();
         self.arm_flush(controller, now);
         whole
     }
