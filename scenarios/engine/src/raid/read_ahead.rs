@@ -150,7 +150,7 @@ impl System {
         };
         if let Some(controller) = self.arrays[array as usize].controller {
             let chip = &mut self.controllers[controller as usize].chip;
-            chip.memory.pass_behind(now, range.1);
+            chip.memory.pass_in_background(now, range.1);
             let caching = self.raid.volumes[array as usize]
                 .as_ref()
                 .and_then(|volume| volume.caching.as_ref());

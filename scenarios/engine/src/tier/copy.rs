@@ -3,6 +3,7 @@
 use crate::raid::{Phase, Work};
 use crate::system::System;
 use raidlab_kernel::{Io, Op, Time};
+use raidlab_models::CopyEnd;
 
 impl System {
     /// Begins to copy a hot line to the tier, unless too many are on their way, all slots hold
@@ -15,7 +16,7 @@ impl System {
         let Some(tier) = self.raid.tiers[array as usize].as_mut() else {
             return;
         };
-        if tier.copies >= tier.copies_at_once || tier.past.at(line) {
+        if tier.copies >= tier.copies_at_once || tier.past.contains(line) {
             return;
         }
         let start = line * tier.line_bytes();
@@ -102,7 +103,7 @@ impl System {
         }
         if let Some(controller) = self.arrays[array as usize].controller {
             let chip = &mut self.controllers[controller as usize].chip;
-            chip.memory.pass_behind(now, 2 * range.1);
+            chip.memory.pass_in_background(now, 2 * range.1);
         }
         let Some(tier) = self.raid.tiers[array as usize].as_ref() else {
             return;
@@ -119,7 +120,11 @@ impl System {
     pub(crate) fn finish_copy(&mut self, index: u32, now: Time) {
         let job = &self.raid.jobs[index];
         let (record, array, slot, work) = (job.io, job.array, job.slot, job.work);
-        let whole = !job.refused;
+        let end = if job.refused {
+            CopyEnd::Failed
+        } else {
+            CopyEnd::Whole
+        };
         if let Some(fate) = &mut self.raid.fate {
             fate.forget_reader(record);
         }
@@ -131,14 +136,14 @@ impl System {
         if work == Work::Promote {
             tier.copies -= 1;
             if !tier.gone {
-                let arrived = tier.tier.arrived(slot, whole);
+                let arrived = tier.tier.arrived(slot, end);
                 tier.counts.promoted += u64::from(arrived);
             }
         } else {
             tier.cleans -= 1;
-            tier.counts.cleaned += u64::from(whole);
+            tier.counts.cleaned += u64::from(end == CopyEnd::Whole);
             if !tier.gone {
-                tier.tier.cleaned(slot, whole);
+                tier.tier.cleaned(slot, end);
                 tier.shadow_cleaned();
                 self.give_up_unreadable(array, slot, now);
             }

@@ -103,7 +103,7 @@ impl System {
         else {
             return false;
         };
-        let past = tier.past.at(offset / tier.line_bytes());
+        let past = tier.past.contains(offset / tier.line_bytes());
         let mut whole = true;
         for (key, sectors) in caching.lines(offset, bytes) {
             let clean = store.cache.clean_at(key, sectors);
@@ -206,7 +206,7 @@ impl System {
         }
     }
 
-    /// The power fails: copies end with it, see `Tier::power_fails`.
+    /// The power fails: copies end with it, see `SsdCache::power_fails`.
     pub(crate) fn cut_tiers(&mut self) {
         for tier in self.raid.tiers.iter_mut().flatten() {
             tier.power_fails();
