@@ -31,13 +31,13 @@ impl System {
         let (line, _) = caching.lines(io.offset, 1).next().unwrap_or_default();
         match io.op {
             Op::Read => {
-                store.cache.foresee(line, None);
+                store.cache.prefetch(line, None);
                 let role = Role::Data(piece.column);
                 self.foresee_transfer(volume, piece.stripe, role, (piece.start, piece.end));
             }
             Op::Write => {
                 let group = volume.group(piece.stripe, piece.column);
-                store.cache.foresee(line, Some((caching.space, group)));
+                store.cache.prefetch(line, Some((caching.space, group)));
             }
             Op::Trim | Op::Flush => {}
         }
@@ -66,7 +66,7 @@ impl System {
         let chip = &mut self.controllers[index as usize].chip;
         let tiered = self.raid.tiers[io.array as usize].is_some();
         let served = if tiered {
-            chip.take_up_tiered(path, commands, now)
+            chip.take_up_and_look_up(path, commands, now)
         } else {
             chip.take_up(path, commands, now)
         };

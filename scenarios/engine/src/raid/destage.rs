@@ -7,7 +7,7 @@ use crate::agenda::Call;
 use crate::layout::{Extent, WriteStrategy};
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, Time};
-use raidlab_models::{LINE_SECTORS, SECTOR};
+use raidlab_models::{Eligible, LINE_SECTORS, SECTOR};
 
 impl System {
     /// Starts as many destages as may run: full stripes at once, others above the low mark or
@@ -24,8 +24,9 @@ impl System {
             if !due && !store.cache.has_full() {
                 return;
             }
+            let eligible = if due { Eligible::Any } else { Eligible::Full };
             let may = |space: usize| store.lanes[space].has_room();
-            let Some((group, space, number)) = store.cache.next_to_leave(!due, may) else {
+            let Some((group, space, number)) = store.cache.next_to_leave(eligible, may) else {
                 store.sweep = store.sweep.min(store.cache.groups_waiting());
                 return;
             };

@@ -175,7 +175,7 @@ impl System {
         let Fill { range, readers } = fill;
         if let Some(controller) = self.arrays[array as usize].controller {
             let chip = &mut self.controllers[controller as usize].chip;
-            chip.memory.pass_behind(now, range.1);
+            chip.memory.pass_in_background(now, range.1);
             let Raid {
                 volumes,
                 stores,

@@ -4,6 +4,7 @@ use crate::agenda::Call;
 use crate::raid::{Cached, CopyTo, LineCopy, Phase, Work};
 use crate::system::System;
 use raidlab_kernel::{Io, Op, Time};
+use raidlab_models::CopyEnd;
 
 impl System {
     /// Begins to copy a hot line to the tier, unless too many are on their way, all slots hold
@@ -16,7 +17,7 @@ impl System {
         let Some(tier) = self.raid.tiers[array as usize].as_mut() else {
             return;
         };
-        if tier.copies >= tier.copies_at_once || tier.past.at(line) {
+        if tier.copies >= tier.copies_at_once || tier.past.contains(line) {
             return;
         }
         let start = line * tier.line_bytes();
@@ -117,7 +118,7 @@ impl System {
         }
         if let Some(controller) = self.arrays[array as usize].controller {
             let chip = &mut self.controllers[controller as usize].chip;
-            chip.memory.pass_behind(now, 2 * range.1);
+            chip.memory.pass_in_background(now, 2 * range.1);
         }
         let Some(tier) = self.raid.tiers[array as usize].as_ref() else {
             return;
@@ -133,8 +134,13 @@ impl System {
     /// A line has been copied.
     pub(crate) fn finish_copy(&mut self, index: u32, copy: LineCopy, now: Time) {
         let job = &self.raid.jobs[index];
-        let (record, array, whole) = (job.io, job.array, !job.flags.refused);
+        let (record, array) = (job.io, job.array);
         let LineCopy { to, slot, .. } = copy;
+        let end = if job.flags.refused {
+            CopyEnd::Failed
+        } else {
+            CopyEnd::Whole
+        };
         if let Some(fate) = &mut self.raid.fate {
             fate.forget_reader(record);
         }
@@ -146,14 +152,14 @@ impl System {
         if to == CopyTo::Cache {
             tier.copies -= 1;
             if !tier.gone {
-                let arrived = tier.tier.arrived(slot, whole);
+                let arrived = tier.tier.arrived(slot, end);
                 tier.counts.promoted += u64::from(arrived);
             }
         } else {
             tier.cleans -= 1;
-            tier.counts.cleaned += u64::from(whole);
+            tier.counts.cleaned += u64::from(end == CopyEnd::Whole);
             if !tier.gone {
-                tier.tier.cleaned(slot, whole);
+                tier.tier.cleaned(slot, end);
                 tier.shadow_cleaned();
                 self.give_up_unreadable(array, slot, now);
             }

@@ -100,7 +100,7 @@ impl System {
             return false;
         };
         let controller = cached.caching.controller;
-        let past = tier.past.at(offset / tier.line_bytes());
+        let past = tier.past.contains(offset / tier.line_bytes());
         let mut whole = true;
         for (key, sectors) in cached.caching.lines(offset, bytes) {
             let clean = cached.store.cache.clean_at(key, sectors);
@@ -205,7 +205,7 @@ impl System {
         }
     }
 
-    /// The power fails: copies end with it, see `Tier::power_fails`.
+    /// The power fails: copies end with it, see `SsdCache::power_fails`.
     pub(crate) fn cut_tiers(&mut self) {
         for tier in self.raid.tiers.iter_mut().flatten() {
             tier.power_fails();

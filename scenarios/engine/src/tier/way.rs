@@ -46,7 +46,7 @@ impl ArrayTier {
         };
         match slot {
             Some(slot) => self.tier.pin(slot),
-            None => self.tier.written_past(line),
+            None => self.tier.written_around(line),
         }
         slot
     }
@@ -92,7 +92,7 @@ impl System {
     pub(crate) fn past_begins(&mut self, array: u32, (offset, bytes): (u64, u64)) {
         if let Some(tier) = self.raid.tiers[array as usize].as_mut() {
             for line in tier.lines(offset, bytes) {
-                tier.past.begin(line);
+                tier.past.acquire(line);
             }
         }
     }
@@ -101,7 +101,7 @@ impl System {
     pub(crate) fn past_ends(&mut self, array: u32, (offset, bytes): (u64, u64)) {
         if let Some(tier) = self.raid.tiers[array as usize].as_mut() {
             for line in tier.lines(offset, bytes) {
-                tier.past.end(line);
+                tier.past.release(line);
             }
         }
     }
