@@ -15,10 +15,10 @@ use super::slips::Slips;
 pub struct Target {
     /// Cylinder.
     pub cylinder: u32,
-    /// Head.
-    pub head: u32,
     /// Angle of the sector's start, 2^32 a revolution.
     pub angle: u32,
+    /// Head.
+    pub head: u16,
 }
 
 /// Where a logical sector lies.
@@ -45,8 +45,8 @@ impl Place {
     pub fn target(&self) -> Target {
         Target {
             cylinder: self.cylinder,
-            head: self.head,
             angle: self.angle,
+            head: self.head as u16,
         }
     }
 

@@ -14,7 +14,7 @@ use raidlab_kernel::{Nanos, Time};
 pub struct Estimate<'a> {
     model: &'a Model,
     cylinder: u32,
-    head: u32,
+    head: u16,
     /// The platter's angle now, 2^64 a revolution.
     angle: u64,
 }
@@ -26,28 +26,39 @@ impl<'a> Estimate<'a> {
         Estimate {
             model,
             cylinder: arm.cylinder,
-            head: arm.head,
+            head: arm.head as u16,
             angle: model.rotation.fine_angle(arm.phase, now),
         }
+    }
+
+    /// Cylinders from the arm to `cylinder`.
+    #[inline]
+    pub fn distance(&self, cylinder: u32) -> u32 {
+        self.cylinder.abs_diff(cylinder)
+    }
+
+    /// Cylinders from the first to the last.
+    #[inline]
+    pub fn full_stroke(&self) -> u32 {
+        self.model.geometry.cylinders() - 1
     }
 
     /// The longest movement over `distance` cylinders under the same head.
     #[inline]
     pub fn movement(&self, distance: u32, op: MediaOp) -> Nanos {
-        Nanos(u64::from(self.model.seek_bounds.before(op).over(distance)))
+        self.model.seek_bounds.over(distance, 0, op)
     }
 
     /// The longest time to a sector: movement, and the wait after it.
     #[inline(always)]
-    pub fn access(&self, target: &Target, op: MediaOp) -> Nanos {
-        let bounds = self.model.seek_bounds.before(op);
-        let distance = self.cylinder.abs_diff(target.cylinder);
+    pub fn access(&self, target: Target, op: MediaOp) -> Nanos {
+        let bounds = &self.model.seek_bounds;
         let switch = if target.head == self.head {
-            0
+            Nanos::ZERO
         } else {
-            bounds.head_switch_ns
+            bounds.head_switch(op)
         };
-        let seek = Nanos(u64::from(bounds.over(distance).max(switch)));
+        let seek = bounds.over(self.cylinder, target.cylinder, op).max(switch);
         let rotation = &self.model.rotation;
         seek + rotation.wait(rotation.angle(self.angle, Time(seek.0)), target.angle)
     }

@@ -16,9 +16,22 @@ use raidlab_kernel::{IoId, Nanos, Time};
 /// What a choice by position reads of a command.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
-    target: Target,
+    cylinder: u32,
+    angle: u32,
+    head: u16,
     op: MediaOp,
     handicap: u64,
+}
+
+impl Candidate {
+    #[inline(always)]
+    fn target(&self) -> Target {
+        Target {
+            cylinder: self.cylinder,
+            angle: self.angle,
+            head: self.head,
+        }
+    }
 }
 
 /// A command that waits for the arm.
@@ -94,8 +107,15 @@ impl Queue {
     #[inline]
     pub fn push(&mut self, waiting: Waiting) {
         let place = &waiting.place;
+        let Target {
+            cylinder,
+            angle,
+            head,
+        } = place.target();
         self.candidates.push(Candidate {
-            target: place.target(),
+            cylinder,
+            angle,
+            head,
             op: waiting.op,
             handicap: self.handicap(waiting.ready),
         });
@@ -151,7 +171,7 @@ impl Queue {
         let estimate = Estimate::new(model, arm, now);
         let (mut best, mut least) = (0, u64::MAX);
         for (index, candidate) in self.candidates.iter().enumerate() {
-            let access = estimate.access(&candidate.target, candidate.op);
+            let access = estimate.access(candidate.target(), candidate.op);
             let score = access.0 + candidate.handicap;
             if score < least {
                 (best, least) = (index, score);
@@ -179,7 +199,7 @@ impl Queue {
             .enumerate()
             .min_by_key(|(_, waiting)| key(waiting))?;
         let candidate = &self.candidates[best];
-        let access = Estimate::new(model, arm, now).access(&candidate.target, candidate.op);
+        let access = Estimate::new(model, arm, now).access(candidate.target(), candidate.op);
         Some((best, access.0 as i64))
     }
 

@@ -20,22 +20,53 @@ const NONE: u16 = u16::MAX;
 /// A cache of so few runs compares all of them; bins are faster where there are more.
 const FEW: usize = 32;
 
-/// A run of sectors to be written; empty in a slot that is free.
+/// The sectors of a run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
     lbn: u64,
     end: u64,
-    /// Where its first sector lies.
-    target: Target,
+}
+
+/// What a choice reads of a run: few bytes, because many runs of many drives are compared.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// Cylinder and angle of its first sector.
+    cylinder: u32,
+    angle: u32,
+    /// Its head; [`NONE`] in a slot that is free.
+    head: u16,
+    /// The next run of the same bin.
     next: u16,
     /// Number of flushes before its oldest sector was written.
     epoch: u32,
 }
 
+const FREE: Candidate = Candidate {
+    cylinder: 0,
+    angle: 0,
+    head: NONE,
+    next: NONE,
+    epoch: 0,
+};
+
+impl Candidate {
+    #[inline(always)]
+    fn target(&self) -> Target {
+        Target {
+            cylinder: self.cylinder,
+            angle: self.angle,
+            head: self.head,
+        }
+    }
+}
+
 /// Runs of sectors that are not on the medium yet.
 #[derive(Debug)]
 pub struct WriteCache {
+    /// By slot.
     extents: Box<[Extent]>,
+    /// By slot.
+    candidates: Box<[Candidate]>,
     free: Vec<u16>,
     bins: Box<[u16]>,
     /// A bit for each bin, set if it has runs.
@@ -65,6 +96,7 @@ impl WriteCache {
     pub fn new(params: &WriteCacheParams, bins: &Bins) -> WriteCache {
         WriteCache {
             extents: vec![Extent::default(); params.extents as usize].into(),
+            candidates: vec![FREE; params.extents as usize].into(),
             free: (0..params.extents as u16).rev().collect(),
             bins: vec![NONE; bins.count()].into(),
             occupied: Bits::new(bins.count()),
@@ -142,7 +174,7 @@ impl WriteCache {
         (first >> self.shift..=last >> self.shift).flat_map(move |bin| {
             let head = self.bins[bin as usize];
             std::iter::successors((head != NONE).then_some(head), |&slot| {
-                let next = self.extents[slot as usize].next;
+                let next = self.candidates[slot as usize].next;
                 (next != NONE).then_some(next)
             })
         })
@@ -173,26 +205,28 @@ impl WriteCache {
         let mut target = None;
         // At most two runs touch the ends; those inside are few.
         while let Some(slot) = self.partner(lbn, end, from, to) {
-            let extent = self.remove(slot);
-            epoch = epoch.min(extent.epoch);
+            let (extent, candidate) = self.remove(slot);
+            epoch = epoch.min(candidate.epoch);
             if extent.lbn <= from {
-                target = Some(extent.target);
+                target = Some(candidate.target());
             }
             from = from.min(extent.lbn);
             to = to.max(extent.end);
         }
-        let target = match target {
-            Some(target) => target,
-            None => model.geometry.place(from).target(),
-        };
+        let Target {
+            cylinder,
+            angle,
+            head,
+        } = target.unwrap_or_else(|| model.geometry.place(from).target());
         let Some(slot) = self.free.pop() else {
             unreachable!("a write was let in although there is no room for it");
         };
         let bin = (from >> self.shift) as usize;
-        self.extents[slot as usize] = Extent {
-            lbn: from,
-            end: to,
-            target,
+        self.extents[slot as usize] = Extent { lbn: from, end: to };
+        self.candidates[slot as usize] = Candidate {
+            cylinder,
+            angle,
+            head,
             next: self.bins[bin],
             epoch,
         };
@@ -216,26 +250,26 @@ impl WriteCache {
             })
     }
 
-    fn remove(&mut self, slot: u16) -> Extent {
+    fn remove(&mut self, slot: u16) -> (Extent, Candidate) {
         let extent = self.extents[slot as usize];
+        let candidate = std::mem::replace(&mut self.candidates[slot as usize], FREE);
         let bin = (extent.lbn >> self.shift) as usize;
         if self.bins[bin] == slot {
-            self.bins[bin] = extent.next;
-            if extent.next == NONE {
+            self.bins[bin] = candidate.next;
+            if candidate.next == NONE {
                 self.occupied.clear(bin as u32);
             }
         } else {
             let mut before = self.bins[bin];
-            while self.extents[before as usize].next != slot {
-                before = self.extents[before as usize].next;
+            while self.candidates[before as usize].next != slot {
+                before = self.candidates[before as usize].next;
             }
-            self.extents[before as usize].next = extent.next;
+            self.candidates[before as usize].next = candidate.next;
         }
-        self.extents[slot as usize].end = extent.lbn;
         self.free.push(slot);
         self.sectors -= extent.end - extent.lbn;
-        self.old -= u32::from(extent.epoch < self.epoch);
-        extent
+        self.old -= u32::from(candidate.epoch < self.epoch);
+        (extent, candidate)
     }
 
     /// The run to destage next by an arm that stands at sector `at` and is free from `now` on,
@@ -252,9 +286,9 @@ impl WriteCache {
         if self.waiting() == 0 {
             return None;
         }
-        let wanted = |extent: &Extent| self.old == 0 || extent.epoch < self.epoch;
+        let wanted = |run: &Candidate| self.old == 0 || run.epoch < self.epoch;
         let estimate = Estimate::new(model, arm, now);
-        let access = |extent: &Extent| estimate.access(&extent.target, MediaOp::Write).0;
+        let access = |run: &Candidate| estimate.access(run.target(), MediaOp::Write).0;
         if !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. }) {
             let found = self.ascending(at, wanted, access);
             return found.filter(|&(_, time)| time < bound);
@@ -264,43 +298,67 @@ impl WriteCache {
                 return found;
             }
         }
+        let access = |run: &Candidate| wanted(run).then(|| access(run));
+        self.outwards(bins, &estimate, at, bound, access)
+    }
+
+    /// The run with the shortest access below `bound`, by bins outwards from sector `at`.
+    ///
+    /// `access` gives the time to a run, if that may be chosen.
+    #[inline]
+    fn outwards(
+        &self,
+        bins: &Bins,
+        estimate: &Estimate<'_>,
+        at: u64,
+        bound: u64,
+        access: impl Fn(&Candidate) -> Option<u64>,
+    ) -> Option<(u16, u64)> {
         let here = (at >> self.shift) as usize;
-        let mut up = self.occupied_from(here);
-        let mut down = self.occupied_before(here);
-        let mut best: Option<(u16, u64)> = None;
-        loop {
-            let far = |bin: Option<usize>, cylinder: fn(&Bins, usize) -> u32| match bin {
-                Some(bin) if bin == here => Some(0),
-                Some(bin) => Some(arm.cylinder.abs_diff(cylinder(bins, bin))),
-                None => None,
+        let full_stroke = estimate.full_stroke();
+        // Bins with the distance to their nearer edge.
+        let above = |from: usize| {
+            let bin = self.occupied_from(from)?;
+            let distance = if bin == here {
+                0
+            } else {
+                estimate.distance(bins.first_cylinder[bin])
             };
-            let above = far(up, |bins, bin| bins.first_cylinder[bin]);
-            let below = far(down, |bins, bin| bins.first_cylinder[bin + 1]);
-            let (bin, distance) = match (above, below) {
-                (Some(a), b) if b.is_none_or(|b| a <= b) => (up?, a),
-                (_, Some(b)) => (down?, b),
+            Some((distance, bin))
+        };
+        let below = |end: usize| {
+            let bin = self.occupied_before(end)?;
+            Some((estimate.distance(bins.first_cylinder[bin + 1]), bin))
+        };
+        let (mut up, mut down) = (above(here), below(here));
+        let (mut best, mut least) = (None, bound);
+        loop {
+            let (distance, bin, is_up) = match (up, down) {
+                (Some((near, bin)), other) if other.is_none_or(|(far, _)| near <= far) => {
+                    (near, bin, true)
+                }
+                (_, Some((near, bin))) => (near, bin, false),
                 _ => return best,
             };
-            let limit = model.geometry.cylinders() - 1;
-            let seek = estimate.movement(distance.min(limit), MediaOp::Write).0;
-            let least = best.map_or(bound, |(_, least)| least);
-            if seek >= least {
+            if estimate
+                .movement(distance.min(full_stroke), MediaOp::Write)
+                .0
+                >= least
+            {
                 return best;
             }
-            let first = (bin as u64) << self.shift;
-            for slot in self.slots(first, first) {
-                let extent = &self.extents[slot as usize];
-                if wanted(extent) {
-                    let time = access(extent);
-                    if time < best.map_or(bound, |(_, least)| least) {
-                        best = Some((slot, time));
-                    }
+            let mut slot = self.bins[bin];
+            while slot != NONE {
+                let run = &self.candidates[slot as usize];
+                if let Some(time) = access(run).filter(|&time| time < least) {
+                    (best, least) = (Some((slot, time)), time);
                 }
+                slot = run.next;
             }
-            if up == Some(bin) {
-                up = self.occupied_from(bin + 1);
+            if is_up {
+                up = above(bin + 1);
             } else {
-                down = self.occupied_before(bin);
+                down = below(bin);
             }
         }
     }
@@ -310,16 +368,16 @@ impl WriteCache {
     #[inline]
     fn soonest(
         &self,
-        wanted: impl Fn(&Extent) -> bool,
-        access: impl Fn(&Extent) -> u64,
+        wanted: impl Fn(&Candidate) -> bool,
+        access: impl Fn(&Candidate) -> u64,
         bound: u64,
     ) -> Option<Option<(u16, u64)>> {
         let (mut best, mut least, mut tied) = (None, bound, false);
-        for (slot, extent) in (0..).zip(&self.extents) {
-            if extent.lbn == extent.end || !wanted(extent) {
+        for (slot, run) in (0..).zip(&self.candidates) {
+            if run.head == NONE || !wanted(run) {
                 continue;
             }
-            let time = access(extent);
+            let time = access(run);
             if time <= least {
                 tied = time == least;
                 (best, least) = (Some(slot), time);
@@ -332,23 +390,23 @@ impl WriteCache {
     fn ascending(
         &self,
         at: u64,
-        wanted: impl Fn(&Extent) -> bool,
-        access: impl Fn(&Extent) -> u64,
+        wanted: impl Fn(&Candidate) -> bool,
+        access: impl Fn(&Candidate) -> u64,
     ) -> Option<(u16, u64)> {
         let mut best: Option<(u16, u64)> = None;
         let mut bin = self.occupied_from(0);
         while let Some(found) = bin {
             let first = (found as u64) << self.shift;
             for slot in self.slots(first, first) {
-                let extent = &self.extents[slot as usize];
-                let key = extent.lbn.wrapping_sub(at);
-                if wanted(extent) && best.is_none_or(|(_, least)| key < least) {
+                let key = self.extents[slot as usize].lbn.wrapping_sub(at);
+                let run = &self.candidates[slot as usize];
+                if wanted(run) && best.is_none_or(|(_, least)| key < least) {
                     best = Some((slot, key));
                 }
             }
             bin = self.occupied_from(found + 1);
         }
-        best.map(|(slot, _)| (slot, access(&self.extents[slot as usize])))
+        best.map(|(slot, _)| (slot, access(&self.candidates[slot as usize])))
     }
 
     fn occupied_from(&self, bin: usize) -> Option<usize> {
@@ -365,11 +423,11 @@ impl WriteCache {
     pub fn start(&mut self, slot: u16) -> (u64, u64) {
         debug_assert!(self.writing.is_none());
         self.bypassed = 0;
-        let extent = self.remove(slot);
+        let (extent, candidate) = self.remove(slot);
         // Its sectors stay in the cache until they are on the medium.
         self.sectors += extent.end - extent.lbn;
-        self.old += u32::from(extent.epoch < self.epoch);
-        self.writing = Some((extent.lbn, extent.end, extent.epoch));
+        self.old += u32::from(candidate.epoch < self.epoch);
+        self.writing = Some((extent.lbn, extent.end, candidate.epoch));
         (extent.lbn, extent.end)
     }
 
@@ -386,7 +444,7 @@ impl WriteCache {
     pub fn clear(&mut self) {
         self.free.clear();
         self.free.extend((0..self.extents.len() as u16).rev());
-        self.extents.fill(Extent::default());
+        self.candidates.fill(FREE);
         self.bins.fill(NONE);
         self.occupied.clear_all();
         (self.sectors, self.longest, self.old) = (0, 0, 0);
