@@ -9,11 +9,9 @@ use super::Ssd;
 use super::map_cache::MapCache;
 use super::nand::{Job, Nand};
 use super::reads::Follows;
+use super::token::Token;
 use crate::Port;
 use raidlab_kernel::{IoId, Op, Part, Time};
-
-/// Marks the event of a command whose map pages have come.
-pub(super) const LOOKED_UP: u32 = 1 << 29;
 
 /// The map cache with the commands that wait for it.
 #[derive(Debug)]
@@ -121,7 +119,7 @@ impl LookUps {
             self.waiting.push(None);
         }
         self.waiting[at] = Some(waiting);
-        at as u32 | LOOKED_UP
+        at as u32
     }
 }
 
@@ -148,15 +146,15 @@ impl Ssd {
             &mut self.nand,
             |nand, die, job| {
                 if let Some(at) = nand.add(die, job, now) {
-                    port.wake(at, die);
+                    port.wake(at, Token::Die(die).into());
                 }
             },
         );
         if there <= at {
             return false;
         }
-        let token = look_ups.park(Waiting { io, follows });
-        port.wake(there, token);
+        let number = look_ups.park(Waiting { io, follows });
+        port.wake(there, Token::LookedUp(number).into());
         true
     }
 

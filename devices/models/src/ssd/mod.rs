@@ -30,6 +30,7 @@ mod reads;
 mod snapshot;
 mod state;
 mod streams;
+mod token;
 mod translation;
 mod turns;
 mod writes;
@@ -60,6 +61,7 @@ use prefetch::Prefetch;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Stream, Time};
 use std::collections::VecDeque;
 use streams::Streams;
+use token::Token;
 use translation::Translation;
 use turns::Turns;
 use writes::{Background, Programs};
@@ -246,18 +248,14 @@ impl Ssd {
         }
     }
 
-    /// The event of a die.
+    /// An event that the drive asked for is due now.
     #[inline]
     pub fn event<P: Port>(&mut self, port: &mut P, token: u32) {
-        match token {
-            turns::TURN => self.next_turn(port),
-            number
-                if number & (look_ups::LOOKED_UP | writes::BACKGROUND) == look_ups::LOOKED_UP =>
-            {
-                self.looked_up(port, number & !look_ups::LOOKED_UP);
-            }
-            die if token & writes::BACKGROUND == 0 => self.die_event(port, die),
-            _ => self.rested(port, token & !writes::BACKGROUND),
+        match Token::from(token) {
+            Token::Die(die) => self.die_event(port, die),
+            Token::LookedUp(number) => self.looked_up(port, number),
+            Token::Turnaround => self.next_turn(port),
+            Token::Rested(die) => self.rested(port, die),
         }
     }
 

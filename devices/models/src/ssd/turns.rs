@@ -8,12 +8,10 @@
 //! little. A load of one kind knows no turns.
 
 use super::Ssd;
+use super::token::Token;
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Op, Time};
 use std::collections::VecDeque;
-
-/// Marks the event of a turn's end.
-pub(super) const TURN: u32 = 1 << 30;
 
 /// Whose turn it is, and who waits.
 #[derive(Debug)]
@@ -85,7 +83,7 @@ impl Ssd {
         if over > now {
             if turns.wake_at != over {
                 turns.wake_at = over;
-                port.wake(over, TURN);
+                port.wake(over, Token::Turnaround.into());
             }
             return;
         }

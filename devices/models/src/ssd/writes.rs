@@ -10,6 +10,7 @@ use super::mapping::NONE;
 use super::nand::{Job, Nand};
 use super::pace::Pace;
 use super::reads::Follows;
+use super::token::Token;
 use super::translation::Work;
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
@@ -82,9 +83,6 @@ macro_rules! jobs {
     };
 }
 
-/// Marks the wake of a die that rested from background collection.
-pub(super) const BACKGROUND: u32 = 1 << 31;
-
 /// Background collection's clock on each die.
 #[derive(Debug)]
 pub(super) struct Background {
@@ -131,7 +129,7 @@ impl<P: Port> Jobs<'_, P> {
     fn add(&mut self, die: u32, job: Job) {
         let now = self.port.now();
         if let Some(at) = self.nand.add(die, job, now) {
-            self.port.wake(at, die);
+            self.port.wake(at, Token::Die(die).into());
         }
     }
 }
@@ -194,7 +192,7 @@ impl<P: Port> Work for Jobs<'_, P> {
         if let Some(look_ups) = &mut self.look_ups {
             look_ups.moved(unit, |die, job| {
                 if let Some(at) = self.nand.add(die, job, now) {
-                    self.port.wake(at, die);
+                    self.port.wake(at, Token::Die(die).into());
                 }
             });
         }
@@ -368,7 +366,7 @@ impl Ssd {
         let now = port.now();
         let (ended, next) = self.nand.turn(die, now);
         if let Some(at) = next {
-            port.wake(at, die);
+            port.wake(at, Token::Die(die).into());
         }
         if let Some(Job::Program {
             host_units,
@@ -417,7 +415,7 @@ impl Ssd {
         if let Some(until) = background.rest(die as usize, now) {
             if !background.waked[die as usize] {
                 background.waked[die as usize] = true;
-                port.wake(until, die | BACKGROUND);
+                port.wake(until, Token::Rested(die).into());
             }
             return;
         }
@@ -432,7 +430,7 @@ impl Ssd {
             background.since[die as usize] = Time::NEVER;
             if !background.waked[die as usize] {
                 background.waked[die as usize] = true;
-                port.wake(now + background.pause(), die | BACKGROUND);
+                port.wake(now + background.pause(), Token::Rested(die).into());
             }
         }
     }
