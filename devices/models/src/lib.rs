@@ -8,8 +8,8 @@ mod device;
 mod fault;
 pub mod hdd;
 mod host;
-mod known;
 mod link;
+mod memo;
 mod port;
 mod run_queues;
 mod ssd;
@@ -22,12 +22,12 @@ pub use controller::{
 pub use device::{Device, DeviceParams};
 pub use fault::Fault;
 pub use host::{Host, HostParams};
-pub use known::Known;
 pub use link::{Direction, Link, LinkParams};
+pub use memo::Memo;
 pub use port::Port;
 pub use ssd::{
-    BufferParams, CollectionParams, CompressionParams, DriveState, FirmwareParams, HeatParams,
-    NandParams, PastAccess, PastLoad, Policy, PrefetchParams, Ssd, SsdParams, ThrottleStep,
-    Written, read_states, write_states,
+    BufferParams, CollectionParams, CompressionParams, Direct, DriveState, FirmwareParams,
+    HistoryAccess, HistoryLoad, HostFtl, NandParams, Policy, PrefetchParams, Ssd, SsdParams,
+    TemperatureParams, ThrottleStep, Written, read_states, write_states,
 };
 pub use station::{FixedStation, ServiceTime, StationParams};

@@ -16,7 +16,7 @@ impl System {
             let io = &mut self.ios[id];
             io.data_end = now;
             let device = &self.drives[io.drive as usize].device;
-            device.foresee(io.offset, io.bytes);
+            device.prefetch_tables(io.offset, io.bytes);
             self.next_leg(id, now);
         } else {
             self.at_drive(id);

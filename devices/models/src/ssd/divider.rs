@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// A divisor from 1 to 2^32 - 1.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(from = "u32", into = "u32")]
-pub(super) struct Divider {
+pub(crate) struct Divider {
     magic: u64,
     divisor: u32,
 }
@@ -28,7 +28,7 @@ impl From<Divider> for u32 {
 }
 
 impl Divider {
-    pub(super) fn new(divisor: u32) -> Divider {
+    pub(crate) fn new(divisor: u32) -> Divider {
         assert!(divisor > 0, "a divisor of zero");
         Divider {
             magic: u64::MAX / u64::from(divisor),
@@ -37,13 +37,13 @@ impl Divider {
     }
 
     /// The divisor itself.
-    pub(super) fn get(self) -> u32 {
+    pub(crate) fn get(self) -> u32 {
         self.divisor
     }
 
     /// (n / divisor, n % divisor)
     #[inline]
-    pub(super) fn split(self, n: u32) -> (u32, u32) {
+    pub(crate) fn split(self, n: u32) -> (u32, u32) {
         let product = u128::from(self.magic) * (u128::from(n) + 1);
         let quotient = (product >> 64) as u32;
         (quotient, n - quotient * self.divisor)
@@ -51,7 +51,7 @@ impl Divider {
 
     /// n / divisor
     #[inline]
-    pub(super) fn quotient(self, n: u32) -> u32 {
+    pub(crate) fn quotient(self, n: u32) -> u32 {
         self.split(n).0
     }
 }

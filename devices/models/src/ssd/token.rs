@@ -12,7 +12,7 @@ const LOOKED_UP: u32 = 1 << 29;
 
 /// An event of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(crate) enum Token {
     /// This die has ended a job, or may begin one.
     Die(u32),
     /// The map pages of a command are in memory; the command's number among those that wait.

@@ -189,7 +189,7 @@ impl System {
         let place = volume.place(stripe, role);
         let drive = volume.members[place.member as usize].drive;
         let device = &self.drives[drive as usize].device;
-        device.foresee(place.offset + u64::from(start), u64::from(end - start));
+        device.prefetch_tables(place.offset + u64::from(start), u64::from(end - start));
     }
 
     /// More is lost than the parities can make good: nothing is read or written.

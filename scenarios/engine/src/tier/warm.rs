@@ -4,7 +4,7 @@ use super::shadow::{BATCH, Decisions, imagine_cleaned};
 use crate::load::{Load, Request};
 use crate::plan::{Arrival, Plan, WorkloadPlan};
 use raidlab_kernel::Nanos;
-use raidlab_models::{Known, Tier, TierParams};
+use raidlab_models::{Memo, Tier, TierParams};
 
 /// Accesses to each line of a hot spot after which a tier is as the load makes it in the long
 /// run: with a third access to promote, all but e^-12 (1 + 12 + 72), one in 2000, have come.
@@ -22,7 +22,7 @@ struct Past {
 }
 
 /// Points of a curve share one past.
-static KNOWN: Known<Past, Tier> = Known::new(64 << 20);
+static KNOWN: Memo<Past, Tier> = Memo::new(64 << 20);
 
 /// The tier of array `index` as the workloads of a plan make it in the long run.
 ///

@@ -3,7 +3,7 @@
 use super::*;
 
 /// So many map pages of 128 entries in memory; the whole map of `params` takes 128 of them.
-pub(super) fn map_cache(pages: u64) -> MapCacheParams {
+pub(crate) fn map_cache(pages: u64) -> MapCacheParams {
     MapCacheParams {
         bytes: 512 * pages,
         page_bytes: 512,

@@ -1,7 +1,7 @@
 //! The translation layer against closed forms and published tables of write amplification.
 
 use super::*;
-use crate::ssd::collection::{LEVELLING_NEEDS, Policy};
+use crate::ssd::translation::policy::{LEVELLING_NEEDS, Policy};
 use proptest::prelude::*;
 
 /// One die of one-unit page sets: the system that the closed forms describe.
@@ -339,7 +339,7 @@ fn books_agree_with_every_policy_and_a_saved_state_goes_on_as_if_it_had_never_be
             ..CollectionParams::default()
         };
         let bytes = u64::from(shape.units) * 4096;
-        let load = |access, written_bytes| crate::ssd::PastLoad {
+        let load = |access, written_bytes| crate::ssd::HistoryLoad {
             access,
             start_bytes: 0,
             area_bytes: bytes,
@@ -350,11 +350,12 @@ fn books_agree_with_every_policy_and_a_saved_state_goes_on_as_if_it_had_never_be
             then_rests: false,
         };
         let history = [
-            load(crate::ssd::PastAccess::Sequential, bytes),
-            load(crate::ssd::PastAccess::Random, 0),
+            load(crate::ssd::HistoryAccess::Sequential, bytes),
+            load(crate::ssd::HistoryAccess::Random, 0),
         ];
         let seed = (1, "drive");
-        let mut drive = crate::ssd::state::prepare(shape, params, &history, 4096, 4096, seed);
+        let mut drive =
+            crate::ssd::preconditioning::prepare(shape, params, &history, 4096, 4096, seed);
         let mut draws = Stream::new(3, "test", "load");
         let mut work = Counted::default();
         let go_on = |drive: &mut Translation, draws: &mut Stream, work: &mut Counted| {

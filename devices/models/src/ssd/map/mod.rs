@@ -1,0 +1,9 @@
+//! The page map of a drive: mapping units to places in NAND and back.
+
+pub mod bits;
+pub mod cache;
+pub mod demand;
+pub mod layout;
+pub mod mapping;
+pub mod overlay;
+pub mod slot;
