@@ -1,6 +1,6 @@
 //! A drive at the start of a run.
 
-use crate::Fault;
+use crate::fault::Fault;
 use crate::ssd::buffer::Buffer;
 use crate::ssd::buffer::prefetch::Prefetch;
 use crate::ssd::buffer::prefilled::Prefilled;

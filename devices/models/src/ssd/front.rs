@@ -1,8 +1,8 @@
 //! What stands between the host's commands and the drive's controller.
 //!
 //! Most drives take commands as they come: their front is [`Direct`]. A card whose translation
-//! layer runs on the host's CPU has one of its own (see `host_ftl`). The front is a type parameter of
-//! the drive, so that a drive without such a layer spends no time on it.
+//! layer runs on the host's CPU has one of its own (see `host_ftl`). The front is a type parameter
+//! of the drive, so that a drive without such a layer spends no time on it.
 
 use crate::ssd::firmware::cores::Cores;
 use crate::ssd::firmware::params::FirmwareParams;
@@ -14,11 +14,11 @@ use std::fmt::Debug;
 /// What the front asks of a drive before it lets commands in.
 #[derive(Clone, Copy, Debug)]
 pub struct Condition {
-    pub(in crate::ssd) now: Time,
+    pub(crate) now: Time,
     /// When the last command so far is done.
-    pub(in crate::ssd) last_done: Time,
+    pub(crate) last_done: Time,
     /// True if writes wait for room in the buffer.
-    pub(in crate::ssd) writes_wait: bool,
+    pub(crate) writes_wait: bool,
 }
 
 /// What the front does with commands that wait in it.

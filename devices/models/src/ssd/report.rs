@@ -1,6 +1,6 @@
 //! What a drive reports: work of its parts, figures, its state, breaches of its invariants.
 
-use crate::Fault;
+use crate::fault::Fault;
 use crate::ssd::buffer::programs::Programs;
 use crate::ssd::drive::Ssd;
 use crate::ssd::front::Front;
@@ -84,8 +84,8 @@ impl<F: Front> Ssd<F> {
         Ok(())
     }
 
-    /// Bytes programmed or about to be: what the host wrote, as it is stored, what collection moved,
-    /// parity, and changed pages of a map that is in NAND.
+    /// Bytes programmed or about to be: what the host wrote, as it is stored, what collection
+    /// moved, parity, and changed pages of a map that is in NAND.
     fn nand_bytes(&self) -> u64 {
         let counts = self.translation.counts();
         let units_per_set = u64::from(self.translation.shape().units_per_set);

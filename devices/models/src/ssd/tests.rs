@@ -8,7 +8,7 @@ use super::map::cache::MapCacheParams;
 use super::map::layout::Layout;
 use super::translation::{Shape, Translation};
 use super::*;
-use crate::Port;
+use crate::port::Port;
 use map::map_cache;
 use proptest::prelude::*;
 use raidlab_kernel::{Calendar, Io, IoId, Nanos, Op, Part, Stream, Time};
@@ -56,7 +56,7 @@ impl Bench {
         }
     }
 
-    /// Submits a command at `at`, after all that happens before.
+    /// Submits a command at `at`, after all earlier events.
     fn submit<F: Front>(
         &mut self,
         ssd: &mut Ssd<F>,
@@ -163,7 +163,7 @@ fn drive(params: &SsdParams) -> Ssd<Direct> {
     Ssd::new(params, 1, "drive").unwrap()
 }
 
-/// A card whose host keeps the map.
+/// A card with its map in the host.
 fn card(params: &SsdParams) -> Ssd<HostFtl> {
     assert!(params.has_host_ftl());
     Ssd::new(params, 1, "drive").unwrap()
@@ -382,7 +382,7 @@ fn a_stream_at_queue_depth_one_is_read_ahead_and_at_two_it_is_not() {
     let mut ssd = drive(&params);
     let mut bench = Bench::new();
     for index in 0..40 {
-        // The next is under way before this one is complete.
+        // The next is submitted before this one is complete.
         let id = bench.submit(&mut ssd, Op::Read, index * 16384, 16384, index * 40_000);
         assert!(bench.end(id) - index * 40_000 >= 69_000);
     }

@@ -1,7 +1,7 @@
 //! The events that a drive asks for.
 //!
-//! A drive's events are numbers for the engine. The highest bit that is set says which kind of event
-//! it is, the rest is its index.
+//! A drive's events are numbers for the engine. The highest bit that is set says which kind of
+//! event it is, the rest is its index.
 
 /// Marks the wake of a die that rested from background collection.
 const RESTED: u32 = 1 << 31;

@@ -1,7 +1,7 @@
 //! The write buffer: host data between their arrival and the end of their program.
 //!
-//! The buffer takes writes in the order of arrival, as it has room for them. Without room writes wait
-//! for programs to end, and through them for garbage collection. A write is complete when the
+//! The buffer takes writes in the order of arrival, as it has room for them. Without room writes
+//! wait for programs to end, and through them for garbage collection. A write is complete when the
 //! buffer has taken it or, written through, when its data are in NAND.
 
 pub mod prefetch;
@@ -33,7 +33,7 @@ pub(crate) struct Buffer {
     pub(crate) waiting: VecDeque<WaitingWrite>,
     /// Commands that are complete when all programs before a sequence number have ended.
     durable: VecDeque<(IoId, u32)>,
-    /// Programs under way from `oldest` on: true once they have ended.
+    /// Programs in flight from `oldest` on: true once they have ended.
     ended: VecDeque<bool>,
     oldest: u32,
 }
@@ -83,7 +83,7 @@ impl Buffer {
         self.used
     }
 
-    /// A program is on its way to NAND; returns its sequence number.
+    /// A program goes to NAND; returns its sequence number.
     #[inline]
     pub(crate) fn program_issued(&mut self) -> u32 {
         self.ended.push_back(false);

@@ -1,8 +1,8 @@
 //! Reading ahead of a host that reads one command after the other.
 //!
 //! A host may read strictly sequentially, and ask for the next command only after the last is
-//! complete. The drive then reads ahead into its buffer, so that the host's own latency hides the NAND.
-//! With two commands outstanding nothing is read ahead.
+//! complete. The drive then reads ahead into its buffer, so that the host's own latency hides the
+//! NAND. With two commands outstanding nothing is read ahead.
 
 use crate::ssd::buffer::read_buffer::ReadBuffer;
 use crate::ssd::firmware::streams::Follows;

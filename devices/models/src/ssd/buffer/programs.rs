@@ -1,8 +1,8 @@
-//! Programs on their way from the write buffer to NAND.
+//! Programs in flight from the write buffer to NAND.
 
 use std::collections::VecDeque;
 
-/// Programs under way, and what has been programmed so far.
+/// Programs in flight, and what has been programmed so far.
 #[derive(Debug)]
 pub(crate) struct Programs {
     /// Host units in each die's open page set.
@@ -26,7 +26,7 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// No program under way. A die has room for `jobs` of them.
+    /// No program in flight. A die has room for `jobs` of them.
     pub(crate) fn new(dies: u32, parity_stripe: u32, jobs: usize) -> Programs {
         Programs {
             open_units: vec![0; dies as usize],
@@ -41,7 +41,7 @@ impl Programs {
         }
     }
 
-    /// True if a page set of a die is on its way to NAND.
+    /// True if a page set of a die is in flight to NAND.
     #[inline]
     pub(crate) fn are_pending(&self, die: u32, set: u32) -> bool {
         // A loop that does not stop early compares several sets at once.

@@ -51,8 +51,8 @@ impl ReadBuffer {
         self.end
     }
 
-    /// How many of `count` units from `first` on are in the buffer, without a gap, and when they are
-    /// in memory for a read that goes on at `at`.
+    /// How many of `count` units from `first` on are in the buffer, without a gap, and when they
+    /// are in memory for a read that goes on at `at`.
     #[inline]
     pub(crate) fn take(&self, first: u32, count: u32, at: Time) -> (u32, Arrival) {
         let first = u64::from(first);

@@ -1,6 +1,6 @@
 //! Garbage collection in the background, of dies that have nothing else to do.
 
-use crate::Port;
+use crate::port::Port;
 use crate::ssd::drive::Ssd;
 use crate::ssd::front::Front;
 use crate::ssd::token::Token;

@@ -1,6 +1,6 @@
 //! The event of a die: a job has ended, or the next may begin.
 
-use crate::Port;
+use crate::port::Port;
 use crate::ssd::drive::Ssd;
 use crate::ssd::front::Front;
 use crate::ssd::nand::job::Job;
@@ -35,7 +35,7 @@ impl<F: Front> Ssd<F> {
         }
     }
 
-    /// The oldest page set under way to a die is in NAND.
+    /// The oldest page set in flight to a die is in NAND.
     #[inline]
     fn set_is_durable<P: Port>(&mut self, port: &mut P, die: u32, now: Time) {
         let set = self.programs.pending[die as usize].pop_front();

@@ -1,6 +1,6 @@
 //! Jobs of the dies for what the translation layer decides.
 
-use crate::Port;
+use crate::port::Port;
 use crate::ssd::buffer::Buffer;
 use crate::ssd::buffer::programs::Programs;
 use crate::ssd::drive::Ssd;

@@ -1,9 +1,10 @@
 //! Commands that wait for a page of the map (see `map::demand`).
 
-use crate::Port;
+use crate::port::Port;
 use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::Follows;
 use crate::ssd::front::Front;
+use crate::ssd::map::cache::Use;
 use crate::ssd::map::demand::{LookUp, Waiting};
 use crate::ssd::token::Token;
 use raidlab_kernel::{IoId, Op, Part, Time};
@@ -22,11 +23,11 @@ impl<F: Front> Ssd<F> {
         let Some(map) = &mut self.demand_map else {
             return false;
         };
-        let look_up = LookUp {
-            units,
-            changes: port.io(io).op == Op::Write,
-            at,
+        let used = match port.io(io).op {
+            Op::Write => Use::Change,
+            _ => Use::Read,
         };
+        let look_up = LookUp { units, used, at };
         let now = port.now();
         let in_memory = map.look_up(look_up, &mut self.nand, |nand, die, job| {
             if let Some(at) = nand.add(die, job, now) {

@@ -9,7 +9,7 @@ mod read;
 mod read_ahead;
 mod write;
 
-use crate::Port;
+use crate::port::Port;
 use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::MapPiece;
 use crate::ssd::front::{Condition, Front, Release};

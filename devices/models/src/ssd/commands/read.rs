@@ -1,6 +1,6 @@
 //! Reads: firmware, then one operation for each page set that holds a part of the data.
 
-use crate::Port;
+use crate::port::Port;
 use crate::ssd::buffer::read_buffer::Arrival;
 use crate::ssd::commands::gather::{Gathered, Spared};
 use crate::ssd::drive::Ssd;
@@ -81,8 +81,8 @@ impl<F: Front> Ssd<F> {
         }
     }
 
-    /// How many of a command's first units are in a read buffer, and when; and the stream whose next
-    /// page sets are to be read.
+    /// How many of a command's first units are in a read buffer, and when; and the stream whose
+    /// next page sets are to be read.
     #[inline(always)]
     fn take_buffered(
         &mut self,

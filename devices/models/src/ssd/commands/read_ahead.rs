@@ -27,8 +27,8 @@ impl<F: Front> Ssd<F> {
         }
     }
 
-    /// Reads page sets of a stream of small reads, which goes on in unit `next`, until a set's worth
-    /// of units beyond it is in memory. So the host reads one set while the next one comes.
+    /// Reads page sets of a stream of small reads, which goes on in unit `next`, until a set's
+    /// worth of units beyond it is in memory. So the host reads one set while the next one comes.
     pub(super) fn read_on(&mut self, stream: usize, next: u64, at: Time) {
         let per_set = self.translation.shape().units_per_set;
         let units = u64::from(self.translation.map.units());

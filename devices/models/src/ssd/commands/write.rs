@@ -1,6 +1,6 @@
 //! Writes: firmware, then the write buffer.
 
-use crate::Port;
+use crate::port::Port;
 use crate::ssd::buffer::WaitingWrite;
 use crate::ssd::buffer::prefilled::Prefilled;
 use crate::ssd::drive::Ssd;
@@ -122,8 +122,8 @@ impl<F: Front> Ssd<F> {
         self.complete_write(port, id, processed.max(now));
     }
 
-    /// The data of a write are in the buffer at `taken`. The write is complete then, or later where it
-    /// waits for garbage collection.
+    /// The data of a write are in the buffer at `taken`. The write is complete then, or later where
+    /// it waits for garbage collection.
     #[inline]
     pub(super) fn complete_write<P: Port>(&mut self, port: &mut P, id: IoId, taken: Time) {
         let Some(done) = self.front.throttled(taken) else {
@@ -190,9 +190,9 @@ impl<F: Front> Ssd<F> {
         io.charge(Part::NandProgram, now);
     }
 
-    /// Prefetches tables for the writes that wait. Most of a write's time is spent waiting for memory.
-    /// As many writes as the buffer `took` now will probably be taken next, so their entries are
-    /// prefetched; for as many behind them, what says where the entries are.
+    /// Prefetches tables for the writes that wait. Most of a write's time is spent waiting for
+    /// memory. As many writes as the buffer `took` now will probably be taken next, so their
+    /// entries are prefetched; for as many behind them, what says where the entries are.
     #[inline]
     fn prefetch_waiting<P: Port>(&self, port: &mut P, took: usize) {
         for (place, write) in self.buffer.waiting.iter().take(2 * took).enumerate() {

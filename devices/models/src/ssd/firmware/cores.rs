@@ -10,7 +10,7 @@ pub struct Cores {
 
 impl Cores {
     /// `count` idle cores.
-    pub(in crate::ssd) fn new(count: u32) -> Cores {
+    pub(crate) fn new(count: u32) -> Cores {
         Cores {
             cores: Stations::new(count as usize),
         }
@@ -18,17 +18,17 @@ impl Cores {
 
     /// The core that is free first works for `time` on what arrives at `now`.
     #[inline]
-    pub(in crate::ssd) fn serve(&mut self, now: Time, time: Nanos) -> Served {
+    pub(crate) fn serve(&mut self, now: Time, time: Nanos) -> Served {
         self.cores.serve(now, time)
     }
 
     /// All work so far was done before the run.
-    pub(in crate::ssd) fn set_free(&mut self) {
+    pub(crate) fn set_free(&mut self) {
         self.cores = Stations::new(self.cores.count());
     }
 
     /// Work of all cores up to `now`, and how many there are.
-    pub(in crate::ssd) fn busy_until(&self, now: Time) -> (Nanos, usize) {
+    pub(crate) fn busy_until(&self, now: Time) -> (Nanos, usize) {
         (self.cores.busy_until(now), self.cores.count())
     }
 }

@@ -1,8 +1,8 @@
 //! Command processing: the drive's cores, and what every command waits for besides.
 //!
 //! A core works on a command, and then on each of its mapping units: looking it up, setting up its
-//! transfer. It works on the units while the data move, so they bound the rate and do not add to the
-//! latency of a command that is alone. Doorbells, descriptor fetches, interrupts and the error
+//! transfer. It works on the units while the data move, so they bound the rate and do not add to
+//! the latency of a command that is alone. Doorbells, descriptor fetches, interrupts and the error
 //! correction of a page hold no core: they are latency and bound nothing.
 
 pub mod cores;

@@ -72,7 +72,7 @@ fn one() -> u32 {
 #[cfg(test)]
 impl FirmwareParams {
     /// One core whose work takes no time.
-    pub(in crate::ssd) fn idle() -> FirmwareParams {
+    pub(crate) fn idle() -> FirmwareParams {
         FirmwareParams {
             cores: 1,
             read_ns: Nanos::ZERO,

@@ -1,8 +1,8 @@
 //! Streams: commands that go on where an earlier one ended.
 //!
 //! A drive remembers a few tens of places where commands of a kind ended. A command that goes on
-//! there finds its piece of the map cached. So does one in the piece where the last command ended, as
-//! on one of two mirrors, which sees every other piece of a stream.
+//! there finds its piece of the map cached. So does one in the piece where the last command ended,
+//! as on one of two mirrors, which sees every other piece of a stream.
 //!
 //! For a stream of reads smaller than a page set the drive has two page sets in memory: the host
 //! reads one while the other comes. So nothing is sensed or moved for the stream twice, and more

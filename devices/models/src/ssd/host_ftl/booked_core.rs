@@ -1,7 +1,7 @@
 //! One core that works on a read twice: when the command comes, and when its data have come.
 //!
-//! When the data will have come is known ahead, so the core's time is booked then. A command
-//! that arrives before finds the core free until that time.
+//! The time at which the data come is computed ahead, so the core is booked from then on. A command
+//! that arrives earlier finds the core free until then.
 
 use crate::ssd::firmware::params::FirmwareParams;
 use crate::ssd::nand::channel::Channel;

@@ -1,11 +1,11 @@
 //! Reads and writes in batches.
 //!
-//! A card with one data path for both directions changes direction rarely. It serves all reads
-//! that wait, then all writes that wait, and so on; a command that comes meanwhile waits for the next
-//! batch. The turnaround from writing to reading takes time, and begins when a read asks for it: until
-//! then the card stays ready to write. So the first read after a write waits for the turnaround, on
-//! each card of a mirror by itself. With many commands outstanding a batch is long and the turnaround
-//! costs little. A load of one kind never waits.
+//! A card with one data path for both directions changes direction rarely. It serves all reads that
+//! wait, then all writes that wait, and so on; a command that comes meanwhile waits for the next
+//! batch. The turnaround from writing to reading takes time, and begins when a read asks for it:
+//! until then the card stays ready to write. So the first read after a write waits for the
+//! turnaround, on each card of a mirror by itself. With many commands outstanding a batch is long
+//! and the turnaround costs little. A load of one kind never waits.
 
 use crate::ssd::front::{Condition, Release};
 use raidlab_kernel::{IoId, Nanos, Op, Time};
@@ -67,8 +67,8 @@ impl Directions {
         self.waiting.iter().all(VecDeque::is_empty)
     }
 
-    /// A command arrives: true if it goes on at once, as its direction is the current one and nothing
-    /// waits.
+    /// A command arrives: true if it goes on at once, as its direction is the current one and
+    /// nothing waits.
     pub(super) fn admit(&mut self, io: IoId, op: Op, now: Time) -> bool {
         let direction = Direction::of(op);
         if self.nothing_waits() && direction == self.current {

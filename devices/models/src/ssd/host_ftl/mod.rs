@@ -1,7 +1,8 @@
 //! A translation layer that runs on the host's CPU, as that of the Fusion-io cards.
 //!
-//! The host's driver keeps the map, writes one log, and works on every command and on every unit
-//! that garbage collection moves. What such a card has beside a drive with a controller of its own:
+//! The host's driver has the map in memory, writes one log, and works on every command and on every
+//! unit that garbage collection moves. What such a card has beside a drive with a controller of its
+//! own:
 //!
 //! | file | mechanism |
 //! |---|---|
@@ -29,7 +30,7 @@ use gc_throttle::GcThrottle;
 use moves::MoveBatches;
 use raidlab_kernel::{IoId, Nanos, Op, Served, Stream, Time};
 
-/// The front of a card whose host keeps the map. Each part is there if the card has it.
+/// The front of a card with its map in the host. Each part is there if the card has it.
 #[derive(Debug)]
 pub struct HostFtl {
     directions: Option<Directions>,

@@ -1,7 +1,7 @@
 //! Moves of garbage collection, in batches on the core.
 //!
-//! A driver that writes a log over all channels gathers what it moves until that fills a stripe, and
-//! then moves all of it. Commands that come meanwhile wait.
+//! A driver that writes a log over all channels gathers what it moves until that fills a stripe,
+//! and then moves all of it. Commands that come meanwhile wait.
 
 use raidlab_kernel::{Nanos, Stream};
 

@@ -1,5 +1,5 @@
-//! One bit for each slot. A scan of a block then reads one cache line; the map would take one for each
-//! slot.
+//! One bit for each slot. A scan of a block then reads one cache line; the map would take one for
+//! each slot.
 
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize, Serializer};

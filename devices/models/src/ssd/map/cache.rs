@@ -1,16 +1,16 @@
 //! Map pages in memory, of a drive that has memory for a part of its map.
 //!
-//! The map itself is in NAND, in pages of many entries; the pages used last are in memory. A command
-//! whose map page is not there waits for a read of it. A changed page is programmed when it leaves
-//! memory. Garbage collection changes the map as well: pages that are not in memory are read and
-//! changed. The clock algorithm finds the page that leaves: the first that was not used since the hand
-//! passed it.
+//! The map itself is in NAND, in pages of many entries; the pages used last are in memory. A
+//! command whose map page is not there waits for a read of it. A changed page is programmed when it
+//! leaves memory. Garbage collection changes the map as well: pages that are not in memory are read
+//! and changed. The clock algorithm finds the page that leaves: the first that was not used since
+//! the hand passed it.
 //!
 //! Sources: A. Gupta, Y. Kim, B. Urgaonkar, "DFTL: a flash translation layer employing demand-based
 //! selective caching of page-level address mappings" (2009); the clock: F. J. Corbato, "A paging
 //! experiment with the Multics system" (1968).
 
-use crate::Fault;
+use crate::fault::Fault;
 use crate::ssd::divider::Divider;
 use crate::ssd::map::slot::NONE;
 use raidlab_kernel::Time;
@@ -81,6 +81,15 @@ struct Place {
     ready: Time,
 }
 
+/// What a look-up does with a map page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// It reads entries.
+    Read,
+    /// It changes entries.
+    Change,
+}
+
 /// What a look-up in a map page costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
@@ -128,15 +137,15 @@ impl MapCache {
     }
 
     /// The memory as a load before the run has left it: full of the pages of `count` units from
-    /// `first` on, evenly chosen where not all fit. They differ from NAND if `changed`.
-    pub(crate) fn preload(&mut self, first: u32, count: u32, changed: bool) {
+    /// `first` on, evenly chosen where not all fit.
+    pub(crate) fn preload(&mut self, first: u32, count: u32, used: Use) {
         let (from, to) = self.pages(first, count);
         let pages = u64::from(to - from) + 1;
         let fit = pages.min((self.capacity - self.places.len()) as u64);
         for nth in 0..fit {
             let page = from + (nth * pages / fit) as u32;
             if self.place_of[page as usize] == NONE {
-                self.look(page, changed);
+                self.look(page, used);
             }
         }
         self.looks = 0;
@@ -154,14 +163,14 @@ impl MapCache {
         (self.place_of.len() as u64 * u64::from(self.entries.get())).min(u64::from(u32::MAX)) as u32
     }
 
-    /// Looks into a map page, and changes it if `changes`. It is in memory from then on.
-    pub(crate) fn look(&mut self, page: u32, changes: bool) -> Look {
+    /// Looks into a map page. It is in memory from then on.
+    pub(crate) fn look(&mut self, page: u32, used: Use) -> Look {
         self.looks += 1;
         let place = self.place_of[page as usize];
         if place != NONE {
             let place = &mut self.places[place as usize];
             place.used = true;
-            place.changed |= changes;
+            place.changed |= used == Use::Change;
             return Look {
                 read: false,
                 program: false,
@@ -175,7 +184,7 @@ impl MapCache {
         self.places[at] = Place {
             page,
             used: true,
-            changed: changes,
+            changed: used == Use::Change,
             ready: Time::ZERO,
         };
         Look {
@@ -240,7 +249,7 @@ mod tests {
     #[test]
     fn the_clock_spares_what_was_used() {
         let mut cache = cache(2, 8192, MapPages::InNand);
-        let mut read = |page| cache.look(page, false).read;
+        let mut read = |page| cache.look(page, Use::Read).read;
         assert!(read(0) && read(1) && !read(0));
         // Both are marked as used: the hand goes round once and takes the first.
         assert!(read(2));
@@ -250,12 +259,12 @@ mod tests {
     #[test]
     fn a_changed_page_is_programmed_when_it_leaves_and_a_new_one_is_not_read() {
         let mut cache = cache(2, 8192, MapPages::Unwritten);
-        assert!(!cache.look(0, true).read);
-        assert!(!cache.look(1, false).read);
-        let third = cache.look(2, false);
+        assert!(!cache.look(0, Use::Change).read);
+        assert!(!cache.look(1, Use::Read).read);
+        let third = cache.look(2, Use::Read);
         assert!(third.program && !third.read);
         // What was programmed is read when it is wanted again.
-        let again = cache.look(0, false);
+        let again = cache.look(0, Use::Read);
         assert!(again.read && !again.program);
         assert_eq!((cache.programs, cache.misses), (1, 1));
     }
@@ -263,8 +272,8 @@ mod tests {
     #[test]
     fn a_load_before_the_run_leaves_memory_full_of_what_it_wrote() {
         let mut cache = cache(100, 1000 * 1024, MapPages::InNand);
-        cache.preload(0, 20 * 1024, true);
-        cache.preload(0, 1000 * 1024, false);
+        cache.preload(0, 20 * 1024, Use::Change);
+        cache.preload(0, 1000 * 1024, Use::Read);
         let pages: Vec<u32> = cache.places.iter().map(|place| place.page).collect();
         // What lies in both areas is there once.
         assert_eq!(pages.len(), 98);
@@ -286,7 +295,7 @@ mod tests {
                 }
                 for _ in 0..200_000 {
                     let (page, _) = cache.pages(draws.below(1000 * 1024) as u32, 1);
-                    cache.look(page, false);
+                    cache.look(page, Use::Read);
                 }
             }
             let missed = cache.misses as f64 / cache.looks as f64;
@@ -307,7 +316,8 @@ mod tests {
             let mut changed = HashSet::new();
             for (page, changes) in looks {
                 let before = cache.programs;
-                let look = cache.look(page, changes);
+                let used = if changes { Use::Change } else { Use::Read };
+                let look = cache.look(page, used);
                 prop_assert_eq!(look.program, cache.programs > before);
                 if changes {
                     changed.insert(page);

@@ -1,12 +1,12 @@
-//! The map on demand: the map cache, the reads and programs of map pages, and the commands that wait
-//! for them.
+//! The map on demand: the map cache, the reads and programs of map pages, and the commands that
+//! wait for them.
 //!
 //! The read of a map page waits for its die as any other. Map pages lie on one die after the other.
 //! Changed pages that leave memory are gathered to a page set and programmed together. Emptying the
 //! blocks of the map is taken to cost nothing.
 
 use crate::ssd::firmware::streams::Follows;
-use crate::ssd::map::cache::{MapCache, MapPages};
+use crate::ssd::map::cache::{MapCache, MapPages, Use};
 use crate::ssd::nand::Nand;
 use crate::ssd::nand::job::Job;
 use crate::ssd::params::SsdParams;
@@ -42,8 +42,8 @@ pub(crate) struct Waiting {
 pub(crate) struct LookUp {
     /// The first unit, and how many follow each other.
     pub(crate) units: (u32, u32),
-    /// True if their entries change.
-    pub(crate) changes: bool,
+    /// What it does with their entries.
+    pub(crate) used: Use,
     /// When the look-up begins.
     pub(crate) at: Time,
 }
@@ -62,7 +62,9 @@ impl DemandMap {
         for load in params.history.iter().rev() {
             let [first, count] = [load.start_bytes, load.area_bytes]
                 .map(|bytes| (bytes / u64::from(params.unit_bytes)) as u32);
-            cache.preload(first, count, load.ongoing);
+            // What a load that goes on has changed is not in NAND yet.
+            let used = if load.ongoing { Use::Change } else { Use::Read };
+            cache.preload(first, count, used);
         }
         let (_, set_bytes) = params.packing();
         Some(Box::new(DemandMap {
@@ -97,7 +99,7 @@ impl DemandMap {
     /// Garbage collection moves a unit, so the map changes. Jobs for the dies go to `add`.
     pub(crate) fn moved(&mut self, unit: u32, mut add: impl FnMut(u32, Job)) {
         let (page, _) = self.cache.pages(unit, 1);
-        let look = self.cache.look(page, true);
+        let look = self.cache.look(page, Use::Change);
         if look.read {
             let (die, set) = self.place(page);
             let units = self.units;
@@ -119,7 +121,7 @@ impl DemandMap {
         let (from, to) = self.cache.pages(first, count);
         let mut in_memory = look_up.at;
         for page in from..=to {
-            let look = self.cache.look(page, look_up.changes);
+            let look = self.cache.look(page, look_up.used);
             in_memory = in_memory.max(look.ready);
             if look.read {
                 let (die, set) = self.place(page);

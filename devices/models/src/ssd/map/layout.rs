@@ -1,10 +1,10 @@
 //! Where data lie when a run starts, in a form that does not grow with the drive.
 //!
-//! A drive's dies are alike, and so is what a load leaves on each, if it is spread over them. So one
-//! die, or an equal part of one (a *tile*), is simulated through the drive's history, and every tile of
-//! the drive starts as that one ended. Consecutive chunks of the address space go to consecutive
-//! tiles. So a region of the drive is the same share of every tile, and neighbours in a chunk stay
-//! neighbours.
+//! A drive's dies are alike, and so is what a load leaves on each, if it is spread over them. So
+//! one die, or an equal part of one (a *tile*), is simulated through the drive's history, and every
+//! tile of the drive starts as that one ended. Consecutive chunks of the address space go to
+//! consecutive tiles. So a region of the drive is the same share of every tile, and neighbours in a
+//! chunk stay neighbours.
 //!
 //! Every unit has a *home*, a number that the map's tables use. Homes follow the slots of a tile.
 
@@ -90,7 +90,7 @@ impl Layout {
             Layout::Empty => Found { home, slot: NONE },
             Layout::Tiled(tiles) => {
                 let (tile, home) = tiles.homes.split(home);
-                tiles.found(tile, home, false)
+                tiles.found_if_laid(tile, home)
             }
         }
     }
@@ -140,7 +140,10 @@ impl Tiles {
         } else {
             self.end.homes[local as usize]
         };
-        self.found(tile, home, self.end.full)
+        if self.end.full {
+            return self.found(tile, home);
+        }
+        self.found_if_laid(tile, home)
     }
 
     fn unit(&self, home: u32) -> u32 {
@@ -151,17 +154,24 @@ impl Tiles {
         }
     }
 
-    /// Home `home` of `tile`. It holds data if `full` says so for all, or `laid` for this one.
+    /// Home `home` of `tile`, which holds data.
     #[inline]
-    fn found(&self, tile: u32, home: u32, full: bool) -> Found {
-        let slot = if full || self.end.laid.get(home) {
-            home + self.first_block(tile) * self.units_per_block
-        } else {
-            NONE
-        };
+    fn found(&self, tile: u32, home: u32) -> Found {
         Found {
             home: tile * self.homes.get() + home,
-            slot,
+            slot: home + self.first_block(tile) * self.units_per_block,
+        }
+    }
+
+    /// Home `home` of `tile`, which may hold data.
+    #[inline]
+    fn found_if_laid(&self, tile: u32, home: u32) -> Found {
+        if self.end.laid.get(home) {
+            return self.found(tile, home);
+        }
+        Found {
+            home: tile * self.homes.get() + home,
+            slot: NONE,
         }
     }
 

@@ -1,9 +1,9 @@
 //! The page map: where each mapping unit lies, and which unit each slot holds.
 //!
 //! A slot is the place of one mapping unit in NAND; slots are numbered block by block. What a
-//! history before the run has left is not in tables: it is the [`Layout`] of one small tile, repeated
-//! over the drive, and the tables say what changed since. So a drive of terabytes starts in the time
-//! of a small one.
+//! history before the run has left is not in tables: it is the [`Layout`] of one small tile,
+//! repeated over the drive, and the tables say what changed since. So a drive of terabytes starts
+//! in the time of a small one.
 //!
 //! The tables number a unit by its *home*. Homes follow the slots in which the layout has put the
 //! units. Garbage collection empties slots in their order, so it changes entries that lie side by

@@ -120,8 +120,8 @@ impl Overlay {
         scattered.map_or(UNCHANGED, |hash| hash.get(place))
     }
 
-    /// Prefetches the number of a place. A caller that needs many then waits for all of them together,
-    /// or not at all.
+    /// Prefetches the number of a place. A caller that needs many then waits for all of them
+    /// together, or not at all.
     #[inline]
     pub(crate) fn prefetch(&self, place: u32) {
         match &self.scattered {

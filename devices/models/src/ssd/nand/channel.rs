@@ -80,8 +80,8 @@ impl Channel {
             })
     }
 
-    /// The first gap of which enough lies behind `ready`. It is looked for from the last one on: few
-    /// are ahead of what is booked.
+    /// The first gap of which enough lies behind `ready`. It is looked for from the last one on:
+    /// few are ahead of what is booked.
     #[inline]
     fn first_after(&self, ready: Time) -> usize {
         let before = |gap: &Gap| gap.to < ready + SHORTEST;
@@ -123,7 +123,7 @@ impl Channel {
         Served { start, end }
     }
 
-    /// Keeps the gap between two times at its place in the order.
+    /// Remembers the gap between two times at its place in the order.
     fn remember(&mut self, place: usize, from: Time, to: Time) {
         if to.since(from) < SHORTEST {
             return;

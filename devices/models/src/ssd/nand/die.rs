@@ -48,7 +48,7 @@ pub(super) struct Die {
     /// Reads that overtook or suspended the current or next job.
     pub(super) overtaken: u32,
     pub(super) queue: VecDeque<Job>,
-    /// True while an event for this die is under way.
+    /// True while an event of this die is in the calendar.
     pub(super) awake: bool,
     pub(super) busy: Nanos,
 }

@@ -1,9 +1,9 @@
 //! NAND: what an operation on a die takes, and what waits for what.
 //!
 //! A die does one array operation at a time. Host reads come first. A read waits for the reads
-//! before it and for a program or erase in progress, unless the die can suspend that. Jobs, what the
-//! host wrote and what garbage collection moves, wait in a queue of the die until no read is left or
-//! `reads_first` of them have overtaken the job.
+//! before it and for a program or erase in progress, unless the die can suspend that. Jobs, what
+//! the host wrote and what garbage collection moves, wait in a queue of the die until no read is
+//! left or `reads_first` of them have overtaken the job.
 
 pub mod channel;
 pub mod compression;
@@ -104,9 +104,9 @@ impl Nand {
     }
 
     /// A host read of `units` in a page set, ready for the die at `at`. `spared` of their bytes
-    /// stay in the register. `whole_set` is the page set's number in the drive: a set that is in the
-    /// register until its last transfer ends is not sensed again. None for a read that never shares a
-    /// sense.
+    /// stay in the register. `whole_set` is the page set's number in the drive: a set that is in
+    /// the register until its last transfer ends is not sensed again. None for a read that never
+    /// shares a sense.
     #[inline(always)]
     pub(crate) fn read(
         &mut self,

@@ -34,7 +34,7 @@ pub struct NandParams {
     pub cache_read: bool,
     /// True if a die can take the next page's data while it programs.
     pub cache_program: bool,
-    /// Time until a program or erase in progress gives way to a read; none if it does not.
+    /// Time until a program or erase in progress is suspended for a read; none if it does not.
     pub suspend_ns: Option<Nanos>,
     /// Reads that may overtake or suspend one operation before it goes through.
     pub reads_first: u32,

@@ -1,12 +1,12 @@
 //! Temperature: the power that activity costs, one thermal mass, and throttling.
 //!
-//! The temperature follows C dT/dt = P - (T - ambient) / R. It is solved exactly over each step, with
-//! the power constant within it. Above a throttling step's temperature the drive slows its NAND down;
-//! it returns to full speed when it has cooled by the hysteresis. The time constant RC is minutes. So a
-//! plan of some seconds may give a starting temperature, as an earlier load of the same kind has
-//! left it.
+//! The temperature follows C dT/dt = P - (T - ambient) / R. It is solved exactly over each step,
+//! with the power constant within it. Above a throttling step's temperature the drive slows its
+//! NAND down; it returns to full speed when it has cooled by the hysteresis. The time constant RC
+//! is minutes. So a plan of some seconds may give a starting temperature, as an earlier load of the
+//! same kind has left it.
 
-use crate::Fault;
+use crate::fault::Fault;
 use crate::ssd::nand::job::{Operations, UNTHROTTLED};
 use raidlab_kernel::{Nanos, Time};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! The ranges of a drive's parameters.
 
 use super::SsdParams;
-use crate::Fault;
+use crate::fault::Fault;
 use crate::ssd::translation::WORKING_BLOCKS;
 use crate::ssd::translation::policy::LEVELLING_NEEDS;
 use std::fmt::Display;

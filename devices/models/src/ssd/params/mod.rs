@@ -2,7 +2,7 @@
 
 mod limits;
 
-use crate::Fault;
+use crate::fault::Fault;
 use crate::ssd::buffer::prefetch::PrefetchParams;
 use crate::ssd::firmware::params::FirmwareParams;
 use crate::ssd::map::cache::MapCacheParams;
@@ -84,7 +84,7 @@ pub struct SsdParams {
 }
 
 impl SsdParams {
-    /// True for a card whose host keeps the map, or that has another mechanism of such cards (see
+    /// True for a card with its map in the host, or with another mechanism of such cards (see
     /// `host_ftl`).
     pub(crate) fn has_host_ftl(&self) -> bool {
         let firmware = &self.firmware;

@@ -1,8 +1,8 @@
 //! Histories that have been simulated already.
 //!
-//! Points of a curve, replications and the drives of an array mostly share one history. The end of a
-//! tile depends on nothing but the fields of [`TileHistory`]. So a process simulates each history once
-//! and stores the last ends.
+//! Points of a curve, replications and the drives of an array mostly share one history. The end of
+//! a tile depends on nothing but the fields of [`TileHistory`]. So a process simulates each history
+//! once and stores the last ends.
 
 use crate::memo::Memo;
 use crate::ssd::map::layout::TileEnd;

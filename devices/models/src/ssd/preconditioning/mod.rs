@@ -1,9 +1,9 @@
 //! Preconditioning: the state of a drive after the loads before the run.
 //!
-//! The history is simulated on one tile of the drive (see `map::layout`) with the same share of spare
-//! space, the same pages per block and the same policy, and every tile starts as that one ended. Write
-//! amplification depends on those and not on the number of blocks. So a drive of terabytes is
-//! brought to steady state in the time of about a million mapping units.
+//! The history is simulated on one tile of the drive (see `map::layout`) with the same share of
+//! spare space, the same pages per block and the same policy, and every tile starts as that one
+//! ended. Write amplification depends on those and not on the number of blocks. So a drive of
+//! terabytes is brought to steady state in the time of about a million mapping units.
 
 pub mod load;
 mod memo;

@@ -77,12 +77,12 @@ fn rarest_share(writers: &[Writer]) -> f64 {
 }
 
 /// Repeats rounds until write amplification no longer changes. A round writes as much as the area
-/// takes or, if that is more, the spare space. In that time a collection that goes through all blocks
-/// in order reaches every one of them, those with cold data too.
+/// takes or, if that is more, the spare space. In that time a collection that goes through all
+/// blocks in order reaches every one of them, those with cold data too.
 ///
-/// The load that writes least makes the `rarest` share of the writes. Beside a strong hot spot that is
-/// all the rest. The holes that it leaves remain until they have taken the spare space; only then are
-/// other blocks than the hot spot's collected.
+/// The load that writes least makes the `rarest` share of the writes. Beside a strong hot spot that
+/// is all the rest. The holes that it leaves remain until they have taken the spare space; only
+/// then are other blocks than the hot spot's collected.
 pub(super) fn settle(
     tile: &mut Translation,
     area: u64,
@@ -118,11 +118,11 @@ pub(super) fn settle(
     }
 }
 
-/// Goes on until the host's block is full and collection's block nearly so. A block that is half full
-/// would be lost space in every tile but a die's first, and an easy victim there.
+/// Goes on until the host's block is full and collection's block nearly so. A block that is half
+/// full would be lost space in every tile but a die's first, and an easy victim there.
 ///
-/// The two blocks fill at independent rates, so the longer this takes the less full the second has to
-/// be.
+/// The two blocks fill at independent rates, so the longer this takes the less full the second has
+/// to be.
 fn end_with_full_blocks(tile: &mut Translation, round: &mut impl FnMut(&mut Translation, u64)) {
     let most = (tile.shape().blocks_per_die / 2).min(MOST_BLOCKS_MORE);
     for tried in 1..=most {

@@ -114,7 +114,8 @@ fn a_small_area_rewritten_on_a_full_drive_agrees_with_the_full_drive() {
     );
 }
 
-/// Nine tenths of the writes go to a tenth of the drive, the rest anywhere: two loads that go on together.
+/// Nine tenths of the writes go to a tenth of the drive, the rest anywhere: two loads that go on
+/// together.
 #[test]
 fn loads_that_go_on_together_agree_with_the_full_drive_under_both() {
     hot_spot_agrees_with_the_full_drive((0.9, 10), 10, 12.0);
@@ -127,8 +128,8 @@ fn beside_a_strong_hot_spot_a_load_has_settled_when_holes_have_taken_the_spare_s
     hot_spot_agrees_with_the_full_drive((0.86, 100), 100, 100.0);
 }
 
-/// All but one in `ratio` writes go to one in `parts` of the drive, with a share `rho` used; the full drive has seen
-/// so many drive writes.
+/// All but one in `ratio` writes go to one in `parts` of the drive, with a share `rho` used; the
+/// full drive has seen so many drive writes.
 fn hot_spot_agrees_with_the_full_drive((rho, parts): (f64, u64), ratio: u64, rounds: f64) {
     let shape = shape(1024, rho);
     let params = CollectionParams::default();
@@ -315,8 +316,8 @@ proptest! {
 }
 
 /// First in, first out moves cold data as well, once for each time that the host writes the spare
-/// space: a fifth of this die, which is ten times the rewritten area. So many small rounds alike say
-/// nothing; a load has settled when collection has been through all blocks.
+/// space: a fifth of this die, which is ten times the rewritten area. So many small rounds alike
+/// say nothing; a load has settled when collection has been through all blocks.
 #[test]
 fn a_load_has_settled_when_collection_has_been_through_the_cold_data() {
     let shape = Shape {

@@ -26,6 +26,7 @@ impl TileHistory {
     /// Simulates the tile.
     pub(super) fn end(&self) -> TileEnd {
         // The streams name no drive: drives of one model with one history begin alike.
+        // A stream's name is part of its seed, so it stays as it is.
         let draws = Stream::new(self.seed, "tile", "victims of the past");
         let mut tile = Translation::new(self.tiling.shape, self.params, Layout::Empty, draws);
         let mut load_draws = Stream::new(self.seed, "tile", "past load");

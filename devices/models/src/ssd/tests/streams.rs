@@ -2,8 +2,9 @@
 
 use super::*;
 
-/// Page sets of four units, on two dies in turn. The second read finds a stream: set 0 is in the
-/// register at 153 us, of which it has unit 1 at 157 us; 2 and 3 follow, and set 1 on the other die.
+/// Page sets of four units, alternating between two dies. The second read finds a stream: set 0 is
+/// in the register at 153 us, of which it has unit 1 at 157 us; 2 and 3 follow, and set 1 on the
+/// other die.
 #[test]
 fn small_reads_of_a_stream_are_given_what_has_come_with_their_page_sets() {
     let mut params = params();
@@ -48,7 +49,7 @@ fn reads_of_whole_page_sets_bring_nothing_else() {
     assert_eq!(ssd.nand.operations.transferred_bytes, 4 * 16384);
 }
 
-/// A unit of a stream costs the core 1 us, others 5 us; two streams and random reads take turns.
+/// A unit of a stream costs the core 1 us, others 5 us; two streams and random reads alternate.
 #[test]
 fn each_of_several_streams_finds_its_part_of_the_map_looked_up() {
     let mut params = params();

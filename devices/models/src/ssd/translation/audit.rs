@@ -19,8 +19,8 @@ impl Translation {
         (most, least)
     }
 
-    /// Checks that every mapped unit lies in the slot that names it, and that valid counts agree. Of
-    /// a large drive a sample of blocks and units is checked.
+    /// Checks that every mapped unit lies in the slot that names it, and that valid counts agree.
+    /// Of a large drive a sample of blocks and units is checked.
     ///
     /// # Errors
     /// Says which counts do not agree.

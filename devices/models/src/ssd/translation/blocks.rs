@@ -155,12 +155,21 @@ impl Blocks {
     }
 }
 
+/// The order in which free blocks are opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FreeOrder {
+    /// As they were erased.
+    Arrival,
+    /// By their erases.
+    Wear,
+}
+
 impl Die {
-    /// Adds an erased block to the free ones: behind those that are no more worn if `level_wear`, else
-    /// behind all.
-    pub(crate) fn add_free(&mut self, block: u32, blocks: &Blocks, level_wear: bool) {
+    /// Adds an erased block to the free ones: at its place in their order.
+    pub(crate) fn add_free(&mut self, block: u32, blocks: &Blocks, order: FreeOrder) {
         let wear = blocks.erases(block);
-        let goes_behind = |&other: &u32| !level_wear || blocks.erases(other) <= wear;
+        let by_arrival = order == FreeOrder::Arrival;
+        let goes_behind = |&other: &u32| by_arrival || blocks.erases(other) <= wear;
         let before = self.free.iter().rposition(goes_behind);
         self.free.insert(before.map_or(0, |at| at + 1), block);
     }

@@ -1,7 +1,7 @@
 //! How a block is emptied: in step with the host, at once for lack of room, or in idle time.
 
 use super::{Translation, Work};
-use crate::ssd::translation::blocks::{Origin, Victim};
+use crate::ssd::translation::blocks::{FreeOrder, Origin, Victim};
 use crate::ssd::translation::policy::{self, CollectionParams, LEVELLING_NEEDS, Policy};
 
 /// Free blocks that a die reserves for the frontiers; it can spare any others.
@@ -24,8 +24,9 @@ enum Need {
 }
 
 impl Translation {
-    /// Collects until `die` has `target` free blocks. Returns how far that is ahead of the host: the
-    /// units that it would have written meanwhile, in step. None if the die cannot have as many.
+    /// Collects until `die` has `target` free blocks. Returns how far that is ahead of the host:
+    /// the units that it would have written meanwhile, in step. None if the die cannot have as
+    /// many.
     pub(crate) fn collect_to<W: Work>(
         &mut self,
         die: u32,
@@ -45,9 +46,9 @@ impl Translation {
         enough
     }
 
-    /// A policy may pick blocks that free little, again and again, and so may the levelling of wear.
-    /// After as many tries as there are blocks the emptiest block is the victim. If that is full of
-    /// valid data, nothing can be freed; else every further try gains room.
+    /// A policy may pick blocks that free little, again and again, and so may the levelling of
+    /// wear. After as many tries as there are blocks the emptiest block is the victim. If that is
+    /// full of valid data, nothing can be freed; else every further try gains room.
     fn free_blocks<W: Work>(
         &mut self,
         die: u32,
@@ -98,9 +99,9 @@ impl Translation {
         }
     }
 
-    /// Units that the host may write until the victim must be empty. A bad victim frees little. It may
-    /// take as long as a usual one while the die can spare free blocks; else all writes would wait for
-    /// that die.
+    /// Units that the host may write until the victim must be empty. A bad victim frees little. It
+    /// may take as long as a usual one while the die can spare free blocks; else all writes would
+    /// wait for that die.
     fn budget(&self, die: u32, victim: Victim) -> u32 {
         let state = &self.dies[die as usize];
         if state.free.len() > FRONTIER_RESERVE {
@@ -139,8 +140,8 @@ impl Translation {
     }
 
     /// One step of collection on a die that has nothing else to do, until it has
-    /// `background_free_blocks`; false if there is nothing to do. A step gives the die work, and the
-    /// next step follows that: so it skips page sets without valid data.
+    /// `background_free_blocks`; false if there is nothing to do. A step gives the die work, and
+    /// the next step follows that: so it skips page sets without valid data.
     pub(crate) fn collect_in_background<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
         let target = self.params.background_free_blocks as usize;
         let state = &self.dies[die as usize];
@@ -267,7 +268,12 @@ impl Translation {
         }
         state.victim = None;
         self.blocks.erase(victim.block);
-        state.add_free(victim.block, &self.blocks, self.params.level_wear);
+        let order = if self.params.level_wear {
+            FreeOrder::Wear
+        } else {
+            FreeOrder::Arrival
+        };
+        state.add_free(victim.block, &self.blocks, order);
         self.counts.erases += 1;
         work.erase(die);
         true

@@ -426,14 +426,14 @@ impl Translation {
         if full != NONE {
             self.blocks.close(full);
         }
-        // With wear levelling they are in the order of wear. Moved data are cold, so they go to a worn
-        // block.
+        // With wear levelling they are in the order of wear. Moved data are cold, so they go to a
+        // worn block.
         let block = if self.params.level_wear && origin == Origin::Collection {
             state.free.pop_back()
         } else {
             state.free.pop_front()
         };
-        let block = block.expect("a die keeps a free block for garbage collection");
+        let block = block.expect("a die reserves a free block for garbage collection");
         self.map.rewrite(block);
         state.frontiers[stream] = Frontier { block, next: 0 };
         true

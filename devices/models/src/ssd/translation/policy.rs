@@ -1,8 +1,8 @@
 //! Garbage collection: which block is the victim.
 //!
-//! A die chooses a victim when its free blocks fall below a threshold. It empties the victim in step
-//! with the host's writes: a victim frees (units of a block - valid units), so it must be empty when
-//! the host has written that many. Without free blocks the host's writes wait for it.
+//! A die chooses a victim when its free blocks fall below a threshold. It empties the victim in
+//! step with the host's writes: a victim frees (units of a block - valid units), so it must be
+//! empty when the host has written that many. Without free blocks the host's writes wait for it.
 //!
 //! Policies: greedy (fewest valid units), first in first out, random, the best of d random ones
 //! (Van Houdt, "A mean field model for a class of garbage collection algorithms in flash-based
@@ -30,8 +30,8 @@ pub enum Policy {
 }
 
 /// Least `start_free_blocks` with which `wear_gap` has an effect: collection begins with one free
-/// block less. A full block is then emptied in step with the host although it frees nothing. Its data
-/// take one free block and the host's data another, and a die still has more than its reserve.
+/// block less. A full block is then emptied in step with the host although it frees nothing. Its
+/// data take one free block and the host's data another, and a die still has more than its reserve.
 pub(crate) const LEVELLING_NEEDS: u32 = 6;
 
 /// Garbage collection in the plan.

@@ -74,10 +74,10 @@ impl Translation {
         self.moving = homes;
     }
 
-    /// Brings every die to another point of emptying a block: the drive's last load, on these units of
-    /// its tiles, goes on there for a part of the time that this takes. All dies start from one tile.
-    /// In step they would do their hard and their easy work at the same time; dies that have been
-    /// written at random for long do not.
+    /// Brings every die to another point of emptying a block: the drive's last load, on these units
+    /// of its tiles, goes on there for a part of the time that this takes. All dies start from one
+    /// tile. In step they would do their hard and their easy work at the same time; dies that have
+    /// been written at random for long do not.
     pub(crate) fn stagger(&mut self, area: &Range<u32>, draws: &mut Stream) {
         let Layout::Tiled(tiles) = self.map.layout() else {
             return;
@@ -122,8 +122,8 @@ impl Translation {
         tiles.drive_unit(layer * self.shape.dies + die, local)
     }
 
-    /// The state in which a tile ends: tables and blocks in use, free blocks left out. Collection is
-    /// so many units `ahead` of the host.
+    /// The state in which a tile ends: tables and blocks in use, free blocks left out. Collection
+    /// is so many units `ahead` of the host.
     pub(crate) fn into_tile(self, ahead: u32) -> TileEnd {
         let per_block = self.block_of.get();
         let free: Vec<bool> = {
