@@ -1,7 +1,7 @@
 //! Every kind of device behind one static dispatch.
 
 use crate::hdd::{Hdd, HddModel};
-use crate::ssd::{DriveState, Ssd, SsdParams, Written};
+use crate::ssd::{Direct, DriveState, HostFtl, Ssd, SsdParams, Written};
 use crate::station::{FixedStation, StationParams};
 use crate::{Fault, Port};
 use raidlab_kernel::{IoId, Nanos, Time};
@@ -32,7 +32,9 @@ pub enum Device {
     /// A hard disk.
     Hdd(Hdd),
     /// A solid-state drive.
-    Ssd(Box<Ssd>),
+    Ssd(Box<Ssd<Direct>>),
+    /// A solid-state drive whose map the host keeps.
+    HostFtl(Box<Ssd<HostFtl>>),
     /// Served outside: the engine hands its commands out and takes completions in.
     External {
         /// Bytes that it holds.
@@ -51,6 +53,9 @@ impl Device {
                 Device::Station(FixedStation::new(params, seed, name)?)
             }
             DeviceParams::Hdd(params) => Device::Hdd(Hdd::new(params, seed, name)?),
+            DeviceParams::Ssd(params) if params.has_host_ftl() => {
+                Device::HostFtl(Box::new(Ssd::new(params, seed, name)?))
+            }
             DeviceParams::Ssd(params) => Device::Ssd(Box::new(Ssd::new(params, seed, name)?)),
             DeviceParams::External { capacity_bytes } => Device::External {
                 capacity_bytes: *capacity_bytes,
@@ -61,8 +66,10 @@ impl Device {
     /// Prefetches the tables that a command for these bytes will read. It changes no state.
     #[inline]
     pub fn prefetch_tables(&self, offset: u64, bytes: u64) {
-        if let Device::Ssd(ssd) = self {
-            ssd.prefetch_tables(offset, bytes);
+        match self {
+            Device::Ssd(ssd) => ssd.prefetch_tables(offset, bytes),
+            Device::HostFtl(ssd) => ssd.prefetch_tables(offset, bytes),
+            Device::Station(_) | Device::Hdd(_) | Device::External { .. } => {}
         }
     }
 
@@ -73,6 +80,7 @@ impl Device {
             Device::Station(station) => station.submit(port, io),
             Device::Hdd(hdd) => hdd.submit(port, io),
             Device::Ssd(ssd) => ssd.submit(port, io),
+            Device::HostFtl(ssd) => ssd.submit(port, io),
             Device::External { .. } => unreachable!("the engine serves external devices itself"),
         }
     }
@@ -83,6 +91,7 @@ impl Device {
         match self {
             Device::Hdd(hdd) => hdd.event(port, token),
             Device::Ssd(ssd) => ssd.event(port, token),
+            Device::HostFtl(ssd) => ssd.event(port, token),
             Device::Station(_) | Device::External { .. } => {
                 unreachable!("this device asks for no events, yet got {token}")
             }
@@ -103,6 +112,7 @@ impl Device {
             Device::Station(station) => station.capacity_bytes(),
             Device::Hdd(hdd) => hdd.capacity_bytes(),
             Device::Ssd(ssd) => ssd.capacity_bytes(),
+            Device::HostFtl(ssd) => ssd.capacity_bytes(),
             Device::External { capacity_bytes } => *capacity_bytes,
         }
     }
@@ -112,7 +122,9 @@ impl Device {
     pub fn positioning(&self, now: Time, offset: u64) -> Nanos {
         match self {
             Device::Hdd(hdd) => hdd.positioning(now, offset),
-            Device::Station(_) | Device::Ssd(_) | Device::External { .. } => Nanos::ZERO,
+            Device::Station(_) | Device::Ssd(_) | Device::HostFtl(_) | Device::External { .. } => {
+                Nanos::ZERO
+            }
         }
     }
 
@@ -122,6 +134,7 @@ impl Device {
             Device::Station(station) => station.busy_until(now),
             Device::Hdd(hdd) => hdd.busy_until(now),
             Device::Ssd(ssd) => ssd.busy_until(now),
+            Device::HostFtl(ssd) => ssd.busy_until(now),
             Device::External { .. } => (Nanos::ZERO, 1),
         }
     }
@@ -130,6 +143,7 @@ impl Device {
     pub fn parts_busy_until(&self, now: Time) -> Vec<(&'static str, Nanos, usize)> {
         match self {
             Device::Ssd(ssd) => ssd.parts_busy_until(now),
+            Device::HostFtl(ssd) => ssd.parts_busy_until(now),
             Device::Hdd(_) | Device::Station(_) | Device::External { .. } => Vec::new(),
         }
     }
@@ -138,6 +152,7 @@ impl Device {
     pub fn state(&self, name: &str) -> Option<DriveState> {
         match self {
             Device::Ssd(ssd) => Some(ssd.state(name)),
+            Device::HostFtl(ssd) => Some(ssd.state(name)),
             Device::Hdd(_) | Device::Station(_) | Device::External { .. } => None,
         }
     }
@@ -146,6 +161,7 @@ impl Device {
     pub fn failure(&self) -> Option<Fault> {
         match self {
             Device::Ssd(ssd) => ssd.failure(),
+            Device::HostFtl(ssd) => ssd.failure(),
             Device::Hdd(_) | Device::Station(_) | Device::External { .. } => None,
         }
     }
@@ -158,6 +174,7 @@ impl Device {
         match self {
             Device::Hdd(hdd) => hdd.check(),
             Device::Ssd(ssd) => ssd.check(),
+            Device::HostFtl(ssd) => ssd.check(),
             Device::Station(_) | Device::External { .. } => Ok(()),
         }
     }
@@ -166,6 +183,7 @@ impl Device {
     pub fn written(&self) -> Option<Written> {
         match self {
             Device::Ssd(ssd) => Some(ssd.written()),
+            Device::HostFtl(ssd) => Some(ssd.written()),
             Device::Hdd(_) | Device::Station(_) | Device::External { .. } => None,
         }
     }
@@ -175,6 +193,7 @@ impl Device {
         match self {
             Device::Hdd(hdd) => hdd.figures(),
             Device::Ssd(ssd) => ssd.figures(),
+            Device::HostFtl(ssd) => ssd.figures(),
             Device::Station(_) | Device::External { .. } => Vec::new(),
         }
     }

@@ -27,8 +27,8 @@ pub use link::{Direction, Link, LinkParams};
 pub use memo::Memo;
 pub use port::Port;
 pub use ssd::{
-    BufferParams, CollectionParams, CompressionParams, DriveState, FirmwareParams, HeatParams,
-    NandParams, PastAccess, PastLoad, Policy, PrefetchParams, Ssd, SsdParams, ThrottleStep,
-    Written, read_states, write_states,
+    BufferParams, CollectionParams, CompressionParams, Direct, DriveState, FirmwareParams,
+    HistoryAccess, HistoryLoad, HostFtl, NandParams, Policy, PrefetchParams, Ssd, SsdParams,
+    TemperatureParams, ThrottleStep, Written, read_states, write_states,
 };
 pub use station::{FixedStation, ServiceTime, StationParams};

@@ -1,14 +1,14 @@
 //! The state of drives as a file.
 //!
-//! What a run has left on a drive - the map, the blocks' books, the frontiers, the random stream of
-//! the policy - goes into a file as after an orderly shutdown: what the buffer held is in NAND,
-//! clocks start anew. The drive is as warm as it was, and throttled if it was. Of the map only what differs from the drive's own start is
-//! written. The layout of the file is in docs/files/state.md.
+//! The file has the map, the counters of the blocks, the frontiers and the random stream of the
+//! policy, as after an orderly shutdown: the content of the buffer is in NAND, clocks start anew.
+//! It also has the temperature and the throttling steps in effect. Of the map only what differs
+//! from the drive's own start is written. The layout of the file is in docs/files/state.md.
 
-use super::heat::Warmth;
-use super::params::SsdParams;
-use super::translation::{Shape, Translation};
-use crate::Fault;
+use crate::fault::Fault;
+use crate::ssd::nand::temperature::SavedTemperature;
+use crate::ssd::params::SsdParams;
+use crate::ssd::translation::{Shape, Translation};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::Path;
@@ -24,9 +24,9 @@ const HEADER: usize = 16 + 4 + 8 + 4;
 pub struct DriveState {
     /// The drive's name in its scenario.
     pub drive: String,
-    /// Of its data sheet: a state fits no other drive.
+    /// Hash of its data sheet: a state fits no other drive.
     pub fingerprint: u64,
-    /// What only the drive itself can read.
+    /// The state, in a form of the drive's own.
     pub state: Vec<u8>,
 }
 
@@ -78,7 +78,7 @@ pub fn read_states(path: &Path) -> Result<Vec<DriveState>, String> {
     postcard::from_bytes(payload).map_err(|error| format!("an undamaged file: {error}"))
 }
 
-/// What tells data sheets apart: all parameters but those of the run.
+/// A hash that differs between data sheets: of all parameters but those of the run.
 fn fingerprint(params: &SsdParams) -> u64 {
     let sheet = SsdParams {
         history: Vec::new(),
@@ -95,26 +95,26 @@ fn fingerprint(params: &SsdParams) -> u64 {
 }
 
 /// The state of a drive.
-pub(super) fn save(
+pub(crate) fn save(
     params: &SsdParams,
     name: &str,
     translation: &Translation,
-    warmth: Option<Warmth>,
+    temperature: Option<SavedTemperature>,
 ) -> DriveState {
     DriveState {
         drive: name.to_owned(),
         fingerprint: fingerprint(params),
-        state: postcard::to_allocvec(&(translation, warmth)).expect("memory holds any state"),
+        state: postcard::to_allocvec(&(translation, temperature)).expect("memory holds any state"),
     }
 }
 
 /// The drive `name` as the file at `path` has it.
-pub(super) fn load(
+pub(crate) fn load(
     params: &SsdParams,
     shape: Shape,
     name: &str,
     path: &str,
-) -> Result<(Translation, Option<Warmth>), Vec<Fault>> {
+) -> Result<(Translation, Option<SavedTemperature>), Vec<Fault>> {
     let wrong = |allowed: String| vec![Fault::new("snapshot", path, allowed)];
     let states = read_states(Path::new(path)).map_err(wrong)?;
     let state = match &states[..] {
@@ -136,15 +136,15 @@ pub(super) fn load(
             "a state of the same model and format: {drive} had another data sheet"
         )));
     }
-    let (mut translation, warmth): (Translation, Option<Warmth>) =
+    let (mut translation, temperature): (Translation, Option<SavedTemperature>) =
         postcard::from_bytes(&state.state)
             .map_err(|error| wrong(format!("an undamaged file: {error}")))?;
-    if warmth.is_some_and(|warmth| !warmth.celsius.is_finite()) {
+    if temperature.is_some_and(|saved: SavedTemperature| !saved.celsius.is_finite()) {
         return Err(wrong(
             "an undamaged file: a temperature is no number".into(),
         ));
     }
-    // A past may use a few blocks of each die less, never more.
+    // A history may use a few blocks of each die less, never more.
     let found = translation.shape();
     let same = Shape {
         blocks_per_die: found.blocks_per_die,
@@ -157,7 +157,7 @@ pub(super) fn load(
     translation
         .check()
         .map_err(|why| wrong(format!("a state that agrees with itself: {why}")))?;
-    Ok((translation, warmth))
+    Ok((translation, temperature))
 }
 
 #[cfg(test)]

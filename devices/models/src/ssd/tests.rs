@@ -1,13 +1,17 @@
-//! The timed drive, by hand-computed examples and by its books under any load.
+//! The timed drive, by hand-computed examples and by its counters under any load.
 
 mod map;
 mod streams;
 
-use super::map_cache::MapCacheParams;
+use super::front::Front;
+use super::map::cache::MapCacheParams;
+use super::map::layout::Layout;
+use super::translation::{Shape, Translation};
 use super::*;
+use crate::port::Port;
 use map::map_cache;
 use proptest::prelude::*;
-use raidlab_kernel::{Calendar, Io, Stream};
+use raidlab_kernel::{Calendar, Io, IoId, Nanos, Op, Part, Stream, Time};
 
 /// An engine of a few lines: a calendar and a list of records.
 struct Bench {
@@ -52,8 +56,15 @@ impl Bench {
         }
     }
 
-    /// Submits a command at `at`, after all that happens before.
-    fn submit(&mut self, ssd: &mut Ssd, op: Op, offset: u64, bytes: u64, at: u64) -> IoId {
+    /// Submits a command at `at`, after all earlier events.
+    fn submit<F: Front>(
+        &mut self,
+        ssd: &mut Ssd<F>,
+        op: Op,
+        offset: u64,
+        bytes: u64,
+        at: u64,
+    ) -> IoId {
         self.run(ssd, Time(at));
         self.calendar.advance_to(Time(at));
         self.ios.push(Io::new(op, offset, bytes, Time(at)));
@@ -62,7 +73,7 @@ impl Bench {
         id
     }
 
-    fn run(&mut self, ssd: &mut Ssd, until: Time) {
+    fn run<F: Front>(&mut self, ssd: &mut Ssd<F>, until: Time) {
         while self.calendar.next_time().is_some_and(|next| next <= until) {
             let (_, token) = self.calendar.pop().unwrap();
             ssd.event(self, token);
@@ -134,8 +145,8 @@ fn params() -> SsdParams {
         compression: None,
         compressible: 0.0,
         heat: None,
-        history: vec![PastLoad {
-            access: PastAccess::Sequential,
+        history: vec![HistoryLoad {
+            access: HistoryAccess::Sequential,
             start_bytes: 0,
             area_bytes: 32 << 20,
             block_bytes: 65536,
@@ -148,7 +159,13 @@ fn params() -> SsdParams {
     }
 }
 
-fn drive(params: &SsdParams) -> Ssd {
+fn drive(params: &SsdParams) -> Ssd<Direct> {
+    Ssd::new(params, 1, "drive").unwrap()
+}
+
+/// A card with its map in the host.
+fn card(params: &SsdParams) -> Ssd<HostFtl> {
+    assert!(params.has_host_ftl());
     Ssd::new(params, 1, "drive").unwrap()
 }
 
@@ -296,14 +313,14 @@ fn a_write_is_complete_when_the_buffer_has_it_and_a_flush_when_nand_has() {
     assert_eq!(bench.end(flush), 11_000);
 }
 
-/// A full buffer holds what NAND has still to do; the core and the pace of collection have let it through.
+/// A full buffer is work for NAND; the core and the collector have done their part before the run.
 #[test]
 fn what_was_moved_for_a_load_before_the_run_holds_up_nothing_in_it() {
     let mut params = params();
     params.firmware.move_unit_ns = Nanos(1_000_000);
     params.collection.blocks_at_once = 1;
-    let random = PastLoad {
-        access: PastAccess::Random,
+    let random = HistoryLoad {
+        access: HistoryAccess::Random,
         area_bytes: 64 << 20,
         block_bytes: 4096,
         written_bytes: 0,
@@ -311,15 +328,15 @@ fn what_was_moved_for_a_load_before_the_run_holds_up_nothing_in_it() {
         ..params.history[0]
     };
     params.history.push(random);
-    let mut ssd = drive(&params);
+    let mut ssd = card(&params);
     let mut bench = Bench::new();
     bench.submit(&mut ssd, Op::Write, 0, 4096, 0);
     assert_eq!(ssd.buffer.waiting.len(), 1, "the buffer is full");
     let trim = bench.submit(&mut ssd, Op::Trim, 0, 4096, 10_000);
     assert_eq!(bench.end(trim), 11_000, "the core is free");
     assert_eq!(
-        ssd.pace.as_ref().unwrap().busy_until(Time(10_000)),
-        Nanos::ZERO
+        ssd.front.collection_busy_until(Time(10_000)),
+        Some(Nanos::ZERO)
     );
 }
 
@@ -355,7 +372,7 @@ fn a_stream_at_queue_depth_one_is_read_ahead_and_at_two_it_is_not() {
     });
     let mut ssd = drive(&params);
     let mut bench = Bench::new();
-    let latency = |ssd: &mut Ssd, bench: &mut Bench, index: u64| {
+    let latency = |ssd: &mut Ssd<Direct>, bench: &mut Bench, index: u64| {
         let at = index * 500_000;
         let id = bench.submit(ssd, Op::Read, index * 16384, 16384, at);
         bench.end(id) - at
@@ -365,7 +382,7 @@ fn a_stream_at_queue_depth_one_is_read_ahead_and_at_two_it_is_not() {
     let mut ssd = drive(&params);
     let mut bench = Bench::new();
     for index in 0..40 {
-        // The next is under way before this one is complete.
+        // The next is submitted before this one is complete.
         let id = bench.submit(&mut ssd, Op::Read, index * 16384, 16384, index * 40_000);
         assert!(bench.end(id) - index * 40_000 >= 69_000);
     }
@@ -430,13 +447,13 @@ fn an_idle_die_collects_up_to_its_goal_although_some_page_sets_hold_nothing_vali
     assert_eq!(ssd.check(), Ok(()));
 }
 
-/// A card with one path for both directions turns when a read asks for it, however long ago the
-/// last write ended; the second read finds it turned.
+/// A card with one data path for both directions changes direction when a read asks for it, however
+/// long ago the last write ended. The second read finds it ready.
 #[test]
-fn the_first_read_after_a_write_waits_for_the_turn() {
+fn the_first_read_after_a_write_waits_for_the_turnaround() {
     let mut params = params();
     params.firmware.turn_ns = Some(Nanos(200_000));
-    let mut ssd = drive(&params);
+    let mut ssd = card(&params);
     let mut bench = Bench::new();
     bench.submit(&mut ssd, Op::Write, 1 << 20, 4096, 0);
     let first = bench.submit(&mut ssd, Op::Read, 0, 4096, 1_000_000);
@@ -448,7 +465,11 @@ fn the_first_read_after_a_write_waits_for_the_turn() {
 
 #[test]
 fn faults_name_what_is_wrong() {
-    let key = |params: &SsdParams| Ssd::new(params, 1, "x").unwrap_err()[0].key.clone();
+    let key = |params: &SsdParams| {
+        Ssd::<Direct>::new(params, 1, "x").unwrap_err()[0]
+            .key
+            .clone()
+    };
     let mut bad = params();
     bad.capacity_bytes = 128 << 20;
     assert_eq!(key(&bad), "capacity_bytes");
@@ -467,7 +488,7 @@ fn faults_name_what_is_wrong() {
 #[test]
 fn a_drive_that_can_free_nothing_fails_and_says_why() {
     let mut ssd = drive(&params());
-    let shape = translation::Shape {
+    let shape = Shape {
         blocks_per_die: ssd.translation.shape().units
             / ssd.translation.shape().units_per_block()
             / 2,
@@ -475,7 +496,7 @@ fn a_drive_that_can_free_nothing_fails_and_says_why() {
     };
     let draws = Stream::new(1, "test", "victims");
     let collection = CollectionParams::default();
-    ssd.translation = Translation::new(shape, collection, layout::Layout::Empty, draws);
+    ssd.translation = Translation::new(shape, collection, Layout::Empty, draws);
     let mut bench = Bench::new();
     for index in 0..5000 {
         let offset = (index * 16384) % (64 << 20);
@@ -490,10 +511,10 @@ fn a_drive_that_can_free_nothing_fails_and_says_why() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Whatever is asked, every command completes once, its parts add up, and the books agree
+    /// Whatever is asked, every command completes once, its parts add up, and the counters agree
     /// while garbage collection runs.
     #[test]
-    fn every_command_completes_once_and_the_books_agree(
+    fn every_command_completes_once_and_the_counters_agree(
         seed: u64,
         write_share in 0.2f64..1.0,
         suspend: bool,

@@ -3,7 +3,7 @@
 use super::*;
 
 /// So many map pages of 128 entries in memory; the whole map of `params` takes 128 of them.
-pub(super) fn map_cache(pages: u64) -> MapCacheParams {
+pub(crate) fn map_cache(pages: u64) -> MapCacheParams {
     MapCacheParams {
         bytes: 512 * pages,
         page_bytes: 512,
@@ -29,7 +29,7 @@ fn a_command_whose_map_page_is_not_in_memory_waits_for_a_page_read() {
     let write = bench.submit(&mut ssd, Op::Write, 256 * 4096, 4096, 1_000_000);
     bench.run(&mut ssd, Time(2_000_000));
     assert_eq!(bench.end(write), 1_057_000);
-    // One that comes while the page is on its way waits for the rest of it.
+    // A command that comes while the page is being read waits for the rest of it.
     bench.submit(&mut ssd, Op::Read, 384 * 4096, 4096, 3_000_000);
     let second = bench.submit(&mut ssd, Op::Write, 385 * 4096, 4096, 3_010_000);
     bench.run(&mut ssd, Time(4_000_000));

@@ -2,15 +2,16 @@
 
 use super::*;
 
-/// Page sets of four units, on two dies in turn. The second read finds a stream: set 0 is in the
-/// register at 153 us, of which it has unit 1 at 157 us; 2 and 3 follow, and set 1 on the other die.
+/// Page sets of four units, alternating between two dies. The second read finds a stream: set 0 is
+/// in the register at 153 us, of which it has unit 1 at 157 us; 2 and 3 follow, and set 1 on the
+/// other die.
 #[test]
 fn small_reads_of_a_stream_are_given_what_has_come_with_their_page_sets() {
     let mut params = params();
     params.keeps_pages = true;
     let mut ssd = drive(&params);
     let mut bench = Bench::new();
-    let mut took = |ssd: &mut Ssd, unit: u64, at: u64| {
+    let mut took = |ssd: &mut Ssd<Direct>, unit: u64, at: u64| {
         let read = bench.submit(ssd, Op::Read, unit * 4096, 4096, at);
         bench.end(read) - at
     };
@@ -20,7 +21,7 @@ fn small_reads_of_a_stream_are_given_what_has_come_with_their_page_sets() {
     assert_eq!(took(&mut ssd, 2, 110_000), 51_000);
     assert_eq!(took(&mut ssd, 3, 163_000), 3_000);
     // Sets 0, 0 again and 1, each unit once.
-    let done = |ssd: &Ssd| {
+    let done = |ssd: &Ssd<Direct>| {
         (
             ssd.nand.operations.reads,
             ssd.nand.operations.transferred_bytes,
@@ -48,7 +49,7 @@ fn reads_of_whole_page_sets_bring_nothing_else() {
     assert_eq!(ssd.nand.operations.transferred_bytes, 4 * 16384);
 }
 
-/// A unit of a stream costs the core 1 us, others 5 us; two streams and random reads take turns.
+/// A unit of a stream costs the core 1 us, others 5 us; two streams and random reads alternate.
 #[test]
 fn each_of_several_streams_finds_its_part_of_the_map_looked_up() {
     let mut params = params();
@@ -64,6 +65,6 @@ fn each_of_several_streams_finds_its_part_of_the_map_looked_up() {
         }
     }
     // Thirty commands of 2 us; three units that no stream went on to.
-    let (busy, _) = ssd.firmware.busy_until(Time(1 << 40));
+    let (busy, _) = ssd.firmware.cores.busy_until(Time(1 << 40));
     assert_eq!(busy, Nanos(30 * 2_000 + 3 * 5_000 + 27 * 1_000));
 }

@@ -1,16 +1,16 @@
-//! The books recounted, and how the blocks have worn.
+//! The counters checked against the map, and the wear of the blocks.
 
 use super::Translation;
-use crate::ssd::mapping::NONE;
+use crate::ssd::map::slot::NONE;
 
-/// Slots of a large drive that are recounted.
+/// Slots of a large drive that are checked.
 const SAMPLED_SLOTS: u32 = 1 << 15;
-/// Units of a large drive that are looked up.
+/// Units of a large drive that are checked.
 const SAMPLED_UNITS: u32 = 1 << 15;
 
 impl Translation {
     /// Erases of the most and of the least worn block.
-    pub(in crate::ssd) fn wear(&self) -> (u32, u32) {
+    pub(crate) fn wear(&self) -> (u32, u32) {
         let erases = (0..self.blocks.count()).map(|block| self.blocks.erases(block));
         let (mut most, mut least) = (0, u32::MAX);
         for n in erases {
@@ -19,12 +19,12 @@ impl Translation {
         (most, least)
     }
 
-    /// Recounts the books: every mapped unit lies in the slot that names it, and valid counts
-    /// agree. Of a large drive a sample of blocks and units is recounted.
+    /// Checks that every mapped unit lies in the slot that names it, and that valid counts agree.
+    /// Of a large drive a sample of blocks and units is checked.
     ///
     /// # Errors
-    /// Says which books do not agree.
-    pub(in crate::ssd) fn check(&self) -> Result<(), String> {
+    /// Says which counts do not agree.
+    pub(crate) fn check(&self) -> Result<(), String> {
         let per_block = self.block_of.get();
         let small = u64::from(self.blocks.count()) * u64::from(per_block) <= 1 << 20;
         let stride = if small {
@@ -51,7 +51,7 @@ impl Translation {
             }
             if found != self.blocks.valid(block) {
                 return Err(format!(
-                    "block {block} holds {found} valid units, its books say {}",
+                    "block {block} holds {found} valid units, its counter says {}",
                     self.blocks.valid(block)
                 ));
             }
@@ -73,9 +73,9 @@ impl Translation {
     }
 
     /// Why nothing can be freed any more on a die, and what to change, if that is so.
-    pub(in crate::ssd) fn why_stuck(&self) -> Option<String> {
+    pub(crate) fn why_stuck(&self) -> Option<String> {
         let die = self.stuck?;
-        let books = &self.dies[die as usize];
+        let blocks = &self.dies[die as usize];
         let open = if self.params.separate_frontiers {
             "2 open ones, the host's and that of moved data"
         } else {
@@ -86,9 +86,9 @@ impl Translation {
              Its {} blocks hold data in {} of {} units; what is spare lies in {} free blocks and \
              {open}, and every other block is full of data",
             self.shape.blocks_per_die,
-            books.valid,
+            blocks.valid,
             self.shape.units_per_die(),
-            books.free.len(),
+            blocks.free.len(),
         ))
     }
 
@@ -100,7 +100,7 @@ impl Translation {
                 .sum();
             if valid != die.valid {
                 return Err(format!(
-                    "die {index} holds {valid} valid units, its books say {}",
+                    "die {index} holds {valid} valid units, its counter says {}",
                     die.valid
                 ));
             }

@@ -1,22 +1,22 @@
 //! How a block is emptied: in step with the host, at once for lack of room, or in idle time.
 
 use super::{Translation, Work};
-use crate::ssd::allocation::{Origin, Victim};
-use crate::ssd::collection::{self, CollectionParams, LEVELLING_NEEDS, Policy};
+use crate::ssd::translation::blocks::{FreeOrder, Origin, Victim};
+use crate::ssd::translation::policy::{self, CollectionParams, LEVELLING_NEEDS, Policy};
 
-/// Free blocks that a die keeps for the frontiers: what goes beyond them is to spare.
-const KEPT_FREE: usize = 2;
-/// A die that has fewer free blocks than collection aims at empties a victim by one part in so
-/// many of the host's writes sooner: what bad victims have cost comes back.
+/// Free blocks that a die reserves for the frontiers; it can spare any others.
+const FRONTIER_RESERVE: usize = 2;
+/// A die with fewer free blocks than collection aims at empties a victim earlier, by one part in so
+/// many of the host's writes. So it regains the free blocks that bad victims have cost.
 const CATCHING_UP: u32 = 4;
 
 /// What a victim is needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
-    /// To keep pace, in step with the host: wear is levelled on the way if there is room.
-    Pace,
+    /// To collect in step with the host; wear is levelled too, if there is room.
+    InStep,
     /// The die has nothing else to do.
-    Leisure,
+    Idle,
     /// The host waits for a free block: wear can wait.
     Room,
     /// The policy's own choices have not freed a block.
@@ -24,20 +24,21 @@ enum Need {
 }
 
 impl Translation {
-    /// Collects until `die` has `target` free blocks. Gives how far that is ahead of the host: the
-    /// units that it would have written meanwhile, in step; none if the die cannot have as many.
-    pub(in crate::ssd) fn collect_to<W: Work>(
+    /// Collects until `die` has `target` free blocks. Returns how far that is ahead of the host:
+    /// the units that it would have written meanwhile, in step. None if the die cannot have as
+    /// many.
+    pub(crate) fn collect_to<W: Work>(
         &mut self,
         die: u32,
         target: u32,
         work: &mut W,
     ) -> Option<u32> {
-        self.free_blocks(die, target, Need::Pace, work)
+        self.free_blocks(die, target, Need::InStep, work)
     }
 
     /// Collects until the host may open a block: the write waits for all of it. False, and the
     /// drive is stuck, if no block of the die has anything to free.
-    pub(super) fn make_room<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
+    pub(crate) fn make_room<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
         let enough = self.free_blocks(die, 2, Need::Room, work).is_some();
         if !enough {
             self.stuck = Some(die);
@@ -46,8 +47,8 @@ impl Translation {
     }
 
     /// A policy may pick blocks that free little, again and again, and so may the levelling of
-    /// wear; when they have had as many tries as there are blocks, the emptiest is taken. If that
-    /// one is full of valid data nothing can be freed; else every further try gains room.
+    /// wear. After as many tries as there are blocks the emptiest block is the victim. If that is
+    /// full of valid data, nothing can be freed; else every further try gains room.
     fn free_blocks<W: Work>(
         &mut self,
         die: u32,
@@ -75,12 +76,12 @@ impl Translation {
         Some(ahead)
     }
 
-    /// Lets collection on `die` keep pace with `units` that the host has written there.
-    pub(super) fn pace<W: Work>(&mut self, die: u32, units: u32, work: &mut W) {
+    /// Collects on `die` in step with `units` that the host has written there.
+    pub(super) fn collect_in_step<W: Work>(&mut self, die: u32, units: u32, work: &mut W) {
         let start = self.params.start_free_blocks as usize;
-        let books = &mut self.dies[die as usize];
-        if books.victim.is_none()
-            && (books.free.len() >= start || !self.choose_victim(die, Need::Pace))
+        let state = &mut self.dies[die as usize];
+        if state.victim.is_none()
+            && (state.free.len() >= start || !self.choose_victim(die, Need::InStep))
         {
             return;
         }
@@ -89,7 +90,7 @@ impl Translation {
         }
         while let Some(victim) = self.dies[die as usize].victim {
             let due = u64::from(victim.written) * u64::from(self.shape.sets_per_block);
-            let budget = self.pace_of(die, victim);
+            let budget = self.budget(die, victim);
             let in_step = u64::from(victim.next_set) * u64::from(budget) >= due && budget > 0;
             if in_step && !self.shares_last_block(die) {
                 break;
@@ -98,42 +99,37 @@ impl Translation {
         }
     }
 
-    /// Units that the host may write until the victim must be empty. A bad victim, which frees
-    /// little, may take as long as a usual one while there are free blocks to spare: else all
-    /// writes would wait for the one die that has it.
-    fn pace_of(&self, die: u32, victim: Victim) -> u32 {
-        let books = &self.dies[die as usize];
-        if books.free.len() > KEPT_FREE {
-            victim.budget.max(books.usual_budget)
+    /// Units that the host may write until the victim must be empty. A bad victim frees little. It
+    /// may take as long as a usual one while the die can spare free blocks; else all writes would
+    /// wait for that die.
+    fn budget(&self, die: u32, victim: Victim) -> u32 {
+        let state = &self.dies[die as usize];
+        if state.free.len() > FRONTIER_RESERVE {
+            victim.budget.max(state.usual_budget)
         } else {
             victim.budget
         }
     }
 
     /// Units that hold the host's data.
-    pub(in crate::ssd) fn valid_units(&self) -> u64 {
+    pub(crate) fn valid_units(&self) -> u64 {
         self.dies.iter().map(|die| u64::from(die.valid)).sum()
     }
 
     /// Valid units as a share of all that the NAND could hold.
-    pub(in crate::ssd) fn mapped_share(&self) -> f64 {
+    pub(crate) fn mapped_share(&self) -> f64 {
         let room = u64::from(self.shape.dies) * u64::from(self.shape.units_per_die());
         self.valid_units() as f64 / room as f64
     }
 
     /// True if collection in the background has not reached its goal on a die.
-    pub(in crate::ssd) fn wants_free_blocks(&self, die: u32) -> bool {
+    pub(crate) fn wants_free_blocks(&self, die: u32) -> bool {
         self.dies[die as usize].free.len() < self.params.background_free_blocks as usize
     }
 
     /// Collects in the background of a history until every die has `target` free blocks or `most`
     /// units have been moved.
-    pub(in crate::ssd) fn collect_at_leisure<W: Work>(
-        &mut self,
-        target: u32,
-        most: u64,
-        work: &mut W,
-    ) {
+    pub(crate) fn collect_while_idle<W: Work>(&mut self, target: u32, most: u64, work: &mut W) {
         let before = self.counts.moved;
         for die in 0..self.shape.dies {
             while self.dies[die as usize].free.len() < target as usize
@@ -144,17 +140,13 @@ impl Translation {
     }
 
     /// One step of collection on a die that has nothing else to do, until it has
-    /// `background_free_blocks`; false if there is nothing to do. A step gives the die work, after
-    /// which it comes for the next one: page sets without valid data are passed over.
-    pub(in crate::ssd) fn collect_in_background<W: Work>(
-        &mut self,
-        die: u32,
-        work: &mut W,
-    ) -> bool {
+    /// `background_free_blocks`; false if there is nothing to do. A step gives the die work, and
+    /// the next step follows that: so it skips page sets without valid data.
+    pub(crate) fn collect_in_background<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
         let target = self.params.background_free_blocks as usize;
-        let books = &self.dies[die as usize];
-        if books.victim.is_none() {
-            if books.free.len() >= target || !self.choose_victim(die, Need::Leisure) {
+        let state = &self.dies[die as usize];
+        if state.victim.is_none() {
+            if state.free.len() >= target || !self.choose_victim(die, Need::Idle) {
                 return false;
             }
             let victim = self.dies[die as usize].victim.expect("just chosen");
@@ -182,8 +174,8 @@ impl Translation {
         let range = (die * self.shape.blocks_per_die, self.shape.blocks_per_die);
         let per_block = self.block_of.get();
         let (free, gap) = (self.dies[die as usize].free.len(), self.params.wear_gap);
-        if need == Need::Pace && gap > 0 && free + 1 >= LEVELLING_NEEDS as usize {
-            if let Some(block) = collection::least_worn(&self.blocks, range, gap) {
+        if need == Need::InStep && gap > 0 && free + 1 >= LEVELLING_NEEDS as usize {
+            if let Some(block) = policy::least_worn(&self.blocks, range, gap) {
                 self.empty(die, block, per_block - self.blocks.valid(block));
                 return true;
             }
@@ -192,7 +184,7 @@ impl Translation {
         if need == Need::Emptiest {
             params.policy = Policy::Greedy;
         }
-        let chosen = collection::victim(&params, &self.blocks, range, per_block, &mut self.draws);
+        let chosen = policy::victim(&params, &self.blocks, range, per_block, &mut self.draws);
         let Some(block) = chosen else { return false };
         let budget = per_block - self.blocks.valid(block);
         if need == Need::Emptiest && budget == 0 {
@@ -227,7 +219,7 @@ impl Translation {
 
     /// Moves what is valid in the victim's next page set; erases the block after the last one.
     /// False if the die has nothing to do for it.
-    pub(super) fn collect_set<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
+    pub(crate) fn collect_set<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
         let Some(mut victim) = self.dies[die as usize].victim else {
             return false;
         };
@@ -269,14 +261,19 @@ impl Translation {
             self.moving = moving;
         }
         victim.next_set += 1;
-        let books = &mut self.dies[die as usize];
+        let state = &mut self.dies[die as usize];
         if victim.next_set < self.shape.sets_per_block {
-            books.victim = Some(victim);
+            state.victim = Some(victim);
             return moved > 0;
         }
-        books.victim = None;
+        state.victim = None;
         self.blocks.erase(victim.block);
-        books.add_free(victim.block, &self.blocks, self.params.level_wear);
+        let order = if self.params.level_wear {
+            FreeOrder::Wear
+        } else {
+            FreeOrder::Arrival
+        };
+        state.add_free(victim.block, &self.blocks, order);
         self.counts.erases += 1;
         work.erase(die);
         true

@@ -1,27 +1,32 @@
 //! The translation layer without time: what a write does to the map, and which NAND operations
-//! it causes, in their order. The device gives each operation its time; a test or a history
-//! before the run only counts them.
+//! follow from it, in their order. The drive gives each operation its time. A test, or a history
+//! before the run, only counts them.
 
 mod audit;
+pub mod background;
+pub mod blocks;
 mod emptying;
+pub mod policy;
 mod tiles;
 
-use crate::ssd::allocation::{Blocks, Die, Frontier, Origin};
-use crate::ssd::collection::CollectionParams;
-use crate::ssd::layout::Layout;
-use crate::ssd::mapping::{Found, Mapping, NONE};
-use raidlab_kernel::{Divider, Stream};
+use crate::ssd::map::layout::Layout;
+use crate::ssd::map::mapping::Mapping;
+use crate::ssd::map::slot::{Found, Frontier, NONE};
+use blocks::{Blocks, Die, Origin};
+use policy::CollectionParams;
+use raidlab_kernel::Divider;
+use raidlab_kernel::Stream;
 use serde::{Deserialize, Serialize};
 
 /// Takes the NAND operations that the translation layer causes, in order.
-pub(in crate::ssd) trait Work {
+pub(crate) trait Work {
     /// A page set is full and is programmed; sets are numbered over the whole drive.
     fn program(&mut self, die: u32, origin: Origin, set: u32);
     /// `units` of a page set are read to be moved.
     fn collect_read(&mut self, die: u32, set: u32, units: u32);
     /// A block is erased.
     fn erase(&mut self, die: u32);
-    /// True if `moved` is to be told.
+    /// True if `moved` has an effect.
     fn follows_map(&self) -> bool {
         false
     }
@@ -30,7 +35,7 @@ pub(in crate::ssd) trait Work {
 }
 
 /// Lets every operation pass without effect.
-pub(in crate::ssd) struct Untimed;
+pub(crate) struct Untimed;
 
 impl Work for Untimed {
     fn program(&mut self, _die: u32, _origin: Origin, _set: u32) {}
@@ -40,45 +45,45 @@ impl Work for Untimed {
 
 /// The numbers that make up a drive's address spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub(in crate::ssd) struct Shape {
+pub(crate) struct Shape {
     /// Mapping units that the host can address.
-    pub(in crate::ssd) units: u32,
+    pub(crate) units: u32,
     /// Dies.
-    pub(in crate::ssd) dies: u32,
+    pub(crate) dies: u32,
     /// Blocks of a die; a block spans all planes.
-    pub(in crate::ssd) blocks_per_die: u32,
+    pub(crate) blocks_per_die: u32,
     /// Page sets of a block: one page of every plane.
-    pub(in crate::ssd) sets_per_block: u32,
+    pub(crate) sets_per_block: u32,
     /// Mapping units of a page set.
-    pub(in crate::ssd) units_per_set: u32,
+    pub(crate) units_per_set: u32,
 }
 
 impl Shape {
-    pub(in crate::ssd) fn units_per_block(&self) -> u32 {
+    pub(crate) fn units_per_block(&self) -> u32 {
         self.sets_per_block * self.units_per_set
     }
 
-    pub(in crate::ssd) fn units_per_die(&self) -> u32 {
+    pub(crate) fn units_per_die(&self) -> u32 {
         self.blocks_per_die * self.units_per_block()
     }
 }
 
 /// What was done, in mapping units unless the name says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub(in crate::ssd) struct Counts {
+pub(crate) struct Counts {
     /// Written by the host.
-    pub(in crate::ssd) host: u64,
+    pub(crate) host: u64,
     /// Moved by garbage collection.
-    pub(in crate::ssd) moved: u64,
+    pub(crate) moved: u64,
     /// Left empty because a page set was programmed before it was full.
-    pub(in crate::ssd) padded: u64,
+    pub(crate) padded: u64,
     /// Blocks erased.
-    pub(in crate::ssd) erases: u64,
+    pub(crate) erases: u64,
 }
 
 impl Counts {
     /// NAND writes for each write of the host; 1 if there were none.
-    pub(in crate::ssd) fn write_amplification(&self) -> f64 {
+    pub(crate) fn write_amplification(&self) -> f64 {
         if self.host == 0 {
             return 1.0;
         }
@@ -88,10 +93,10 @@ impl Counts {
 
 /// Map, blocks, frontiers and garbage collection of one drive.
 #[derive(Debug, Deserialize, Serialize)]
-pub(in crate::ssd) struct Translation {
+pub(crate) struct Translation {
     shape: Shape,
     params: CollectionParams,
-    pub(in crate::ssd) map: Mapping,
+    pub(crate) map: Mapping,
     blocks: Blocks,
     dies: Vec<Die>,
     /// Divide slots into blocks, blocks into dies, slots into page sets, sets into blocks.
@@ -106,21 +111,21 @@ pub(in crate::ssd) struct Translation {
     draws: Stream,
     counts: Counts,
     open_at_start: u64,
-    /// The die on which nothing can be freed any more: what is written there is lost.
+    /// The die on which nothing can be freed any more.
     #[serde(skip)]
     stuck: Option<u32>,
-    /// Homes of units on the move, kept so that collection allocates nothing.
+    /// Homes of units on the move; a field, so that collection allocates nothing.
     #[serde(skip)]
     moving: Vec<u32>,
 }
 
 /// Blocks of a die that never hold data: the one that garbage collection fills last, one that
 /// the host may open meanwhile, and the two frontiers.
-pub(in crate::ssd) const WORKING_BLOCKS: u32 = 4;
+pub(crate) const WORKING_BLOCKS: u32 = 4;
 
 impl Translation {
     /// A drive as `layout` describes it; `draws` decides the random policies.
-    pub(in crate::ssd) fn new(
+    pub(crate) fn new(
         shape: Shape,
         params: CollectionParams,
         layout: Layout,
@@ -158,7 +163,7 @@ impl Translation {
     }
 
     /// Units in page sets that are open: placed, and not programmed yet.
-    pub(in crate::ssd) fn units_in_open_sets(&self) -> u64 {
+    pub(crate) fn units_in_open_sets(&self) -> u64 {
         let frontiers = self.dies.iter().flat_map(|die| &die.frontiers);
         let open = frontiers.filter(|frontier| frontier.block != NONE);
         open.map(|frontier| u64::from(self.set_of.split(frontier.next).1))
@@ -166,18 +171,18 @@ impl Translation {
     }
 
     /// Units that a history left in open page sets.
-    pub(in crate::ssd) fn units_open_at_start(&self) -> u64 {
+    pub(crate) fn units_open_at_start(&self) -> u64 {
         self.open_at_start
     }
 
-    /// True if the next unit of the host opens a block on the die in turn.
-    pub(in crate::ssd) fn at_block_boundary(&self) -> bool {
+    /// True if the next unit of the host opens a block.
+    pub(crate) fn at_block_boundary(&self) -> bool {
         let frontier = self.dies[self.current as usize].frontiers[Origin::Host as usize];
         frontier.block == NONE || frontier.next == self.block_of.get()
     }
 
     /// Units that still fit into the block that moved data go to.
-    pub(in crate::ssd) fn room_for_collection(&self) -> u32 {
+    pub(crate) fn room_for_collection(&self) -> u32 {
         let frontier = self.dies[self.current as usize].frontiers[Origin::Collection as usize];
         match frontier.block {
             NONE => 0,
@@ -187,38 +192,38 @@ impl Translation {
 
     /// True if nothing can be freed any more on one of the dies.
     #[inline]
-    pub(in crate::ssd) fn is_stuck(&self) -> bool {
+    pub(crate) fn is_stuck(&self) -> bool {
         self.stuck.is_some()
     }
 
-    pub(in crate::ssd) fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> Shape {
         self.shape
     }
 
-    pub(in crate::ssd) fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Goes on after it was read from a file.
-    pub(in crate::ssd) fn resume(&mut self) {
+    /// Makes the layer ready for a run after it was read from a file.
+    pub(crate) fn resume(&mut self) {
         self.moving.reserve(self.shape.units_per_set as usize);
         self.reset_counts();
     }
 
     /// Starts counting anew, as at the end of a warm-up.
-    pub(in crate::ssd) fn reset_counts(&mut self) {
+    pub(crate) fn reset_counts(&mut self) {
         self.counts = Counts::default();
         self.open_at_start = self.units_in_open_sets();
     }
 
     /// The page set of a slot, sets numbered over the whole drive.
     #[inline]
-    pub(in crate::ssd) fn set(&self, slot: u32) -> u32 {
+    pub(crate) fn set(&self, slot: u32) -> u32 {
         self.set_of.quotient(slot)
     }
 
     /// The units that lie in a page set.
-    pub(in crate::ssd) fn units_of(&self, set: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn units_of(&self, set: u32) -> impl Iterator<Item = u32> + '_ {
         let first = set * self.shape.units_per_set;
         let block = self.block_of.quotient(first);
         let slots = first..first + self.shape.units_per_set;
@@ -228,20 +233,20 @@ impl Translation {
 
     /// (die of a page set, number of the set in its block)
     #[inline]
-    pub(in crate::ssd) fn locate(&self, set: u32) -> (u32, u32) {
+    pub(crate) fn locate(&self, set: u32) -> (u32, u32) {
         let (block, within) = self.sets_of.split(set);
         (self.die_of.quotient(block), within)
     }
 
     /// The die whose page set the host is filling.
     #[inline]
-    pub(in crate::ssd) fn current_die(&self) -> u32 {
+    pub(crate) fn current_die(&self) -> u32 {
         self.current
     }
 
     /// The page set that the host is filling; none if the next write opens a block or set.
     #[inline]
-    pub(in crate::ssd) fn open_set(&self, die: u32) -> u32 {
+    pub(crate) fn open_set(&self, die: u32) -> u32 {
         let frontier = self.dies[die as usize].frontiers[Origin::Host as usize];
         if frontier.block == NONE || self.set_of.split(frontier.next).1 == 0 {
             return NONE;
@@ -249,35 +254,35 @@ impl Translation {
         self.set(frontier.block * self.block_of.get() + frontier.next)
     }
 
-    /// Asks for the memory that a write of `unit` will need; of one beyond the end for nothing.
+    /// Prefetches what a write of `unit` needs; nothing for a unit beyond the end.
     #[inline]
-    pub(in crate::ssd) fn touch(&self, unit: u32) {
+    pub(crate) fn prefetch(&self, unit: u32) {
         if unit < self.shape.units {
             let laid = self.map.layout().find(unit);
-            self.map.touch(laid);
+            self.map.prefetch(laid);
             if laid.slot != NONE {
-                self.blocks.touch(self.block_of.quotient(laid.slot));
+                self.blocks.prefetch(self.block_of.quotient(laid.slot));
             }
         }
     }
 
-    /// Asks for the memory that [`Translation::touch`] will need.
+    /// Prefetches what [`Translation::prefetch`] needs.
     #[inline]
-    pub(in crate::ssd) fn foresee(&self, unit: u32) {
+    pub(crate) fn prefetch_layout(&self, unit: u32) {
         if unit < self.shape.units {
-            self.map.layout().touch(unit);
+            self.map.layout().prefetch(unit);
         }
     }
 
     /// The host writes `unit`.
     #[inline]
-    pub(in crate::ssd) fn write<W: Work>(&mut self, unit: u32, work: &mut W) {
+    pub(crate) fn write<W: Work>(&mut self, unit: u32, work: &mut W) {
         self.write_over(self.map.find(unit), work);
     }
 
     /// The host writes a unit that was found in the map.
     #[inline]
-    pub(in crate::ssd) fn write_over<W: Work>(&mut self, unit: Found, work: &mut W) {
+    pub(crate) fn write_over<W: Work>(&mut self, unit: Found, work: &mut W) {
         let die = self.current;
         self.counts.host += 1;
         let Found { home, mut slot } = unit;
@@ -297,7 +302,7 @@ impl Translation {
     }
 
     /// Programs the page set that the host is filling, as full as it is.
-    pub(in crate::ssd) fn pad<W: Work>(&mut self, work: &mut W) {
+    pub(crate) fn pad<W: Work>(&mut self, work: &mut W) {
         let room = self.room_in_set(self.current, Origin::Host);
         if room == self.shape.units_per_set {
             return;
@@ -309,7 +314,7 @@ impl Translation {
     }
 
     /// The range of units from `first` on holds nothing any more.
-    pub(in crate::ssd) fn trim(&mut self, first: u32, count: u32) {
+    pub(crate) fn trim(&mut self, first: u32, count: u32) {
         for unit in first..first + count {
             let Found { home, slot } = self.map.find(unit);
             if slot != NONE {
@@ -328,7 +333,7 @@ impl Translation {
     /// Units that still fit into the page set at a frontier; as many as it holds if that is a new
     /// one.
     #[inline]
-    pub(super) fn room_in_set(&self, die: u32, origin: Origin) -> u32 {
+    pub(crate) fn room_in_set(&self, die: u32, origin: Origin) -> u32 {
         let next = self.dies[die as usize].frontiers[self.stream(origin)].next;
         self.shape.units_per_set - self.set_of.split(next).1
     }
@@ -343,15 +348,15 @@ impl Translation {
         }
     }
 
-    /// The host's page set is full: program it, let collection keep pace, go to the next die.
+    /// The host's page set is full: program it, collect in step, go to the next die.
     fn finish_set<W: Work>(&mut self, work: &mut W) {
         let die = self.current;
         work.program(die, Origin::Host, self.last_set(die, Origin::Host));
-        self.pace(die, self.shape.units_per_set, work);
+        self.collect_in_step(die, self.shape.units_per_set, work);
         self.current = self.next_die();
     }
 
-    /// The next die in turn that can hold another page set.
+    /// The next die, in their order, that can hold another page set.
     fn next_die(&self) -> u32 {
         let mut die = self.current;
         for _ in 0..self.shape.dies {
@@ -380,15 +385,15 @@ impl Translation {
     fn append(&mut self, die: u32, origin: Origin, homes: &[u32]) -> bool {
         let count = homes.len() as u32;
         let stream = self.stream(origin);
-        let books = &mut self.dies[die as usize];
-        let frontier = &mut books.frontiers[stream];
+        let state = &mut self.dies[die as usize];
+        let frontier = &mut state.frontiers[stream];
         let (block, slot) = (
             frontier.block,
             frontier.block * self.block_of.get() + frontier.next,
         );
         frontier.next += count;
         let is_full = self.set_of.split(frontier.next).1 == 0;
-        books.valid += count;
+        state.valid += count;
         self.blocks.add_valid(block, count);
         self.map.put(homes, slot);
         is_full
@@ -416,21 +421,21 @@ impl Translation {
                 return true;
             }
         }
-        let books = &mut self.dies[die as usize];
-        let full = books.frontiers[stream].block;
+        let state = &mut self.dies[die as usize];
+        let full = state.frontiers[stream].block;
         if full != NONE {
             self.blocks.close(full);
         }
-        // They are in the order of wear if that is levelled: what is moved is cold, and rests a
+        // With wear levelling they are in the order of wear. Moved data are cold, so they go to a
         // worn block.
         let block = if self.params.level_wear && origin == Origin::Collection {
-            books.free.pop_back()
+            state.free.pop_back()
         } else {
-            books.free.pop_front()
+            state.free.pop_front()
         };
-        let block = block.expect("a die keeps a free block for garbage collection");
+        let block = block.expect("a die reserves a free block for garbage collection");
         self.map.rewrite(block);
-        books.frontiers[stream] = Frontier { block, next: 0 };
+        state.frontiers[stream] = Frontier { block, next: 0 };
         true
     }
 }

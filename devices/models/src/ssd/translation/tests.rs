@@ -1,7 +1,7 @@
 //! The translation layer against closed forms and published tables of write amplification.
 
 use super::*;
-use crate::ssd::collection::{LEVELLING_NEEDS, Policy};
+use crate::ssd::translation::policy::{LEVELLING_NEEDS, Policy};
 use proptest::prelude::*;
 
 /// One die of one-unit page sets: the system that the closed forms describe.
@@ -216,7 +216,7 @@ fn most_moved_at_once(params: CollectionParams, area: f64) -> u64 {
 
 #[test]
 fn cold_data_move_in_step_with_the_host() {
-    // A block of 32 units full of cold data is moved on the way, not while a write waits.
+    // A block of 32 units full of cold data is moved meanwhile, not while a write waits.
     assert!(most_moved_at_once(levelling(8), 0.25) <= 16);
 }
 
@@ -235,9 +235,9 @@ fn more_blocks_kept_free_make_no_write_wait_for_a_bad_victim() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Any mix of writes, pads and trims on a drive of several dies keeps the books.
+    /// Any mix of writes, pads and trims on a drive of several dies leaves the counters right.
     #[test]
-    fn books_agree_after_any_history(
+    fn counters_agree_after_any_history(
         seed: u64,
         dies in 1u32..4,
         per_set in 1u32..5,
@@ -267,8 +267,8 @@ proptest! {
     }
 }
 
-/// Data of eight and a half blocks in ten: the host cannot open a block and leave one free. The drive
-/// says so instead of searching for ever.
+/// Data of eight and a half blocks in ten: the host cannot open a block and leave one free. The
+/// drive says so instead of searching for ever.
 #[test]
 fn collection_that_can_free_nothing_is_detected_and_explained() {
     for policy in [Policy::Greedy, Policy::FirstInFirstOut, Policy::Random] {
@@ -316,11 +316,11 @@ impl Work for Counted {
     }
 }
 
-/// A worn-in drive of several tiles with every policy: the books agree, NAND gets what the host
+/// A worn-in drive of several tiles with every policy: the counters agree, NAND gets what the host
 /// wrote and what was moved, and a drive that is read back from its saved state goes on exactly
 /// as the one that was not.
 #[test]
-fn books_agree_with_every_policy_and_a_saved_state_goes_on_as_if_it_had_never_been_saved() {
+fn counters_agree_with_every_policy_and_a_saved_state_goes_on_as_if_it_had_never_been_saved() {
     use Policy::{BestOf, CostBenefit, FirstInFirstOut, Greedy, Random};
     for (policy, separate_frontiers) in [Greedy, FirstInFirstOut, Random, BestOf, CostBenefit]
         .into_iter()
@@ -339,7 +339,7 @@ fn books_agree_with_every_policy_and_a_saved_state_goes_on_as_if_it_had_never_be
             ..CollectionParams::default()
         };
         let bytes = u64::from(shape.units) * 4096;
-        let load = |access, written_bytes| crate::ssd::PastLoad {
+        let load = |access, written_bytes| crate::ssd::HistoryLoad {
             access,
             start_bytes: 0,
             area_bytes: bytes,
@@ -350,11 +350,12 @@ fn books_agree_with_every_policy_and_a_saved_state_goes_on_as_if_it_had_never_be
             then_rests: false,
         };
         let history = [
-            load(crate::ssd::PastAccess::Sequential, bytes),
-            load(crate::ssd::PastAccess::Random, 0),
+            load(crate::ssd::HistoryAccess::Sequential, bytes),
+            load(crate::ssd::HistoryAccess::Random, 0),
         ];
         let seed = (1, "drive");
-        let mut drive = crate::ssd::state::prepare(shape, params, &history, 4096, 4096, seed);
+        let mut drive =
+            crate::ssd::preconditioning::prepare(shape, params, &history, 4096, 4096, seed);
         let mut draws = Stream::new(3, "test", "load");
         let mut work = Counted::default();
         let go_on = |drive: &mut Translation, draws: &mut Stream, work: &mut Counted| {

@@ -1,17 +1,17 @@
 //! From a drive to the tile that a history has left, and from such a tile to a drive.
 
 use super::{Shape, Translation, Untimed};
-use crate::ssd::allocation::Frontier;
-use crate::ssd::collection::CollectionParams;
-use crate::ssd::layout::{Layout, TileBlock, TileEnd, Tiles};
-use crate::ssd::mapping::NONE;
-use raidlab_kernel::{Bits, Stream};
+use crate::ssd::map::layout::{Layout, TileBlock, TileEnd, Tiles};
+use crate::ssd::map::slot::{Frontier, NONE};
+use crate::ssd::translation::policy::CollectionParams;
+use raidlab_kernel::Bits;
+use raidlab_kernel::Stream;
 use std::ops::Range;
 use std::sync::Arc;
 
 impl Translation {
     /// A drive on which every tile is as `tiles` says.
-    pub(in crate::ssd) fn from_tiles(
+    pub(crate) fn from_tiles(
         shape: Shape,
         params: CollectionParams,
         tiles: Tiles,
@@ -51,8 +51,8 @@ impl Translation {
         drive
     }
 
-    /// Goes on writing a block that a history left open: its slots pass into the drive's own
-    /// tables, unless it is full.
+    /// Goes on writing a block that a history left open. Its slots go into the drive's own tables,
+    /// unless it is full.
     fn resume_frontier(&mut self, die: usize, stream: usize, block: u32, next: u32) {
         self.blocks.take(block);
         self.dies[die].frontiers[stream] = Frontier { block, next };
@@ -60,25 +60,25 @@ impl Translation {
             return;
         }
         let start = block * self.block_of.get();
-        let mut held = std::mem::take(&mut self.moving);
-        held.clear();
+        let mut homes = std::mem::take(&mut self.moving);
+        homes.clear();
         let slots = start..start + next;
         let valid: Vec<u32> = slots
             .filter(|&slot| self.map.is_valid(block, slot))
             .collect();
-        self.map.take_out(block, start, next, &mut held);
+        self.map.take_out(block, start, next, &mut homes);
         self.map.rewrite(block);
-        for (&home, slot) in held.iter().zip(valid) {
+        for (&home, slot) in homes.iter().zip(valid) {
             self.map.put(&[home], slot);
         }
-        self.moving = held;
+        self.moving = homes;
     }
 
-    /// Lets every die be at another point of emptying a block: the load that the drive has seen, on
-    /// these units of its tiles, goes on there for a part of the time that this takes. All dies
-    /// start from one tile, and in step they would all do their hard and their easy work at the
-    /// same time, which dies that have been written at random for long do not.
-    pub(in crate::ssd) fn stagger(&mut self, area: &Range<u32>, draws: &mut Stream) {
+    /// Brings every die to another point of emptying a block: the drive's last load, on these units
+    /// of its tiles, goes on there for a part of the time that this takes. All dies start from one
+    /// tile. In step they would do their hard and their easy work at the same time; dies that have
+    /// been written at random for long do not.
+    pub(crate) fn stagger(&mut self, area: &Range<u32>, draws: &mut Stream) {
         let Layout::Tiled(tiles) = self.map.layout() else {
             return;
         };
@@ -122,9 +122,9 @@ impl Translation {
         tiles.drive_unit(layer * self.shape.dies + die, local)
     }
 
-    /// The state in which a tile ends: tables and blocks in use, free blocks left out. Collection is
-    /// so many units `ahead` of the host.
-    pub(in crate::ssd) fn into_tile(self, ahead: u32) -> TileEnd {
+    /// The state in which a tile ends: tables and blocks in use, free blocks left out. Collection
+    /// is so many units `ahead` of the host.
+    pub(crate) fn into_tile(self, ahead: u32) -> TileEnd {
         let per_block = self.block_of.get();
         let free: Vec<bool> = {
             let mut free = vec![false; self.blocks.count() as usize];

@@ -1,0 +1,125 @@
+//! A drive at the start of a run.
+
+use crate::fault::Fault;
+use crate::ssd::buffer::Buffer;
+use crate::ssd::buffer::prefetch::Prefetch;
+use crate::ssd::buffer::prefilled::Prefilled;
+use crate::ssd::buffer::programs::Programs;
+use crate::ssd::drive::Ssd;
+use crate::ssd::firmware::Firmware;
+use crate::ssd::firmware::streams::Streams;
+use crate::ssd::front::Front;
+use crate::ssd::map::demand::DemandMap;
+use crate::ssd::nand::Nand;
+use crate::ssd::nand::compression::Engine;
+use crate::ssd::nand::temperature::{SavedTemperature, Temperature};
+use crate::ssd::params::SsdParams;
+use crate::ssd::translation::background::Background;
+use crate::ssd::translation::{Shape, Translation};
+use crate::ssd::{preconditioning, snapshot};
+use raidlab_kernel::{Stream, Time};
+
+impl<F: Front> Ssd<F> {
+    /// A drive in the state that its history has left. `name` and `seed` give its random streams.
+    ///
+    /// # Errors
+    /// Names every parameter that is out of its range.
+    pub fn new(params: &SsdParams, seed: u64, name: &str) -> Result<Ssd<F>, Vec<Fault>> {
+        let shape = params.shape()?;
+        let (translation, saved) = starting_state(params, shape, seed, name)?;
+        let temperature = starting_temperature(params, saved);
+        let (buffer_units, jobs) = buffer_sizes(params, shape);
+        let mut nand = Nand::new(
+            &params.nand,
+            params.stored_unit_bytes(),
+            params.packing().1,
+            params.compression.as_ref().and_then(Engine::new),
+            jobs,
+        );
+        if let Some(temperature) = &temperature {
+            nand.throttle(temperature.stretch());
+        }
+        let mut draws = Stream::new(seed, name, "firmware");
+        let (front, times) = F::new(params, translation.mapped_share(), &nand, &mut draws);
+        let unit = params.unit_bytes;
+        let page_units = if params.keeps_pages {
+            2 * shape.units_per_set
+        } else {
+            0
+        };
+        let collection = &params.collection;
+        let last_writes = Stream::new(seed, name, "latest writes");
+        Ok(Ssd {
+            unit_shift: unit.is_power_of_two().then(|| unit.trailing_zeros()),
+            front,
+            firmware: Firmware::new(times, draws),
+            nand,
+            buffer: Buffer::new(buffer_units),
+            programs: Programs::new(shape.dies, params.parity_stripe, jobs),
+            prefetch: params.prefetch.as_ref().map(|it| Prefetch::new(it, unit)),
+            temperature,
+            background: (collection.background_free_blocks > 0)
+                .then(|| Background::new(shape.dies, collection.background_share)),
+            prefilled: Prefilled::of(&params.history, unit, last_writes),
+            demand_map: DemandMap::of(params, shape),
+            next_byte: u64::MAX,
+            read_streams: Streams::new(unit, page_units),
+            write_streams: Streams::new(unit, 0),
+            last_done: Time::ZERO,
+            host_bytes: 0,
+            read_bytes: 0,
+            translation,
+            params: params.clone(),
+        })
+    }
+}
+
+/// The translation layer as a file or the drive's history leaves it, and the temperature of a file.
+fn starting_state(
+    params: &SsdParams,
+    shape: Shape,
+    seed: u64,
+    name: &str,
+) -> Result<(Translation, Option<SavedTemperature>), Vec<Fault>> {
+    let (translation, saved) = match &params.snapshot {
+        Some(path) => snapshot::load(params, shape, name, path)?,
+        None => {
+            let unit = u64::from(params.unit_bytes);
+            let (collection, history) = (params.collection, &params.history);
+            let names = (seed, name);
+            let translation = preconditioning::prepare(shape, collection, history, unit, 0, names);
+            (translation, None)
+        }
+    };
+    match translation.why_stuck() {
+        None => Ok((translation, saved)),
+        Some(why) => Err(vec![Fault::new(
+            "capacity_bytes",
+            params.capacity_bytes,
+            why,
+        )]),
+    }
+}
+
+fn starting_temperature(
+    params: &SsdParams,
+    saved: Option<SavedTemperature>,
+) -> Option<Temperature> {
+    let temperature = Temperature::new(params.heat.as_ref()?);
+    Some(match saved {
+        Some(saved) => temperature.resume(saved),
+        None => temperature,
+    })
+}
+
+/// Units of the write buffer, and how many jobs a die may have.
+fn buffer_sizes(params: &SsdParams, shape: Shape) -> (u32, usize) {
+    let mut units = (params.buffer.bytes / u64::from(params.unit_bytes)) as u32;
+    if !params.collection.separate_frontiers {
+        // Every die's open page set may hold host data until moved data fill it.
+        units = units.max((shape.dies + 2) * shape.units_per_set);
+    }
+    let sets = units.div_ceil(shape.units_per_set);
+    // Beside its share of the buffer a die has the moves that a page set of the host causes.
+    (units, 16 + 2 * sets.div_ceil(shape.dies) as usize)
+}

@@ -1,0 +1,114 @@
+//! Data from NAND for a read: one operation for each page set.
+
+use crate::ssd::buffer::read_buffer::Arrival;
+use crate::ssd::drive::Ssd;
+use crate::ssd::front::Front;
+use crate::ssd::map::slot::NONE;
+use crate::ssd::nand::ReadTimes;
+use raidlab_kernel::{Io, Part, Time};
+
+/// When the data of a read are in memory, and the operation that brings the last of them.
+pub(super) struct Gathered {
+    pub(super) first: Time,
+    pub(super) last: Time,
+    critical: Option<ReadTimes>,
+}
+
+impl Gathered {
+    /// Data that were in memory before.
+    #[inline]
+    pub(super) fn buffered(arrival: Arrival) -> Gathered {
+        Gathered {
+            first: arrival.first,
+            last: arrival.last,
+            critical: None,
+        }
+    }
+
+    /// These data from NAND, and those in memory.
+    #[inline]
+    pub(super) fn with_buffered(mut self, buffered: Arrival) -> Gathered {
+        self.first = self.first.min(buffered.first);
+        if self.last < buffered.last {
+            self.last = buffered.last;
+            self.critical = None;
+        }
+        self
+    }
+
+    #[inline]
+    fn add(&mut self, times: ReadTimes) {
+        self.first = self.first.min(times.end);
+        if times.end > self.last {
+            self.last = times.end;
+            self.critical = Some(times);
+        }
+    }
+
+    /// Charges a command with its time up to the last of its data.
+    #[inline]
+    pub(super) fn charge(&self, io: &mut Io) {
+        if let Some(times) = self.critical {
+            io.charge(Part::Queue, times.reads_before);
+            let wait = if times.behind_collection {
+                Part::GarbageCollection
+            } else {
+                Part::NandProgram
+            };
+            io.charge(wait, times.start);
+            io.charge(Part::NandRead, times.sensed);
+            io.charge(Part::Queue, times.transfer_start);
+            io.charge(Part::Transfer, times.end);
+        }
+        io.charge(Part::Cache, self.last);
+    }
+}
+
+/// Bytes of a command's first and last unit that stay in the dies' registers.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Spared {
+    pub(super) head: u32,
+    pub(super) tail: u32,
+}
+
+impl<F: Front> Ssd<F> {
+    /// Reads units from NAND, or from the write buffer what is not in NAND yet.
+    #[inline(always)]
+    pub(super) fn gather(&mut self, first: u32, count: u32, spared: Spared, at: Time) -> Gathered {
+        let mut gathered = Gathered::buffered(Arrival::of_nothing(at));
+        let per_set = self.translation.shape().units_per_set;
+        let end = (first + count).min(self.translation.map.units());
+        let mut unit = first;
+        while unit < end {
+            let slot = self.translation.map.find(unit).slot;
+            let mut left_out = if unit == first { spared.head } else { 0 };
+            unit += 1;
+            if slot == NONE {
+                gathered.first = gathered.first.min(at);
+                continue;
+            }
+            let set = self.translation.set(slot);
+            let slots = set * per_set..(set + 1) * per_set;
+            let mut together = 1;
+            while unit < end && together < per_set {
+                if !slots.contains(&self.translation.map.find(unit).slot) {
+                    break;
+                }
+                together += 1;
+                unit += 1;
+            }
+            let (die, within) = self.translation.locate(set);
+            if self.is_buffered(die, set) {
+                gathered.first = gathered.first.min(at);
+                continue;
+            }
+            if unit == end {
+                left_out += spared.tail;
+            }
+            let nand = &mut self.nand;
+            gathered.add(nand.read(die, within, Some(set), together, left_out, at));
+        }
+        gathered.first = gathered.first.min(gathered.last);
+        gathered
+    }
+}

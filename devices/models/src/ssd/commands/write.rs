@@ -1,0 +1,208 @@
+//! Writes: firmware, then the write buffer.
+
+use crate::port::Port;
+use crate::ssd::buffer::WaitingWrite;
+use crate::ssd::buffer::prefilled::Prefilled;
+use crate::ssd::drive::Ssd;
+use crate::ssd::firmware::streams::Follows;
+use crate::ssd::front::Front;
+use crate::ssd::map::slot::NONE;
+use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
+
+impl<F: Front> Ssd<F> {
+    pub(super) fn write<P: Port>(&mut self, port: &mut P, id: IoId) {
+        let now = port.now();
+        let (offset, bytes) = {
+            let io = port.io(id);
+            (io.offset, io.bytes)
+        };
+        if let Some(prefilled) = self.prefilled.take() {
+            self.fill_buffer(port, *prefilled);
+        }
+        let (first, units) = self.units(offset, bytes);
+        let met = self.write_streams.meet(offset, bytes);
+        let (firmware, front) = (&mut self.firmware, &mut self.front);
+        let served = firmware.process(front, Op::Write, units, met.piece, now);
+        let processed = served.end + self.firmware.latency(Op::Write, units);
+        let io = port.io(id);
+        io.charge(Part::Queue, served.start);
+        io.charge(Part::Overhead, processed);
+        if self.demand_map.is_some()
+            && self.waits_for_map(port, id, (first, units), processed, Follows::NOTHING)
+        {
+            return;
+        }
+        self.enter_buffer(port, id, units, processed);
+    }
+
+    /// The buffer takes a write whose processing ends at `processed`, or the write waits for room.
+    #[inline]
+    pub(super) fn enter_buffer<P: Port>(
+        &mut self,
+        port: &mut P,
+        id: IoId,
+        units: u32,
+        processed: Time,
+    ) {
+        if self.buffer.waiting.is_empty() && self.buffer.has_room(units) {
+            self.take(port, id, processed);
+        } else {
+            self.buffer.waiting.push_back(WaitingWrite {
+                io: id,
+                units,
+                processed,
+                before: self.nand.work,
+            });
+        }
+    }
+
+    /// Fills the buffer with what was written until the run began, and counts from here on.
+    #[cold]
+    fn fill_buffer<P: Port>(&mut self, port: &mut P, mut prefilled: Prefilled) {
+        let end = self.translation.map.units();
+        self.front.prefill_begins();
+        for unit in prefilled.units(self.buffer.capacity()) {
+            self.buffer_unit(port, unit.min(end - 1));
+        }
+        self.front.prefill_ends();
+        self.firmware.cores.set_free();
+        self.translation.reset_counts();
+        self.programs.reset_counts();
+    }
+
+    /// A unit that the host has written comes into the buffer, and may complete a page set.
+    #[inline]
+    fn buffer_unit<P: Port>(&mut self, port: &mut P, unit: u32) {
+        let unit = self.translation.map.find(unit);
+        if unit.slot != NONE {
+            let set = self.translation.set(unit.slot);
+            let (die, _) = self.translation.locate(set);
+            if self.is_buffered(die, set) {
+                // New data take the place of those in the buffer.
+                self.programs.overwritten += 1;
+                return;
+            }
+        }
+        let (translation, mut jobs) = self.jobs(port);
+        let die = translation.current_die();
+        jobs.programs.open_units[die as usize] += 1;
+        jobs.buffer.take(1);
+        translation.write_over(unit, &mut jobs);
+    }
+
+    /// The buffer takes a write's data.
+    fn take<P: Port>(&mut self, port: &mut P, id: IoId, processed: Time) {
+        let now = port.now();
+        let (offset, bytes) = {
+            let io = port.io(id);
+            (io.offset, io.bytes)
+        };
+        let (first, count) = self.units(offset, bytes);
+        let end = (first + count).min(self.translation.map.units());
+        self.host_bytes += bytes;
+        self.programs.taken += u64::from(end.saturating_sub(first));
+        if !self.front.maps_sectors() {
+            self.read_partial_units(offset, bytes, now);
+        }
+        if self.is_volatile() {
+            port.holds(id);
+        }
+        for unit in first..end {
+            self.buffer_unit(port, unit);
+        }
+        if self.translation.is_stuck() {
+            port.fails();
+        }
+        if self.params.buffer.write_through {
+            self.pad(port);
+            if self.buffer.wait_until_durable(id) {
+                return;
+            }
+        }
+        self.complete_write(port, id, processed.max(now));
+    }
+
+    /// The data of a write are in the buffer at `taken`. The write is complete then, or later where
+    /// it waits for garbage collection.
+    #[inline]
+    pub(super) fn complete_write<P: Port>(&mut self, port: &mut P, id: IoId, taken: Time) {
+        let Some(done) = self.front.throttled(taken) else {
+            return self.finish(port, id, taken, Nanos::ZERO);
+        };
+        port.io(id).charge(Part::GarbageCollection, done);
+        // The data path is free meanwhile: a turnaround need not wait for this.
+        self.last_done = self.last_done.max(taken);
+        port.done(id, done, Nanos::ZERO);
+    }
+
+    /// Reads the rest of the units that a write covers only in part. The die works for it; the
+    /// write itself does not wait, as its data are in the buffer.
+    fn read_partial_units(&mut self, offset: u64, bytes: u64, now: Time) {
+        let cut = |byte| {
+            let (unit, within) = self.unit_of(byte);
+            (within != 0).then_some(unit)
+        };
+        let (head, tail) = (cut(offset), cut(offset + bytes));
+        let tail = tail.filter(|&unit| Some(unit) != head);
+        for unit in head.into_iter().chain(tail) {
+            if unit >= u64::from(self.translation.map.units()) {
+                continue;
+            }
+            if let Some((set, die, within)) = self.in_nand(unit as u32) {
+                self.nand.read(die, within, Some(set), 1, 0, now);
+                self.programs.partial_reads += 1;
+            }
+        }
+    }
+
+    /// Programs the open page set as it is.
+    pub(super) fn pad<P: Port>(&mut self, port: &mut P) {
+        let (translation, mut jobs) = self.jobs(port);
+        translation.pad(&mut jobs);
+    }
+
+    /// Takes the writes for which there is room now. Their wait is charged to garbage collection by
+    /// its share of what the dies did meanwhile.
+    pub(super) fn take_waiting<P: Port>(&mut self, port: &mut P, now: Time) {
+        let before = self.buffer.waiting.len();
+        while let Some(&write) = self.buffer.waiting.front() {
+            if !self.buffer.has_room(write.units) {
+                break;
+            }
+            self.buffer.waiting.pop_front();
+            self.charge_wait(port, &write, now);
+            self.take(port, write.io, write.processed);
+        }
+        self.prefetch_waiting(port, before - self.buffer.waiting.len());
+    }
+
+    /// Charges the wait of a write that the buffer takes now.
+    #[inline]
+    fn charge_wait<P: Port>(&self, port: &mut P, write: &WaitingWrite, now: Time) {
+        let all = self.nand.work.all - write.before.all;
+        let collection = self.nand.work.collection - write.before.collection;
+        let io = port.io(write.io);
+        let wait = now.since(io.mark);
+        if all > Nanos::ZERO {
+            let share = u128::from(wait.0) * u128::from(collection.0) / u128::from(all.0);
+            io.charge(Part::GarbageCollection, io.mark + Nanos(share as u64));
+        }
+        io.charge(Part::NandProgram, now);
+    }
+
+    /// Prefetches tables for the writes that wait. Most of a write's time is spent waiting for
+    /// memory. As many writes as the buffer `took` now will probably be taken next, so their
+    /// entries are prefetched; for as many behind them, what says where the entries are.
+    #[inline]
+    fn prefetch_waiting<P: Port>(&self, port: &mut P, took: usize) {
+        for (place, write) in self.buffer.waiting.iter().take(2 * took).enumerate() {
+            let io = port.io(write.io);
+            let (unit, _) = self.units(io.offset, io.bytes);
+            if place < took {
+                self.translation.prefetch(unit);
+            } else {
+                self.translation.prefetch_layout(unit);
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The parts of a drive, and what several kinds of command ask of them.
+
+use crate::port::Port;
+use crate::ssd::buffer::Buffer;
+use crate::ssd::buffer::prefetch::Prefetch;
+use crate::ssd::buffer::prefilled::Prefilled;
+use crate::ssd::buffer::programs::Programs;
+use crate::ssd::firmware::Firmware;
+use crate::ssd::firmware::streams::Streams;
+use crate::ssd::front::Front;
+use crate::ssd::map::demand::DemandMap;
+use crate::ssd::map::slot::NONE;
+use crate::ssd::nand::Nand;
+use crate::ssd::nand::temperature::Temperature;
+use crate::ssd::params::SsdParams;
+use crate::ssd::translation::Translation;
+use crate::ssd::translation::background::Background;
+use raidlab_kernel::{IoId, Nanos, Time};
+
+/// A solid-state drive in a run, behind the front `F`.
+#[derive(Debug)]
+pub struct Ssd<F> {
+    pub(crate) params: SsdParams,
+    /// Binary logarithm of a mapping unit's bytes, if that is whole.
+    pub(crate) unit_shift: Option<u32>,
+    pub(crate) front: F,
+    pub(crate) firmware: Firmware,
+    pub(crate) translation: Translation,
+    pub(crate) nand: Nand,
+    pub(crate) buffer: Buffer,
+    pub(crate) programs: Programs,
+    pub(crate) prefetch: Option<Prefetch>,
+    pub(crate) temperature: Option<Temperature>,
+    pub(crate) background: Option<Background>,
+    /// What loads have left in the buffer; none once the first write of the run has come.
+    pub(crate) prefilled: Option<Box<Prefilled>>,
+    /// The map, if only a part of it is in memory.
+    pub(crate) demand_map: Option<Box<DemandMap>>,
+    /// Byte after the last read.
+    pub(crate) next_byte: u64,
+    pub(crate) read_streams: Streams,
+    pub(crate) write_streams: Streams,
+    /// When the last command so far is done.
+    pub(crate) last_done: Time,
+    pub(crate) host_bytes: u64,
+    pub(crate) read_bytes: u64,
+}
+
+impl<F: Front> Ssd<F> {
+    /// The units of a byte range: (first, count).
+    #[inline]
+    pub(crate) fn units(&self, offset: u64, bytes: u64) -> (u32, u32) {
+        let (first, _) = self.unit_of(offset);
+        let (last, _) = self.unit_of(offset + bytes.max(1) - 1);
+        let count = self.front.units(last - first + 1, bytes);
+        (first as u32, count as u32)
+    }
+
+    /// The unit of a byte, and the byte's place in it.
+    #[inline]
+    pub(crate) fn unit_of(&self, byte: u64) -> (u64, u64) {
+        match self.unit_shift {
+            Some(shift) => (byte >> shift, byte & ((1 << shift) - 1)),
+            None => {
+                let unit = u64::from(self.params.unit_bytes);
+                (byte / unit, byte % unit)
+            }
+        }
+    }
+
+    /// The page set, die and place on it where a unit is read; none if it was never written, or the
+    /// buffer has it.
+    pub(crate) fn in_nand(&self, unit: u32) -> Option<(u32, u32, u32)> {
+        let slot = self.translation.map.find(unit).slot;
+        if slot == NONE {
+            return None;
+        }
+        let set = self.translation.set(slot);
+        let (die, within) = self.translation.locate(set);
+        (!self.is_buffered(die, set)).then_some((set, die, within))
+    }
+
+    /// True if the buffer has the data of a page set: NAND does not have all of them yet.
+    #[inline]
+    pub(crate) fn is_buffered(&self, die: u32, set: u32) -> bool {
+        if self.buffer.used() == 0 {
+            return false;
+        }
+        self.programs.are_pending(die, set) || self.translation.open_set(die) == set
+    }
+
+    /// True if writes are acknowledged while only the buffer has them, and the buffer loses its
+    /// content when the power fails.
+    pub(crate) fn is_volatile(&self) -> bool {
+        let buffer = &self.params.buffer;
+        !buffer.protected && !buffer.write_through
+    }
+
+    /// A command is done at `at`; a read's data have flowed to the link from `at - lead` on.
+    #[inline]
+    pub(crate) fn finish<P: Port>(&mut self, port: &mut P, io: IoId, at: Time, lead: Nanos) {
+        self.last_done = self.last_done.max(at);
+        port.done(io, at, lead);
+    }
+}

@@ -1,0 +1,257 @@
+//! Where data lie when a run starts, in a form that does not grow with the drive.
+//!
+//! A drive's dies are alike, and so is what a load leaves on each, if it is spread over them. So
+//! one die, or an equal part of one (a *tile*), is simulated through the drive's history, and every
+//! tile of the drive starts as that one ended. Consecutive chunks of the address space go to
+//! consecutive tiles. So a region of the drive is the same share of every tile, and neighbours in a
+//! chunk stay neighbours.
+//!
+//! Every unit has a *home*, a number that the map's tables use. Homes follow the slots of a tile.
+
+use crate::ssd::map::slot::{Found, Frontier, NONE};
+use prefetch_index::prefetch_index;
+use raidlab_kernel::Bits;
+use raidlab_kernel::Divider;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Where everything lies at the start.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) enum Layout {
+    /// Nothing was ever written.
+    Empty,
+    /// Every tile as the simulated one.
+    Tiled(Box<Tiles>),
+}
+
+/// The simulated tile, and how tiles make up the drive.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Tiles {
+    /// Units of the drive.
+    pub(crate) units: u32,
+    /// Dies of the drive; tile t belongs to die t % dies.
+    pub(crate) dies: Divider,
+    /// All blocks of a die.
+    pub(crate) blocks_per_die: Divider,
+    /// Blocks of a tile that are in use; they stand one tile after the other in a die.
+    pub(crate) blocks: Divider,
+    /// Units of a block.
+    pub(crate) units_per_block: u32,
+    /// Homes of a tile.
+    pub(crate) homes: Divider,
+    /// Consecutive units that stay together in a tile.
+    pub(crate) chunk: Divider,
+    /// Tiles in the drive: a multiple of the dies.
+    pub(crate) tiles: Divider,
+    /// The simulated tile; drives with the same history share it.
+    pub(crate) end: Arc<TileEnd>,
+}
+
+impl Layout {
+    /// Number of homes on a drive of `units`.
+    pub(crate) fn homes(&self, units: u32) -> usize {
+        match self {
+            Layout::Empty => units as usize,
+            Layout::Tiled(tiles) => tiles.tiles.get() as usize * tiles.homes.get() as usize,
+        }
+    }
+
+    /// The home of a unit, and where the layout has put it.
+    #[inline]
+    pub(crate) fn find(&self, unit: u32) -> Found {
+        match self {
+            Layout::Empty => self.at(unit),
+            Layout::Tiled(tiles) => tiles.find(unit),
+        }
+    }
+
+    /// Prefetches what [`Layout::find`] reads of a unit.
+    #[inline]
+    pub(crate) fn prefetch(&self, unit: u32) {
+        if let Layout::Tiled(tiles) = self
+            && !tiles.end.in_order
+        {
+            prefetch_index(&tiles.end.homes, tiles.place(unit).1 as usize);
+        }
+    }
+
+    /// The unit with this home; [`NONE`] if there is none.
+    pub(crate) fn unit(&self, home: u32) -> u32 {
+        match self {
+            Layout::Empty => home,
+            Layout::Tiled(tiles) => tiles.unit(home),
+        }
+    }
+
+    /// Where the layout has put the unit with this home.
+    #[inline]
+    pub(crate) fn at(&self, home: u32) -> Found {
+        match self {
+            Layout::Empty => Found { home, slot: NONE },
+            Layout::Tiled(tiles) => {
+                let (tile, home) = tiles.homes.split(home);
+                tiles.found_if_laid(tile, home)
+            }
+        }
+    }
+
+    /// What the layout has put into a block, if it has put anything there.
+    #[inline]
+    pub(crate) fn block(&self, block: u32) -> Option<LaidBlock<'_>> {
+        match self {
+            Layout::Empty => None,
+            Layout::Tiled(tiles) => tiles.block(block),
+        }
+    }
+}
+
+/// A block as laid out: its slots hold the units with consecutive homes.
+#[derive(Clone, Copy)]
+pub(crate) struct LaidBlock<'a> {
+    /// The home that belongs to the first slot.
+    pub(crate) home: u32,
+    /// The first slot's number in the tile.
+    first: u32,
+    end: &'a TileEnd,
+}
+
+impl LaidBlock<'_> {
+    /// Which of `count` slots, at most 64, from `start` on the layout has put data into.
+    #[inline]
+    pub(crate) fn laid(&self, start: u32, count: u32) -> u64 {
+        self.end.laid.window(self.first + start, count)
+    }
+}
+
+impl Tiles {
+    /// The tile of a unit, and its number among the tile's units.
+    #[inline]
+    fn place(&self, unit: u32) -> (u32, u32) {
+        let (chunk, within) = self.chunk.split(unit);
+        let (row, tile) = self.tiles.split(chunk);
+        (tile, row * self.chunk.get() + within)
+    }
+
+    #[inline]
+    fn find(&self, unit: u32) -> Found {
+        let (tile, local) = self.place(unit);
+        let home = if self.end.in_order {
+            local
+        } else {
+            self.end.homes[local as usize]
+        };
+        if self.end.full {
+            return self.found(tile, home);
+        }
+        self.found_if_laid(tile, home)
+    }
+
+    fn unit(&self, home: u32) -> u32 {
+        let (tile, home) = self.homes.split(home);
+        match self.end.units[home as usize] {
+            NONE => NONE,
+            local => self.drive_unit(tile, local).unwrap_or(NONE),
+        }
+    }
+
+    /// Home `home` of `tile`, which holds data.
+    #[inline]
+    fn found(&self, tile: u32, home: u32) -> Found {
+        Found {
+            home: tile * self.homes.get() + home,
+            slot: home + self.first_block(tile) * self.units_per_block,
+        }
+    }
+
+    /// Home `home` of `tile`, which may hold data.
+    #[inline]
+    fn found_if_laid(&self, tile: u32, home: u32) -> Found {
+        if self.end.laid.get(home) {
+            return self.found(tile, home);
+        }
+        Found {
+            home: tile * self.homes.get() + home,
+            slot: NONE,
+        }
+    }
+
+    #[inline]
+    fn block(&self, block: u32) -> Option<LaidBlock<'_>> {
+        let (die, block) = self.blocks_per_die.split(block);
+        let (layer, block) = self.blocks.split(block);
+        let tile = layer * self.dies.get() + die;
+        let first = block * self.units_per_block;
+        (tile < self.tiles.get()).then(|| LaidBlock {
+            home: tile * self.homes.get() + first,
+            first,
+            end: &self.end,
+        })
+    }
+
+    /// The first block of `tile` in the drive's numbering.
+    #[inline]
+    pub(crate) fn first_block(&self, tile: u32) -> u32 {
+        let (layer, die) = self.dies.split(tile);
+        die * self.blocks_per_die.get() + layer * self.blocks.get()
+    }
+
+    /// The drive's unit that is unit `local` of `tile`; none beyond the end of the drive,
+    /// which cuts the last chunks off.
+    pub(crate) fn drive_unit(&self, tile: u32, local: u32) -> Option<u32> {
+        let (row, within) = self.chunk.split(local);
+        let chunk = u64::from(row) * u64::from(self.tiles.get()) + u64::from(tile);
+        let unit = chunk * u64::from(self.chunk.get()) + u64::from(within);
+        (unit < u64::from(self.units)).then_some(unit as u32)
+    }
+
+    /// Slots of `tile` that hold units beyond the drive's end, which cuts the last row of chunks.
+    pub(crate) fn beyond_end(&self, tile: u32) -> Vec<u32> {
+        let last_row = self.end.homes.len() - self.chunk.get() as usize;
+        (last_row..self.end.homes.len())
+            .filter(|&local| self.drive_unit(tile, local as u32).is_none())
+            .map(|local| self.end.homes[local])
+            .filter(|&home| self.end.laid.get(home))
+            .collect()
+    }
+}
+
+/// A block in use when a history ends.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct TileBlock {
+    pub(crate) valid: u32,
+    /// Order of closing.
+    pub(crate) closed: u32,
+    pub(crate) erases: u32,
+}
+
+/// A tile at the end of its history, free blocks left out.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct TileEnd {
+    /// Unit of a tile to its home in the tile. The home of a unit that holds data is its slot;
+    /// the others have the numbers that are left.
+    pub(crate) homes: Box<[u32]>,
+    /// Home in a tile to unit of a tile; [`NONE`] for a number that is no unit's home.
+    pub(crate) units: Box<[u32]>,
+    /// Homes of units that hold data.
+    pub(crate) laid: Bits,
+    /// True if the home of each unit is its own number: filled in order and not touched since.
+    pub(crate) in_order: bool,
+    /// True if every unit holds data, so that `laid` need not be asked; a file does not say so.
+    #[serde(skip)]
+    pub(crate) full: bool,
+    pub(crate) blocks: Vec<TileBlock>,
+    /// Units that the host has yet to write until it is in step with collection.
+    pub(crate) ahead: u32,
+    /// The open blocks, by index into `blocks`.
+    pub(crate) frontiers: [Frontier; 2],
+    /// True if garbage collection could free nothing any more.
+    #[serde(skip)]
+    pub(crate) stuck: bool,
+}
+
+impl TileEnd {
+    /// Memory that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        4 * (self.homes.len() + self.units.len()) + 12 * self.blocks.len()
+    }
+}

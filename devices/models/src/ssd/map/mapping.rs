@@ -1,0 +1,313 @@
+//! The page map: where each mapping unit lies, and which unit each slot holds.
+//!
+//! A slot is the place of one mapping unit in NAND; slots are numbered block by block. What a
+//! history before the run has left is not in tables: it is the [`Layout`] of one small tile,
+//! repeated over the drive, and the tables say what changed since. So a drive of terabytes starts
+//! in the time of a small one.
+//!
+//! The tables number a unit by its *home*. Homes follow the slots in which the layout has put the
+//! units. Garbage collection empties slots in their order, so it changes entries that lie side by
+//! side, and reads and writes memory in long runs.
+
+use crate::ssd::map::layout::Layout;
+use crate::ssd::map::overlay::{Overlay, UNCHANGED};
+use crate::ssd::map::slot::{Found, NONE};
+use prefetch_index::prefetch_index;
+use raidlab_kernel::Bits;
+use raidlab_kernel::Divider;
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
+
+/// An entry of the forward table that says: nowhere.
+const UNMAPPED: u32 = 1;
+/// Added to a slot to make an entry.
+const BIAS: u32 = 2;
+
+/// How much of the layout holds for a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BlockState {
+    /// All of it.
+    AsLaid,
+    /// What is not in `marks`.
+    Marked,
+    /// Nothing: its slots are in `reverse`.
+    Rewritten,
+}
+
+/// Both directions of the map, and which slots hold valid data.
+#[derive(Debug, Deserialize)]
+#[serde(from = "SavedMapping")]
+pub(crate) struct Mapping {
+    units: u32,
+    /// Home to slot, where that has changed since the start.
+    forward: Overlay,
+    /// Slot to home, in blocks that were written since the start.
+    reverse: Vec<u32>,
+    /// How much of the layout holds, by block.
+    states: Vec<BlockState>,
+    /// Of a rewritten block: the slot holds valid data. Of any other block: it no longer does,
+    /// although the layout says so.
+    marks: Bits,
+    /// Of a drive that was empty: stretches of homes of which one was ever put. Most reads of a new
+    /// drive find nothing, and this answers them from little memory.
+    put_in: Option<Bits>,
+    layout: Layout,
+    block_of: Divider,
+}
+
+/// Homes of a stretch: 8.
+const STRETCH_SHIFT: u32 = 3;
+
+/// What has changed since the start, and how it was at the start.
+#[derive(Deserialize)]
+struct SavedMapping {
+    units: u32,
+    forward: Overlay,
+    per_block: u32,
+    blocks: u32,
+    /// Blocks written since the start, and the homes of the units in all their slots.
+    rewritten: Vec<u32>,
+    homes: Vec<u32>,
+    marks: Bits,
+    layout: Layout,
+}
+
+impl Serialize for Mapping {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let blocks = self.states.len() as u32;
+        let rewritten: Vec<u32> = (0..blocks).filter(|&at| self.is_rewritten(at)).collect();
+        let homes: Vec<u32> = rewritten
+            .iter()
+            .flat_map(|&block| &self.reverse[self.slots_of(block)])
+            .copied()
+            .collect();
+        let mut saved = serializer.serialize_struct("SavedMapping", 8)?;
+        saved.serialize_field("units", &self.units)?;
+        saved.serialize_field("forward", &self.forward)?;
+        saved.serialize_field("per_block", &self.block_of)?;
+        saved.serialize_field("blocks", &blocks)?;
+        saved.serialize_field("rewritten", &rewritten)?;
+        saved.serialize_field("homes", &homes)?;
+        saved.serialize_field("marks", &self.marks)?;
+        saved.serialize_field("layout", &self.layout)?;
+        saved.end()
+    }
+}
+
+impl From<SavedMapping> for Mapping {
+    fn from(saved: SavedMapping) -> Mapping {
+        let mut map = Mapping::new(saved.units, saved.blocks, saved.per_block, saved.layout);
+        map.forward = saved.forward;
+        map.marks = saved.marks;
+        map.states.fill(BlockState::Marked);
+        if let Some(put_in) = &mut map.put_in {
+            let homes = map.forward.changes().into_iter().map(|(home, _)| home);
+            homes.for_each(|home| put_in.set(home >> STRETCH_SHIFT));
+        }
+        let homes = saved.homes.chunks_exact(saved.per_block.max(1) as usize);
+        for (block, homes) in saved.rewritten.into_iter().zip(homes) {
+            map.states[block as usize] = BlockState::Rewritten;
+            let slots = map.slots_of(block);
+            map.reverse[slots].copy_from_slice(homes);
+        }
+        map
+    }
+}
+
+impl Mapping {
+    /// Units and blocks as `layout` leaves them.
+    pub(crate) fn new(units: u32, blocks: u32, per_block: u32, layout: Layout) -> Mapping {
+        let slots = blocks as usize * per_block as usize;
+        Mapping {
+            units,
+            forward: Overlay::new(layout.homes(units)),
+            reverse: vec![0; slots],
+            states: vec![BlockState::AsLaid; blocks as usize],
+            marks: Bits::new(slots),
+            put_in: match layout {
+                Layout::Empty => Some(Bits::new((units as usize >> STRETCH_SHIFT) + 1)),
+                Layout::Tiled(_) => None,
+            },
+            layout,
+            block_of: Divider::new(per_block),
+        }
+    }
+
+    /// Where everything lay at the start.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Number of units.
+    pub(crate) fn units(&self) -> u32 {
+        self.units
+    }
+
+    fn slots_of(&self, block: u32) -> std::ops::Range<usize> {
+        let per_block = self.block_of.get() as usize;
+        block as usize * per_block..(block as usize + 1) * per_block
+    }
+
+    /// Where `unit` lies.
+    #[inline]
+    pub(crate) fn find(&self, unit: u32) -> Found {
+        self.now(self.layout.find(unit))
+    }
+
+    /// Where the unit with this home lies.
+    #[inline]
+    pub(crate) fn at(&self, home: u32) -> Found {
+        self.now(self.layout.at(home))
+    }
+
+    /// Where a unit lies that the layout has put where it was `laid`.
+    #[inline]
+    fn now(&self, laid: Found) -> Found {
+        if laid.slot != NONE {
+            match self.states[self.block_of.quotient(laid.slot) as usize] {
+                BlockState::AsLaid => return laid,
+                BlockState::Marked if !self.marks.get(laid.slot) => return laid,
+                BlockState::Marked | BlockState::Rewritten => {}
+            }
+        } else if let Some(put_in) = &self.put_in {
+            if !put_in.get(laid.home >> STRETCH_SHIFT) {
+                return laid;
+            }
+        }
+        let slot = match self.forward.get(laid.home) {
+            UNCHANGED | UNMAPPED => NONE,
+            entry => entry - BIAS,
+        };
+        Found { slot, ..laid }
+    }
+
+    /// Prefetches what [`Mapping::find`] and [`Mapping::put`] need of a unit where it was `laid`.
+    #[inline]
+    pub(crate) fn prefetch(&self, laid: Found) {
+        if laid.slot != NONE {
+            self.marks.touch(laid.slot);
+            prefetch_index(&self.states, self.block_of.quotient(laid.slot) as usize);
+        }
+        if let Some(put_in) = &self.put_in {
+            put_in.touch(laid.home >> STRETCH_SHIFT);
+        }
+        self.forward.prefetch(laid.home);
+    }
+
+    /// The unit that was put into `slot` of `block`; [`NONE`] if none ever was.
+    ///
+    /// It is still there only if [`Mapping::is_valid`] says so.
+    pub(crate) fn unit(&self, block: u32, slot: u32) -> u32 {
+        if self.is_rewritten(block) {
+            return self.layout.unit(self.reverse[slot as usize]);
+        }
+        match self.layout.block(block) {
+            Some(laid) => self.layout.unit(laid.home + self.block_of.split(slot).1),
+            None => NONE,
+        }
+    }
+
+    /// Which of `count` slots of `block`, at most 64, from `first` on hold valid data.
+    #[inline]
+    pub(crate) fn valid(&self, block: u32, first: u32, count: u32) -> u64 {
+        let marked = self.marks.window(first, count);
+        if self.is_rewritten(block) {
+            return marked;
+        }
+        let laid = self.layout.block(block);
+        laid.map_or(0, |laid| {
+            laid.laid(self.block_of.split(first).1, count) & !marked
+        })
+    }
+
+    /// True if `slot` of `block` holds valid data.
+    pub(crate) fn is_valid(&self, block: u32, slot: u32) -> bool {
+        self.valid(block, slot, 1) == 1
+    }
+
+    /// Takes the valid data out of `count` slots of `block` from `first` on, to be put elsewhere
+    /// at once. `homes` receives the homes of their units.
+    pub(crate) fn take_out(&mut self, block: u32, first: u32, count: u32, homes: &mut Vec<u32>) {
+        let laid = self.layout.block(block);
+        let laid = laid.map(|laid| laid.home + self.block_of.split(first).1);
+        let laid = laid.filter(|_| !self.is_rewritten(block));
+        if let Some(home) = laid {
+            self.forward.expect(home, count);
+        }
+        for start in (0..count).step_by(64) {
+            let mut valid = self.valid(block, first + start, 64.min(count - start));
+            self.change(block, first + start, valid);
+            while valid != 0 {
+                let at = start + valid.trailing_zeros();
+                homes.push(match laid {
+                    Some(home) => home + at,
+                    None => self.reverse[(first + at) as usize],
+                });
+                valid &= valid - 1;
+            }
+        }
+        if laid.is_none() {
+            homes.iter().for_each(|&home| self.forward.prefetch(home));
+        }
+    }
+
+    /// The unit with this home.
+    pub(crate) fn unit_of(&self, home: u32) -> u32 {
+        self.layout.unit(home)
+    }
+
+    /// Puts the units with these homes side by side into the slots from `first` on.
+    #[inline]
+    pub(crate) fn put(&mut self, homes: &[u32], first: u32) {
+        // Mostly few: a loop takes less time than a copy of them all.
+        let start = first as usize;
+        let there = &mut self.reverse[start..start + homes.len()];
+        for ((&home, there), slot) in homes.iter().zip(there).zip(first..) {
+            *there = home;
+            self.forward.set(home, slot + BIAS);
+        }
+        if let Some(put_in) = &mut self.put_in {
+            let homes = homes.iter();
+            homes.for_each(|home| put_in.set(home >> STRETCH_SHIFT));
+        }
+        self.marks.set_range(first, homes.len() as u32);
+    }
+
+    /// The data in `slot` of `block` are valid no longer.
+    #[inline]
+    pub(crate) fn invalidate(&mut self, block: u32, slot: u32) {
+        self.change(block, slot, 1);
+    }
+
+    /// The data in the slots of `which` from `first` on are valid no longer.
+    #[inline]
+    fn change(&mut self, block: u32, first: u32, which: u64) {
+        self.marks.invert(first, which);
+        let state = &mut self.states[block as usize];
+        if *state == BlockState::AsLaid {
+            *state = BlockState::Marked;
+        }
+    }
+
+    /// The unit with this home holds nothing from now on.
+    #[inline]
+    pub(crate) fn clear(&mut self, home: u32) {
+        self.forward.set(home, UNMAPPED);
+    }
+
+    /// The slots of `block` are in the table from now on and hold nothing, whatever the layout
+    /// says.
+    pub(crate) fn rewrite(&mut self, block: u32) {
+        if !self.is_rewritten(block) {
+            let per_block = self.block_of.get();
+            self.marks.clear_range(block * per_block, per_block);
+            self.states[block as usize] = BlockState::Rewritten;
+        }
+    }
+
+    /// True if the slots of `block` are in the table, false if they are as laid out.
+    #[inline]
+    fn is_rewritten(&self, block: u32) -> bool {
+        self.states[block as usize] == BlockState::Rewritten
+    }
+}

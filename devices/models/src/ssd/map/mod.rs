@@ -1,0 +1,8 @@
+//! The page map of a drive: mapping units to places in NAND and back.
+
+pub mod cache;
+pub mod demand;
+pub mod layout;
+pub mod mapping;
+pub mod overlay;
+pub mod slot;

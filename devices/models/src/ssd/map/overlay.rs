@@ -1,0 +1,321 @@
+//! What has changed of a large table that a formula gives.
+//!
+//! A table of a number for each unit of a drive takes gigabytes, and writes to random units touch
+//! all its pages long before they have changed a tenth of it. So a page of the table is used only
+//! where many changes stand side by side. Scattered changes go to a hash table (linear probing;
+//! neighbours share a cache line) until the table is the smaller one, or until the changes crowd on
+//! few of its pages. The hash table doubles as it grows: the cost of an I/O does not depend on the
+//! number before it, and memory exceeds the table's by a quarter at most.
+
+use prefetch_index::prefetch_index;
+use raidlab_kernel::Bits;
+use serde::{Deserialize, Serialize, Serializer};
+
+/// No change.
+pub(crate) const UNCHANGED: u32 = 0;
+
+/// Places up to which all pages are used from the start: 16 MiB.
+const SMALL: usize = 1 << 22;
+/// All pages are used once one place in this many has changed and is in the hash table.
+const SCATTERED_SHARE: usize = 16;
+/// Places of a page: 4 KiB.
+const PAGE_SHIFT: u32 = 10;
+/// Changes to a page, on average, from which on it is used. With fewer a new page was measured to
+/// take more time than it saves in look-ups.
+const CROWDED: usize = 32;
+/// Places beside each other in one line of 64 bytes of the hash table.
+const LINE_SHIFT: u32 = 3;
+const FIRST_LINES: usize = 1 << 10;
+
+/// Numbers by place, [`UNCHANGED`] where none was set.
+#[derive(Debug, Deserialize)]
+#[serde(from = "Changes")]
+pub(crate) struct Overlay {
+    /// An operating system provides its pages as they are touched.
+    numbers: Vec<u32>,
+    /// Pages of `numbers` that are used.
+    used: Bits,
+    /// What was set outside of those pages; none if all are used.
+    scattered: Option<Hash>,
+}
+
+#[derive(Debug)]
+struct Hash {
+    /// Key in the low, number in the high half; 0 for an empty place, as no number is 0.
+    places: Vec<u64>,
+    /// A line's hash is shifted down by this.
+    shift: u32,
+    used: usize,
+}
+
+/// What has changed, by place.
+#[derive(Deserialize, Serialize)]
+struct Changes {
+    places: usize,
+    numbers: Vec<(u32, u32)>,
+}
+
+impl Serialize for Overlay {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Changes {
+            places: self.numbers.len(),
+            numbers: self.changes(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl From<Changes> for Overlay {
+    fn from(changes: Changes) -> Overlay {
+        let mut overlay = Overlay::new(changes.places);
+        for (place, number) in changes.numbers {
+            overlay.set(place, number);
+        }
+        overlay
+    }
+}
+
+impl Overlay {
+    /// Nothing has changed.
+    pub(crate) fn new(places: usize) -> Overlay {
+        Overlay {
+            numbers: vec![UNCHANGED; places],
+            used: Bits::new((places >> PAGE_SHIFT) + 1),
+            scattered: (places > SMALL).then(|| Hash::new(FIRST_LINES)),
+        }
+    }
+
+    /// Places and their numbers, as far as they have changed, in the order of the places.
+    pub(crate) fn changes(&self) -> Vec<(u32, u32)> {
+        let in_pages = (0..)
+            .zip(&self.numbers)
+            .filter(|&(place, _)| self.is_in_page(place))
+            .map(|(place, &number)| (place, number));
+        let hidden = |&(place, _): &(u32, u32)| {
+            self.used.get(place >> PAGE_SHIFT) && self.numbers[place as usize] != UNCHANGED
+        };
+        let scattered = self.scattered.iter().flat_map(Hash::entries);
+        let mut found: Vec<(u32, u32)> = in_pages
+            .filter(|&(_, number)| number != UNCHANGED)
+            .chain(scattered.filter(|entry| !hidden(entry)))
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
+    #[inline]
+    fn is_in_page(&self, place: u32) -> bool {
+        self.scattered.is_none() || self.used.get(place >> PAGE_SHIFT)
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, place: u32) -> u32 {
+        if self.is_in_page(place) {
+            let number = self.numbers[place as usize];
+            if number != UNCHANGED {
+                return number;
+            }
+        }
+        let scattered = self.scattered.as_ref();
+        scattered.map_or(UNCHANGED, |hash| hash.get(place))
+    }
+
+    /// Prefetches the number of a place. A caller that needs many then waits for all of them
+    /// together, or not at all.
+    #[inline]
+    pub(crate) fn prefetch(&self, place: u32) {
+        match &self.scattered {
+            Some(hash) if !self.used.get(place >> PAGE_SHIFT) => {
+                prefetch_index(&hash.places, hash.first(place))
+            }
+            _ => prefetch_index(&self.numbers, place as usize),
+        }
+    }
+
+    /// Many of `count` places from `first` on are about to be set.
+    #[inline]
+    pub(crate) fn expect(&mut self, first: u32, count: u32) {
+        for page in first >> PAGE_SHIFT..(first + count).div_ceil(1 << PAGE_SHIFT) {
+            self.used.set(page);
+        }
+    }
+
+    /// Sets the number of a place, which is not [`UNCHANGED`].
+    #[inline]
+    pub(crate) fn set(&mut self, place: u32, number: u32) {
+        debug_assert_ne!(number, UNCHANGED);
+        match &mut self.scattered {
+            Some(hash) if !self.used.get(place >> PAGE_SHIFT) => {
+                if hash.set(place, number) {
+                    self.grow();
+                }
+            }
+            _ => self.numbers[place as usize] = number,
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let Some(hash) = &mut self.scattered else {
+            return;
+        };
+        if hash.used * SCATTERED_SHARE < self.numbers.len() && !hash.is_crowded(self.numbers.len())
+        {
+            return hash.double();
+        }
+        for (place, number) in hash.entries() {
+            let newer = &mut self.numbers[place as usize];
+            if *newer == UNCHANGED {
+                *newer = number;
+            }
+        }
+        self.scattered = None;
+    }
+}
+
+impl Hash {
+    fn new(lines: usize) -> Hash {
+        Hash {
+            places: vec![0; lines << LINE_SHIFT],
+            shift: 64 - lines.ilog2(),
+            used: 0,
+        }
+    }
+
+    /// All keys and their numbers, in no order.
+    fn entries(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let used = self.places.iter().filter(|&&place| place != 0);
+        used.map(|&place| (place as u32, (place >> 32) as u32))
+    }
+
+    /// The place that a key has unless another key has it.
+    #[inline]
+    fn first(&self, key: u32) -> usize {
+        let line = u64::from(key >> LINE_SHIFT).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift;
+        let within = key as usize & ((1 << LINE_SHIFT) - 1);
+        ((line as usize) << LINE_SHIFT) + within
+    }
+
+    /// The place of a key, or the empty one where it would go.
+    #[inline]
+    fn find(&self, key: u32) -> usize {
+        let mask = self.places.len() - 1;
+        let mut place = self.first(key);
+        while self.places[place] != 0 && self.places[place] as u32 != key {
+            place = (place + 1) & mask;
+        }
+        place
+    }
+
+    #[inline]
+    fn get(&self, key: u32) -> u32 {
+        (self.places[self.find(key)] >> 32) as u32
+    }
+
+    /// Sets a key's number; true if the table is full enough to grow.
+    #[inline]
+    fn set(&mut self, key: u32, number: u32) -> bool {
+        let place = self.find(key);
+        self.used += usize::from(self.places[place] == 0);
+        self.places[place] = u64::from(number) << 32 | u64::from(key);
+        2 * self.used >= self.places.len()
+    }
+
+    /// True if the keys crowd on few pages of a table of so many places.
+    fn is_crowded(&self, places: usize) -> bool {
+        let most = (self.used / CROWDED).min(SMALL >> PAGE_SHIFT);
+        let mut seen = Bits::new((places >> PAGE_SHIFT) + 1);
+        let mut pages = 0;
+        self.entries().all(|(key, _)| {
+            let page = key >> PAGE_SHIFT;
+            pages += usize::from(!seen.get(page));
+            seen.set(page);
+            pages <= most
+        })
+    }
+
+    fn double(&mut self) {
+        let mut larger = Hash::new((2 * self.places.len()) >> LINE_SHIFT);
+        for (key, number) in self.entries() {
+            larger.set(key, number);
+        }
+        *self = larger;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        #[test]
+        fn remembers_what_was_set(
+            changes in prop::collection::vec((0u32..40_000_000, 1u32.., any::<bool>()), 1..3000),
+            stride in 1u32..100,
+        ) {
+            let mut overlay = Overlay::new(40_000_000);
+            let mut expected = HashMap::new();
+            for (place, number, together) in changes {
+                // Neighbours as well, so that lines overflow into each other.
+                for place in (place..(place + 12 * stride).min(40_000_000)).step_by(stride as usize) {
+                    if together {
+                        overlay.expect(place, 1);
+                    }
+                    overlay.set(place, number);
+                    expected.insert(place, number);
+                }
+            }
+            for (&place, &number) in &expected {
+                prop_assert_eq!(overlay.get(place), number);
+                let next = (place + 1) % 40_000_000;
+                let other = expected.get(&next).copied().unwrap_or(UNCHANGED);
+                prop_assert_eq!(overlay.get(next), other);
+            }
+            let mut all: Vec<(u32, u32)> = expected.into_iter().collect();
+            all.sort_unstable();
+            prop_assert_eq!(overlay.changes(), all);
+        }
+    }
+
+    /// Random places of so many pages that stand far apart.
+    fn changed_at_random(pages: u32) -> Overlay {
+        let mut overlay = Overlay::new(40_000_000);
+        let mut draws = raidlab_kernel::Stream::new(1, "test", "places");
+        for number in 1..=5000 {
+            let page = draws.below(u64::from(pages)) as u32 * (30_000 / pages);
+            overlay.set(page << PAGE_SHIFT | draws.below(1000) as u32, number);
+        }
+        overlay
+    }
+
+    #[test]
+    fn becomes_a_plain_table_when_changes_crowd_on_few_pages() {
+        assert!(changed_at_random(100).scattered.is_none());
+        assert!(changed_at_random(200).scattered.is_some());
+    }
+
+    #[test]
+    fn becomes_a_plain_table_when_a_sixteenth_has_changed() {
+        let places = 5_000_000;
+        let mut overlay = Overlay::new(places);
+        let half = places as u32 / 2;
+        for place in 0..half {
+            overlay.set(place * 2, place + 1);
+            if place == 1000 {
+                // A newer number than that in the hash table.
+                overlay.expect(6, 1);
+                overlay.set(6, 77);
+            }
+        }
+        assert!(overlay.scattered.is_none());
+        for place in 0..half {
+            let expected = if place == 3 { 77 } else { place + 1 };
+            assert_eq!(
+                (overlay.get(place * 2), overlay.get(place * 2 + 1)),
+                (expected, UNCHANGED)
+            );
+        }
+    }
+}

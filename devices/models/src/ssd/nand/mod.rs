@@ -1,0 +1,329 @@
+//! NAND: what an operation on a die takes, and what waits for what.
+//!
+//! A die does one array operation at a time. Host reads come first. A read waits for the reads
+//! before it and for a program or erase in progress, unless the die can suspend that. Jobs, what
+//! the host wrote and what garbage collection moves, wait in a queue of the die until no read is
+//! left or `reads_first` of them have overtaken the job.
+
+pub mod channel;
+pub mod compression;
+mod die;
+pub mod endurance;
+pub mod job;
+pub mod params;
+pub mod temperature;
+
+use channel::Channel;
+use compression::Engine;
+pub(crate) use die::ReadTimes;
+use die::{Die, PageTimes};
+use job::{Job, Operations, UNTHROTTLED, Work};
+use params::NandParams;
+use raidlab_kernel::{Nanos, Time};
+
+/// All dies and channels.
+#[derive(Debug)]
+pub struct Nand {
+    dies: Vec<Die>,
+    channels: Vec<Channel>,
+    read: PageTimes,
+    program: PageTimes,
+    erase: Nanos,
+    command: Nanos,
+    suspend: Option<Nanos>,
+    reads_first: u32,
+    cache_read: bool,
+    cache_program: bool,
+    /// Nanoseconds a byte on a channel, times 2^20.
+    ns_per_byte: u64,
+    unit_bytes: u32,
+    set_bytes: u32,
+    engine: Option<Engine>,
+    /// Operations take this many 256ths of their time: more than 256 while throttled.
+    stretch: u64,
+    pub(crate) work: Work,
+    pub(crate) operations: Operations,
+}
+
+impl Nand {
+    /// Idle dies. `unit_bytes` is what a mapping unit occupies, `set_bytes` what those of a page
+    /// set do: a program of more or less than a page set's own bytes takes so much more or less.
+    pub(crate) fn new(
+        params: &NandParams,
+        unit_bytes: u32,
+        set_bytes: u32,
+        engine: Option<Engine>,
+        job_capacity: usize,
+    ) -> Nand {
+        let pages_bytes = u64::from(params.planes * params.page_bytes);
+        let taken = |time: &Nanos| Nanos(time.0 * u64::from(set_bytes) / pages_bytes);
+        let dies = params.channels * params.dies_per_channel;
+        // Neighbouring dies lie on different buses.
+        let die = |die| Die::new(die % params.channels, job_capacity);
+        Nand {
+            dies: (0..dies).map(die).collect(),
+            channels: vec![Channel::default(); params.channels as usize],
+            read: PageTimes::new(params.read_ns.clone()),
+            program: PageTimes::new(params.program_ns.iter().map(taken).collect()),
+            erase: params.erase_ns,
+            command: params.command_ns,
+            suspend: params.suspend_ns,
+            reads_first: params.reads_first,
+            cache_read: params.cache_read,
+            cache_program: params.cache_program,
+            ns_per_byte: (1_000_000_000 << 20) / params.channel_bytes_per_s,
+            unit_bytes,
+            set_bytes,
+            engine,
+            stretch: UNTHROTTLED,
+            work: Work::default(),
+            operations: Operations::default(),
+        }
+    }
+
+    #[inline]
+    fn transfer_time(&self, bytes: u32) -> Nanos {
+        self.command + Nanos((u64::from(bytes) * self.ns_per_byte) >> 20)
+    }
+
+    /// What moving `units` of a page set takes where the next one is sensed meanwhile.
+    #[inline]
+    pub(crate) fn moving_time(&self, set: u32, units: u32) -> Nanos {
+        let sensed = self.stretched(self.read.of(set));
+        sensed.max(self.transfer_time(units * self.unit_bytes))
+    }
+
+    #[inline]
+    fn stretched(&self, time: Nanos) -> Nanos {
+        Nanos((time.0 * self.stretch) >> 8)
+    }
+
+    /// Slows every array operation down: 256 is full speed, 512 half.
+    pub(crate) fn throttle(&mut self, stretch: u64) {
+        self.stretch = stretch;
+    }
+
+    /// A host read of `units` in a page set, ready for the die at `at`. `spared` of their bytes
+    /// stay in the register. `whole_set` is the page set's number in the drive: a set that is in
+    /// the register until its last transfer ends is not sensed again. None for a read that never
+    /// shares a sense.
+    #[inline(always)]
+    pub(crate) fn read(
+        &mut self,
+        die: u32,
+        set: u32,
+        whole_set: Option<u32>,
+        units: u32,
+        spared: u32,
+        at: Time,
+    ) -> ReadTimes {
+        let bytes = units * self.unit_bytes - spared;
+        let sense = self.stretched(self.read.of(set));
+        let transfer = self.transfer_time(bytes);
+        self.operations.transferred_bytes += u64::from(bytes);
+        let clock = &mut self.dies[die as usize];
+        if whole_set.is_some() && clock.in_register == whole_set && at < clock.register_free {
+            let sensed = clock.in_register_since.max(at);
+            return self.move_read(die, bytes, transfer, ReadTimes::sensed_before(at, sensed));
+        }
+        let reads_before = clock.reads_free.max(at);
+        let mut start = reads_before;
+        let mut behind_collection = false;
+        if let Some(job) = clock.job_at(start) {
+            behind_collection = job.is_collection();
+            let may_suspend = clock.overtaken < self.reads_first && job.can_be_suspended();
+            match self.suspend.filter(|_| may_suspend) {
+                Some(suspend) => {
+                    // Reads that come while the job is suspended find the die free for them.
+                    if clock.reads_free <= at {
+                        start = start + suspend;
+                    }
+                    clock.overtaken += 1;
+                    clock.job_end = clock.job_end + (start + sense - reads_before);
+                }
+                None => start = clock.job_end,
+            }
+        }
+        let sensed = start + sense;
+        let sensed = if self.cache_read {
+            sensed.max(clock.register_free)
+        } else {
+            sensed
+        };
+        (clock.in_register, clock.in_register_since) = (whole_set, sensed);
+        self.operations.reads += 1;
+        clock.busy += sense;
+        let times = ReadTimes {
+            reads_before,
+            start,
+            behind_collection,
+            sensed,
+            transfer_start: sensed,
+            end: sensed,
+        };
+        self.move_read(die, bytes, transfer, times)
+    }
+
+    /// Moves one more unit of a page set that a read has sensed; returns when it is in memory.
+    pub(crate) fn read_more(&mut self, die: u32, sensed: Time) -> Time {
+        let transfer = Nanos((u64::from(self.unit_bytes) * self.ns_per_byte) >> 20);
+        self.operations.transferred_bytes += u64::from(self.unit_bytes);
+        let times = ReadTimes::sensed_before(sensed, sensed);
+        self.move_read(die, self.unit_bytes, transfer, times).end
+    }
+
+    /// Moves what a read wants from the die's register to the controller.
+    #[inline(always)]
+    fn move_read(&mut self, die: u32, bytes: u32, transfer: Nanos, times: ReadTimes) -> ReadTimes {
+        let clock = &mut self.dies[die as usize];
+        let moved = self.channels[clock.channel as usize].book(times.sensed, transfer);
+        clock.register_free = clock.register_free.max(moved.end);
+        let free = if self.cache_read {
+            times.sensed
+        } else {
+            moved.end
+        };
+        clock.reads_free = clock.reads_free.max(free);
+        let end = match &mut self.engine {
+            Some(engine) => engine.pass(bytes, moved.start, moved.end),
+            None => moved.end,
+        };
+        ReadTimes {
+            transfer_start: moved.start,
+            end,
+            ..times
+        }
+    }
+
+    /// Adds a job to a die; returns when to call [`Nand::step`], if nobody was going to.
+    #[inline]
+    pub(crate) fn add(&mut self, die: u32, job: Job, now: Time) -> Option<Time> {
+        let clock = &mut self.dies[die as usize];
+        clock.queue.push_back(job);
+        if !clock.awake {
+            clock.awake = true;
+            return Some(now);
+        }
+        if clock.queue.len() == 1 && clock.job.is_some_and(Job::programs) {
+            self.load_next(die, now);
+        }
+        None
+    }
+
+    /// The die's event: takes the job that has ended, if one has, and starts the next. Returns
+    /// that job and when to call again; no time means that the die has nothing left to do.
+    #[inline]
+    pub(crate) fn step(&mut self, die: u32, now: Time) -> (Option<Job>, Option<Time>) {
+        let clock = &mut self.dies[die as usize];
+        let mut ended = None;
+        if clock.job.is_some() {
+            // Reads have suspended the job.
+            if clock.job_end > now {
+                return (None, Some(clock.job_end));
+            }
+            ended = clock.job.take();
+            clock.overtaken = 0;
+        }
+        if clock.queue.is_empty() {
+            clock.awake = false;
+            return (ended, None);
+        }
+        let mut start = now;
+        if clock.reads_free > now {
+            if clock.overtaken < self.reads_first {
+                clock.overtaken += 1;
+                return (ended, Some(clock.reads_free));
+            }
+            start = clock.reads_free;
+        }
+        let job = clock.queue.pop_front().expect("not empty");
+        let end = self.start(die, job, start);
+        (ended, Some(end))
+    }
+
+    fn start(&mut self, die: u32, job: Job, start: Time) -> Time {
+        let end = match job {
+            Job::Program { set, .. } | Job::Parity { set } | Job::Map { set } => {
+                self.operations.programs += 1;
+                self.operations.transferred_bytes += u64::from(self.set_bytes);
+                let loaded = self.fill_register(die, start);
+                loaded + self.stretched(self.program.of(set))
+            }
+            Job::CollectRead { set, units } => {
+                self.operations.reads += 1;
+                self.operations.transferred_bytes += u64::from(units * self.unit_bytes);
+                let sensed = start + self.stretched(self.read.of(set));
+                let channel = self.dies[die as usize].channel as usize;
+                let transfer = self.transfer_time(units * self.unit_bytes);
+                self.channels[channel].book(sensed, transfer).end
+            }
+            Job::Erase => {
+                self.operations.erases += 1;
+                start + self.stretched(self.erase)
+            }
+        };
+        let clock = &mut self.dies[die as usize];
+        clock.in_register = None;
+        clock.job = Some(job);
+        clock.job_start = start;
+        clock.job_end = end;
+        clock.busy += end - start;
+        self.work.all += end - start;
+        if job.is_collection() {
+            self.work.collection += end - start;
+        }
+        end
+    }
+
+    /// Moves a page set to the die, unless it took the data during the job before.
+    fn fill_register(&mut self, die: u32, start: Time) -> Time {
+        let transfer = self.transfer_time(self.set_bytes);
+        let channel = self.dies[die as usize].channel as usize;
+        let loaded = self.dies[die as usize].loaded.take();
+        let loaded = loaded.unwrap_or_else(|| self.channels[channel].book(start, transfer).end);
+        let loaded = match &mut self.engine {
+            Some(engine) => engine.pass(self.set_bytes, start.min(loaded), loaded),
+            None => loaded,
+        };
+        self.load_next(die, loaded);
+        loaded.max(start)
+    }
+
+    /// A die that can takes the next job's data from `ready` on, while it programs.
+    fn load_next(&mut self, die: u32, ready: Time) {
+        let transfer = self.transfer_time(self.set_bytes);
+        let channel = self.dies[die as usize].channel as usize;
+        let clock = &mut self.dies[die as usize];
+        let next_programs = clock.queue.front().is_some_and(|job| job.programs());
+        if self.cache_program && next_programs && clock.loaded.is_none() {
+            clock.loaded = Some(self.channels[channel].book(ready, transfer).end);
+        }
+    }
+
+    /// True while the die has work to do.
+    pub(crate) fn is_awake(&self, die: u32) -> bool {
+        self.dies[die as usize].awake
+    }
+
+    /// Array time of all dies up to `now`; jobs and reads ahead of it are taken off.
+    pub(crate) fn busy_until(&self, now: Time) -> Nanos {
+        let busy = self.dies.iter().map(|die| die.busy_until(now));
+        busy.fold(Nanos::ZERO, |sum, busy| sum + busy)
+    }
+
+    /// Transfers of all channels up to `now`, and how many channels there are.
+    pub(crate) fn channels_busy_until(&self, now: Time) -> (Nanos, usize) {
+        let busy = self.channels.iter().map(|channel| channel.busy_until(now));
+        let all = busy.fold(Nanos::ZERO, |sum, busy| sum + busy);
+        (all, self.channels.len())
+    }
+
+    /// Work of the compressor up to `now`, if its rate is limited.
+    pub(crate) fn engine_busy_until(&self, now: Time) -> Option<Nanos> {
+        self.engine.as_ref().map(|engine| engine.busy_until(now))
+    }
+
+    pub(crate) fn dies(&self) -> usize {
+        self.dies.len()
+    }
+}

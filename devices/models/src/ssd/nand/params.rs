@@ -1,0 +1,43 @@
+//! NAND, as the plan describes it.
+
+use raidlab_kernel::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// NAND in the plan.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct NandParams {
+    /// Independent buses.
+    pub channels: u32,
+    /// Dies on each bus.
+    pub dies_per_channel: u32,
+    /// Planes of a die, operated together.
+    pub planes: u32,
+    /// Blocks of a plane, bad ones taken off.
+    pub blocks_per_plane: u32,
+    /// Pages of a block.
+    pub pages_per_block: u32,
+    /// Bytes of a page, without its spare area.
+    pub page_bytes: u32,
+    /// Time to read a page into the die's register, by page type: one entry for SLC, lower and
+    /// upper for MLC, three for TLC.
+    pub read_ns: Vec<Nanos>,
+    /// Time to program a page, by page type.
+    pub program_ns: Vec<Nanos>,
+    /// Time to erase a block.
+    pub erase_ns: Nanos,
+    /// Rate of a bus.
+    pub channel_bytes_per_s: u64,
+    /// Bus and controller time of each page's command, addresses, status and error correction.
+    pub command_ns: Nanos,
+    /// True if a die can read the next page while its register is being emptied.
+    pub cache_read: bool,
+    /// True if a die can take the next page's data while it programs.
+    pub cache_program: bool,
+    /// Time until a program or erase in progress is suspended for a read; none if it does not.
+    pub suspend_ns: Option<Nanos>,
+    /// Reads that may overtake or suspend one operation before it goes through.
+    pub reads_first: u32,
+    /// Program and erase cycles that a block is rated for.
+    pub rated_cycles: u32,
+}

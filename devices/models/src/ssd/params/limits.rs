@@ -1,0 +1,166 @@
+//! The ranges of a drive's parameters.
+
+use super::SsdParams;
+use crate::fault::Fault;
+use crate::ssd::translation::WORKING_BLOCKS;
+use crate::ssd::translation::policy::LEVELLING_NEEDS;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+/// The parameters that are out of their range so far.
+struct Faults(Vec<Fault>);
+
+impl Faults {
+    fn need(&mut self, holds: bool, key: &str, value: &dyn Display, allowed: &str) {
+        if !holds {
+            self.0.push(Fault::new(key, value, allowed));
+        }
+    }
+
+    fn need_within<T: Display + PartialOrd>(
+        &mut self,
+        range: RangeInclusive<T>,
+        key: &str,
+        value: T,
+    ) {
+        let allowed = format!("{} to {}", range.start(), range.end());
+        self.need(range.contains(&value), key, &value, &allowed);
+    }
+}
+
+impl SsdParams {
+    /// Every parameter that is out of its range.
+    pub(super) fn range_faults(&self) -> Vec<Fault> {
+        let mut faults = Faults(Vec::new());
+        let size = &self.capacity_bytes;
+        faults.need(*size > 0, "capacity_bytes", size, "more than 0");
+        self.check_nand(&mut faults);
+        self.check_spare(&mut faults);
+        self.check_collection(&mut faults);
+        self.check_buffer(&mut faults);
+        self.check_compression(&mut faults);
+        let mut faults = faults.0;
+        if let Some(heat) = &self.heat {
+            faults.extend(heat.faults());
+        }
+        self.check_map_cache(&mut faults);
+        self.check_history(&mut faults);
+        faults
+    }
+
+    /// Bytes of a page set; at least 1, whatever the parameters are.
+    fn set_bytes(&self) -> u32 {
+        let nand = &self.nand;
+        nand.planes.saturating_mul(nand.page_bytes).max(1)
+    }
+
+    fn check_nand(&self, faults: &mut Faults) {
+        let nand = &self.nand;
+        for (key, value, most) in [
+            ("nand.channels", nand.channels, 256),
+            ("nand.dies_per_channel", nand.dies_per_channel, 256),
+            ("nand.planes", nand.planes, 16),
+            ("nand.blocks_per_plane", nand.blocks_per_plane, 1 << 20),
+            ("nand.pages_per_block", nand.pages_per_block, 1 << 14),
+            ("nand.page_bytes", nand.page_bytes, 1 << 20),
+            ("firmware.cores", self.firmware.cores, 1024),
+        ] {
+            faults.need_within(1..=most, key, value);
+        }
+        let set_bytes = self.set_bytes();
+        let units_fit = (512..=set_bytes).contains(&self.unit_bytes);
+        let allowed = format!("512 to {set_bytes}, a page of every plane");
+        faults.need(units_fit, "unit_bytes", &self.unit_bytes, &allowed);
+        for (key, times) in [
+            ("nand.read_ns", &nand.read_ns),
+            ("nand.program_ns", &nand.program_ns),
+        ] {
+            let allowed = "1 to 4 times, one for each page type";
+            faults.need((1..=4).contains(&times.len()), key, &times.len(), allowed);
+        }
+        faults.need(
+            nand.channel_bytes_per_s >= 1_000_000,
+            "nand.channel_bytes_per_s",
+            &nand.channel_bytes_per_s,
+            "1000000 or more",
+        );
+    }
+
+    fn check_spare(&self, faults: &mut Faults) {
+        let nand = &self.nand;
+        let stripe = self.parity_stripe;
+        let dies = nand.channels.saturating_mul(nand.dies_per_channel);
+        let stripe_fits = stripe == 0 || (2..=dies.max(2)).contains(&stripe);
+        faults.need(
+            stripe_fits,
+            "parity_stripe",
+            &stripe,
+            "0 (no parity), or 2 up to the number of dies",
+        );
+        let reserved = self.reserved_blocks_per_plane;
+        faults.need(
+            reserved + WORKING_BLOCKS < nand.blocks_per_plane,
+            "reserved_blocks_per_plane",
+            &reserved,
+            "less than blocks_per_plane - 4",
+        );
+    }
+
+    fn check_collection(&self, faults: &mut Faults) {
+        let start = self.collection.start_free_blocks;
+        faults.need_within(2..=1024, "collection.start_free_blocks", start);
+        let gap = self.collection.wear_gap;
+        faults.need(
+            gap == 0 || start >= LEVELLING_NEEDS,
+            "collection.wear_gap",
+            &gap,
+            "0 unless collection.start_free_blocks is at least 6",
+        );
+        let share = self.collection.background_share;
+        faults.need(
+            share > 0.0 && share <= 1.0,
+            "collection.background_share",
+            &share,
+            "more than 0, at most 1",
+        );
+    }
+
+    fn check_buffer(&self, faults: &mut Faults) {
+        let least = u64::from(2 * self.set_bytes());
+        let allowed = format!("{least} or more: two pages of every plane");
+        let bytes = &self.buffer.bytes;
+        faults.need(*bytes >= least, "buffer.bytes", bytes, &allowed);
+    }
+
+    fn check_compression(&self, faults: &mut Faults) {
+        let share = self.compressible;
+        let fits = (0.0..=1.0).contains(&share);
+        faults.need(fits, "compressible", &share, "0 to 1");
+        if let Some(compression) = &self.compression {
+            let least = compression.least_share;
+            faults.need_within(0.01..=1.0, "compression.least_share", least);
+        }
+    }
+
+    fn check_map_cache(&self, faults: &mut Vec<Fault>) {
+        let Some(map_cache) = &self.map_cache else {
+            return;
+        };
+        faults.extend(map_cache.faults(self.set_bytes()));
+        if self.firmware.turn_ns.is_some() {
+            let allowed = "none beside firmware.turn_ns, whose drives keep the map in the host";
+            faults.push(Fault::new("map_cache", map_cache.bytes, allowed));
+        }
+    }
+
+    fn check_history(&self, faults: &mut Vec<Fault>) {
+        for (index, load) in self.history.iter().enumerate() {
+            let end = load.start_bytes.checked_add(load.area_bytes);
+            if load.area_bytes == 0 || end.is_none_or(|end| end > self.capacity_bytes) {
+                let allowed = format!("1 or more, ending at most at {}", self.capacity_bytes);
+                let key = format!("history.{index}.area_bytes");
+                faults.push(Fault::new(key, load.area_bytes, allowed));
+            }
+        }
+    }
+}

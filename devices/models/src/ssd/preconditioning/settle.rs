@@ -1,0 +1,141 @@
+//! Loads on the simulated tile, until its state no longer changes.
+
+use crate::ssd::preconditioning::load::HistoryLoad;
+use crate::ssd::preconditioning::tiling::Tiling;
+use crate::ssd::preconditioning::writer::Writer;
+use crate::ssd::translation::Translation;
+use raidlab_kernel::Stream;
+
+/// Write amplification has settled when two successive rounds differ by less than this share.
+const SETTLED: f64 = 0.004;
+/// Rounds after which a load that does not settle is taken as it is.
+const MOST_ROUNDS: u64 = 24;
+/// Writes after which loads that seldom write an area are taken as they are, in spaces of the tile.
+const MOST_WRITES: u64 = 256;
+/// Blocks of the host's that may be filled to end where collection's block is full as well.
+const MOST_BLOCKS_MORE: u32 = 64;
+
+/// Applies to the tile its share of a load, or of several that run at the same time.
+pub(super) fn apply(
+    tile: &mut Translation,
+    loads: &[HistoryLoad],
+    tiling: Tiling,
+    unit_bytes: u64,
+    draws: &mut Stream,
+) {
+    let mut writers: Vec<Writer> = loads
+        .iter()
+        .map(|load| Writer::of(load, tiling, unit_bytes))
+        .collect();
+    let area: u64 = writers.iter().map(|writer| writer.area.units).sum();
+    let rarest = rarest_share(&writers);
+    let mut round = |tile: &mut Translation, writes| write(tile, &mut writers, writes, draws);
+    let stated = match loads {
+        [only] => only.written_bytes,
+        _ => 0,
+    };
+    if stated > 0 {
+        let share = stated.div_ceil(u64::from(tiling.count) * unit_bytes);
+        let per_set = u64::from(tiling.shape.units_per_set);
+        round(tile, share.next_multiple_of(per_set));
+    } else {
+        let area = area.min(u64::from(tiling.shape.units));
+        settle(tile, area, rarest, &mut round);
+    }
+    let (most_worn, _) = tile.wear();
+    if stated == 0 || most_worn > 0 {
+        end_with_full_blocks(tile, &mut round);
+    }
+}
+
+/// So many units of a load or, block by block, of several in the proportion of their weights.
+fn write(tile: &mut Translation, writers: &mut [Writer], units: u64, draws: &mut Stream) {
+    if let [only] = writers {
+        return only.write(tile, units, draws);
+    }
+    let all = writers.iter().map(Writer::frequency).sum();
+    let mut left = units;
+    while left > 0 {
+        let mut drawn = draws.below(all);
+        let next = writers.iter_mut().find(|writer| {
+            let found = drawn < writer.frequency();
+            drawn = drawn.saturating_sub(writer.frequency());
+            found
+        });
+        let writer = next.expect("less than the sum was drawn");
+        let block = writer.area.block;
+        writer.write(tile, block, draws);
+        left = left.saturating_sub(block);
+    }
+}
+
+/// The least part of the units that one of the writers writes.
+fn rarest_share(writers: &[Writer]) -> f64 {
+    let units = |writer: &Writer| (writer.frequency() * writer.area.block) as f64;
+    let all: f64 = writers.iter().map(units).sum();
+    writers.iter().map(units).fold(all, f64::min) / all
+}
+
+/// Repeats rounds until write amplification no longer changes. A round writes as much as the area
+/// takes or, if that is more, the spare space. In that time a collection that goes through all
+/// blocks in order reaches every one of them, those with cold data too.
+///
+/// The load that writes least makes the `rarest` share of the writes. Beside a strong hot spot that
+/// is all the rest. The holes that it leaves remain until they have taken the spare space; only
+/// then are other blocks than the hot spot's collected.
+pub(super) fn settle(
+    tile: &mut Translation,
+    area: u64,
+    rarest: f64,
+    round: &mut impl FnMut(&mut Translation, u64),
+) {
+    let space = u64::from(tile.shape().units_per_die());
+    let spare = space.saturating_sub(tile.valid_units());
+    let units = area.max(spare);
+    // While there are free blocks, nothing is collected and nothing can settle.
+    let mut written = 0;
+    while tile.counts().erases == 0 && written < 2 * space {
+        round(tile, units);
+        written += units;
+    }
+    let until_holes_fill_it = ((spare as f64 / rarest) as u64).min(MOST_WRITES * space);
+    let at_least = until_holes_fill_it / units;
+    let mut before = 0.0;
+    let mut settled = 0;
+    for rounds in 0..at_least + MOST_ROUNDS {
+        tile.reset_counts();
+        round(tile, units);
+        let now = tile.counts().write_amplification();
+        settled = if (now - before).abs() < SETTLED * now {
+            settled + 1
+        } else {
+            0
+        };
+        if settled >= 2 && rounds >= at_least {
+            break;
+        }
+        before = now;
+    }
+}
+
+/// Goes on until the host's block is full and collection's block nearly so. A block that is half
+/// full would be lost space in every tile but a die's first, and an easy victim there.
+///
+/// The two blocks fill at independent rates, so the longer this takes the less full the second has
+/// to be.
+fn end_with_full_blocks(tile: &mut Translation, round: &mut impl FnMut(&mut Translation, u64)) {
+    let most = (tile.shape().blocks_per_die / 2).min(MOST_BLOCKS_MORE);
+    for tried in 1..=most {
+        for _ in 0..tile.shape().units_per_block() {
+            if tile.at_block_boundary() {
+                break;
+            }
+            round(tile, 1);
+        }
+        let allowed = tile.shape().units_per_block() * tried / most;
+        if tile.room_for_collection() <= allowed {
+            break;
+        }
+        round(tile, 1);
+    }
+}

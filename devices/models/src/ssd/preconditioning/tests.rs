@@ -1,0 +1,346 @@
+//! Tiled drives against drives that were written unit by unit.
+
+use super::*;
+use crate::ssd::map::slot::NONE;
+use crate::ssd::preconditioning::settle::settle;
+use crate::ssd::translation::policy::Policy;
+use crate::ssd::translation::{Untimed, WORKING_BLOCKS};
+use proptest::prelude::*;
+
+const UNIT: u64 = 4096;
+
+fn shape(blocks_per_die: u32, rho: f64) -> Shape {
+    let shape = Shape {
+        units: 0,
+        dies: 4,
+        blocks_per_die,
+        sets_per_block: 16,
+        units_per_set: 4,
+    };
+    Shape {
+        units: (f64::from(4 * shape.units_per_die()) * rho) as u32 - 3,
+        ..shape
+    }
+}
+
+fn fill(shape: Shape) -> HistoryLoad {
+    HistoryLoad {
+        access: HistoryAccess::Sequential,
+        start_bytes: 0,
+        area_bytes: u64::from(shape.units) * UNIT,
+        block_bytes: 128 << 10,
+        written_bytes: u64::from(shape.units) * UNIT,
+        ongoing: false,
+        weight: 1,
+        then_rests: false,
+    }
+}
+
+fn amplification(drive: &mut Translation, units: u64, rounds: f64) -> f64 {
+    let mut draws = Stream::new(5, "test", "load");
+    drive.reset_counts();
+    for _ in 0..(rounds * units as f64) as u64 {
+        drive.write(draws.below(units) as u32, &mut Untimed);
+    }
+    drive.check().unwrap();
+    drive.counts().write_amplification()
+}
+
+/// The whole drive written unit by unit, against a quarter of a die repeated 16 times.
+#[test]
+fn a_repeated_tile_starts_in_the_steady_state_of_the_full_drive() {
+    let shape = shape(2048, 0.88);
+    let params = CollectionParams::default();
+    let draws = Stream::new(3, "full", "victims");
+    let mut full = Translation::new(shape, params, Layout::Empty, draws);
+    for unit in 0..shape.units {
+        full.write(unit, &mut Untimed);
+    }
+    let units = u64::from(shape.units);
+    amplification(&mut full, units, 4.0);
+    let settle = HistoryLoad {
+        access: HistoryAccess::Random,
+        block_bytes: UNIT,
+        written_bytes: 0,
+        ..fill(shape)
+    };
+    let history = [fill(shape), settle];
+    let tile_units = shape.units / 16;
+    let mut scaled = prepare(shape, params, &history, UNIT, tile_units, (1, "scaled"));
+    scaled.check().unwrap();
+    // From the first write on, and after the drive has been written once more.
+    for (rounds, what) in [(0.3, "first writes"), (1.0, "a round later")] {
+        let expected = amplification(&mut full, units, rounds);
+        let got = amplification(&mut scaled, units, rounds);
+        assert!(
+            (got / expected - 1.0).abs() <= 0.01,
+            "{what}: {got:.4}, full drive {expected:.4}"
+        );
+    }
+}
+
+/// A drive filled once whose first tenth is then rewritten: neither pattern's steady state.
+#[test]
+fn a_small_area_rewritten_on_a_full_drive_agrees_with_the_full_drive() {
+    let shape = shape(1024, 0.9);
+    let params = CollectionParams {
+        policy: Policy::FirstInFirstOut,
+        ..CollectionParams::default()
+    };
+    let units = u64::from(shape.units);
+    let area = units / 10;
+    let draws = Stream::new(3, "full", "victims");
+    let mut full = Translation::new(shape, params, Layout::Empty, draws);
+    for unit in 0..shape.units {
+        full.write(unit, &mut Untimed);
+    }
+    amplification(&mut full, area, 6.0);
+    let rewrite = HistoryLoad {
+        access: HistoryAccess::Random,
+        block_bytes: UNIT,
+        area_bytes: area * UNIT,
+        written_bytes: 6 * area * UNIT,
+        ..fill(shape)
+    };
+    let history = [fill(shape), rewrite];
+    let tile_units = shape.units / 8;
+    let mut scaled = prepare(shape, params, &history, UNIT, tile_units, (1, "scaled"));
+    let expected = amplification(&mut full, area, 4.0);
+    let got = amplification(&mut scaled, area, 4.0);
+    assert!(expected > 1.5, "collection must have work: {expected}");
+    assert!(
+        (got / expected - 1.0).abs() <= 0.02,
+        "{got:.4}, full drive {expected:.4}"
+    );
+}
+
+/// Nine tenths of the writes go to a tenth of the drive, the rest anywhere: two loads that go on
+/// together.
+#[test]
+fn loads_that_go_on_together_agree_with_the_full_drive_under_both() {
+    hot_spot_agrees_with_the_full_drive((0.9, 10), 10, 12.0);
+}
+
+/// With 99 of 100 writes to a hundredth of the drive nothing else is collected for 15 drive writes,
+/// and write amplification stays near one: that is no steady state.
+#[test]
+fn beside_a_strong_hot_spot_a_load_has_settled_when_holes_have_taken_the_spare_space() {
+    hot_spot_agrees_with_the_full_drive((0.86, 100), 100, 100.0);
+}
+
+/// All but one in `ratio` writes go to one in `parts` of the drive, with a share `rho` used; the
+/// full drive has seen so many drive writes.
+fn hot_spot_agrees_with_the_full_drive((rho, parts): (f64, u64), ratio: u64, rounds: f64) {
+    let shape = shape(1024, rho);
+    let params = CollectionParams::default();
+    let units = u64::from(shape.units);
+    let hot_area = units / parts;
+    let mut draws = Stream::new(5, "test", "both loads");
+    let mut both = |drive: &mut Translation, rounds: f64| {
+        drive.reset_counts();
+        for _ in 0..(rounds * units as f64) as u64 {
+            let hot = draws.below(ratio) > 0;
+            let unit = draws.below(if hot { hot_area } else { units });
+            drive.write(unit as u32, &mut Untimed);
+        }
+        drive.check().unwrap();
+        drive.counts().write_amplification()
+    };
+    let victims = Stream::new(3, "full", "victims");
+    let mut full = Translation::new(shape, params, Layout::Empty, victims);
+    for unit in 0..shape.units {
+        full.write(unit, &mut Untimed);
+    }
+    both(&mut full, rounds);
+    let load = |area: u64, weight| HistoryLoad {
+        access: HistoryAccess::Random,
+        block_bytes: UNIT,
+        area_bytes: area * UNIT,
+        written_bytes: 0,
+        ongoing: true,
+        weight,
+        ..fill(shape)
+    };
+    let history = [
+        fill(shape),
+        load(hot_area, ratio as u32 - 1),
+        load(units, 1),
+    ];
+    let tile_units = shape.units / 8;
+    let mut scaled = prepare(shape, params, &history, UNIT, tile_units, (1, "scaled"));
+    let expected = both(&mut full, 1.0);
+    let got = both(&mut scaled, 1.0);
+    assert!(
+        (got / expected - 1.0).abs() <= 0.02,
+        "{got:.4}, full drive {expected:.4}"
+    );
+}
+
+/// A stream beside random writes over the same area.
+#[test]
+fn of_loads_that_go_on_together_the_last_is_not_the_only_one() {
+    let shape = shape(1024, 0.9);
+    let units = u64::from(shape.units);
+    let ongoing = |access, written_bytes| HistoryLoad {
+        access,
+        block_bytes: UNIT,
+        written_bytes,
+        ongoing: true,
+        ..fill(shape)
+    };
+    let random = ongoing(HistoryAccess::Random, 0);
+    let stream = ongoing(HistoryAccess::Sequential, units * UNIT);
+    let params = CollectionParams::default();
+    let moved = |loads: &[HistoryLoad]| {
+        let history = [&[fill(shape)], loads].concat();
+        let mut drive = prepare(shape, params, &history, UNIT, 0, (1, "drive"));
+        amplification(&mut drive, units, 0.3)
+    };
+    let (alone, mixed) = (moved(&[random]), moved(&[random, stream]));
+    assert!(mixed > 1.5 && mixed < alone, "{mixed:.3}, alone {alone:.3}");
+}
+
+#[test]
+fn a_filled_drive_holds_every_unit_once_and_in_order() {
+    let shape = shape(64, 0.8);
+    let drive = prepare(
+        shape,
+        CollectionParams::default(),
+        &[fill(shape)],
+        UNIT,
+        0,
+        (1, "filled"),
+    );
+    drive.check().unwrap();
+    let mut slots: Vec<u32> = (0..shape.units)
+        .map(|unit| drive.map.find(unit).slot)
+        .collect();
+    assert!(slots[..4].windows(2).all(|pair| pair[1] == pair[0] + 1));
+    // The next chunk lies on the next die.
+    assert_eq!(drive.locate(drive.set(slots[4])).0, 1);
+    slots.sort_unstable();
+    slots.dedup();
+    assert_eq!(slots.len(), shape.units as usize);
+    assert_ne!(slots.last(), Some(&NONE));
+}
+
+/// A drive that was filled, rewritten at random until that had settled, and left alone.
+fn rewritten_and_rested(
+    shape: Shape,
+    params: CollectionParams,
+    tile_units: u32,
+    seed: u64,
+) -> Translation {
+    let settle = HistoryLoad {
+        access: HistoryAccess::Random,
+        block_bytes: UNIT,
+        written_bytes: 0,
+        then_rests: true,
+        ..fill(shape)
+    };
+    let history = [fill(shape), settle];
+    prepare(shape, params, &history, UNIT, tile_units, (seed, "full"))
+}
+
+/// Victims drawn at random, and blocks moved to level wear, free little on a full drive: a tile
+/// that ended with fewer free blocks than its share would reach into the next one's.
+#[test]
+fn a_tile_ends_with_all_its_free_blocks_however_victims_are_chosen() {
+    let start_free_blocks = 7;
+    let shape = Shape {
+        units: (293 - WORKING_BLOCKS - start_free_blocks) * 3,
+        dies: 1,
+        blocks_per_die: 293,
+        sets_per_block: 1,
+        units_per_set: 3,
+    };
+    let params = CollectionParams {
+        policy: Policy::Random,
+        start_free_blocks,
+        level_wear: true,
+        wear_gap: 1,
+        ..CollectionParams::default()
+    };
+    let seed = 5_543_576_778_256_503_322;
+    let drive = rewritten_and_rested(shape, params, 1, seed);
+    drive.check().unwrap();
+    assert_eq!(drive.why_stuck(), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    /// The fullest drive that may be built, of any geometry, under any policy and with wear
+    /// levelled as eagerly as can be: collection always finds something to free.
+    #[test]
+    fn the_least_spare_space_that_is_allowed_is_enough(
+        seed: u64,
+        dies in 1u32..4,
+        blocks in 12u32..300,
+        (sets, per_set) in (1u32..20, 1u32..5),
+        start_free_blocks in 2u32..8,
+        (wear_gap, level_wear) in (0u32..4, any::<bool>()),
+        separate_frontiers: bool,
+        (tile_units, background_free_blocks) in (0u32..2000, 0u32..20),
+        policy in prop::sample::select(vec![
+            Policy::Greedy, Policy::FirstInFirstOut, Policy::Random, Policy::BestOf,
+            Policy::CostBenefit,
+        ]),
+    ) {
+        let shape = Shape {
+            units: dies * (blocks - WORKING_BLOCKS - start_free_blocks) * sets * per_set,
+            dies,
+            blocks_per_die: blocks,
+            sets_per_block: sets,
+            units_per_set: per_set,
+        };
+        let params = CollectionParams {
+            policy,
+            start_free_blocks,
+            background_free_blocks,
+            separate_frontiers,
+            level_wear,
+            wear_gap,
+            ..CollectionParams::default()
+        };
+        let mut drive = rewritten_and_rested(shape, params, tile_units, seed);
+        let mut draws = Stream::new(seed, "test", "load");
+        for _ in 0..5000 {
+            drive.write(draws.below(u64::from(shape.units)) as u32, &mut Untimed);
+            if draws.chance(0.1) {
+                drive.collect_in_background(draws.below(u64::from(dies)) as u32, &mut Untimed);
+            }
+        }
+        prop_assert_eq!(drive.why_stuck(), None);
+        prop_assert_eq!(drive.check(), Ok(()));
+    }
+}
+
+/// First in, first out moves cold data as well, once for each time that the host writes the spare
+/// space: a fifth of this die, which is ten times the rewritten area. So many small rounds alike
+/// say nothing; a load has settled when collection has been through all blocks.
+#[test]
+fn a_load_has_settled_when_collection_has_been_through_the_cold_data() {
+    let shape = Shape {
+        dies: 1,
+        units: shape(1024, 0.8).units / 4,
+        ..shape(1024, 0.8)
+    };
+    let params = CollectionParams {
+        policy: Policy::FirstInFirstOut,
+        ..CollectionParams::default()
+    };
+    let draws = Stream::new(3, "tile", "victims");
+    let mut tile = Translation::new(shape, params, Layout::Empty, draws);
+    for unit in 0..shape.units {
+        tile.write(unit, &mut Untimed);
+    }
+    let area = u64::from(shape.units) / 50;
+    let mut draws = Stream::new(5, "test", "load");
+    settle(&mut tile, area, 1.0, &mut |tile, writes| {
+        for _ in 0..writes {
+            tile.write(draws.below(area) as u32, &mut Untimed);
+        }
+    });
+    tile.check().unwrap();
+    assert!(tile.wear().1 >= 1, "{:?}", tile.wear());
+}

@@ -1,0 +1,148 @@
+//! What a drive reports: work of its parts, figures, its state, breaches of its invariants.
+
+use crate::fault::Fault;
+use crate::ssd::buffer::programs::Programs;
+use crate::ssd::drive::Ssd;
+use crate::ssd::front::Front;
+use crate::ssd::nand::endurance;
+use crate::ssd::nand::temperature::Temperature;
+use crate::ssd::snapshot::{self, DriveState};
+use crate::ssd::written::Written;
+use raidlab_kernel::{Nanos, Time};
+
+impl<F: Front> Ssd<F> {
+    /// Bytes that the host can address.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.params.capacity_bytes
+    }
+
+    /// Array time of all dies up to `now`, and the number of dies.
+    pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
+        (self.nand.busy_until(now), self.nand.dies())
+    }
+
+    /// Parts of the drive that may be a bottleneck: kind, work up to `now`, and how many share it.
+    pub fn parts_busy_until(&self, now: Time) -> Vec<(&'static str, Nanos, usize)> {
+        let (cores, core_count) = self.front.cores_busy_until(&self.firmware.cores, now);
+        let (transfers, channels) = self.nand.channels_busy_until(now);
+        let compressor = self.nand.engine_busy_until(now);
+        let collection = self.front.collection_busy_until(now);
+        [
+            Some(("firmware", cores, core_count)),
+            Some(("channels", transfers, channels)),
+            compressor.map(|busy| ("compressor", busy, 1)),
+            collection.map(|busy| ("collection", busy, 1)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// The drive's state for a file; a scenario finds it there by `name`.
+    pub fn state(&self, name: &str) -> DriveState {
+        let temperature = self.temperature.as_ref().map(Temperature::saved);
+        snapshot::save(&self.params, name, &self.translation, temperature)
+    }
+
+    /// Why garbage collection can free nothing any more, and what to change, if it cannot.
+    pub fn failure(&self) -> Option<Fault> {
+        let why = self.translation.why_stuck()?;
+        Some(Fault::new(
+            "capacity_bytes",
+            self.params.capacity_bytes,
+            why,
+        ))
+    }
+
+    /// What must hold inside the drive at the end of a run; a breach is a bug.
+    ///
+    /// # Errors
+    /// Says which counts do not agree.
+    pub fn check(&self) -> Result<(), String> {
+        self.translation.check()?;
+        let counts = self.translation.counts();
+        let written = counts.host + counts.moved + counts.padded;
+        let per_set = u64::from(self.translation.shape().units_per_set);
+        let open = self.translation.units_in_open_sets();
+        if self.programs.issued * per_set + open != written + self.translation.units_open_at_start()
+        {
+            return Err(format!(
+                "{} page sets were programmed for {written} units, {open} of them still open",
+                self.programs.issued
+            ));
+        }
+        let Programs {
+            taken, overwritten, ..
+        } = self.programs;
+        if taken != counts.host + overwritten {
+            return Err(format!(
+                "the buffer took {taken} units, of which {overwritten} replaced others, and {} were \
+                 placed",
+                counts.host
+            ));
+        }
+        Ok(())
+    }
+
+    /// Bytes programmed or about to be: what the host wrote, as it is stored, what collection
+    /// moved, parity, and changed pages of a map that is in NAND.
+    fn nand_bytes(&self) -> u64 {
+        let counts = self.translation.counts();
+        let units_per_set = u64::from(self.translation.shape().units_per_set);
+        let units = counts.host + counts.moved + counts.padded;
+        let parity = self.programs.parities * units_per_set;
+        let map = self.demand_map.as_ref().map_or(0, |map| map.sets) * units_per_set;
+        (units + parity + map) * u64::from(self.params.stored_unit_bytes())
+    }
+
+    /// What the host has written so far, and what NAND has for it.
+    pub fn written(&self) -> Written {
+        let counts = self.translation.counts();
+        Written {
+            host_bytes: self.host_bytes,
+            nand_bytes: self.nand_bytes(),
+            host_units: counts.host,
+            moved_units: counts.moved,
+        }
+    }
+
+    /// Figures for the report.
+    pub fn figures(&self) -> Vec<(&'static str, f64)> {
+        let counts = self.translation.counts();
+        let nand_bytes = self.nand_bytes();
+        let mut figures = vec![
+            ("host_bytes_written", self.host_bytes as f64),
+            ("host_bytes_read", self.read_bytes as f64),
+            ("nand_bytes_written", nand_bytes as f64),
+            ("moved_units", counts.moved as f64),
+            ("erases", counts.erases as f64),
+            ("write_amplification", counts.write_amplification()),
+            ("partial_unit_reads", self.programs.partial_reads as f64),
+        ];
+        if let Some(map) = &self.demand_map {
+            let cache = &map.cache;
+            let looks = cache.looks.max(1) as f64;
+            figures.push(("map_hit_ratio", 1.0 - cache.misses as f64 / looks));
+            figures.push(("map_page_reads", cache.misses as f64));
+            figures.push(("map_page_programs", cache.programs as f64));
+        }
+        let (most, least) = self.translation.wear();
+        figures.push(("erases_of_most_worn_block", f64::from(most)));
+        figures.push(("erases_of_least_worn_block", f64::from(least)));
+        figures.extend(endurance::figures(
+            &self.params.nand,
+            (self.params.capacity_bytes, self.params.rated_host_bytes),
+            self.host_bytes,
+            nand_bytes,
+            self.last_done,
+        ));
+        if let Some(temperature) = &self.temperature {
+            let (celsius, highest, throttled, joules) = temperature.figures();
+            figures.push(("temperature_c", celsius));
+            figures.push(("temperature_c_max", highest));
+            figures.push(("throttled_s", throttled));
+            figures.push(("energy_j", joules));
+        }
+        figures
+    }
+}

@@ -1,0 +1,176 @@
+//! Where writes go: free blocks, open blocks, and the counters of the blocks.
+//!
+//! Every die has its own free blocks and write frontiers, one for the host and one for what
+//! garbage collection moves; a policy may let both use the same one.
+
+use crate::ssd::map::layout::TileBlock;
+use crate::ssd::map::slot::Frontier;
+use prefetch_index::prefetch_index;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Marks a block that cannot be a victim: free, or a frontier.
+const NOT_CLOSED: u32 = 1 << 31;
+
+/// Whose data a frontier takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Data from the host.
+    Host,
+    /// Data that garbage collection moves.
+    Collection,
+}
+
+/// The block that a die is emptying.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct Victim {
+    pub(crate) block: u32,
+    /// Next page set to look at.
+    pub(crate) next_set: u32,
+    /// Units that the host may write until the block must be empty: as many as it frees.
+    pub(crate) budget: u32,
+    /// Units that the host has written since the block was chosen.
+    pub(crate) written: u32,
+}
+
+/// The blocks of a die that have a part in writing.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Die {
+    /// In the order in which they will be opened.
+    pub(crate) free: VecDeque<u32>,
+    pub(crate) frontiers: [Frontier; 2],
+    pub(crate) victim: Option<Victim>,
+    /// Units that its last victims freed: a mean over some ten of them.
+    pub(crate) usual_budget: u32,
+    /// Valid units on the die.
+    pub(crate) valid: u32,
+}
+
+/// The counters of the blocks, each in an array of its own, as some are read of all blocks.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Blocks {
+    /// Valid units, marked while the block cannot be a victim.
+    valid: Vec<u32>,
+    /// Order in which blocks were closed.
+    closed: Vec<u32>,
+    erases: Vec<u32>,
+    closings: u32,
+}
+
+impl Blocks {
+    /// `count` free blocks.
+    pub(crate) fn new(count: usize) -> Blocks {
+        Blocks {
+            valid: vec![NOT_CLOSED; count],
+            closed: vec![0; count],
+            erases: vec![0; count],
+            closings: 0,
+        }
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        self.valid.len() as u32
+    }
+
+    /// Valid units of a block.
+    #[inline]
+    pub(crate) fn valid(&self, block: u32) -> u32 {
+        self.valid[block as usize] & !NOT_CLOSED
+    }
+
+    /// Prefetches a block's count of valid units.
+    #[inline]
+    pub(crate) fn prefetch(&self, block: u32) {
+        prefetch_index(&self.valid, block as usize);
+    }
+
+    #[inline]
+    pub(crate) fn add_valid(&mut self, block: u32, units: u32) {
+        self.valid[block as usize] += units;
+    }
+
+    #[inline]
+    pub(crate) fn drop_valid(&mut self, block: u32, units: u32) {
+        debug_assert!(
+            self.valid(block) >= units,
+            "block {block} has less than {units} units to lose"
+        );
+        self.valid[block as usize] -= units;
+    }
+
+    /// The block takes no more data: from now on it may be a victim.
+    pub(crate) fn close(&mut self, block: u32) {
+        self.valid[block as usize] &= !NOT_CLOSED;
+        self.closed[block as usize] = self.closings;
+        self.closings += 1;
+    }
+
+    /// The block is being emptied: it cannot be chosen again.
+    pub(crate) fn take(&mut self, block: u32) {
+        self.valid[block as usize] |= NOT_CLOSED;
+    }
+
+    /// The block is erased and free.
+    pub(crate) fn erase(&mut self, block: u32) {
+        debug_assert_eq!(self.valid(block), 0, "block {block} erased with data in it");
+        self.valid[block as usize] = NOT_CLOSED;
+        self.erases[block as usize] += 1;
+    }
+
+    #[inline]
+    pub(crate) fn is_closed(&self, block: u32) -> bool {
+        self.valid[block as usize] & NOT_CLOSED == 0
+    }
+
+    /// Valid counts of a range of blocks, larger than any real count where not closed.
+    pub(crate) fn candidates(&self, first: u32, count: u32) -> &[u32] {
+        &self.valid[first as usize..(first + count) as usize]
+    }
+
+    /// How many blocks were closed since this one was.
+    pub(crate) fn age(&self, block: u32) -> u32 {
+        self.closings - self.closed[block as usize]
+    }
+
+    pub(crate) fn erases(&self, block: u32) -> u32 {
+        self.erases[block as usize]
+    }
+
+    /// Puts a block into the state that a history has left, closed.
+    pub(crate) fn restore(&mut self, block: u32, left: &TileBlock) {
+        self.valid[block as usize] = left.valid;
+        self.closed[block as usize] = left.closed;
+        self.erases[block as usize] = left.erases;
+        self.closings = self.closings.max(left.closed + 1);
+    }
+
+    /// Number of closings so far.
+    pub(crate) fn closings(&self) -> u32 {
+        self.closings
+    }
+
+    /// When the block was closed, in the order of closings.
+    pub(crate) fn closed_at(&self, block: u32) -> u32 {
+        self.closed[block as usize]
+    }
+}
+
+/// The order in which free blocks are opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FreeOrder {
+    /// As they were erased.
+    Arrival,
+    /// By their erases.
+    Wear,
+}
+
+impl Die {
+    /// Adds an erased block to the free ones: at its place in their order.
+    pub(crate) fn add_free(&mut self, block: u32, blocks: &Blocks, order: FreeOrder) {
+        let wear = blocks.erases(block);
+        let by_arrival = order == FreeOrder::Arrival;
+        let goes_behind = |&other: &u32| by_arrival || blocks.erases(other) <= wear;
+        let before = self.free.iter().rposition(goes_behind);
+        self.free.insert(before.map_or(0, |at| at + 1), block);
+    }
+}
