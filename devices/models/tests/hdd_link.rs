@@ -7,7 +7,7 @@ use raidlab_kernel::{Nanos, Op, Part, Time};
 use raidlab_models::{Device, DeviceParams};
 use serde_json::{Value, json};
 
-/// 100 ns-friendly: 6000 rpm (10 ms a turn), 100 sectors a track (0.1 ms each), 2 heads,
+/// 6000 rpm (10 ms a revolution), 100 sectors a track (0.1 ms each), 2 heads,
 /// 1000 cylinders, 1 ms plus 1 us a cylinder, head switch 0.5 ms, tracks skewed by 10 sectors.
 fn plain() -> Value {
     json!({
@@ -56,8 +56,8 @@ fn parts(io: &raidlab_kernel::Io) -> [u64; 4] {
 fn a_read_costs_overhead_seek_rotation_and_transfer() {
     let mut rig = Rig::new(&changed(&[]));
     // Cylinder 100, head 0, sector 40. The 10 sectors of skew for each of 100 head switches and
-    // 100 cylinders turn it by 2000 sectors, whole turns: angle 0.4. The arm arrives at
-    // 0.1 + 1.1 = 1.2 ms, angle 0.12; 0.28 of a turn more.
+    // 100 cylinders shift it by 2000 sectors, whole revolutions: angle 0.4. The arm arrives at
+    // 0.1 + 1.1 = 1.2 ms, angle 0.12; 0.28 of a revolution more.
     let io = rig.serve(Op::Read, (100 * 200 + 40) * SECTOR, 4 * SECTOR);
     assert_eq!(parts(&io), [100_000, 1_100_000, 2_800_000, 400_000]);
     assert_eq!(io.latency(), Nanos(4_400_000));
@@ -80,16 +80,16 @@ fn a_transfer_crosses_tracks_in_the_skew() {
 }
 
 #[test]
-fn reading_on_arrival_needs_a_turn_at_most() {
+fn reading_on_arrival_needs_a_revolution_at_most() {
     let mut rig = Rig::new(&changed(&[("/buffer/read_on_arrival", json!(true))]));
     // The whole track, reached after 0.1 ms of overhead at the start of its sector 1: no wait,
-    // one turn.
+    // one revolution.
     let io = rig.serve(Op::Read, 0, 100 * SECTOR);
     assert_eq!(parts(&io), [100_000, 0, 0, 10_000_000]);
 }
 
 #[test]
-fn random_single_sectors_take_the_seek_integral_and_half_a_turn() {
+fn random_single_sectors_take_the_seek_integral_and_half_a_revolution() {
     let points = json!([
         [1, 800_000],
         [50, 2_000_000],
@@ -137,7 +137,7 @@ fn reading_ahead_makes_a_synchronous_stream_as_fast_as_the_medium() {
         next += 8;
         (Op::Read, (next - 8) * SECTOR, 8 * SECTOR)
     });
-    // Two tracks of 100 sectors pass in two turns and the skews of 1 and 2 ms.
+    // Two tracks of 100 sectors pass in two revolutions and the skews of 1 and 2 ms.
     let medium = 200.0 / 0.023 / 8.0;
     assert!(
         (rate / medium - 1.0).abs() < 0.01,
@@ -205,7 +205,7 @@ fn a_head_that_has_passed_its_limit_comes_back_for_what_follows() {
     let ahead = json!({"policy": "fixed", "sectors": 50});
     let mut rig = Rig::new(&changed(&[("/buffer/read_ahead", ahead)]));
     rig.serve(Op::Read, 0, 8 * SECTOR);
-    // Sector 57 has passed 5 ms after sector 7; sector 8 comes a turn after it was there.
+    // Sector 57 has passed 5 ms after sector 7; sector 8 passes a revolution later.
     let done = rig.now();
     rig.pause(done + Nanos(6_000_000));
     rig.serve(Op::Read, 8 * SECTOR, 60 * SECTOR);
@@ -248,9 +248,10 @@ fn a_cached_write_completes_at_once_and_is_written_out_when_idle() {
     rig.pause(Time(50_000_000));
     let figures = rig.device.figures();
     assert!(figures.contains(&("destaged_runs", 1.0)), "{figures:?}");
-    // Seek 1.02 + settle 0.3 + rotation + 0.8, once.
+    // The last command came at 0.15 ms, so the arm starts at 5.15 ms. It seeks for 1.02 ms, settles
+    // for 0.3 ms and waits from 6.47 ms to 10 ms for the sector, whose angle is 0; 0.8 ms of data.
     let (busy, _) = rig.device.busy_until(rig.now());
-    assert!((2_120_000..12_120_000).contains(&busy.0), "{busy:?}");
+    assert_eq!(busy, Nanos(1_320_000 + 3_530_000 + 800_000));
 }
 
 #[test]
@@ -260,14 +261,16 @@ fn a_flush_waits_for_the_medium() {
         rig.serve(Op::Write, cylinder * 200 * SECTOR, 8 * SECTOR);
     }
     let io = rig.serve(Op::Flush, 0, 0);
-    // Three movements with their settling and transfers at the least.
-    assert!(io.latency() > Nanos(3 * 2_100_000), "{:?}", io.latency());
+    // The flush comes at 0.45 ms. Each run begins at angle 0 and passes in 0.8 ms. The arm reaches
+    // the first at 0.45 + 1.31, the second at 10.8 + 1.79, the third at 20.8 + 1.7 ms: each begins
+    // at the next multiple of 10 ms.
+    assert_eq!(io.latency(), Nanos(30_800_000 - 450_000));
     assert!(rig.device.figures().contains(&("destaged_runs", 3.0)));
     assert_eq!(rig.serve(Op::Flush, 0, 0).latency(), Nanos(150_000));
 }
 
 #[test]
-fn without_a_cache_a_synchronous_write_stream_loses_a_turn_each_time() {
+fn without_a_cache_a_synchronous_write_stream_loses_a_revolution_each_time() {
     let mut rig = Rig::new(&changed(&[]));
     let mut next = 0;
     let (mean, _) = rig.closed_loop(1, 1000, |_| {
@@ -282,20 +285,32 @@ fn without_a_cache_a_synchronous_write_stream_loses_a_turn_each_time() {
 }
 
 #[test]
-fn a_full_cache_slows_writes_to_the_mediums_pace() {
+fn a_full_cache_slows_writes_to_the_rate_of_the_medium() {
     let mut rig = Rig::new(&changed(&[cached(16, 0.5)]));
     let (_, rate) = rig.closed_loop(32, 20_000, |draws| {
         (Op::Write, draws.below(20_000) * 10 * SECTOR, SECTOR)
     });
-    let destaged = figure(&rig, "destaged_runs");
-    assert!(destaged > 5_000.0, "{destaged}");
-    // Ascending runs around the platter: between a tenth of a turn and a turn each.
-    assert!((100.0..1000.0).contains(&rate), "{rate}");
+    // The arm serves the next of 16 runs upwards or the oldest command, whichever it reaches first.
+    // A movement takes 1 ms, 1 us a cylinder and 0.3 ms of settling; then comes a rotation of up to
+    // 10 ms. Upwards the next of 16 random runs is 1000 / 17 cylinders away, and once in 17 times it
+    // is the lowest, nearly 1000 cylinders away; the command is 1000 / 3 cylinders away.
+    let run = 1.3 + 2.0 / 17.0;
+    let command = 1.3 + 1.0 / 3.0;
+    // Of two uniform rotations the shorter has a mean of a third of a revolution.
+    let access = run + 10.0 / 3.0 + (command - run) / 2.0;
+    let expected = 1000.0 / (access + 0.1);
+    assert!(
+        (rate / expected - 1.0).abs() < 0.02,
+        "{rate}, expected {expected}"
+    );
+    // Either is first about as often as the other; a command that was not served becomes nearer.
+    let share = figure(&rig, "destaged_runs") / 20_000.0;
+    assert!((share - 0.5).abs() < 0.03, "{share}");
     rig.device.check().unwrap();
 }
 
 #[test]
-fn what_a_stream_left_behind_does_not_hold_the_cache() {
+fn runs_that_a_stream_left_behind_are_destaged() {
     let mut cache = cached(16, 0.5);
     cache.1["sectors"] = json!(1000);
     let policy = json!({"policy": "shortest_access", "ageing": 0.001});
@@ -333,6 +348,15 @@ fn shortest_access_beats_ascending_beats_first_come() {
     let shortest = rate(json!({"policy": "shortest_access", "ageing": 0.01}));
     let ascending = rate(json!({"policy": "c_look"}));
     let first = rate(json!({"policy": "first_come"}));
+    // First come: half a revolution, a sector, and the mean seek over pairs of 1000 cylinders.
+    let weight = |d: f64| 2.0 * (1000.0 - d) / 1e6;
+    let time = |d: f64| 1.0 + 14.0 * (d - 1.0) / 999.0;
+    let seek: f64 = (1..1000).map(f64::from).map(|d| weight(d) * time(d)).sum();
+    let expected = 1000.0 / (5.0 + 0.1 + seek);
+    assert!(
+        (first / expected - 1.0).abs() < 0.01,
+        "{first}, expected {expected}"
+    );
     assert!(shortest > 1.5 * first, "{shortest} {first}");
     assert!(ascending > 1.2 * first, "{ascending} {first}");
     assert!(shortest > ascending);
@@ -362,7 +386,7 @@ fn ageing_bounds_the_longest_wait() {
 }
 
 #[test]
-fn all_faults_are_told_at_once() {
+fn all_faults_are_reported_at_once() {
     let bad = changed(&[
         ("/rpm", json!(0)),
         ("/initial_turn", json!(1.5)),

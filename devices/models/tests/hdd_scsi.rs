@@ -1,6 +1,6 @@
 //! A drive on a SCSI bus, phase by phase, against what can be computed by hand.
 //!
-//! A turn of 10 ms, 0.1 ms a sector, 2 heads, no skew, 1 ms for any seek. Overheads are all
+//! A revolution of 10 ms, 0.1 ms a sector, 2 heads, no skew, 1 ms for any seek. Overheads are all
 //! different, so that a sum tells which of them went into it.
 
 mod common;
@@ -69,7 +69,7 @@ fn a_miss_leaves_the_bus_and_comes_back_for_what_is_there() {
 }
 
 #[test]
-fn a_held_bus_waits_for_each_sector() {
+fn a_drive_that_holds_the_bus_waits_for_each_sector() {
     let mut rig = rig(&[("/interface/hold_bus", json!(true))]);
     assert_eq!(at(&mut rig, 0, Op::Read, 10, 4), 1460);
 }
@@ -256,7 +256,7 @@ fn a_write_with_head_start_waits_for_ten_sectors() {
         "second_disconnect_ns": 0, "seek_delta_ns": 0,
     });
     let mut rig = rig(&[("/interface/extra_disconnect", extra)]);
-    // Sector 10 begins at 1.0, when seven of the twelve sectors are there: a turn more.
+    // Sector 10 begins at 1.0, when seven of the twelve sectors are there: a revolution more.
     assert_eq!(at(&mut rig, 0, Op::Write, 10, 12), 12_200 + 50 + 20);
 }
 
@@ -281,7 +281,7 @@ fn a_minimum_seek_holds_for_writes_alone() {
 }
 
 #[test]
-fn a_read_on_arrival_takes_at_most_a_turn() {
+fn a_read_on_arrival_takes_at_most_a_revolution() {
     let mut rig = rig(&[
         ("/buffer/read_on_arrival", json!(true)),
         ("/interface/read_sector_ns", json!(0)),
@@ -292,7 +292,7 @@ fn a_read_on_arrival_takes_at_most_a_turn() {
 }
 
 #[test]
-fn what_passes_while_the_head_waits_may_be_kept() {
+fn what_passes_while_the_head_waits_may_be_buffered() {
     let mut rig = rig(&[("/buffer/read_while_waiting", json!(true))]);
     // On the track at 0.4; sectors 4 to 19 pass before sector 20 does.
     at(&mut rig, 0, Op::Read, 20, 1);
@@ -304,7 +304,7 @@ fn what_passes_while_the_head_waits_may_be_kept() {
 }
 
 #[test]
-fn one_command_has_the_drive_at_a_time() {
+fn the_drive_serves_one_command_at_a_time() {
     let mut rig = rig(&[]);
     rig.submit(Op::Read, 10 * SECTOR, 4 * SECTOR);
     rig.submit(Op::Read, 10 * SECTOR, 4 * SECTOR);

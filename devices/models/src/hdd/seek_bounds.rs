@@ -67,7 +67,7 @@ impl SeekBounds {
     #[inline(always)]
     fn entry(&self, op: MediaOp, entry: usize) -> u64 {
         // The mask changes nothing; it spares a comparison.
-        u64::from(self.ns[(op as usize * ENTRIES | entry) & (2 * ENTRIES - 1)])
+        u64::from(self.ns[((op as usize * ENTRIES) | entry) & (2 * ENTRIES - 1)])
     }
 
     /// The longest movement between two cylinders under the same head.
