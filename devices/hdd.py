@@ -1,6 +1,7 @@
 """Hard disks: the data sheet that people write, and the flat form that the engine runs.
 
-See docs/files/device.md for the file and docs/models/hard-disk.md for what its numbers do.
+See docs/reference/device/index.md for the file and docs/explanation/hard-disk.md for what its
+numbers do.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 A lane moves `transfers a second` symbols of one bit; the line code spends some of them (8b/10b
 sends 10 bits for 8, 128b/130b 130 for 128); packets, primitives and flow control spend more, of
 which only a practical share remains: 90 % of PCIe, 85 % of SAS and SATA, as the published
-interface tables have it. Lanes of one link add up; an expander adds nothing. docs/models/link.md
+interface tables have it. Lanes of one link add up; an expander adds nothing.
+docs/explanation/links.md
 """
 
 from __future__ import annotations

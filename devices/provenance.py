@@ -11,7 +11,7 @@ or in a table `[sources]`, which names a key or a whole table of keys (the longe
     all = "data-sheet"
     "seek.settle" = { source = "assumed", note = "as the 2.5-inch sibling" }
 
-See docs/files/device.md.
+See docs/reference/device/index.md.
 """
 
 from __future__ import annotations

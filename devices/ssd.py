@@ -1,6 +1,6 @@
 """Solid-state drives: NAND, translation, collection, buffer, firmware, temperature, endurance.
 
-The models behind the keys are described in docs/models/ssd.md.
+The models behind the keys are described in docs/explanation/ssd.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Layout and mechanics (`dm_disk`), buffer, overheads and bus phases (`disksim_disk`) and the time
 of a sector on the bus (`disksim_bus`) become one data sheet of `kind = "hdd"`. What a file holds
-that has no counterpart is named in notes. See docs/files/disksim.md for the correspondence.
+that has no counterpart is named in notes. See docs/reference/formats/disksim.md for the
+correspondence.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A block is `type name { key = value, ... }`; a value is a number, a word, a list or a block;
 `source file` stands for the content of another file. Comments run from `#` to the end of the
-line. See docs/files/disksim.md.
+line. See docs/reference/formats/disksim.md.
 """
 
 from __future__ import annotations

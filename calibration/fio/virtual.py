@@ -1,7 +1,7 @@
 """The system's own fio on a simulated system, in virtual time.
 
 fio itself is not changed: a preloaded library (`calibration/fio_bridge`) stands in for the
-device and for the clock. Described in `docs/fio.md`.
+device and for the clock. Described in `docs/how-to/run-fio.md`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measurement bundles, as the collector writes them (`docs/files/bundle.md`)."""
+"""Measurement bundles, as the collector writes them (`docs/reference/formats/bundle.md`)."""
 
 from __future__ import annotations
 

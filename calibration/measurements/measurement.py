@@ -1,7 +1,8 @@
 """The one form in which measurements are stored: checked, with units, with what was left out.
 
 A measurement is a list of points: a load, and what was measured under it. Points come from fio's
-JSON (`fio_json`) or from a collector's bundle; the file is described in docs/files/measurement.md.
+JSON (`fio_json`) or from a collector's bundle; the file is described in
+docs/reference/formats/measurement.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 `python -m raidlab.calibration.published.catalogue [DEVICE...]` writes fitted values, their standard
 errors and sources into the data sheets. Without names it fits all devices and writes the page
-docs/catalogue-fit.md: errors of what was fitted, of every group of figures that was left out of
+docs/evidence/fits.md: errors of what was fitted, of every group of figures that was left out of
 a fit one by one, and of arrays, which are never fitted. What was simulated is stored until the page
 is written, so a run that was interrupted goes on.
 """
@@ -26,7 +26,7 @@ from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.files import write_file
 from raidlab.scenarios.running.run_cache import RunCache, default_path
 
-PAGE = Path("docs/catalogue-fit.md")
+PAGE = Path("docs/evidence/fits.md")
 GROUPS: Mapping[str, Callable[[Configuration], str]] = {
     "profile": lambda configuration: configuration.load,
     "format": lambda configuration: configuration.format or "-",

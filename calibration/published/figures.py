@@ -3,7 +3,7 @@
 A row's scenario follows from its columns by general rules and from what its report's rows share
 (`published/sources.toml`) by the rules of `rules`, never from its id or its value, so any file of
 this form can be run.
-The columns are described in docs/files/published.md.
+The columns are described in docs/reference/formats/published.md.
 """
 
 from __future__ import annotations

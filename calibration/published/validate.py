@@ -1,7 +1,7 @@
 """Every published figure beside its simulated value.
 
 All rows are gathered first: many share a configuration, and each distinct run of the engine is
-made once. The shapes are those of `raidlab validate --json` (docs/files/validation.md).
+made once. The shapes are those of `raidlab validate --json` (docs/reference/formats/published.md).
 """
 
 from __future__ import annotations

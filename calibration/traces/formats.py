@@ -1,7 +1,7 @@
 """Readers of traces: DiskSim's, blkparse, fio; those that are tables are in `trace_tables`.
 
 One function a format gives a file's requests line by line, and a fault for each line that is none.
-Every format is described, with a line of each, in docs/files/traces.md.
+Every format is described, with a line of each, in docs/reference/formats/traces.md.
 """
 
 from __future__ import annotations

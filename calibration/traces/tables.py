@@ -1,7 +1,7 @@
 """Traces that are tables with commas: MSR Cambridge, SPC, SYSTOR '17, Alibaba, any CSV.
 
 A layout says which column means what, in which unit; one reader serves all of them. Every format is
-described, with a line of each, in docs/files/traces.md.
+described, with a line of each, in docs/reference/formats/traces.md.
 """
 
 from __future__ import annotations

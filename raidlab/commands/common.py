@@ -247,7 +247,7 @@ class Answer(Protocol):
         """Checks of the engine that failed."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as docs/files/result.md has it."""
+        """Plain data, as docs/reference/result.md has it."""
 
 
 def give(answer: Answer, json: bool, html: Path | None, show: Show, page: Page) -> None:

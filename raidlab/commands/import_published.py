@@ -21,7 +21,8 @@ from raidlab.commands.common import (
 @command
 def published(
     path: Annotated[
-        Path, typer.Argument(help="Figures, as docs/files/published.md says.", parser=path)
+        Path,
+        typer.Argument(help="Figures, as docs/reference/formats/published.md says.", parser=path),
     ],
     drive: Annotated[str, typer.Option("--drive", help="Whose figures: as in their column.")],
     out: MeasurementOut,

@@ -27,7 +27,7 @@ def rebuild(
     scenario: Annotated[
         Path,
         typer.Argument(
-            help="A scenario in which a drive fails (docs/files/scenario.md).", parser=path
+            help="A scenario in which a drive fails (docs/reference/scenario.md).", parser=path
         ),
     ],
     rates: Annotated[

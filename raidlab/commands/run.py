@@ -40,7 +40,7 @@ _FILES = "result.json", "table.csv", "report.html"
 @command
 def run(
     scenario: Annotated[
-        Path, typer.Argument(help="A scenario file (docs/files/scenario.md).", parser=path)
+        Path, typer.Argument(help="A scenario file (docs/reference/scenario.md).", parser=path)
     ],
     json: Json = False,
     html: Html = None,

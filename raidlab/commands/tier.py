@@ -25,7 +25,9 @@ from raidlab.commands.common import (
 def tier(
     scenario: Annotated[
         Path,
-        typer.Argument(help="A scenario with a cache_tier (docs/files/scenario.md).", parser=path),
+        typer.Argument(
+            help="A scenario with a cache_tier (docs/reference/scenario.md).", parser=path
+        ),
     ],
     hot_spots: Annotated[
         str, typer.Option("--hot-spots", help="Sizes of the hot spot, with commas.")

@@ -1,6 +1,6 @@
 """What a simulation found: one row for each workload, point and replication.
 
-Rows are plain data in the shape of `raidlab run --json` (docs/files/result.md), so that a
+Rows are plain data in the shape of `raidlab run --json` (docs/reference/result.md), so that a
 program that reads the file and one that calls `simulate` see the same.
 """
 

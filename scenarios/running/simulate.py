@@ -61,7 +61,7 @@ def simulate(
         progress: Called after every finished run.
         store: Keeps finished runs of a simulation that is interrupted, and finds them again.
         save_state: A file for the state of the flash drives at the end, of a scenario with a single
-            run; docs/files/state.md.
+            run; docs/reference/formats/state.md.
 
     Raises:
         SpecError: The scenario cannot be run as it stands, or `workers` or `seed` cannot be.

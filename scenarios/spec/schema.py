@@ -1,7 +1,7 @@
 """The scenario file as people write it: its tables, their keys, their defaults.
 
 What several tables together show (drives against ports, area against array) is checked in
-`system`. The format is described in docs/files/scenario.md.
+`system`. The format is described in docs/reference/scenario.md.
 """
 
 from __future__ import annotations

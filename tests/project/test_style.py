@@ -53,7 +53,7 @@ def test_words_are_those_of_the_field() -> None:
         for number, line in enumerate(path.read_text().splitlines(), 1)
         for match in pattern.finditer(line)
     ]
-    assert found == []
+    assert not found, "\n" + "\n".join(found)
 
 
 def test_files_fit_in_the_head() -> None:
@@ -84,7 +84,7 @@ def test_functions_fit_a_screen() -> None:
             lines = (node.end_lineno or first) - first + 1
             if lines > LONGEST_FUNCTION:
                 found.append(f"{path.relative_to(ROOT)}: {node.name}: {lines} lines")
-    assert found == []
+    assert not found, "\n" + "\n".join(found)
 
 
 def test_functions_take_few_parameters() -> None:
@@ -95,7 +95,7 @@ def test_functions_take_few_parameters() -> None:
             count = sum(each.arg not in ("self", "cls") for each in every)
             if count > MOST_PARAMETERS and not is_command(node):
                 found.append(f"{path.relative_to(ROOT)}: {node.name}: {count} parameters")
-    assert found == []
+    assert not found, "\n" + "\n".join(found)
 
 
 def rust_functions(path: Path) -> Iterator[tuple[str, int, int]]:
@@ -146,9 +146,9 @@ def test_rust_functions_fit_a_screen_and_take_few_parameters() -> None:
         for name, lines, count in rust_functions(path):
             if lines > LONGEST_FUNCTION:
                 found.append(f"{path.relative_to(ROOT)}: {name}: {lines} lines")
-            if count > MOST_PARAMETERS:
+            if count > MOST_PARAMETERS and "tests" not in path.with_suffix("").parts:
                 found.append(f"{path.relative_to(ROOT)}: {name}: {count} parameters")
-    assert found == []
+    assert not found, "\n" + "\n".join(found)
 
 
 def test_lines_of_the_docs_are_short() -> None:
@@ -159,7 +159,7 @@ def test_lines_of_the_docs_are_short() -> None:
             fenced ^= line.startswith("```")
             if len(line) > DOCS_WIDTH and not (line.startswith("|") or fenced):
                 found.append(f"{path.relative_to(ROOT)}:{number}: {len(line)} characters")
-    assert found == []
+    assert not found, "\n" + "\n".join(found)
 
 
 def test_every_page_is_reachable_from_the_index() -> None:

@@ -16,6 +16,6 @@ def test_a_backup_slows_a_database_on_the_same_disks_down() -> None:
 
 
 def test_the_documentation_names_the_example_that_is_there() -> None:
-    text = (ROOT / "docs/simpy.md").read_text()
+    text = (ROOT / "docs/tutorials/simpy.md").read_text()
     assert "docs/examples/database_and_backup.py" in text
     assert "docs/examples/database_on_raid10.toml" in text
