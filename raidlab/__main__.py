@@ -9,10 +9,14 @@ def main() -> None:
     """Run the command line."""
     try:
         # Ctrl-C is heeded while this is imported, too.
-        from raidlab.cli import app
-        from raidlab.commands.common import guarded_output
+        from raidlab.output import guarded_output, print_version
 
         with guarded_output():
+            if sys.argv[1:] == ["--version"]:
+                print_version()
+                return
+            from raidlab.cli import app
+
             app()
     except KeyboardInterrupt:
         sys.exit(130)

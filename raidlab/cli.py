@@ -1,59 +1,203 @@
-"""The command line: see `raidlab --help`."""
+"""The command line: see `raidlab --help`.
+
+A command is imported when it is called: the list of commands and their first sentences stands
+here, so that the help needs none of them.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command_from_info
+from typer.models import CommandInfo
 
-from raidlab.commands.calibrate import calibrate
-from raidlab.commands.collect import PASS_ON, collect, fio
-from raidlab.commands.common import command
-from raidlab.commands.compare import compare
-from raidlab.commands.compression import compression
-from raidlab.commands.controllers import controllers
-from raidlab.commands.devices import devices
-from raidlab.commands.import_disksim import disksim
-from raidlab.commands.import_fio import fio_results
-from raidlab.commands.import_published import published
-from raidlab.commands.import_trace import trace
-from raidlab.commands.rebuild import rebuild
-from raidlab.commands.replay import replay
-from raidlab.commands.run import run
-from raidlab.commands.tier import tier
-from raidlab.commands.validate import validate
-from raidlab.scenarios import _engine
+_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""Settings of a command that hands its arguments on."""
+
+
+@dataclass(frozen=True)
+class Lazy:
+    """A command that is imported when it is called."""
+
+    module: str
+    function: str
+    help: str
+    """The first sentence of its own help."""
+    passes_on: bool = False
+    """True if what it does not know is another program's."""
+    own_help: bool = True
+    """False if --help, too, is handed on."""
+
+    def load(self, name: str) -> TyperCommand:
+        """The command itself."""
+        function = getattr(import_module(f"raidlab.commands.{self.module}"), self.function)
+        info = CommandInfo(
+            name=name,
+            callback=function,
+            context_settings=_PASS_ON if self.passes_on else None,
+            add_help_option=self.own_help,
+        )
+        loaded = get_command_from_info(
+            info, pretty_exceptions_short=True, rich_markup_mode=app.rich_markup_mode
+        )
+        if not isinstance(loaded, TyperCommand):
+            raise AssertionError("a command of typer's")
+        return loaded
+
+
+COMMANDS = {
+    "run": Lazy(
+        "run",
+        "run",
+        "Simulate a scenario: a table, --json, a page with --html, everything with --out.",
+    ),
+    "validate": Lazy(
+        "validate",
+        "validate",
+        "Show every published figure beside its simulated value, with the error.",
+    ),
+    "devices": Lazy(
+        "devices",
+        "devices",
+        "List the catalogue, or show one device with the source of every number.",
+    ),
+    "controllers": Lazy(
+        "controllers",
+        "controllers",
+        "Show the curves of every controller over 1 to 512 outstanding I/Os, and what levels cost.",
+    ),
+    "rebuild": Lazy(
+        "rebuild",
+        "rebuild",
+        "Run a scenario in which a drive fails, once for each rebuild rate.",
+    ),
+    "compression": Lazy(
+        "compression",
+        "compression",
+        "Show rates, bytes to NAND and write amplification over how far data can be compressed.",
+    ),
+    "tier": Lazy(
+        "tier",
+        "tier",
+        "Run a scenario with an SSD cache (its tier), once for each size of the hot spot.",
+    ),
+    "replay": Lazy(
+        "replay",
+        "replay",
+        "Replay a trace and compare response times with the measured ones, where there are any.",
+    ),
+    "collect": Lazy(
+        "collect",
+        "collect",
+        "Measure a target with fio: the program raidlab-collect (see `raidlab collect --help`).",
+        passes_on=True,
+        own_help=False,
+    ),
+    "fio": Lazy(
+        "collect",
+        "fio",
+        "Run fio's jobs on a simulated system; everything else on the line is fio's own.",
+        passes_on=True,
+    ),
+    "calibrate": Lazy(
+        "calibrate",
+        "calibrate",
+        "Fit a device to a measurement, with errors, and predict what the fit has not seen.",
+    ),
+    "compare": Lazy("compare", "compare", "Simulate every measured point and show both."),
+}
+IMPORTS = {
+    "disksim": Lazy(
+        "import_disksim",
+        "disksim",
+        "Make a device file of a DiskSim disk; says what has no counterpart.",
+    ),
+    "fio": Lazy(
+        "import_fio",
+        "fio_results",
+        "Make a measurement of fio's output; says what was skipped and why.",
+    ),
+    "trace": Lazy(
+        "import_trace",
+        "trace",
+        "Make a measurement of a trace: a point for each direction, size, order and depth.",
+    ),
+    "published": Lazy(
+        "import_published",
+        "published",
+        "Make a measurement of published rates of a drive on its own.",
+    ),
+}
+
+
+class LazyGroup(TyperGroup):
+    """A group whose commands are imported when they are called, not when they are listed."""
+
+    lazy: Mapping[str, Lazy] = COMMANDS
+    _listing = False
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # What stands for a command until it is called: its name and its first sentence.
+        listed = {name: TyperCommand(name=name, help=each.help) for name, each in self.lazy.items()}
+        self.commands = {**listed, **self.commands}
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command; while the help is made one that only has its first sentence."""
+        entry = self.lazy.get(cmd_name)
+        if entry is None or self._listing:
+            return super().get_command(ctx, cmd_name)
+        try:
+            return entry.load(cmd_name)
+        except KeyboardInterrupt:
+            # While the command loads nothing is under way that a message could be about.
+            sys.exit(130)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The help, made of the first sentences."""
+        self._listing = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self._listing = False
+
+
+class ImportGroup(LazyGroup):
+    """`raidlab import`."""
+
+    lazy = IMPORTS
+
 
 app = typer.Typer(
+    cls=LazyGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Simulate the block-storage path, calibrated from what fio measures.",
 )
-app.command()(run)
-app.command()(validate)
-app.command()(devices)
-app.command()(controllers)
-app.command()(rebuild)
-app.command()(compression)
-app.command()(tier)
-app.command()(replay)
-app.command(context_settings=PASS_ON, add_help_option=False)(collect)
-app.command(context_settings=PASS_ON)(fio)
-app.command()(calibrate)
-app.command()(compare)
-
-importing = typer.Typer(no_args_is_help=True, help="Make a device or a measurement of other files.")
+importing = typer.Typer(
+    cls=ImportGroup,
+    no_args_is_help=True,
+    help="Make a device or a measurement of other files.",
+)
 app.add_typer(importing, name="import")
-importing.command("disksim")(disksim)
-importing.command("fio")(fio_results)
-importing.command("trace")(trace)
-importing.command("published")(published)
 
 
-@command
+@importing.callback()
+def _importing() -> None:
+    """Make a device or a measurement of other files."""
+
+
 def _version(asked: bool) -> None:
     if asked:
-        print(_engine.version(), flush=True)
+        from raidlab.output import print_version
+
+        print_version()
         raise typer.Exit
 
 

@@ -1,32 +1,24 @@
-"""The page of a comparison or a calibration: one HTML file that needs nothing else."""
+"""What a comparison or a calibration answers: a sentence, tables, and the page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
-
 from raidlab.calibration.fitting.calibrate import Calibration
-from raidlab.calibration.fitting.compare import Compared, shifted, summary
-from raidlab.calibration.measurements.distribution import curve
-from raidlab.calibration.measurements.measurement import (
-    WINDOWS,
-    Latency,
-    Measurement,
-    rates_of,
-    seconds_of,
-)
+from raidlab.calibration.fitting.compare import Compared, summary
+from raidlab.calibration.fitting.pictures import interval_pictures, point_pictures
+from raidlab.calibration.fitting.uncertainty import Estimate
+from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.scenarios import _engine
-from raidlab.scenarios.results.charts import COLOURS
-from raidlab.scenarios.results.report import chart, number, page
+from raidlab.scenarios.results.look import Cell, Column, Kind, Table, digits
+from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Text
 
 _WORST = 25
-_DISTRIBUTIONS = 6
-_DRAWN = "measured read", "simulated read", "measured write", "simulated write"
-"""Curves of a distribution, in the order of their colours."""
+WORST_SHOWN = 10
+"""Points that a terminal shows unless it is asked for all."""
+_ALIKE = 0.8
+"""Correlation from which on two parameters are named together."""
 
 
 def html_comparison(
@@ -35,302 +27,228 @@ def html_comparison(
     rows: Sequence[Compared],
     notes: Sequence[str],
     seed: int = 1,
+    command: str = "",
 ) -> str:
-    """The page of a comparison."""
-    return _page(
-        title,
-        "Measured and simulated, side by side.",
-        measurement,
-        rows,
-        warnings=list(notes),
-        tiles=_tiles("", summary(rows)),
-        seed=seed,
-    )
+    """The page of a comparison; `command` makes it again."""
+    found = summary(rows)
+    return Page(
+        kind="compare",
+        question=f"{title}: measured and simulated",
+        answer=comparison_answer(rows),
+        boxes=_boxes(found, "")[:3],
+        beside=notes,
+        pictures=point_pictures(rows),
+        evidence=[points_table(rows), *_files(measurement)],
+        provenance=[f"raidlab {_engine.version()}, seed {seed}."],
+        command=command,
+    ).html()
 
 
-def html_calibration(result: Calibration) -> str:
-    """The page of a calibration."""
+def html_calibration(result: Calibration, command: str = "") -> str:
+    """The page of a calibration; `command` makes it again."""
     document = result.to_dict()
-    tiles = _tiles("training points", document["train"])
-    if document["test"]["points"]:
-        tiles += _tiles("points not seen by the fit", document["test"])
-    tiles.append({"value": number(document["wall_s"]) + " s", "text": "search"})
-    return _page(
-        str(result.tree["title"]),
-        f"A device fitted to {result.measurement.name}, measured {result.where};"
-        f" {document['evaluations']} evaluations.",
-        result.measurement,
-        result.rows,
-        warnings=_warnings(result),
-        tiles=tiles,
-        seed=document["seed"],
-        parameters=[
-            {**parameter, "speaks": estimate.parameter.speaks}
-            for parameter, estimate in zip(
-                document["parameters"], result.fit.estimates, strict=True
+    estimates = result.fit.estimates
+    determined = sum(estimate.identifiable for estimate in estimates)
+    unseen = document["test"]["points"] > 0
+    part, of = (document["test"], "unseen ") if unseen else (document["train"], "training ")
+    boxes = _boxes(part, of)
+    evidence: list[Evidence] = [
+        parameters_table(estimates),
+        Text(
+            "",
+            [
+                "95 % intervals come from the slopes at the place found and a bootstrap over"
+                " points, confirmed by simulations at their ends. What is hardly determined could"
+                " as well have another value within its interval.",
+                *_correlated(result),
+            ],
+        ),
+        parts_table(document),
+    ]
+    if result.left_out:
+        evidence.append(
+            Table(
+                "Predicted by a fit that has not seen the points",
+                [Column("left out", kind=Kind.TEXT), Column("points"), Column("median error", "%")],
+                [[each.curve, each.points, each.median_abs_error_pct] for each in result.left_out],
             )
+        )
+    return Page(
+        kind="calibrate",
+        question=f"{result.tree['title']}: how well does it predict?",
+        answer=calibration_answer(result),
+        boxes=[
+            *(each for each in boxes if not each.text.startswith("of nine")),
+            Box(f"{determined} of {len(estimates)}", "parameters determined"),
         ],
-        extra=[_correlations(result)] if len(document["parameters"]) > 1 else [],
-        left_out=document["left_out"],
-        device_file=result.to_toml(),
+        beside=_warnings(result),
+        about=_next(result),
+        pictures=[*interval_pictures(estimates), *point_pictures(result.rows)],
+        evidence=[
+            *evidence,
+            points_table(result.rows),
+            *_files(result.measurement),
+            Text("The device file", listing=result.to_toml(), folded=True),
+        ],
+        provenance=[
+            f"raidlab {_engine.version()}, seed {document['seed']}; fitted to"
+            f" {result.measurement.name}, measured {result.where};"
+            f" {document['evaluations']:,} evaluations."
+        ],
+        command=command,
+    ).html()
+
+
+def comparison_answer(rows: Sequence[Compared]) -> str:
+    """How far off rates and tails are."""
+    found = summary(rows)
+    if not found["points"]:
+        return "No point was compared."
+    text = (
+        f"Rates: {digits(found['median_abs_error_pct'])} % off in the median,"
+        f" {digits(found['p90_abs_error_pct'])} % or less in nine of ten"
+        f" ({found['points']} points)."
+    )
+    tails = [(e, row) for row in rows if (e := row.percentile_error_pct(99.0)) is not None]
+    if tails:
+        worst, row = max(tails, key=lambda each: _times(each[0]))
+        how = "too long" if worst > 0 else "too short"
+        text += f" p99: {digits(found['p99_latency_median_abs_error_pct'])} % off"
+        text += f", up to {digits(_times(worst))} times {how} ({row.point.label()})."
+    return text
+
+
+def _times(error_pct: float) -> float:
+    """An error as a factor of 1 or more."""
+    ratio = max(1e-3, 1 + error_pct / 100)
+    return max(ratio, 1 / ratio)
+
+
+def calibration_answer(result: Calibration) -> str:
+    """How well unseen points are predicted, and how many parameters are determined."""
+    train, test = (summary(result.part(part)) for part in ("train", "test"))
+    estimates = result.fit.estimates
+    determined = sum(estimate.identifiable for estimate in estimates)
+    seen = "Unseen" if test["points"] else "Training"
+    found = test if test["points"] else train
+    count = {0: "none", len(estimates): "all"}.get(determined, str(determined))
+    return (
+        f"{seen} rates are {digits(found['median_abs_error_pct'])} % off in the median"
+        f" ({found['points']} points, nine of ten within {digits(found['p90_abs_error_pct'])} %);"
+        f" {train['points']} training points determine {count} of the {len(estimates)} parameters."
     )
 
 
 def _warnings(result: Calibration) -> list[str]:
-    """What is said above the page; the table says which parameters are in doubt."""
+    """Warnings beside the answer; the table says which parameters are in doubt."""
     estimates = result.fit.estimates
     names = tuple(f"{estimate.parameter.key} " for estimate in estimates)
     found = [warning for warning in result.warnings if not warning.startswith(names)]
     doubted = sum(not estimate.identifiable for estimate in estimates)
     if doubted:
-        found.append(
-            f"{doubted} of {len(estimates)} parameters are not told by these points (see the"
-            " table): rates and latencies may be predicted well, these numbers are not known"
+        found.insert(
+            0,
+            f"{doubted} of {len(estimates)} parameters are not determined by these points (see the"
+            " table): rates and latencies may be predicted well, these numbers are not known",
         )
     return found
 
 
-def _page(
-    title: str,
-    about: str,
-    measurement: Measurement,
-    rows: Sequence[Compared],
-    *,
-    warnings: Sequence[str],
-    tiles: Sequence[dict[str, Any]],
-    seed: int,
-    parameters: Sequence[dict[str, Any]] = (),
-    extra: Sequence[dict[str, Any]] = (),
-    left_out: Sequence[dict[str, Any]] = (),
-    device_file: str = "",
-) -> str:
-    sections: list[dict[str, Any]] = []
-    unseen = any(row.part == "test" for row in rows)
-    for load, of_load in _by_load(rows):
-        sections.append(
-            {
-                "title": f"{load}: rate and 99 % latency",
-                "text": "Over all I/Os in flight, one colour for each number of jobs. Markers are"
-                " measured, lines (a dash, where there is one point) simulated."
-                + (" Hollow ones the fit has not seen." if unseen else ""),
-                "chart": chart(_curves(of_load)),
-            }
-        )
-        if len({row.point.numjobs for row in of_load}) > 1:
-            sections.append(
-                {
-                    "title": f"{load}: error of the rate",
-                    "text": "Simulated over measured, in percent, by depth and jobs: +10 is"
-                    " simulated 10 % too fast.",
-                    "chart": chart(_errors(of_load)),
-                }
-            )
-    for row in rows:
-        if row.simulated.rates:
-            sections.append(
-                {
-                    "title": f"{row.point.label()}: the rate over time",
-                    "text": "Means of twelve parts of the time, measured and simulated.",
-                    "chart": chart(_over_time(row)),
-                }
-            )
-    shown = distributions(rows)
-    if shown is not None:
-        sections.append(
-            {
-                "title": "Distributions of latency",
-                "text": "Share of I/Os that took at most so long. The points that differ most, and"
-                " the best one; 8 x 4 is a depth of 8 in each of 4 jobs, in brackets the largest"
-                " vertical distance (Kolmogorov's).",
-                "chart": chart(shown),
-            }
-        )
-    return page(
-        "comparison.html.j2",
-        title=title,
-        about=about,
-        version=_engine.version(),
-        tiles=list(tiles),
-        warnings=list(warnings),
-        parameters=list(parameters),
-        sections=[*sections, *extra],
-        left_out=list(left_out),
-        worst=[_worst(row) for row in sorted(rows, key=_badness, reverse=True)[:_WORST]],
-        files=measurement.files,
-        skipped=measurement.skipped,
-        seed=seed,
-        device_file=device_file,
-    )
-
-
-def _tiles(of: str, found: dict[str, Any]) -> list[dict[str, Any]]:
-    def tile(value: float | None, unit: str, text: str) -> dict[str, Any]:
-        return {"value": f"{number(value)}{unit}", "text": text}
-
-    where = f", {of}" if of else ""
+def _next(result: Calibration) -> list[str]:
+    """What to measure so that the parameters in doubt are determined."""
+    doubted = [e.parameter.speaks for e in result.fit.estimates if not e.identifiable]
+    if not doubted:
+        return []
     return [
-        tile(found["points"], "", of or "points"),
-        tile(found["median_abs_error_pct"], " %", f"median error of the rate{where}"),
-        tile(found["p90_abs_error_pct"], " %", f"error of the rate, nine of ten below{where}"),
-        tile(
-            found["p99_latency_median_abs_error_pct"],
-            " %",
-            f"median error of the 99 % latency{where}",
-        ),
+        f"To determine them, measure {'; '.join(dict.fromkeys(doubted))}:"
+        " raidlab-collect --plan profiles --target DEVICE --out FOLDER."
     ]
 
 
-def _by_load(rows: Sequence[Compared]) -> list[tuple[str, list[Compared]]]:
-    found: dict[str, list[Compared]] = {}
-    for row in rows:
-        found.setdefault(row.point.label().rpartition(",")[0], []).append(row)
-    return list(found.items())
+def _boxes(found: dict[str, Any], of: str) -> list[Box]:
+    boxes = []
+    for key, text in (
+        ("median_abs_error_pct", f"median error of {of}rates"),
+        ("p90_abs_error_pct", f"of nine in ten {of}rates at most"),
+        ("p99_latency_median_abs_error_pct", f"median error of {of}p99"),
+    ):
+        if found[key] is not None:
+            boxes.append(Box(f"{digits(found[key])} %", text))
+    return boxes
 
 
-def _curves(rows: Sequence[Compared]) -> go.Figure:
-    figure = make_subplots(cols=2, subplot_titles=("I/Os a second", "99 % latency, ms"))
-    for index, jobs in enumerate(sorted({row.point.numjobs for row in rows})):
-        of = sorted((r for r in rows if r.point.numjobs == jobs), key=lambda r: r.point.outstanding)
-        x = [row.point.outstanding for row in of]
-        colour = COLOURS[index % len(COLOURS)]
-        name = f"{jobs} job{'s' if jobs > 1 else ''}"
-        hollow = ["circle-open" if row.part == "test" else "circle" for row in of]
-        tails = [next(iter(row.percentiles(99.0)), ("", None, None)) for row in of]
-        for column, measured, simulated in (
-            (1, [row.point.iops for row in of], [row.simulated.iops for row in of]),
-            (2, [_ms(tail[1]) for tail in tails], [_ms(tail[2]) for tail in tails]),
-        ):
-            figure.add_scatter(
-                x=x,
-                y=measured,
-                mode="markers",
-                name=name,
-                legendgroup=name,
-                marker={"color": colour, "symbol": hollow, "size": 8},
-                showlegend=column == 1,
-                row=1,
-                col=column,
-            )
-            figure.add_scatter(
-                x=x,
-                y=simulated,
-                # A curve of one point has no line to show.
-                mode="lines" if len(x) > 1 else "markers",
-                marker={"color": colour, "symbol": "line-ew-open", "size": 18},
-                line={"color": colour},
-                legendgroup=name,
-                name=f"{name}, simulated",
-                showlegend=False,
-                row=1,
-                col=column,
-            )
-    figure.update_xaxes(type="log", title="outstanding I/Os, all jobs", dtick=np.log10(2))
-    figure.update_yaxes(rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(type="log", row=1, col=2)
-    return figure.update_layout(template="plotly_white", height=420, margin={"t": 40, "b": 40})
+def certainty(estimate: Estimate) -> str:
+    """Whether the points determine a parameter, in words."""
+    if estimate.at_bound:
+        return "next to a bound"
+    if estimate.like:
+        return f"mixed with {estimate.like}"
+    return "determined" if estimate.identifiable else "hardly determined"
 
 
-def _over_time(row: Compared) -> go.Figure:
-    x = (np.arange(WINDOWS) + 0.5) * seconds_of(row.point) / WINDOWS
-    figure = go.Figure()
-    figure.add_scatter(x=x, y=rates_of(row.point), mode="markers", name="measured")
-    figure.add_scatter(x=x, y=row.simulated.rates, mode="lines", name="simulated")
-    figure.update_xaxes(title="seconds")
-    figure.update_yaxes(title="I/Os a second", rangemode="tozero")
-    return figure.update_layout(template="plotly_white", height=340, margin={"t": 20, "b": 40})
+def parameters_table(estimates: Sequence[Estimate]) -> Table:
+    """A line for each fitted parameter."""
+    columns = [
+        Column("parameter", kind=Kind.TEXT, width=20),
+        Column("value"),
+        Column("unit", kind=Kind.TEXT, width=4),
+        Column("95\u00a0%", kind=Kind.TEXT, width=14),
+        Column("", kind=Kind.TEXT, width=17),
+        Column("bounds", kind=Kind.TEXT, priority=4, width=10),
+        Column("measured by", kind=Kind.PROSE, priority=3, width=20),
+    ]
+    rows: list[list[Cell]] = [
+        [
+            each.parameter.key,
+            each.value,
+            each.parameter.unit or (f"x {each.parameter.of}" if each.parameter.of else ""),
+            f"{digits(each.low)} to {digits(each.high)}",
+            certainty(each),
+            f"{digits(each.parameter.low)} to {digits(each.parameter.high)}",
+            each.parameter.speaks,
+        ]
+        for each in estimates
+    ]
+    return Table("Parameters", columns, rows)
 
 
-def _ms(latency_us: float | None) -> float | None:
-    return None if latency_us is None else latency_us / 1e3
-
-
-def _errors(rows: Sequence[Compared]) -> go.Figure:
-    depths = sorted({row.point.iodepth for row in rows})
-    jobs = sorted({row.point.numjobs for row in rows})
-    table = np.full((len(depths), len(jobs)), np.nan)
-    for row in rows:
-        table[depths.index(row.point.iodepth), jobs.index(row.point.numjobs)] = row.error_pct
-    figure = go.Figure(
-        go.Heatmap(
-            z=np.clip(table, -50, 50),
-            x=[str(count) for count in jobs],
-            y=[str(depth) for depth in depths],
-            text=[["" if np.isnan(v) else f"{v:+.0f}" for v in line] for line in table],
-            texttemplate="%{text}",
-            colorscale="RdBu",
-            zmid=0,
-            zmin=-30,
-            zmax=30,
-            colorbar={"title": "%"},
-        )
+def parts_table(document: dict[str, Any]) -> Table:
+    """Training and unseen points beside each other."""
+    return Table(
+        "Errors",
+        [
+            Column("points of", kind=Kind.TEXT),
+            Column("points"),
+            Column("median error of the rate,", "%"),
+            Column("nine of ten within,", "%"),
+            Column("median error of p99,", "%"),
+        ],
+        [
+            [
+                name,
+                document[part]["points"],
+                document[part]["median_abs_error_pct"],
+                document[part]["p90_abs_error_pct"],
+                document[part]["p99_latency_median_abs_error_pct"],
+            ]
+            for part, name in (("train", "training"), ("test", "unseen"))
+            if document[part]["points"]
+        ],
     )
-    figure.update_xaxes(title="jobs", type="category")
-    figure.update_yaxes(title="depth of each job", type="category")
-    return figure.update_layout(template="plotly_white", height=340, margin={"t": 20, "b": 40})
 
 
-def distributions(rows: Sequence[Compared]) -> go.Figure | None:
-    """Latency distributions of the points that differ most, and of the best one.
-
-    None if no point has distributions on both sides.
-    """
-    known = [row for row in rows if row.distance() is not None]
-    if not known:
-        return None
-    ordered = sorted(known, key=lambda row: -(row.distance() or 0.0))
-    best = ordered[-1:] if len(ordered) >= _DISTRIBUTIONS else []
-    chosen = ordered[: _DISTRIBUTIONS - 1] + best
-    titles = [f"{row.point.label()} ({row.distance():.2f})" for row in chosen]
-    figure = make_subplots(rows=-(-len(chosen) // 3), cols=3, subplot_titles=titles)
-    for index, row in enumerate(chosen):
-        place = {"row": index // 3 + 1, "col": index % 3 + 1}
-        for direction, side in row.point.sides():
-            latencies = shifted(row.point, side), row.simulated.side(direction)
-            for what, latency in zip(("measured", "simulated"), latencies, strict=True):
-                if latency is not None:
-                    _step(figure, latency, f"{what} {direction}", place)
-    figure.update_xaxes(type="log", title={"text": "latency, ms", "font": {"size": 11}})
-    figure.update_yaxes(title={"text": "share of I/Os", "font": {"size": 11}}, col=1)
-    figure.update_annotations(font_size=11)
-    height = 290 * -(-len(chosen) // 3) + 60
-    return figure.update_layout(template="plotly_white", height=height, margin={"t": 40, "b": 30})
-
-
-def _step(figure: go.Figure, latency: Latency, name: str, place: dict[str, int]) -> None:
-    at, shares = curve(latency)
-    if len(at):
-        figure.add_scatter(
-            x=at / 1e3,
-            y=shares,
-            name=name,
-            legendgroup=name,
-            showlegend=all(trace.name != name for trace in figure.data),
-            mode="lines",
-            line={"color": COLOURS[_DRAWN.index(name)]},
-            **place,
-        )
-
-
-def _correlations(result: Calibration) -> dict[str, Any]:
+def _correlated(result: Calibration) -> list[str]:
+    """Pairs of parameters that these points cannot separate."""
     names = [estimate.parameter.key for estimate in result.fit.estimates]
-    figure = go.Figure(
-        go.Heatmap(
-            z=result.fit.correlations,
-            x=names,
-            y=names,
-            zmin=-1,
-            zmax=1,
-            colorscale="RdBu",
-            text=np.round(result.fit.correlations, 2),
-            texttemplate="%{text}",
-        )
-    )
-    figure.update_layout(template="plotly_white", height=120 + 34 * len(names))
-    return {
-        "title": "Correlations",
-        "text": "Parameters near 1 or -1 cannot be told from each other by these points.",
-        "chart": chart(figure),
-    }
+    pairs = [
+        f"{names[one]} and {names[other]}: {result.fit.correlations[one][other]:+.2f}"
+        for one in range(len(names))
+        for other in range(one)
+        if abs(result.fit.correlations[one][other]) >= _ALIKE
+    ]
+    if not pairs:
+        return []
+    return [f"Correlated, so that one may stand for the other: {'; '.join(pairs)}."]
 
 
 def _badness(row: Compared) -> float:
@@ -338,15 +256,63 @@ def _badness(row: Compared) -> float:
     return abs(row.error_pct) + 0.05 * min(200.0, abs(p99 or 0.0))
 
 
-def _worst(row: Compared) -> dict[str, Any]:
-    return {
-        "label": row.point.label(),
-        "part": row.part,
-        "measured": row.point.iops,
-        "simulated": row.simulated.iops,
-        "error": row.error_pct,
-        "p99": row.percentile_error_pct(99.0),
-        "distance": row.distance(),
-        "busiest": row.simulated.busiest,
-        "cause": row.cause(),
-    }
+def points_table(rows: Sequence[Compared], most: int | None = _WORST) -> Table:
+    """The points that differ most, with what most likely explains them."""
+    ordered = sorted(rows, key=_badness, reverse=True)
+    columns = [
+        Column("load", kind=Kind.TEXT, width=20),
+        Column("part", kind=Kind.TEXT, priority=3),
+        Column("measured", "IO/s"),
+        Column("simulated", "IO/s"),
+        Column("error", "%"),
+        Column("p99 error", "%", priority=2),
+        Column("distance", priority=6),
+        Column("busiest", kind=Kind.TEXT, priority=5, width=12),
+        Column("likely cause", kind=Kind.PROSE, priority=2, width=24),
+    ]
+    found: list[list[Cell]] = []
+    for row in ordered if most is None else ordered[:most]:
+        p99 = row.percentile_error_pct(99.0)
+        found.append(
+            [
+                row.point.label(),
+                {"train": "training", "test": "unseen"}.get(row.part, row.part),
+                row.point.iops,
+                row.simulated.iops,
+                f"{row.error_pct:+.1f}",
+                None if p99 is None else f"{p99:+.0f}",
+                row.distance(),
+                row.simulated.busiest,
+                row.cause(),
+            ]
+        )
+    return Table(
+        "Points that differ most",
+        columns,
+        found,
+        most=WORST_SHOWN,
+        note="8 x 4 is a depth of 8 in each of 4 jobs. Distance: the largest difference of the two"
+        " distributions of latency (Kolmogorov's), 0 to 1. Busiest: the part of the simulated"
+        " system that works most.",
+    )
+
+
+def _files(measurement: Measurement) -> list[Evidence]:
+    skipped = [f"Skipped: {one.path}: {one.reason}" for one in measurement.skipped]
+    found: list[Evidence] = [Text("", skipped)] if skipped else []
+    if measurement.files:
+        found.append(
+            Folded(
+                f"Measured files ({len(measurement.files)})",
+                Table(
+                    "",
+                    [
+                        Column("file", kind=Kind.TEXT),
+                        Column("tool", kind=Kind.TEXT),
+                        Column("checksum", kind=Kind.TEXT),
+                    ],
+                    [[file.path, file.tool, file.sha256[:16]] for file in measurement.files],
+                ),
+            )
+        )
+    return found

@@ -1,51 +1,189 @@
-"""The page of a validation: published figures beside simulated ones, as pictures and a table."""
+"""What a validation answers: how many published figures raidlab predicts, as a page and a table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import plotly.graph_objects as go
+from math import log10
+from typing import TYPE_CHECKING
 
 from raidlab.calibration.published.figures import shared
+from raidlab.calibration.published.usage import USES, use_of
 from raidlab.calibration.published.validate import Compared, Validation, summaries_by_use, summarise
 from raidlab.scenarios import _engine
-from raidlab.scenarios.results.charts import COLOURS
-from raidlab.scenarios.results.report import chart, number, page
+from raidlab.scenarios.results.look import (
+    GREY,
+    LINES,
+    MARKS,
+    OUTLINE,
+    Cell,
+    Column,
+    Kind,
+    Table,
+    digits,
+    dress,
+    log_axis,
+)
+from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Picture, Text
 
-_QUANTITIES = (("iops", "I/Os a second", "IO/s"), ("mib_per_s", "Throughput", "MiB/s"))
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+_QUANTITIES = (("iops", "IO/s"), ("mib_per_s", "MiB/s"))
+_EDGE = 40.0
+"""Percent beyond which errors are counted at the edge."""
+_BAR = 5.0
+_FAR = 1.25
+"""Ratio to the published figure from which on a point is named."""
+_OWN = "Figures of one's own"
+_USED = {
+    "predicted": "predicted: no parameter was chosen with the figure in view",
+    "by hand": "by hand: parameters were chosen with the figure in view",
+    "fitted": "fitted: parameters were fitted to the figure",
+}
 
 
-def html_validation(validation: Validation) -> str:
-    """The page of `validation`."""
+def html_validation(validation: Validation, command: str = "") -> str:
+    """The page of `validation`; `command` makes it again."""
     rows = validation.rows
-    sources = list(dict.fromkeys(row.figure.configuration.source for row in rows))
-    sections = []
-    for quantity, title, unit in _QUANTITIES:
-        of_quantity = [
-            row
-            for row in rows
-            if row.figure.quantity == quantity and row.figure.relation in ("=", "~")
-        ]
-        if any(row.simulated for row in of_quantity):
-            text = (
-                "Each dot is one figure: published on the horizontal axis, simulated on the"
-                " vertical. On the line both agree; the band is 10 %."
-            )
-            figure = _scatter(of_quantity, sources, unit)
-            sections.append({"title": title, "text": text, "chart": chart(figure)})
-    if any(row.error_pct is not None for row in rows):
-        text = "Simulated against published, in percent; beyond 50 % counted at the edge."
-        histogram = chart(_errors(rows, sources))
-        sections.append({"title": "Errors", "text": text, "chart": histogram})
-    return page(
-        "validation.html.j2",
-        title="raidlab: published and simulated figures",
-        version=_engine.version(),
-        total=validation.summary(),
+    outside = [row for row in rows if not row.held]
+    evidence: list[Evidence] = []
+    if outside:
+        evidence.append(_table("Outside the tolerance", outside))
+    evidence.append(uses_table(rows))
+    evidence.append(Text("", list(_USED.values())))
+    for source in dict.fromkeys(row.figure.configuration.source for row in rows):
+        own = [row for row in rows if row.figure.configuration.source == source]
+        evidence.append(Folded(_source(source, own), _table("", own)))
+    return Page(
+        kind="validation",
+        question="How well does raidlab predict what others measured and published?",
+        answer=answer(validation),
+        boxes=_boxes(validation),
         breaches=validation.breaches,
-        sections=sections,
-        groups=[_group(source, rows) for source in sources],
+        about=[
+            "Within tolerance: 10 % of a figure from a table (=), 15 % of one in words (~), or"
+            " inside a bound or range. A figure that cannot be simulated counts as outside and says"
+            " why.",
+        ],
+        pictures=_pictures(rows),
+        evidence=evidence,
+        provenance=[f"raidlab {_engine.version()}, {len(rows)} figures."],
+        command=command,
+    ).html()
+
+
+def answer(validation: Validation) -> str:
+    """How many predictions lie within tolerance, and how many of all figures do not."""
+    rows = validation.rows
+    uses = summaries_by_use(rows)
+    outside = sum(not row.held for row in rows)
+    ends = f"{outside} of all {len(rows)} figures lie outside"
+    predicted = uses.get("predicted")
+    if predicted is None or not predicted["ran"]:
+        return f"No prediction is among these figures; {ends}."
+    return (
+        f"{predicted['held']} of {predicted['rows']} predictions lie within tolerance, median error"
+        f" {digits(predicted['median_abs_error_pct'])} %; {ends}."
+    )
+
+
+def _boxes(validation: Validation) -> list[Box]:
+    uses = summaries_by_use(validation.rows)
+    total = validation.summary()
+    first = uses.get("predicted") or total
+    of = "predictions" if "predicted" in uses else "figures"
+    boxes = [Box(f"{first['held']} of {first['rows']}", f"{of} within tolerance")]
+    if first["median_abs_error_pct"] is not None:
+        boxes.append(Box(f"{digits(first['median_abs_error_pct'])} %", f"median error of {of}"))
+    if total["relations"]:
+        kept = f"{total['relations_kept']} of {total['relations']}"
+        boxes.append(Box(kept, "bounds and ranges, all figures"))
+    return boxes
+
+
+def _source(source: str, rows: Sequence[Compared]) -> str:
+    report = shared().get(source, shared()["default"])
+    found = summarise(rows)
+    load = f", load: {report.load_generator}" if report.load_generator else ""
+    title = report.title or _OWN
+    return f"{source}: {found['held']} of {found['rows']} within tolerance ({title}{load})"
+
+
+def table(rows: Sequence[Compared]) -> Table:
+    """A line for each figure, as a terminal shows it."""
+    return _table("Figures", rows, Kind.TEXT)
+
+
+def _table(title: str, rows: Sequence[Compared], words: Kind = Kind.PROSE) -> Table:
+    columns = [
+        Column("used", kind=Kind.TEXT, priority=3),
+        Column("configuration", kind=words, priority=1, width=22),
+        Column("load", kind=words, priority=2, width=10),
+        Column("queue depth", kind=Kind.NUMBER, priority=4),
+        Column("published", priority=1),
+        Column("simulated", priority=1),
+        Column("unit", kind=Kind.TEXT, priority=5, width=5),
+        Column("error", "%"),
+        Column("", kind=Kind.TEXT, width=7),
+        Column("why not", kind=Kind.PROSE, priority=6, width=16),
+        Column("figure", kind=Kind.TEXT, priority=7, width=12),
+    ]
+    found: list[list[Cell]] = [
+        [
+            use_of(row.figure),
+            describe(row),
+            row.figure.configuration.load,
+            row.figure.configuration.outstanding,
+            _published(row),
+            row.simulated,
+            row.unit,
+            None if row.error_pct is None else _signed(row.error_pct),
+            _outcome(row),
+            row.why_not or "",
+            row.figure.id,
+        ]
+        for row in rows
+    ]
+    return Table(title, columns, found)
+
+
+def _signed(error_pct: float) -> str:
+    return f"{error_pct:+.1f}" if round(error_pct, 1) else "0.0"
+
+
+def _published(row: Compared) -> str:
+    relation = row.figure.relation if row.figure.relation not in ("=", "range") else ""
+    end = f" to {digits(row.figure.high)}" if row.figure.high is not None else ""
+    return f"{relation} {digits(row.figure.value)}{end}".lstrip()
+
+
+def _outcome(row: Compared) -> str:
+    if row.simulated is None:
+        return "not run"
+    return "within" if row.held else "outside"
+
+
+def uses_table(rows: Sequence[Compared]) -> Table:
+    """How far off figures are, by what they were used for."""
+    return Table(
+        "By what figures were used for",
+        [
+            Column("used", kind=Kind.TEXT),
+            Column("figures"),
+            Column("within tolerance"),
+            Column("median error", "%"),
+            Column("nine of ten within", "%"),
+        ],
+        [
+            [
+                use,
+                found["rows"],
+                found["held"],
+                found["median_abs_error_pct"],
+                found["p90_abs_error_pct"],
+            ]
+            for use, found in summaries_by_use(rows).items()
+        ],
     )
 
 
@@ -54,73 +192,65 @@ def markdown_validation(validation: Validation) -> str:
     lines = [
         "# Published and simulated figures",
         "",
-        "Made by `make docs`. Held: within 10 % of a figure from a table (=), 15 % of one in words",
-        "(~), inside a bound or range. A figure that cannot be simulated yet says why. Used:",
+        "Made by `make docs`. Within tolerance: 10 % of a figure from a table (=), 15 % of one in",
+        "words (~), inside a bound or range. A figure that cannot be simulated says why. Used:",
         "whether parameters were fitted to the figure, or chosen by hand with it in view; all",
         "others are predictions.",
         "",
-        *_markdown_uses(validation.rows),
+        *_markdown_table(uses_table(validation.rows)),
     ]
     for source in dict.fromkeys(row.figure.configuration.source for row in validation.rows):
-        group = _group(source, validation.rows)
-        summary = group["summary"]
+        own = [row for row in validation.rows if row.figure.configuration.source == source]
+        found = summarise(own)
+        report = shared().get(source, shared()["default"])
+        median = found["median_abs_error_pct"]
         lines += [
             "",
             f"## {source}",
             "",
-            f"{group['title']}. {summary['held']} of {summary['rows']} held, {summary['ran']} ran,"
-            f" median error {number(summary['median_abs_error_pct'])} %.",
+            f"{report.title or _OWN}."
+            f" {found['held']} of {found['rows']} within tolerance, {found['ran']} ran, median"
+            f" error {'–' if median is None else digits(median)} %.",
             "",
-            "| figure | configuration | load | outstanding | published | simulated | error, % | |"
+            "| figure | configuration | load | queue depth | published | simulated | error, % | |"
             " used |",
             "|---|---|---|---|---|---|---|---|---|",
         ]
-        lines += [_markdown_row(row) for row in group["rows"]]
+        lines += [_markdown_row(row) for row in own]
     return "\n".join(lines) + "\n"
 
 
-def _markdown_uses(rows: Sequence[Compared]) -> list[str]:
-    lines = [
-        "| used | figures | held | median error, % | 90th percentile, % |",
-        "|---|---|---|---|---|",
+def _markdown_table(found: Table) -> list[str]:
+    heads = [column.head.replace(" %", ", %") for column in found.columns]
+    rows = [
+        [
+            digits(cell) if isinstance(cell, float) else "–" if cell is None else str(cell)
+            for cell in row
+        ]
+        for row in found.rows
     ]
-    for use, summary in summaries_by_use(rows).items():
-        median, tail = (
-            number(summary[key]) for key in ("median_abs_error_pct", "p90_abs_error_pct")
-        )
-        lines.append(f"| {use} | {summary['rows']} | {summary['held']} | {median} | {tail} |")
-    return lines
+    return [
+        "| " + " | ".join(heads) + " |",
+        "|" + "---|" * len(heads),
+        *("| " + " | ".join(row) + " |" for row in rows),
+    ]
 
 
-def _markdown_row(row: dict[str, Any]) -> str:
-    end = "" if row["high"] is None else f" to {number(row['high'])}"
-    published = f"{row['relation']} {number(row['published'])}{end} {row['unit']}"
-    error = "" if row["error_pct"] is None else f"{row['error_pct']:+.1f}"
-    outcome = "held" if row["held"] else row["why_not"] or "off"
+def _markdown_row(row: Compared) -> str:
     cells = (
-        row["id"],
-        row["configuration"],
-        row["load"],
-        row["outstanding"],
-        published,
-        number(row["simulated"]),
-        error,
-        outcome,
-        row["used"],
+        row.figure.id,
+        describe(row),
+        row.figure.configuration.load,
+        str(row.figure.configuration.outstanding),
+        f"{row.figure.relation} {digits(row.figure.value)}"
+        + (f" to {digits(row.figure.high)}" if row.figure.high is not None else "")
+        + f" {row.unit}",
+        "–" if row.simulated is None else digits(row.simulated),
+        "" if row.error_pct is None else _signed(row.error_pct),
+        row.why_not or _outcome(row),
+        use_of(row.figure),
     )
     return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
-
-
-def _group(source: str, rows: Sequence[Compared]) -> dict[str, Any]:
-    own = [row for row in rows if row.figure.configuration.source == source]
-    report = shared().get(source, shared()["default"])
-    return {
-        "source": source,
-        "title": report.title or "Figures of one's own",
-        "load_generator": report.load_generator,
-        "summary": summarise(own),
-        "rows": [row.to_dict() | {"configuration": describe(row)} for row in own],
-    }
 
 
 def describe(row: Compared) -> str:
@@ -136,67 +266,103 @@ def describe(row: Compared) -> str:
     return f"{drives}{where}{'; ' + settings if settings else ''}"
 
 
-def _scatter(rows: Sequence[Compared], sources: Sequence[str], unit: str) -> go.Figure:
-    figure = go.Figure()
-    values = [value for row in rows for value in (row.figure.value, row.simulated) if value]
-    ends = [min(values) / 1.3, max(values) * 1.3]
-    for factor, dash in ((0.9, "dot"), (1.0, "solid"), (1.1, "dot")):
-        figure.add_trace(
-            go.Scatter(
-                x=ends,
-                y=[end * factor for end in ends],
-                mode="lines",
-                line={"color": "#9aa7b4", "width": 1, "dash": dash},
-                showlegend=False,
-                hoverinfo="skip",
+def _pictures(rows: Sequence[Compared]) -> list[Picture]:
+    pictures = []
+    for quantity, unit in _QUANTITIES:
+        own = [
+            row
+            for row in rows
+            if row.figure.quantity == quantity
+            and row.figure.relation in ("=", "~")
+            and row.simulated
+            and row.figure.value
+        ]
+        if own:
+            within = sum(row.held for row in own)
+            pictures.append(
+                Picture(
+                    f"{within} of {len(own)} rates in {unit} lie within tolerance",
+                    "Simulated over published, by the published figure; the band is 10 %, what is"
+                    f" more than {100 * (_FAR - 1):.0f} % off is named.",
+                    ratios(own, unit),
+                )
+            )
+    numbers = [
+        row for row in rows if row.error_pct is not None and row.figure.relation in ("=", "~")
+    ]
+    if numbers:
+        pictures.append(
+            Picture(
+                "Errors by what the figures were used for",
+                f"Figures by error in percent; beyond {_EDGE:.0f} % counted at the edge.",
+                _errors(numbers),
             )
         )
-    for at, source in enumerate(sources):
-        own = [row for row in rows if row.figure.configuration.source == source and row.simulated]
+    return pictures
+
+
+def ratios(rows: Sequence[Compared], unit: str) -> go.Figure:
+    """Simulated over published, by the published figure."""
+    import plotly.graph_objects as go
+
+    drawn = go.Figure()
+    for at, use in enumerate(USES):
+        own = [row for row in rows if use_of(row.figure) == use]
         if own:
-            figure.add_trace(
+            drawn.add_trace(
                 go.Scatter(
                     x=[row.figure.value for row in own],
-                    y=[row.simulated for row in own],
+                    y=[(row.simulated or 0.0) / row.figure.value for row in own],
                     mode="markers",
-                    name=source,
-                    marker={"color": COLOURS[at % len(COLOURS)], "size": 8, "opacity": 0.8},
+                    name=use,
+                    marker={"color": LINES[at], "size": 7, "opacity": 0.8, "symbol": MARKS[at]},
                     text=[f"{row.figure.id}: {describe(row)}" for row in own],
-                    hovertemplate="%{text}<br>published %{x}<br>simulated %{y:.5g}",
+                    hovertemplate="%{text}<br>published %{x:,}, simulated %{y:.3f} of it"
+                    "<extra></extra>",
                 )
             )
-    figure.update_xaxes(title_text=f"published, {unit} (logarithmic)", type="log")
-    figure.update_yaxes(title_text=f"simulated, {unit} (logarithmic)", type="log")
-    return _dressed(figure, 520)
+    dress(drawn, height=360)
+    drawn.update_layout(showlegend=True, margin_t=40)
+    drawn.add_hrect(y0=0.9, y1=1.1, fillcolor=GREY, opacity=0.25, line_width=0, layer="below")
+    drawn.update_xaxes(log_axis([row.figure.value for row in rows], f"published, {unit}"))
+    every = [(row.simulated or 0.0) / row.figure.value for row in rows]
+    low, high = min(0.7, *every), max(1.4, *every)
+    drawn.update_yaxes(title_text="simulated / published", range=[low - 0.05, high + 0.05])
+    _name_far(drawn, rows)
+    return drawn
 
 
-def _errors(rows: Sequence[Compared], sources: Sequence[str]) -> go.Figure:
-    figure = go.Figure()
-    for at, source in enumerate(sources):
-        errors = [
-            max(-50.0, min(50.0, row.error_pct))
-            for row in rows
-            if row.error_pct is not None and row.figure.configuration.source == source
-        ]
-        if errors:
-            figure.add_trace(
-                go.Histogram(
-                    x=errors,
-                    name=source,
-                    marker_color=COLOURS[at % len(COLOURS)],
-                    xbins={"start": -52.5, "end": 52.5, "size": 5},
-                )
+def _name_far(drawn: go.Figure, rows: Sequence[Compared]) -> None:
+    for row in rows:
+        ratio = (row.simulated or 0.0) / row.figure.value
+        if not 1 / _FAR <= ratio <= _FAR:
+            drawn.add_annotation(
+                x=log10(row.figure.value), y=ratio, yshift=9, text=row.figure.id, showarrow=False,
+                font={"size": 11},
+            )  # fmt: skip
+
+
+def _errors(rows: Sequence[Compared]) -> go.Figure:
+    import plotly.graph_objects as go
+
+    drawn = go.Figure()
+    middles = [_BAR * step for step in range(-int(_EDGE / _BAR), int(_EDGE / _BAR) + 1)]
+    for at, use in enumerate(USES):
+        errors = [row.error_pct or 0.0 for row in rows if use_of(row.figure) == use]
+        if not errors:
+            continue
+        places = [max(-_EDGE, min(_EDGE, _BAR * round(error / _BAR))) for error in errors]
+        drawn.add_trace(
+            go.Bar(
+                x=middles,
+                y=[places.count(middle) for middle in middles],
+                name=use,
+                marker={"color": LINES[at], "line": {"width": 0.75, "color": OUTLINE}},
+                hovertemplate="%{x} %: %{y} figures<extra>" + use + "</extra>",
             )
-    figure.update_layout(barmode="stack", bargap=0.05)
-    figure.update_xaxes(title_text="error, %", range=[-53, 53], dtick=10)
-    figure.update_yaxes(title_text="number of figures")
-    return _dressed(figure, 340)
-
-
-def _dressed(figure: go.Figure, height: int) -> go.Figure:
-    return figure.update_layout(
-        template="plotly_white",
-        height=height,
-        margin={"l": 70, "r": 20, "t": 20, "b": 50},
-        font={"family": "system-ui, sans-serif", "size": 13},
-    )
+        )
+    dress(drawn, height=360)
+    drawn.update_layout(barmode="stack", bargap=0.05, showlegend=True, margin_t=40)
+    drawn.update_xaxes(title_text="error, %", dtick=10)
+    drawn.update_yaxes(title_text="figures")
+    return drawn

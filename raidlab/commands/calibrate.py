@@ -20,8 +20,8 @@ from raidlab.commands.common import (
     path,
     resumable,
     say,
-    table,
 )
+from raidlab.commands.tables import Output, Shown, Wide, paragraph, print_shown
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
 from raidlab.devices.units import DURATION
@@ -92,6 +92,7 @@ def calibrate(
         Path | None, typer.Option("--report", help="A page to write.", parser=path)
     ] = None,
     json: Json = False,
+    wide: Wide = False,
     workers: Workers = None,
 ) -> None:
     """Fit a device to a measurement, with errors, and predict what the fit has not seen."""
@@ -137,40 +138,32 @@ def calibrate(
             write_file(draws / f"{result.tree['name']}-{number:03}.toml", text)
     if report is not None:
         from raidlab.calibration.fitting.report import html_calibration
+        from raidlab.scenarios.results.page import again
 
-        write_file(report, html_calibration(result))
+        line = again(
+            "calibrate", measurement, kind=kind, host=host, system=system, like=like, train=train,
+            budget=budget, seed=seed,
+        ).replace("--html", "--report")  # fmt: skip
+        write_file(report, html_calibration(result, line))
     if json:
         print(json_module.dumps(document, indent=2))
     else:
-        _show(result, document)
+        _show(result, document, Output.of(json=False, wide=wide))
     for warning in result.warnings:
         say(f"warning: {warning}")
 
 
-def _show(result: Calibration, document: dict[str, Any]) -> None:
-    rows: list[dict[str, Any]] = [
-        {
-            "parameter": e.parameter.key,
-            "value": f"{e.value:.4g}",
-            "unit": e.parameter.unit or ("x " + e.parameter.of if e.parameter.of else ""),
-            "95 %": f"{e.low:.4g} to {e.high:.4g}",
-            "": "next to a bound" if e.at_bound else "" if e.identifiable else "hardly determined",
-        }
-        for e in result.fit.estimates
-    ]
-    table(rows, str(result.tree["title"]))
-    for part in ("train", "test"):
-        found = document[part]
-        if found["points"]:
-            print(
-                f"{part}: {found['points']} points, rate {found['median_abs_error_pct']:.1f} % off"
-                f" in the median, {found['p90_abs_error_pct']:.1f} % in nine of ten"
-            )
+def _show(result: Calibration, document: dict[str, Any], output: Output) -> None:
+    from raidlab.calibration.fitting import report
+
+    tables = [report.parameters_table(result.fit.estimates), report.parts_table(document)]
+    shown = Shown(str(result.tree["title"]), report.calibration_answer(result), tables)
+    print_shown(shown, output)
     if "posterior" in document:
         found = document["posterior"]
-        print(
-            f"{found['draws']} devices drawn: {found['share_inside']:.0%} of the measured rates lie"
-            " in the 95 % intervals of the drawn ones"
+        paragraph(
+            f"{found['draws']} devices drawn: {100 * found['share_inside']:.0f} % of the measured"
+            " rates lie in the 95 % intervals of the drawn ones."
         )
 
 

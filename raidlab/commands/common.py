@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json as json_module
-import os
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -14,8 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, Protocol, TypeVar
 
 import typer
 
+from raidlab.commands.tables import Output, Shown, print_shown
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import unwritable, why_unwritable, write_file
+from raidlab.output import discard_output
 from raidlab.scenarios.running.run_cache import RunCache, default_path
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ SEED_MAX = 2**63 - 1
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Show = Callable[[], None]
 Page = Callable[[], str]
 
 
@@ -91,35 +91,11 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
             say("interrupted")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            # The reader of our output has gone; nothing is left to be told.
-            _discard_output()
+            # The reader of our output has gone; nothing is left to report.
+            discard_output()
             raise typer.Exit(DONE) from None
 
     return guarded
-
-
-@contextmanager
-def guarded_output() -> Iterator[None]:
-    """Ends the program without a traceback if standard output is full or its reader has gone."""
-    try:
-        try:
-            yield
-        finally:
-            # What is still in the buffer is written here, where a failure can be told.
-            if sys.stdout is not None:
-                sys.stdout.flush()
-    except BrokenPipeError:
-        _discard_output()
-        sys.exit(DONE)
-    except OSError as error:
-        _discard_output()
-        say(f"error: {error.filename or 'standard output'}: {error.strerror or error}")
-        sys.exit(BAD_INPUT)
-
-
-def _discard_output() -> None:
-    """Sends what the interpreter would still write at its end to nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def say(message: str) -> None:
@@ -141,36 +117,6 @@ def check_writable(*paths: Path | None) -> None:
     ]
     if faults:
         raise SpecError(faults)
-
-
-def table(rows: list[dict[str, Any]], title: str | None = None) -> None:
-    """A table on standard output; the columns are the keys of the first row."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    shown = Table(title=title, title_justify="left", header_style="bold", box=box.SIMPLE_HEAD)
-    for name, value in (rows[0] if rows else {}).items():
-        numeric = isinstance(value, int | float)
-        shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        shown.add_row(*(_cell(value) for value in row.values()))
-    console = Console()
-    # Without a terminal there is no width to cut lines to.
-    if not console.is_terminal:
-        console = Console(width=180)
-    with console.capture() as text:
-        console.print(shown)
-    # Written here and not by the console, which ends the program its own way when a pipe closes.
-    print(text.get(), end="")
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    return str(value)
 
 
 def keep_measurement(measurement: Measurement, out: Path, as_json: bool) -> None:
@@ -250,25 +196,27 @@ class Answer(Protocol):
         """Plain data, as docs/reference/result.md has it."""
 
 
-def give(answer: Answer, json: bool, html: Path | None, show: Show, page: Page) -> None:
+def give(
+    answer: Answer, output: Output, html: Path | None, show: Callable[[], Shown], page: Page
+) -> None:
     """An answer as a table or as JSON, and as a page if one is wanted.
 
     Args:
         answer: What was found.
-        json: True for one JSON document, and no table.
+        output: One JSON document, or tables of what fits or of everything.
         html: The page to write, if any.
-        show: Prints the tables.
+        show: Makes what a terminal shows.
         page: Makes the page.
 
     Raises:
         Exit: A check of the engine failed.
     """
-    for warning in answer.warnings:
-        say(f"warning: {warning}")
-    if json:
+    if output is Output.JSON:
+        for warning in answer.warnings:
+            say(f"warning: {warning}")
         print(json_module.dumps(answer.to_dict(), indent=2, allow_nan=False))
     else:
-        show()
+        print_shown(show(), output, answer.warnings)
     if html is not None:
         write_file(html, page())
         say(f"wrote {html}")
@@ -302,13 +250,13 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def _lines(what: str) -> Callable[[int, int], None]:
-    told = -1
+    last = -1
 
     def tell(done: int, total: int) -> None:
-        nonlocal told
+        nonlocal last
         tenth = 10 * done // max(total, 1)
-        if tenth > told:
-            told = tenth
+        if tenth > last:
+            last = tenth
             say(f"{what}: {done} of {total}")
 
     return tell

@@ -22,8 +22,8 @@ from raidlab.commands.common import (
     path,
     progress,
     say,
-    table,
 )
+from raidlab.commands.tables import Output, Shown, Wide, print_shown
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
 from raidlab.devices.host import HostSpec
@@ -68,6 +68,7 @@ def compare(
     ] = None,
     seed: Seed = 1,
     json: Json = False,
+    wide: Wide = False,
     workers: Workers = None,
 ) -> None:
     """Simulate every measured point and show both."""
@@ -111,12 +112,17 @@ def compare(
     with progress("measured points") as tell:
         rows = lay_side_by_side(bench, points, effort, workers=threads, progress=tell)
     page = html or report
+    system = scenario or f"{bench.drive.name} behind {bench.host.name}"
+    title = f"{measured.name} and {system}"
     if page is not None:
         from raidlab.calibration.fitting.report import html_comparison
+        from raidlab.scenarios.results.page import again
 
-        system = scenario or f"{bench.drive.name} behind {bench.host.name}"
-        title = f"{measured.name} and {system}"
-        write_file(page, html_comparison(title, measured, rows, notes, seed))
+        line = again(
+            "compare", measurement, device=device, host=host, scenario=scenario, only=only,
+            seed=seed,
+        )  # fmt: skip
+        write_file(page, html_comparison(title, measured, rows, notes, seed, line))
     if json:
         document = {
             "points": [row.to_dict() for row in rows],
@@ -127,7 +133,7 @@ def compare(
         }
         print(json_module.dumps(document, indent=2))
     else:
-        _show(rows)
+        _show(title, rows, Output.of(json=False, wide=wide))
     for note in notes:
         say(f"note: {note}")
 
@@ -158,24 +164,8 @@ def _of_scenario(path: str) -> Bench:
     return bench_of_scenario(path)
 
 
-def _show(rows: list[Compared]) -> None:
-    from raidlab.calibration.fitting.compare import summary
+def _show(title: str, rows: list[Compared], output: Output) -> None:
+    from raidlab.calibration.fitting import report
 
-    table(
-        [
-            {
-                "load": row.point.label(),
-                "measured IO/s": f"{row.point.iops:,.0f}",
-                "simulated IO/s": f"{row.simulated.iops:,.0f}",
-                "error": f"{row.error_pct:+.1f} %",
-                "p99": "" if (e := row.percentile_error_pct(99.0)) is None else f"{e:+.0f} %",
-                "likely cause": row.cause(),
-            }
-            for row in rows
-        ]
-    )
-    found = summary(rows)
-    print(
-        f"{found['points']} points: {found['median_abs_error_pct']:.1f} % off in the median,"
-        f" {found['p90_abs_error_pct']:.1f} % in nine of ten"
-    )
+    shown = Shown(title, report.comparison_answer(rows), [report.points_table(rows, None)])
+    print_shown(shown, output)

@@ -16,8 +16,8 @@ from raidlab.commands.common import (
     give,
     percents,
     resumable,
-    table,
 )
+from raidlab.commands.tables import Output, Shown, Wide
 
 
 @command
@@ -31,6 +31,7 @@ def compression(
     ] = "0,2,10,25,50,75,90,98",
     json: Json = False,
     html: Html = None,
+    wide: Wide = False,
     seed: OwnSeed = None,
     workers: Workers = None,
 ) -> None:
@@ -38,6 +39,8 @@ def compression(
 
     A drive is loaded with random and sequential reads and writes; a scenario with its own loads.
     """
+    from raidlab.scenarios.results.page import again
+    from raidlab.scenarios.studies import compression_report as report
     from raidlab.scenarios.studies.compression import compressions
 
     allowed = 'percent from 0 to 100, with commas, such as "0,50,98"'
@@ -45,23 +48,12 @@ def compression(
     check_writable(html)
     with resumable("compression") as (tell, store):
         found = compressions(target, wanted, seed=seed, workers=workers, progress=tell, store=store)
-    rows = [
-        {
-            "load": point.load,
-            "compressible": f"{point.compressible:.0%}",
-            "IO/s": point.iops,
-            "MiB/s": point.mib_per_s,
-            "bytes to NAND a byte": point.nand_bytes_per_host_byte,
-            "write amplification": point.write_amplification,
-            "bottleneck": point.bottleneck,
-        }
-        for points in found.curves().values()
-        for point in points
-    ]
 
     def page() -> str:
-        from raidlab.scenarios.studies.compression_report import compression_report
+        line = again("compression", target, shares=shares, seed=seed)
+        return report.compression_report(found, line)
 
-        return compression_report(found)
+    def show() -> Shown:
+        return Shown(found.title, report.answer(found), [report.table(found)])
 
-    give(found, json, html, lambda: table(rows, found.title), page)
+    give(found, Output.of(json=json, wide=wide), html, show, page)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import Annotated, get_args
 
 import typer
 
@@ -15,13 +15,10 @@ from raidlab.commands.common import (
     command,
     give,
     resumable,
-    table,
 )
+from raidlab.commands.tables import Output, Shown, Wide
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.spec.loads import PROFILES, Profile
-
-if TYPE_CHECKING:
-    from raidlab.scenarios.studies.controllers import Comparison
 
 
 @command
@@ -38,6 +35,7 @@ def controllers(
     ] = 8,
     json: Json = False,
     html: Html = None,
+    wide: Wide = False,
     seed: Seed = 1,
     workers: Workers = None,
 ) -> None:
@@ -45,6 +43,8 @@ def controllers(
 
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
+    from raidlab.scenarios.results.page import again
+    from raidlab.scenarios.studies import controllers_report as report
     from raidlab.scenarios.studies.controllers import Setup, chosen_controllers, compare_controllers
 
     loads = _profiles(profiles)
@@ -62,11 +62,14 @@ def controllers(
         )
 
     def page() -> str:
-        from raidlab.scenarios.studies.controllers_report import controllers_report
+        line = again("controllers", only=only, profiles=profiles, drives=drives, seed=seed)
+        return report.controllers_report(found, line)
 
-        return controllers_report(found)
+    def show() -> Shown:
+        title = f"Controllers with up to {found.drives} drives, RAID 0"
+        return Shown(title, report.answer(found), report.terminal_tables(found))
 
-    give(found, json, html, lambda: _show(found), page)
+    give(found, Output.of(json=json, wide=wide), html, show, page)
 
 
 def _profiles(text: str) -> list[Profile]:
@@ -81,33 +84,3 @@ def _profiles(text: str) -> list[Profile]:
         allowed = f"one or more of {', '.join(known)}"
         raise SpecError(faults or [Fault("--profiles", text, allowed)])
     return [profile for profile in PROFILES if profile in wanted]
-
-
-def _show(found: Comparison) -> None:
-    rows = [
-        {
-            "controller": curve.controller or "none",
-            "drives": f"{curve.count} {curve.drive}",
-            "profile": curve.profile,
-            "best IO/s": curve.iops[curve.best],
-            "MiB/s": curve.mib_per_s[curve.best],
-            "from outstanding": curve.flat_from,
-            "bottleneck": curve.bottleneck[curve.best],
-        }
-        for curve in (*found.curves, *found.alone)
-    ]
-    table(rows, f"Controllers with up to {found.drives} drives, RAID 0: the best of each curve")
-    if found.small_writes:
-        table(
-            [
-                {
-                    "controller": each.controller,
-                    "level": each.level,
-                    "cache": "write-back" if each.cached else "write-through",
-                    "IO/s": each.iops,
-                    "I/Os a write": each.ios_per_write,
-                }
-                for each in found.small_writes
-            ],
-            "Small writes to disks, level by level",
-        )

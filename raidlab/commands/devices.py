@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from raidlab.commands.common import Json, command, table
+from raidlab.commands.common import Json, command
+from raidlab.commands.tables import Output, Wide, opening, print_table
 from raidlab.devices.catalogue import KINDS, Device, catalogue, find_for
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.scenarios.results.look import Column, Kind, Table
 
 
 @command
@@ -22,8 +24,10 @@ def devices(
         str | None, typer.Option("--kind", help=f"List this kind only: {', '.join(KINDS)}.")
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table.")] = False,
+    wide: Wide = False,
 ) -> None:
     """List the catalogue, or show one device with the source of every number."""
+    output = Output.of(json=json, wide=wide)
     if name is not None:
         given = {"--kind": kind is not None, "--markdown": markdown}
         allowed = f"has no effect on one device, {name}: it is of the list"
@@ -34,7 +38,7 @@ def devices(
         if json:
             print(json_module.dumps(_document(device), indent=2, default=str))
         else:
-            _show(device)
+            _show(device, output)
         return
     if kind is not None and kind not in KINDS:
         raise SpecError([Fault("--kind", kind, f"one of {', '.join(KINDS)}", tuple(KINDS))])
@@ -48,7 +52,24 @@ def devices(
     if markdown:
         print(_markdown(lines))
         return
-    table([line | {"aliases": ", ".join(line["aliases"])} for line in lines])
+    _list(lines, output)
+
+
+def _list(lines: list[dict[str, Any]], output: Output) -> None:
+    """A table for each kind, with its name as the heading; the other names by `--wide`."""
+    opening(f"{len(lines)} devices; raidlab devices NAME shows one with its sources.")
+    columns = [
+        Column("name", kind=Kind.TEXT, width=20),
+        Column("", kind=Kind.TEXT, width=30),
+        *([Column("aliases", kind=Kind.TEXT, width=12)] if output is Output.ALL else []),
+    ]
+    for kind in dict.fromkeys(line["kind"] for line in lines):
+        rows = [
+            [line["name"], line["title"], ", ".join(line["aliases"])][: len(columns)]
+            for line in lines
+            if line["kind"] == kind
+        ]
+        print_table(Table(kind, columns, rows), output)
 
 
 def _line(device: Device) -> dict[str, Any]:
@@ -86,15 +107,20 @@ def _document(device: Device) -> dict[str, Any]:
     }
 
 
-def _show(device: Device) -> None:
+def _show(device: Device, output: Output) -> None:
     spec = device.spec
-    title = f"{spec.name} ({spec.kind}): {spec.title}\n{device.path}"
+    opening(f"{spec.name} ({spec.kind}): {spec.title}", str(device.path))
     rows = [
-        {"parameter": key, "value": value, "source": str(device.sources.get(key, ""))}
+        [key, value, str(device.sources.get(key, ""))]
         for key, value in _leaves(device.written)
         if key not in ("kind", "name", "title", "aliases")
     ]
-    table(rows, title)
+    columns = [
+        Column("parameter", kind=Kind.TEXT, width=16),
+        Column("value", kind=Kind.TEXT, width=16),
+        Column("source", kind=Kind.PROSE, width=24),
+    ]
+    print_table(Table("", columns, rows), output)
 
 
 def _leaves(tree: Any, path: str = "") -> list[tuple[str, str]]:

@@ -18,8 +18,8 @@ from raidlab.commands.common import (
     path,
     percents,
     resumable,
-    table,
 )
+from raidlab.commands.tables import Output, Shown, Wide
 
 
 @command
@@ -33,9 +33,10 @@ def rebuild(
     rates: Annotated[
         str,
         typer.Option("--rates", help="Rebuild rates in percent, with commas: share of the time."),
-    ] = "10,20,30,50,80,100",
+    ] = "10,20,30,50,80,90,95,100",
     json: Json = False,
     html: Html = None,
+    wide: Wide = False,
     seed: OwnSeed = None,
     workers: Workers = None,
 ) -> None:
@@ -43,28 +44,21 @@ def rebuild(
 
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
-    from raidlab.scenarios.studies.rebuild import PHASES, rebuilds
+    from raidlab.scenarios.results.page import again
+    from raidlab.scenarios.studies import rebuild_report as report
+    from raidlab.scenarios.studies.rebuild import rebuilds
 
     allowed = 'percent above 0, at most 100, with commas, such as "10,30,100"'
     wanted = percents("--rates", rates, allowed, lambda rate: 0 < rate <= 1)
     check_writable(html)
     with resumable("rebuilds") as (tell, store):
         found = rebuilds(scenario, wanted, workers=workers, seed=seed, progress=tell, store=store)
-    rows = []
-    for each in found.rebuilds:
-        took = each.rebuild_s
-        row = {
-            "rebuild rate": f"{100 * each.rate:.4g}%",
-            "minutes": f"{each.done:.0%} done" if took is None else f"{took / 60:.4g}",
-        }
-        for name in PHASES:
-            phase = each.phases.get(name)
-            row[f"{name}: 99 % ms"] = "" if phase is None else f"{phase.p99_ms:.4g}"
-        rows.append(row)
 
     def page() -> str:
-        from raidlab.scenarios.studies.rebuild_report import rebuild_report
+        line = again("rebuild", scenario, rates=rates, seed=seed)
+        return report.rebuild_report(found, line)
 
-        return rebuild_report(found)
+    def show() -> Shown:
+        return Shown(found.title, report.answer(found), [report.table(found)])
 
-    give(found, json, html, lambda: table(rows, found.title), page)
+    give(found, Output.of(json=json, wide=wide), html, show, page)

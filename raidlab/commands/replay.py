@@ -16,12 +16,13 @@ from raidlab.commands.common import (
     command,
     path,
     say,
-    table,
 )
+from raidlab.commands.tables import Output, Wide, opening, print_table
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.planning.scenario import load_scenario
+from raidlab.scenarios.results.look import Column, Kind, Table, figure
 
 if TYPE_CHECKING:
     from raidlab.calibration.traces.replay import Target
@@ -57,6 +58,7 @@ def replay(
     ] = 1.0,
     seed: OwnSeed = None,
     json: Json = False,
+    wide: Wide = False,
 ) -> None:
     """Replay a trace and compare response times with the measured ones, where there are any."""
     from raidlab.calibration.traces.formats import read_trace
@@ -73,16 +75,28 @@ def replay(
         print(json_module.dumps(document, indent=2, allow_nan=False))
         return
     simulated, measured = document["latency_us"], document["measured_latency_us"] or {}
-    rows = [
-        {"response time (us)": name, "measured": measured.get(name), "simulated": simulated[name]}
-        for name in simulated
-    ]
-    title = f"{trace.name} on {target.name}: {document['requests']} requests"
+    rms = ""
     if document["rms_ms"] is not None:
-        title += f", rms {document['rms_ms']:.4f} ms"
+        rms = f"The distributions differ by {figure(document['rms_ms'], 'ms')} (rms)"
         if document["rms_pct_of_mean"] is not None:
-            title += f" ({document['rms_pct_of_mean']:.1f} % of the mean)"
-    table(rows, title)
+            rms += f", {document['rms_pct_of_mean']:.1f} % of the mean"
+        rms += "."
+    opening(f"{trace.name} on {target.name}: {document['requests']:,} requests", rms)
+    print_table(
+        Table(
+            "Response times",
+            [
+                Column("", kind=Kind.TEXT),
+                Column("measured", "us", priority=2),
+                Column("simulated", "us"),
+            ],
+            [[_NAMES.get(name, name), measured.get(name), simulated[name]] for name in simulated],
+        ),
+        Output.of(json=False, wide=wide),
+    )
+
+
+_NAMES = {"p99_9": "p99.9", "p99_99": "p99.99"}
 
 
 def _check(beyond: str, slower: float) -> None:

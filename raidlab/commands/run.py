@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -21,15 +21,18 @@ from raidlab.commands.common import (
     path,
     progress,
     say,
-    table,
     tell_breaches,
     unfinished,
 )
+from raidlab.commands.tables import Output, Wide, opening, paragraph, print_table
 from raidlab.devices.files import write_file
 from raidlab.scenarios.planning.scenario import load_scenario
+from raidlab.scenarios.results import answers
 from raidlab.scenarios.results.bottleneck import latency_bound
-from raidlab.scenarios.results.endurance import COLUMNS, cautions, endurance
-from raidlab.scenarios.results.event_summary import integrity_summary, logged, whose
+from raidlab.scenarios.results.endurance import cautions, endurance
+from raidlab.scenarios.results.event_summary import integrity_summary
+from raidlab.scenarios.results.page import again
+from raidlab.scenarios.results.report import events_table, wear_table
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import Interrupted, UnsavedError, simulate
 from raidlab.scenarios.studies.what_if import what_if as explain
@@ -67,6 +70,7 @@ def run(
             parser=path,
         ),
     ] = None,
+    wide: Wide = False,
     workers: Workers = None,
 ) -> None:
     """Simulate a scenario: a table, --json, a page with --html, everything with --out.
@@ -100,11 +104,9 @@ def run(
                 result = explain(checked, result, workers=workers, progress=tell, store=store)
             except KeyboardInterrupt:
                 interrupted = True
-    for warning in result.warnings:
-        if warning not in checked.warnings:
-            say(f"warning: {warning}")
-    _show(result, json)
-    _write(result, html, out)
+    fresh = [warning for warning in result.warnings if warning not in checked.warnings]
+    _show(result, Output.of(json=json, wide=wide), fresh)
+    _write(result, html, out, again("run", scenario, seed=seed, what_if=what_if))
     broken = tell_breaches(result.breaches)
     if unsaved is not None:
         raise unsaved
@@ -115,85 +117,40 @@ def run(
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _show(result: Result, json: bool) -> None:
-    if json:
+def _show(result: Result, output: Output, warnings: Sequence[str]) -> None:
+    """Title, answer, warnings, the table, then events, wear and what-if where there are any."""
+    if output is Output.JSON:
+        for warning in warnings:
+            say(f"warning: {warning}")
         print(result.to_json())
         return
-    rows = []
-    for row in result.summary():
-        latency = row["latency_us"] or {}
-        rows.append(
-            {
-                "workload": row["workload"],
-                "outstanding": row["outstanding"] or "open",
-                "IO/s": row["iops"],
-                "MiB/s": row["mib_per_s"],
-                "mean ms": latency.get("mean", 0.0) / 1e3,
-                "99 % ms": latency.get("p99", 0.0) / 1e3,
-                "bottleneck": row["bottleneck"],
-                "next": row["runner_up"],
-            }
-        )
-    table(rows, result.title)
-    for line in latency_bound(result.summary()):
-        print(line)
-    _show_events(result)
-    worn = endurance(result)
-    if worn:
-        lines = [
-            {words: line[key] for key, words in COLUMNS.items()}
-            | {"outstanding": line["outstanding"] or "open"}
-            for line in worn
-        ]
-        table(lines, "Flash: wear, if the run went on for ever, and heat")
-        for line in cautions(worn):
-            print(line)
-    if result.what_if is not None:
-        table([_gains(case) for case in result.what_if], "What if: gain of IO/s in percent")
+    opening(result.title, answers.answer(result), warnings)
+    if result.results:
+        print_table(answers.table(result), output)
+        for line in latency_bound(result.summary()):
+            paragraph(line)
+    events, worn, gains = events_table(result), wear_table(result), answers.gains(result)
+    if events is not None:
+        print_table(events, output)
+        for line in integrity_summary(result):
+            paragraph(line)
+    if worn is not None:
+        print_table(worn, output)
+        for line in cautions(endurance(result)):
+            paragraph(line)
+    if gains is not None:
+        table, others = gains
+        if table.rows:
+            print_table(table, output)
+        paragraph(others)
 
 
-def _show_events(result: Result) -> None:
-    rows = []
-    for period in logged(result):
-        latency = period["latency_us"]
-        rows.append(
-            {
-                "from s": f"{period['from_s']:.6g}",
-                "what happened": period["what"],
-                "IO/s": period["iops"],
-                "99 % ms": None if latency is None else latency["p99"] / 1e3,
-            }
-        )
-    if rows:
-        table(rows, f"What happened to {whose(result)}")
-    for line in integrity_summary(result):
-        print(line)
-
-
-def _gains(case: Mapping[str, Any]) -> dict[str, Any]:
-    """A change with its gain at each point, and what holds the system back then."""
-    names = {each["workload"] for each in case["results"]}
-    line: dict[str, Any] = {"change": case["change"]}
-    if case["why_not"] is not None:
-        return line | {"outstanding: gain": None, "then": f"cannot be: {case['why_not']}"}
-    gains = [
-        (f"{each['workload']} " if len(names) > 1 else "")
-        + f"{each['outstanding'] or 'open'}: "
-        + ("-" if each["gain_pct"] is None else f"{round(each['gain_pct']):+d}")
-        + (" (cache still filling)" if each["still_filling"] else "")
-        for each in case["results"]
-    ]
-    last = case["results"][-1] if case["results"] else None
-    then = None if last is None else f"{last['outstanding'] or 'open'}: {last['bottleneck']}"
-    return line | {"outstanding: gain": ", ".join(gains), "then": then}
-
-
-def _write(result: Result, html: Path | None, out: Path | None) -> None:
+def _write(result: Result, html: Path | None, out: Path | None, line: str) -> None:
     if html is None and out is None:
         return
     from raidlab.scenarios.results.report import html_report
 
-    page = html_report(result)
+    page = html_report(result, line)
     if html is not None:
         write_file(html, page)
     if out is not None:

@@ -17,8 +17,8 @@ from raidlab.commands.common import (
     give,
     path,
     resumable,
-    table,
 )
+from raidlab.commands.tables import Output, Shown, Wide
 
 
 @command
@@ -34,19 +34,28 @@ def tier(
     ] = "32 GB,64 GB,128 GB",
     json: Json = False,
     html: Html = None,
+    wide: Wide = False,
     seed: OwnSeed = None,
     workers: Workers = None,
 ) -> None:
-    """Run a scenario with a tier of SSDs, once for each size of the hot spot.
+    """Run a scenario with an SSD cache (its tier), once for each size of the hot spot.
 
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
+    from raidlab.scenarios.results.page import again
+    from raidlab.scenarios.studies import hot_spots_report as report
     from raidlab.scenarios.studies.hot_spots import warmings
-    from raidlab.scenarios.studies.hot_spots_report import hot_spots_report, summary
 
     check_writable(html)
     sizes = [part.strip() for part in hot_spots.split(",")]
     with resumable("hot spots") as (tell, store):
         found = warmings(scenario, sizes, workers=workers, seed=seed, progress=tell, store=store)
-    rows = [summary(each) for each in found.warmings]
-    give(found, json, html, lambda: table(rows, found.title), lambda: hot_spots_report(found))
+
+    def page() -> str:
+        line = again("tier", scenario, hot_spots=hot_spots, seed=seed)
+        return report.hot_spots_report(found, line)
+
+    def show() -> Shown:
+        return Shown(found.title, report.answer(found), [report.table(found)])
+
+    give(found, Output.of(json=json, wide=wide), html, show, page)

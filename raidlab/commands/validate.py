@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +15,6 @@ from raidlab.calibration.published.figures import (
     read_figures,
     read_published,
 )
-from raidlab.calibration.published.usage import use_of
 from raidlab.calibration.published.validate import Validation
 from raidlab.calibration.published.validate import validate as compare
 from raidlab.commands.common import (
@@ -28,9 +27,12 @@ from raidlab.commands.common import (
     path,
     resumable,
     say,
-    table,
 )
+from raidlab.commands.tables import Output, Shown, Wide, print_shown
 from raidlab.devices.files import write_file
+
+_SHOWN = 30
+"""Figures that a terminal shows unless it is asked for all."""
 
 
 @command
@@ -55,12 +57,13 @@ def validate(
         Path | None,
         typer.Option("--markdown", help="Write the table as a Markdown page.", parser=path),
     ] = None,
+    wide: Wide = False,
     workers: Workers = None,
 ) -> None:
     """Show every published figure beside its simulated value, with the error.
 
-    Exits with 1 if a figure is not within tolerance: within 10 % of a number from a table, 15 % of
-    one in words, inside a bound or range.
+    Exits with 1 if a figure is outside the tolerance: 10 % of a number from a table, 15 % of one
+    in words, inside a bound or range.
     """
     check_writable(html, markdown)
     chosen = read_published() if figures is None else read_figures(figures)
@@ -73,11 +76,13 @@ def validate(
     if json:
         print(json_module.dumps(validation.to_dict(), indent=2, allow_nan=False))
     else:
-        _show(validation)
+        _show(validation, Output.of(json=False, wide=wide))
     if html is not None:
         from raidlab.calibration.published.report import html_validation
+        from raidlab.scenarios.results.page import again
 
-        write_file(html, html_validation(validation))
+        line = again("validate", source, figures=figures, drive=drive)
+        write_file(html, html_validation(validation, line))
         say(f"wrote {html}")
     if markdown is not None:
         from raidlab.calibration.published.report import markdown_validation
@@ -87,36 +92,13 @@ def validate(
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _show(validation: Validation) -> None:
-    from raidlab.calibration.published.report import describe
+def _show(validation: Validation, output: Output) -> None:
+    """Figures outside the tolerance first; the others by `--wide`."""
+    from raidlab.calibration.published import report
 
-    rows = [
-        {
-            "figure": row.figure.id,
-            "configuration": describe(row),
-            "load": row.figure.configuration.load,
-            "outst.": row.figure.configuration.outstanding,
-            "published": f"{row.figure.relation} {row.figure.value:g}"
-            + (f" to {row.figure.high:g}" if row.figure.high is not None else ""),
-            "simulated": row.simulated,
-            "unit": row.unit,
-            "error %": "-" if row.error_pct is None else f"{row.error_pct:+.1f}",
-            "held": "held" if row.held else row.why_not or "off",
-            "used": use_of(row.figure),
-        }
-        for row in validation.rows
-    ]
-    table(rows)
-    summary = validation.summary()
-    del summary["numbers"], summary["bounds"]
-    for use, group in summary.pop("by_use").items():
-        print(f"{use}: {_line(group)}")
-    print(_line(summary))
-
-
-def _line(summary: Mapping[str, float | None]) -> str:
-    return ", ".join(f"{key} {_short(value)}" for key, value in summary.items())
-
-
-def _short(value: float | None) -> str:
-    return "-" if value is None else f"{value:g}" if isinstance(value, int) else f"{value:.1f}"
+    rows = validation.rows
+    outside = [row for row in rows if not row.held]
+    figures = replace(report.table([*outside, *(row for row in rows if row.held)]), most=_SHOWN)
+    tables = [figures, report.uses_table(rows)]
+    title = f"{len(rows)} published figures beside simulated ones"
+    print_shown(Shown(title, report.answer(validation), tables), output)

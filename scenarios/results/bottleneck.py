@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from raidlab.scenarios.planning.ssd_cache import tier_name
+from raidlab.scenarios.results.look import figure
 
 Component = Mapping[str, Any]
 
@@ -23,6 +24,13 @@ _FOR_DRIVES = (
 """Parts in which it is at a drive, or waits for a cache that waits for the drives."""
 _IN_DRIVES = ("firmware", "channels", "compressor", "collection")
 """Kinds of what else of a drive can be full."""
+PLURALS = {
+    "drive": "drives", "link": "drive links", "firmware": "firmware cores",
+    "channels": "NAND channels", "compressor": "compressors", "collection": "garbage collection",
+}  # fmt: skip
+"""What all drives of an array have, where one is named for all."""
+_BOTH = 0.95
+"""Utilisation from which on the second component is a limit as well."""
 _FULL = 0.8
 """Utilisation below which a component could serve more than the load asks of it."""
 _LEAST = 0.01
@@ -63,11 +71,50 @@ def busiest(components: Sequence[Component], count: int = 2) -> list[str]:
     the host's threads and the cores that they share. A queue that is full because a component
     behind it is busy all the time comes behind that one.
     """
-    named: dict[str, str] = {}
+    return [
+        f"{_name(component)} at {component['utilization']:.0%}".replace("%", " %")
+        for component in leading(components)[:count]
+    ]
+
+
+def leading(components: Sequence[Component]) -> list[Component]:
+    """The busiest component of each group, in the order of `busiest`."""
+    found: dict[str, Component] = {}
     for component in sorted(components, key=_rank):
-        share = f"{component['utilization']:.0%}".replace("%", " %")
-        named.setdefault(_group(component), f"{_name(component)} at {share}")
-    return list(named.values())[:count]
+        found.setdefault(_group(component), component)
+    return list(found.values())
+
+
+def limits(row: Mapping[str, Any]) -> str:
+    """What bounds a row's rate, in a few words: `drives 98 %`, `none (drives 17 %)`.
+
+    Two that are both nearly full are both named: doubling one of them alone may change little.
+    """
+    found = leading(felt(behind(row["components"], row["target"]), row["breakdown_us"]))
+    if not found:
+        return "–"
+    first, *rest = found
+    if first["utilization"] < _FULL:
+        return f"none ({_short(first, row)})"
+    named = [first, *(each for each in rest[:1] if min(_of(first), _of(each)) >= _BOTH)]
+    parts = row["breakdown_us"]
+    if parts.get("controller_wait", 0.0) >= max(parts.values(), default=0.0):
+        named.sort(key=lambda each: each["kind"] != "queue")
+    return ", ".join(_short(each, row) for each in named)
+
+
+def _of(component: Component) -> float:
+    return float(component["utilization"])
+
+
+def _short(component: Component, row: Mapping[str, Any]) -> str:
+    """A component with its share; drives of one array, and what each has of its own, by kind."""
+    kind, (array, slash, _) = component["kind"], component["name"].partition("/")
+    alike = [each for each in row["components"] if _group(each) == _group(component)]
+    name = _name(component)
+    if slash and kind in PLURALS and len(alike) > 1:
+        name = PLURALS[kind] if array == row["target"] else f"{PLURALS[kind]} of {array}"
+    return f"{name} {100 * _of(component):.0f} %"
 
 
 def latency_bound(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -96,7 +143,8 @@ def latency_bound(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         named.append(
             f"{name}, {points} outstanding: nothing is busy for {100 * _FULL:.0f} % of the time;"
             f" the time of one I/O bounds the rate, most of it {longest}"
-            f" ({parts[longest]:.3g} of {sum(parts.values()):.3g} us at {first['outstanding']})."
+            f" ({figure(parts[longest], 'us')} of {figure(sum(parts.values()), 'us')}"
+            f" at {first['outstanding']})."
         )
     return named
 

@@ -1,213 +1,336 @@
-"""Pictures of results: rates, latencies, where the time went, what was busy."""
+"""Pictures of a run: rates, latencies, where the time went, what was busy."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from raidlab.scenarios.results.result import Row
-
-COLOURS = ("#1f5fa8", "#d9792b", "#3a8f57", "#b23a48", "#7a5ea8", "#8a6d3b", "#4b9db5", "#6b6b6b")
-"""Of workloads and drives, told apart also in grey."""
-
-_PART_COLOURS = {
-    "host": "#1f5fa8", "host_wait": "#9dbfe3", "raid": "#5b7f2b",
-    "controller": "#7a5ea8", "controller_wait": "#cbbde3", "cache": "#c79a00",
-    "cache_wait": "#ead28a",
-    "link": "#4b9db5", "link_wait": "#b5dbe6", "queue": "#c9c9c9", "overhead": "#6b6b6b",
-    "seek": "#b23a48", "rotation": "#e08a92", "transfer": "#d9792b",
-    "nand_read": "#3a8f57", "nand_program": "#8cc9a1", "garbage_collection": "#8a6d3b",
-    "service": "#3a8f57",
-}  # fmt: skip
-_LATENCIES = (
-    ("mean", "solid", "circle", 6),
-    ("p50", "dot", "diamond-open", 9),
-    ("p95", "dashdot", "triangle-up-open", 10),
-    ("p99", "dash", "square-open", 10),
-    ("p99_9", "longdash", "x-thin-open", 10),
+from raidlab.scenarios.results.bottleneck import PLURALS, leading, limits
+from raidlab.scenarios.results.look import (
+    BLUE,
+    GREY,
+    OUTLINE,
+    PARTS,
+    apart,
+    depth_axis,
+    digits,
+    dress,
+    end_label,
+    figure,
+    line,
+    log_axis,
+    part_name,
 )
-"""Line, marker and its size: where there is one point there are no lines, and it may be the same
-for all."""
-_TICKS = [float(f"{step}e{power}") for power in range(-6, 9) for step in (1, 2, 5)]
+from raidlab.scenarios.results.page import Heat
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.results.result import Row
+
+_PERCENTILES = {"p50": "p50", "p99": "p99", "p99_9": "p99.9"}
+_LITTLE = 0.02
+"""Share of every bar below which a part joins the others."""
+_IDLE = 0.5
+"""Percent of the time below which a component is not listed."""
+_DIRECT = 4
+"""Lines that are named at their ends; more have a legend."""
 
 
 def curves(summary: Sequence[Row], title: str) -> go.Figure:
-    """Rate over outstanding I/Os beside mean and 99th percentile of the latency."""
+    """Rate over outstanding I/Os, and mean and 99th percentile of the latency below it."""
     from plotly.subplots import make_subplots
 
-    figure = make_subplots(
+    both = make_subplots(
         rows=2, cols=1, shared_xaxes=True, subplot_titles=("Rate", "Latency"), vertical_spacing=0.1
     )
-    latencies = latency(summary, ("mean", "p99"))
-    for source, row in ((rate(summary, "iops"), 1), (latencies, 2)):
-        for trace in source.data:
-            trace.showlegend = row == 1
-            figure.add_trace(trace, row=row, col=1)
-    figure.update_yaxes(title_text="IO/s", rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(latencies.layout.yaxis, row=2, col=1)
-    _Axis(summary).lay(figure, row=2)
-    return _dressed(figure, title, 720)
+    latencies = [latency(summary, name, ("mean", "p99")) for name, _ in _by_workload(summary)]
+    for sources, row in (([rate(summary)], 1), (latencies, 2)):
+        for source in sources:
+            for trace in source.data:
+                trace.showlegend = row == 1
+                both.add_trace(trace, row=row, col=1)
+    dress(both, height=720)
+    values = [value for each in latencies for trace in each.data for value in trace.y]
+    both.update_yaxes(title_text="IO/s", rangemode="tozero", row=1, col=1)
+    both.update_yaxes(_latency_axis(values), row=2, col=1)
+    axis = _Axis(summary)
+    both.update_xaxes(axis.layout() | {"title_text": None})
+    both.update_xaxes(title_text=axis.title or None, row=2, col=1)
+    both.update_layout(title=title or None, margin_t=70, showlegend=len(both.data) > 2)
+    return both
 
 
-def rate(summary: Sequence[Row], quantity: str) -> go.Figure:
-    """IO/s (`iops`) or MiB/s (`mib_per_s`) over outstanding I/Os, with the 95 % interval."""
-    figure, axis = go.Figure(), _Axis(summary)
-    for name, rows, colour in _by_workload(summary):
-        scale = [row[quantity] / row["iops"] if row["iops"] else 0.0 for row in rows]
+def rate(summary: Sequence[Row], knee: Row | None = None) -> go.Figure:
+    """IO/s over outstanding I/Os, with the 95 % interval."""
+    drawn, axis = go.Figure(), _Axis(summary)
+    groups = _by_workload(summary)
+    for at, (name, rows) in enumerate(groups):
         low, high = (
             [
-                None if (at := row["iops_ci95"][end]) is None else abs(at - row["iops"]) * each
-                for row, each in zip(rows, scale, strict=True)
+                None if (edge := row["iops_ci95"][end]) is None else abs(edge - row["iops"])
+                for row in rows
             ]
             for end in (0, 1)
         )
-        figure.add_trace(
+        drawn.add_trace(
             go.Scatter(
                 x=axis.of(rows),
-                y=[row[quantity] for row in rows],
-                error_y={"type": "data", "array": high, "arrayminus": low},
-                name=name,
-                legendgroup=name,
+                y=[row["iops"] for row in rows],
+                error_y={"type": "data", "array": high, "arrayminus": low, "thickness": 1},
+                name=name if len(groups) > 1 else "IO/s",
+                text=[_hover(row) for row in rows],
+                hovertemplate="%{text}<extra></extra>",
                 mode="lines+markers",
-                line={"color": colour},
-                marker={"size": 7},
+                **line(at),
             )
         )
-    unit = {"iops": "IO/s", "mib_per_s": "MiB/s (2^20 bytes)"}[quantity]
-    figure.update_yaxes(title_text=unit, rangemode="tozero")
-    axis.lay(figure)
-    return _dressed(figure, "")
+    dress(drawn, labels=96 if len(groups) > 1 else 24)
+    drawn.update_yaxes(title_text="IO/s", rangemode="tozero", tickformat=",~r")
+    axis.lay(drawn)
+    _name_lines(drawn, [(name, _place(axis, rows), rows[-1]["iops"]) for name, rows in groups])
+    _mark(drawn, axis, knee)
+    return drawn
 
 
-def latency(summary: Sequence[Row], shown: Sequence[str] | None = None) -> go.Figure:
-    """Latency over outstanding I/Os: mean and percentiles, on a logarithmic scale if none is 0."""
-    figure, axis = go.Figure(), _Axis(summary)
+def latency(
+    summary: Sequence[Row],
+    workload: str,
+    shown: Sequence[str] = tuple(_PERCENTILES),
+    knee: Row | None = None,
+) -> go.Figure:
+    """Latency of one workload over outstanding I/Os, logarithmic unless one is 0."""
+    drawn, axis = go.Figure(), _Axis(summary)
+    known = [row for row in summary if row["workload"] == workload and row["latency_us"]]
     values: list[float] = []
-    for name, rows, colour in _by_workload(summary):
-        known = [row for row in rows if row["latency_us"]]
-        for key, dash, symbol, size in _LATENCIES:
-            if shown is not None and key not in shown:
-                continue
-            label = key.replace("p", "", 1).replace("_", ".") + " %" if key != "mean" else "mean"
-            y = [row["latency_us"][key] / 1e3 for row in known]
-            values += y
-            figure.add_trace(
-                go.Scatter(
-                    x=axis.of(known),
-                    y=y,
-                    name=f"{name}, {label}",
-                    legendgroup=name,
-                    mode="lines+markers",
-                    line={"color": colour, "dash": dash},
-                    marker={
-                        "size": size,
-                        "symbol": symbol,
-                        "line": {"width": 1.5, "color": colour},
-                    },
-                )
+    for at, key in enumerate(shown):
+        y = [row["latency_us"][key] / 1e3 for row in known]
+        values += y
+        drawn.add_trace(
+            go.Scatter(
+                x=axis.of(known),
+                y=y,
+                name=_PERCENTILES.get(key, key),
+                text=[_hover(row) for row in known],
+                hovertemplate="%{text}<extra></extra>",
+                mode="lines+markers",
+                **line(at),
             )
-    figure.update_yaxes(_latency_axis(values))
-    axis.lay(figure)
-    return _dressed(figure, "")
+        )
+    dress(drawn, labels=64)
+    drawn.update_yaxes(_latency_axis(values))
+    axis.lay(drawn)
+    if known:
+        ends = [(_PERCENTILES.get(key, key), known[-1]["latency_us"][key] / 1e3) for key in shown]
+        _name_lines(drawn, [(name, _place(axis, known), value) for name, value in ends])
+    _mark(drawn, axis, knee)
+    return drawn
+
+
+def _hover(row: Row) -> str:
+    depth = f"{row['outstanding']} outstanding" if row["outstanding"] else "open load"
+    p99 = (row.get("latency_us") or {}).get("p99")
+    tail = "" if p99 is None else f", p99 {figure(p99, 'us')}"
+    return f"{depth}: {figure(row['iops'], 'IO/s')}{tail}"
+
+
+def _place(axis: _Axis, rows: Sequence[Row]) -> float:
+    return math.log10(axis.of(rows)[-1])
+
+
+def _name_lines(drawn: go.Figure, ends: Sequence[tuple[str, float, float]]) -> None:
+    """Names at the ends of up to four lines, else a legend."""
+    if len(ends) < 2:
+        return
+    if len(ends) > _DIRECT:
+        drawn.update_layout(showlegend=True, margin_t=64)
+        return
+    logarithmic = drawn.layout.yaxis.type == "log"
+    heights = [math.log10(value) if logarithmic and value > 0 else value for _, _, value in ends]
+    axis = drawn.layout.yaxis.range
+    highest = max((max((y or 0 for y in trace.y), default=0) for trace in drawn.data), default=1)
+    span = (axis[1] - axis[0]) if logarithmic and axis else highest or 1
+    top = axis[1] if logarithmic and axis else 1.02 * span
+    for (name, place, _), height in zip(ends, apart(heights, 0.09 * span, top), strict=True):
+        end_label(drawn, (place, height), name)
+
+
+def _mark(drawn: go.Figure, axis: _Axis, knee: Row | None) -> None:
+    """A dotted line where more outstanding I/Os only wait."""
+    if knee is None or not knee["outstanding"]:
+        return
+    (at,) = axis.of([knee])
+    drawn.add_vline(x=at, line={"color": GREY, "dash": "dot", "width": 1.5})
+    drawn.add_annotation(
+        x=math.log10(at), y=1, yref="paper", yanchor="top", xanchor="right", xshift=-4,
+        text=f"knee {knee['outstanding']}", showarrow=False, font={"size": 13},
+    )  # fmt: skip
 
 
 def _latency_axis(values: Sequence[float]) -> dict[str, Any]:
     """The axis of latencies in milliseconds, logarithmic if it can be."""
     if values and min(values) <= 0:
         return {"title_text": "latency, ms", "rangemode": "tozero", "minallowed": 0}
-    # Written out: between powers of ten a lone 5 could be anything.
-    axis: dict[str, Any] = {
-        "title_text": "latency, ms (logarithmic)",
-        "type": "log",
-        "tickvals": _TICKS,
-        "ticktext": [f"{tick:,.0f}" if tick >= 1 else f"{tick:g}" for tick in _TICKS],
-    }
-    if values:
-        # From tick to tick: between two of them nothing would say where a point lies.
-        low = max((tick for tick in _TICKS if tick < min(values) / 1.05), default=_TICKS[0])
-        high = min((tick for tick in _TICKS if tick > max(values) * 1.05), default=_TICKS[-1])
-        axis["range"] = [math.log10(low), math.log10(high)]
-    return axis
+    return log_axis(values, "latency, ms")
 
 
-def breakdown(summary: Sequence[Row], workload: str, shares: bool = False) -> go.Figure:
-    """Where the mean latency went, by part, one bar for each number of outstanding I/Os.
+def parts_of(rows: Sequence[Row]) -> tuple[list[str], list[str]]:
+    """Parts of the time that are drawn, and those too small in every row."""
+    named = [part for part in PARTS if any(row["breakdown_us"].get(part) for row in rows)]
+    named += sorted({part for row in rows for part in row["breakdown_us"]} - set(PARTS))
 
-    In milliseconds, or as shares of the whole.
+    def share(part: str) -> float:
+        totals = [(row["breakdown_us"], sum(row["breakdown_us"].values())) for row in rows]
+        return max((each.get(part, 0.0) / total for each, total in totals if total), default=0.0)
+
+    shares = {part: share(part) for part in named}
+    large = [part for part in named if shares[part] >= _LITTLE]
+    return large or named, [part for part in named if large and 0 < shares[part] < _LITTLE]
+
+
+def breakdown(summary: Sequence[Row], workload: str) -> go.Figure:
+    """Shares of the mean latency by part, a bar a queue depth with its milliseconds above.
+
+    One point is one bar that lies, with names beside its parts.
     """
     rows = [row for row in summary if row["workload"] == workload]
-    parts = [part for part in _PART_COLOURS if any(row["breakdown_us"].get(part) for row in rows)]
-    parts += sorted({part for row in rows for part in row["breakdown_us"]} - set(_PART_COLOURS))
-    figure, axis = go.Figure(), _Axis(summary)
-    for part in parts:
-        figure.add_trace(
+    large, small = parts_of(rows)
+    drawn, axis = go.Figure(), _Axis(summary)
+    flat = len(rows) == 1
+    groups = [(part, [part]) for part in large] + ([("other", small)] if small else [])
+    for part, members in groups:
+        values = [
+            100 * sum(row["breakdown_us"].get(each, 0.0) for each in members) / (_total(row) or 1.0)
+            for row in rows
+        ]
+        colour, pattern, stripes = PARTS.get(part, ("#FFFFFF", "", ""))
+        drawn.add_trace(
             go.Bar(
-                x=axis.words(rows),
-                y=[row["breakdown_us"].get(part, 0.0) / 1e3 for row in rows],
-                name=part.replace("_", " "),
-                marker_color=_PART_COLOURS.get(part, "#333333"),
+                x=values if flat else axis.words(rows),
+                y=[part_name(part)] if flat else values,
+                orientation="h" if flat else "v",
+                name=part_name(part),
+                marker={
+                    "color": colour,
+                    "line": {"width": 0.75, "color": OUTLINE},
+                    "pattern": {
+                        "shape": pattern,
+                        "fgcolor": stripes,
+                        "bgcolor": colour,
+                        "solidity": 0.3,
+                    }
+                    if pattern
+                    else {},
+                },
+                text=[f"{value:.0f} %" for value in values] if flat else None,
+                textposition="outside" if flat else "none",
+                cliponaxis=False,
+                hovertemplate="%{y}: %{x:.1f} %<extra></extra>"
+                if flat
+                else "%{x} outstanding, " + part_name(part) + ": %{y:.1f} %<extra></extra>",
             )
         )
-    figure.update_layout(barmode="stack")
-    if shares:
-        figure.update_layout(barnorm="percent")
-    figure.update_xaxes(title_text=axis.title, type="category")
-    title = "share, %" if shares else "mean time of an I/O, ms"
-    figure.update_yaxes(title_text=title, rangemode="tozero", minallowed=0)
-    return _dressed(figure, "")
+    dress(drawn, height=max(160, 60 + 34 * len(drawn.data)) if flat else 340)
+    if flat:
+        drawn.update_xaxes(title_text="share of the mean latency, %", range=[0, 112])
+        drawn.update_yaxes(type="category", autorange="reversed", showgrid=False)
+    else:
+        _stack(drawn, rows, axis)
+    return drawn
+
+
+def _stack(drawn: go.Figure, rows: Sequence[Row], axis: _Axis) -> None:
+    for at, row in enumerate(rows):
+        drawn.add_annotation(
+            x=at, y=100, yanchor="bottom", text=digits(_total(row) / 1e3), showarrow=False,
+            font={"size": 12},
+        )  # fmt: skip
+    drawn.update_layout(barmode="stack", showlegend=True, margin_t=84, legend_y=1.08)
+    drawn.update_xaxes(title_text=axis.title or None, type="category", tickangle=0)
+    drawn.update_yaxes(title_text="share of the mean latency, %", range=[0, 108], minallowed=0)
+
+
+def _total(row: Row) -> float:
+    return float(sum(row["breakdown_us"].values()))
 
 
 def timeline(row: Row) -> go.Figure:
     """Rate over simulated time of one run."""
-    line = row["timeline"]
-    figure = go.Figure(
-        go.Scatter(x=line["t_s"], y=line["iops"], mode="lines", line={"color": COLOURS[0]})
+    drawn_line = row["timeline"]
+    longest = max(drawn_line["t_s"], default=0.0)
+    scale, unit = next(
+        (each for each in ((3600.0, "hours"), (60.0, "minutes")) if longest >= 3 * each[0]),
+        (1.0, "seconds"),
     )
-    figure.update_xaxes(title_text="simulated time, s (warm-up included)")
-    figure.update_yaxes(title_text="IO/s", rangemode="tozero")
-    return _dressed(figure, "", 280)
-
-
-def utilization(summary: Sequence[Row], most: int = 12) -> go.Figure:
-    """How busy the busiest components were, at each number of outstanding I/Os."""
-    rows = [row for row in summary if row["workload"] == summary[0]["workload"]]
-    peak: dict[str, float] = {}
-    for row in rows:
-        for component in row["components"]:
-            name = component["name"]
-            peak[name] = max(peak.get(name, 0.0), component["utilization"])
-    names = sorted(peak, key=lambda name: -peak[name])[:most]
-    shares = [{each["name"]: each["utilization"] for each in row["components"]} for row in rows]
-    values = [[100 * share.get(name, 0.0) for share in shares] for name in names]
-    axis = _Axis(summary)
-    figure = go.Figure(
-        go.Heatmap(
-            x=axis.words(rows),
-            y=names,
-            z=values,
-            zmin=0,
-            zmax=100,
-            text=[[f"{value:.0f}" for value in line] for line in values],
-            texttemplate="%{text}",
-            colorscale=[[0, "#f4f7fb"], [0.5, "#9dbfe3"], [0.8, "#d9792b"], [1, "#b23a48"]],
-            colorbar={"title": "busy, %"},
+    drawn = go.Figure(
+        go.Scatter(
+            x=[t / scale for t in drawn_line["t_s"]],
+            y=drawn_line["iops"],
+            mode="lines",
+            name="IO/s",
+            line={"color": BLUE, "width": 2},
+            hovertemplate="%{x:.3g} " + unit + ": %{y:,.0f} IO/s<extra></extra>",
         )
     )
-    figure.update_xaxes(title_text=axis.title, type="category")
-    figure.update_yaxes(autorange="reversed", automargin=True)
-    return _dressed(figure, "", 160 + 26 * len(names))
+    dress(drawn)
+    drawn.update_xaxes(title_text=f"simulated time, {unit} (warm-up included)")
+    drawn.update_yaxes(title_text="IO/s", rangemode="tozero", tickformat=",~r")
+    return drawn
 
 
-def _by_workload(summary: Sequence[Row]) -> list[tuple[str, list[Row], str]]:
+def utilization(summary: Sequence[Row], most: int = 12) -> Heat:
+    """How busy the busiest components were at each queue depth; equal ones share a row."""
+    rows = [row for row in summary if row["workload"] == summary[0]["workload"]]
+    groups: dict[str, list[list[float]]] = {}
+    for at, row in enumerate(rows):
+        for component in leading(row["components"]):
+            name, members = _members(component, row)
+            shares = groups.setdefault(name, [[] for _ in rows])
+            shares[at] = [100 * each["utilization"] for each in members]
+    peak = {name: max(max(each, default=0.0) for each in shares) for name, shares in groups.items()}
+    busy = [name for name in groups if peak[name] >= _IDLE]
+    chosen = sorted(busy, key=lambda name: -peak[name])[:most]
+    axis = _Axis(summary)
+
+    def mean(shares: Sequence[float]) -> float | None:
+        return sum(shares) / len(shares) if shares else None
+
+    return Heat(
+        corner=axis.title or "component",
+        columns=axis.words(rows),
+        rows=[(name, [mean(shares) for shares in groups[name]]) for name in chosen],
+        limit=100.0,
+    )
+
+
+def _members(component: Any, row: Row) -> tuple[str, list[Any]]:
+    """The name of a component's group, and all that are in it."""
+    kind, (array, slash, model) = component["kind"], component["name"].partition("/")
+    if kind in ("cpu", "host"):
+        return "host, busiest thread", [component]
+    if not slash:
+        return component["name"] + (" cores" if kind == "controller" else ""), [component]
+    alike = [
+        each
+        for each in row["components"]
+        if each["kind"] == kind and each["name"].partition("/")[0] == array
+    ]
+    if len(alike) == 1:
+        return f"{array}/{model}", alike
+    return f"{PLURALS.get(kind, kind)} of {array} ({len(alike)})", alike
+
+
+def bound(rows: Sequence[Row]) -> str:
+    """What bounds the rate at the last point, for a caption."""
+    return limits(rows[-1]) if rows and "components" in rows[-1] else ""
+
+
+def _by_workload(summary: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     groups: dict[str, list[Row]] = {}
     for row in summary:
         groups.setdefault(row["workload"], []).append(row)
-    return [
-        (name, rows, COLOURS[at % len(COLOURS)]) for at, (name, rows) in enumerate(groups.items())
-    ]
+    return list(groups.items())
 
 
 class _Axis:
@@ -241,22 +364,13 @@ class _Axis:
     def _word(self, place: int) -> str:
         return "open load" if self._open else str(place)
 
-    def lay(self, figure: go.Figure, row: int | None = None) -> None:
-        """Puts a logarithmic axis under the picture, or under one row of it."""
-        places = sorted(set(self._places.values()))
-        where: dict[str, Any] = {} if row is None else {"row": row, "col": 1}
-        words = [self._word(place) for place in places]
-        figure.update_xaxes(type="log", tickvals=places, ticktext=words)
-        if not self._open:
-            figure.update_xaxes(title_text=f"{self.title} (logarithmic)", **where)
+    def layout(self) -> dict[str, Any]:
+        """A logarithmic axis with every place."""
+        found = depth_axis(self._places.values(), self.title)
+        if self._open:
+            found["ticktext"] = [self._word(place) for place in found["tickvals"]]
+        return found | {"title_text": self.title or None}
 
-
-def _dressed(figure: go.Figure, title: str, height: int = 380) -> go.Figure:
-    return figure.update_layout(
-        title=title or None,
-        template="plotly_white",
-        height=height,
-        margin={"l": 70, "r": 20, "t": 60 if title else 20, "b": 50},
-        font={"family": "system-ui, sans-serif", "size": 13},
-        hovermode="closest",
-    )
+    def lay(self, drawn: go.Figure) -> None:
+        """Puts a logarithmic axis under the picture."""
+        drawn.update_xaxes(self.layout())

@@ -15,21 +15,6 @@ from raidlab.scenarios.results.result import Result, Row
 
 Figures = Mapping[str, float]
 
-COLUMNS = {
-    "outstanding": "outstanding",
-    "drives": "drives",
-    "nand_gb": "GB to NAND",
-    "nand_per_host_byte": "bytes to NAND a byte",
-    "rated_tb": "rated TB",
-    "drive_writes_per_day": "drive writes a day",
-    "rated_drive_writes_per_day": "rated a day",
-    "life_years": "life, years",
-    "temperature_c_max": "highest degC",
-    "throttled_s": "throttled s",
-}
-"""Keys of a line of `endurance`, and what tables call them."""
-
-
 _OF_TIME = ("drive_writes_per_day", "life_years")
 """What hangs on how much the drives are given to write in the run's time."""
 

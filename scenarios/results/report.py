@@ -1,131 +1,277 @@
-"""The page of a run: one HTML file that needs nothing else, not even a network."""
+"""The page of a run: its answer, curves, where the time went, what was busy."""
 
 from __future__ import annotations
 
 import json
-from importlib.resources import files
-from typing import Any
+from collections.abc import Sequence
 
-import jinja2
-import plotly.graph_objects as go
-
-from raidlab.scenarios.results import charts
+from raidlab.scenarios.results import answers
 from raidlab.scenarios.results.bottleneck import latency_bound
-from raidlab.scenarios.results.endurance import COLUMNS, cautions, endurance
+from raidlab.scenarios.results.endurance import cautions, endurance
 from raidlab.scenarios.results.event_summary import integrity_summary, logged, whose
+from raidlab.scenarios.results.look import Column, Kind, Table, between, digits, part_name
+from raidlab.scenarios.results.page import Evidence, Page, Picture, Text
 from raidlab.scenarios.results.result import Result, Row
 
+_WEAR = {
+    "outstanding": Column("queue depth"),
+    "drives": Column("drives", kind=Kind.TEXT, width=14),
+    "nand_gb": Column("written to NAND", "GB", priority=5),
+    "nand_per_host_byte": Column("NAND bytes / host byte"),
+    "rated_tb": Column("rated", "TB", priority=6),
+    "drive_writes_per_day": Column("drive writes a day", priority=3),
+    "rated_drive_writes_per_day": Column("rated a day", priority=4),
+    "life_years": Column("life,", "years"),
+    "temperature_c_max": Column("highest", "degC", priority=2),
+    "throttled_s": Column("throttled", "s", priority=4),
+}
+"""Columns of the table of wear by their keys in `endurance`."""
 
-def html_report(result: Result) -> str:
-    """The page of `result`: curves, where the time went, what was busy, where it came from."""
-    summary = result.summary()
-    workloads = list(dict.fromkeys(row["workload"] for row in summary))
-    last = result.results[-1] if result.results else None
+
+def html_report(result: Result, command: str = "") -> str:
+    """The page of `result`.
+
+    Args:
+        result: What `simulate` found.
+        command: The line that makes the page again.
+    """
+    return Page(
+        kind="run",
+        question=result.title,
+        answer=answers.answer(result),
+        boxes=answers.boxes(result),
+        beside=[
+            *(("The run was interrupted: what was finished is shown.",) * result.interrupted),
+            *result.warnings,
+        ],
+        breaches=result.breaches,
+        pictures=pictures(result),
+        evidence=_evidence(result),
+        provenance=[
+            f"raidlab {result.version}, seed {result.seed}, plan {result.fingerprint}."
+            " The same scenario, seed, device files and version give the same figures to the last"
+            " digit."
+        ],
+        command=command,
+    ).html()
+
+
+def wear_table(result: Result) -> Table | None:
+    """What the run does to its flash drives; None without any."""
     worn = endurance(result)
-    sections: list[dict[str, Any]] = []
-    if summary:
-        sections = [
-            _section(
-                "I/Os a second",
-                "Each marker is one number of outstanding I/Os; bars are 95 % intervals.",
-                charts.rate(summary, "iops"),
-            ),
-            _section("Throughput", "1 MiB is 2^20 bytes.", charts.rate(summary, "mib_per_s")),
-            _section(
-                "Latency",
-                "From the call in the host to its completion: mean and percentiles.",
-                charts.latency(summary),
-            ),
-            *(section for workload in workloads for section in _breakdowns(summary, workload)),
-            _section(
-                "What was busy",
-                "Share of the recorded time that each component worked; the busiest come first.",
-                charts.utilization(summary),
+    if not worn:
+        return None
+    rows = [
+        [line[key] or "open" if key == "outstanding" else line[key] for key in _WEAR]
+        for line in worn
+    ]
+    return Table("Flash: wear and temperature", list(_WEAR.values()), rows)
+
+
+def events_table(result: Result) -> Table | None:
+    """The load from one event to the next; None if there were none."""
+    rows = []
+    for period in logged(result):
+        latency = period["latency_us"]
+        mean, p99 = (None if latency is None else latency[key] / 1e3 for key in ("mean", "p99"))
+        rows.append([f"{period['from_s']:.6g}", period["what"], period["iops"], mean, p99])
+    if not rows:
+        return None
+    columns = [
+        Column("from", "s"),
+        Column("event", kind=Kind.PROSE, width=24),
+        Column("IO/s"),
+        Column("mean", "ms", priority=2),
+        Column("p99", "ms"),
+    ]
+    return Table(f"Events: {whose(result)}", columns, rows)
+
+
+def pictures(result: Result) -> list[Picture]:
+    """What is drawn: curves where there are several points, else one bar of parts."""
+    from raidlab.scenarios.results import charts
+
+    summary = result.summary()
+    if not summary:
+        return []
+    found: list[Picture] = []
+    last = result.results[-1]
+    over_time = (
+        [Picture(_steadiness(last), _whose_rate(last), charts.timeline(last))]
+        if last["timeline"]["t_s"]
+        else []
+    )
+    groups = answers.curves(summary)
+
+    def of(curve: answers.Curve) -> str:
+        return f"{curve.name}: " if len(groups) > 1 else ""
+
+    if max(len(curve.rows) for curve in groups) == 1:
+        found += over_time
+        found += [_parts(summary, curve, of(curve)) for curve in groups]
+    else:
+        found.append(_rates(summary, groups))
+        found += [
+            _tails(summary, curve, of(curve))
+            for curve in groups
+            if any(r["latency_us"] for r in curve.rows)
+        ]
+        found += [_parts(summary, curve, of(curve)) for curve in groups]
+        found += over_time
+    heat = charts.utilization(summary)
+    if heat.rows:
+        drawn = "Percent of the recorded time that each component worked, the busiest first."
+        found.append(Picture(_busiest(groups[0].rows), drawn, heat=heat, wide=True))
+    return found
+
+
+def _rates(summary: Sequence[Row], groups: Sequence[answers.Curve]) -> Picture:
+    from raidlab.scenarios.results import charts
+
+    first = groups[0]
+    knee = first.knee
+    if first.follows or len(first.rows) == 1:
+        seen = "Rates of the loads beside each other"
+    elif first.rises:
+        seen = f"The rate grows up to {knee['outstanding']} outstanding"
+    else:
+        seen = f"Beyond {knee['outstanding']} outstanding the rate hardly grows"
+    drawn = "IO/s over outstanding I/Os; bars are 95 % intervals."
+    sizes = {name: _block(rows) for name, rows in ((c.name, c.rows) for c in groups)}
+    if len(groups) == 1 and sizes[first.name]:
+        drawn += f" 1,000 IO/s are {digits(sizes[first.name])} MB/s."
+    return Picture(seen, drawn, charts.rate(summary, _marked(first)))
+
+
+def _marked(curve: answers.Curve) -> Row | None:
+    """The knee, where there is one."""
+    return None if curve.follows or curve.rises or len(curve.rows) == 1 else curve.knee
+
+
+def _block(rows: Sequence[Row]) -> float:
+    """MB/s of 1,000 IO/s."""
+    best = max(rows, key=lambda row: row["iops"])
+    return float(1e3 * best["mb_per_s"] / best["iops"]) if best["iops"] else 0.0
+
+
+def _tails(summary: Sequence[Row], curve: answers.Curve, subject: str) -> Picture:
+    from raidlab.scenarios.results import charts
+
+    known = [row for row in curve.rows if row["latency_us"]]
+    first, last = known[0]["latency_us"]["p99"], known[-1]["latency_us"]["p99"]
+    seen = f"{subject}p99 {between(first, last, 'us')}"
+    drawn = "Latency from the call in the host to its completion: p50, p99 and p99.9."
+    return Picture(seen, drawn, charts.latency(summary, curve.name, knee=_marked(curve)))
+
+
+def _parts(summary: Sequence[Row], curve: answers.Curve, subject: str) -> Picture:
+    from raidlab.scenarios.results import charts
+
+    first, last = curve.rows[0], curve.rows[-1]
+    part, share = _longest(first)
+    if len(curve.rows) == 1:
+        seen = f"{subject}most of the time is {part} ({share:.0f} %)"
+        latency = first["latency_us"] or {}
+        tails = ", ".join(
+            f"{name} {digits(latency[key] / 1e3)} ms"
+            for key, name in (("mean", "mean"), ("p50", "p50"), ("p99", "p99"), ("p99_9", "p99.9"))
+            if key in latency
+        )
+        drawn = f"Mean latency by part. {tails[:1].upper() + tails[1:]}."
+    else:
+        seen = f"{subject}most of the time is {_change(first, last)}"
+        drawn = "Shares of the mean latency by part; above each bar the mean in milliseconds."
+    if not subject:
+        seen = seen[:1].upper() + seen[1:]
+    return Picture(seen, drawn, charts.breakdown(summary, curve.name))
+
+
+def _longest(row: Row) -> tuple[str, float]:
+    """The longest part of an I/O's time, and its share in percent."""
+    parts = row["breakdown_us"]
+    part = max(parts, key=lambda each: parts[each])
+    return part_name(part), 100 * parts[part] / (sum(parts.values()) or 1.0)
+
+
+def _change(first: Row, last: Row) -> str:
+    """The longest part at the first and at the last point."""
+    (one, before), (other, after) = _longest(first), _longest(last)
+    if one == other:
+        return f"{one} ({between(round(before), round(after))} %)"
+    depths = [f" at {row['outstanding']}" if row["outstanding"] else "" for row in (first, last)]
+    if depths[0] == depths[1]:
+        depths = [" at first", " at last"]
+    return f"{one} ({before:.0f} %){depths[0]}, {other} ({after:.0f} %){depths[1]}"
+
+
+def _busiest(rows: Sequence[Row]) -> str:
+    from raidlab.scenarios.results import charts
+
+    bound = charts.bound(rows)
+    depth = rows[-1]["outstanding"]
+    return f"The limit at {depth} outstanding: {bound}" if depth else f"The limit: {bound}"
+
+
+def _whose_rate(row: Row) -> str:
+    depth = f"{row['outstanding']} outstanding" if row["outstanding"] else "open load"
+    return (
+        f"IO/s over simulated time: {row['workload']}, {depth}, replication {row['replication']}."
+    )
+
+
+def _steadiness(row: Row) -> str:
+    """Whether the recorded rate drifts, from its thirds."""
+    line = row["timeline"]
+    begin = line["t_s"][-1] - row["duration_s"]
+    rates = [rate for t, rate in zip(line["t_s"], line["iops"], strict=True) if t > begin]
+    third = len(rates) // 3
+    if not third or row["periods"]:
+        return "The rate over time"
+    early, late = (sum(part) / third for part in (rates[:third], rates[-third:]))
+    if not early or abs(late / early - 1) < _DRIFT:
+        return "The recorded rate is steady"
+    way = "rises" if late > early else "falls"
+    return f"The recorded rate still {way}, by {100 * abs(late / early - 1):.0f} %"
+
+
+_DRIFT = 0.05
+"""Change from the first to the last third of a recording that is no sign of anything."""
+
+
+def _evidence(result: Result) -> list[Evidence]:
+    found: list[Evidence] = []
+    if result.results:
+        found.append(answers.table(result))
+        found.append(Text("", latency_bound(result.summary())))
+    worn = wear_table(result)
+    if worn is not None:
+        found += [
+            worn,
+            Text(
+                "",
+                [
+                    "Written to NAND in the run, in all and for each byte of the host; drive writes"
+                    " a day beside those of the data sheet; life of the drive that wears fastest,"
+                    " if the run goes on around the clock; temperature of the warmest drive.",
+                    *cautions(endurance(result)),
+                ],
             ),
         ]
-    if last is not None and last["timeline"]["t_s"]:
-        sections.append(
-            _section(
-                f"Over time: {last['workload']}, "
-                + (f"{last['outstanding']} outstanding" if last["outstanding"] else "open load"),
-                "A rate that is still drifting means that the warm-up was too short.",
-                charts.timeline(last),
-            )
-        )
-    return page(
-        "run.html.j2",
-        title=result.title,
-        result=result,
-        summary=summary,
-        latency_bound=latency_bound(summary),
-        worn=worn,
-        worn_columns=COLUMNS,
-        cautions=cautions(worn),
-        periods=logged(result),
-        whose="" if last is None else whose(result),
-        fate=integrity_summary(result),
-        sections=sections,
-        written=json.dumps(result.written, indent=2, default=str),
-    )
-
-
-def page(template: str, **values: Any) -> str:
-    """A page from one of the templates, with the drawing code in it."""
-    from plotly.offline import get_plotlyjs
-
-    folder = files("raidlab.scenarios.results").joinpath("templates")
-    kept = [each for each in folder.iterdir() if each.name.endswith(".j2")]
-    sources = {each.name: each.read_text("utf-8") for each in kept}
-    environment = jinja2.Environment(
-        loader=jinja2.DictLoader(sources),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = number
-    return environment.get_template(template).render(plotly_js=get_plotlyjs(), **values)
-
-
-def number(value: float | None) -> str:
-    """A number for people: four figures, thousands set apart."""
-    if value is None:
-        return "–"
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.4g}"
-
-
-def _breakdowns(summary: list[Row], workload: str) -> list[dict[str, Any]]:
-    return [
-        _section(
-            f"Where the time of an I/O went: {workload}",
-            "Mean time by part; the parts of a bar add up to the mean latency.",
-            charts.breakdown(summary, workload),
-        ),
-        _section(
-            f"The same in shares: {workload}",
-            "Waiting grows with outstanding I/Os; the work of each part does not.",
-            charts.breakdown(summary, workload, shares=True),
-        ),
-    ]
-
-
-def _section(title: str, text: str, figure: go.Figure) -> dict[str, Any]:
-    return {"title": title, "text": text, "chart": chart(figure)}
-
-
-_TOOLBAR = 24
-"""Pixels above a picture and its titles, for Plotly's toolbar."""
-
-
-def chart(figure: go.Figure) -> str:
-    """A figure as a piece of a page that has the drawing code already."""
-    layout = figure.layout
-    if layout.margin.t is not None and layout.height is not None:
-        top, height = layout.margin.t + _TOOLBAR, layout.height + _TOOLBAR
-        figure = go.Figure(figure).update_layout(margin_t=top, height=height)
-    html: str = figure.to_html(
-        full_html=False, include_plotlyjs=False, config={"displaylogo": False, "responsive": True}
-    )
-    return html
+    gains = answers.gains(result)
+    if gains is not None:
+        about = "The same scenario, seed and load with one thing changed."
+        found += [gains[0], Text("", [each for each in (gains[1], about) if each])]
+    events = events_table(result)
+    if events is not None:
+        found += [events, Text("", integrity_summary(result))]
+    devices = Table(
+        "Devices",
+        [Column("device", kind=Kind.TEXT), Column("kind", kind=Kind.TEXT),
+         Column("fingerprint of its file", kind=Kind.TEXT)],
+        [[device["name"], device["kind"], device["fingerprint"]] for device in result.devices],
+    )  # fmt: skip
+    if result.devices:
+        found.append(devices)
+    written = json.dumps(result.written, indent=2, default=str)
+    found.append(Text("The scenario as written", listing=written, folded=True))
+    return found

@@ -17,6 +17,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.links import Interface
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, results_of
@@ -60,6 +61,8 @@ class Curve:
     iops: tuple[float, ...]
     mib_per_s: tuple[float, ...]
     bottleneck: tuple[str | None, ...]
+    limits: tuple[str, ...] = ()
+    """What bounds the rate, in words: a full queue where waiting for it is the longest part."""
 
     @property
     def best(self) -> int:
@@ -154,6 +157,7 @@ class _Case:
             iops=tuple(row["iops"] for row in rows),
             mib_per_s=tuple(row["mib_per_s"] for row in rows),
             bottleneck=tuple(row["bottleneck"] for row in rows),
+            limits=tuple(limits(row) for row in rows),
         )
 
 

@@ -18,7 +18,7 @@ from raidlab.scenarios.results.warnings import unrebuilt
 from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, results_of
 
-RATES = (0.1, 0.2, 0.3, 0.5, 0.8, 1.0)
+RATES = (0.1, 0.2, 0.3, 0.5, 0.8, 0.9, 0.95, 1.0)
 """Rebuild rates that are drawn if none are asked for."""
 
 PHASES = ("before", "during", "after")

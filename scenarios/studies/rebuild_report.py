@@ -1,114 +1,276 @@
-"""The page of rebuilds against their rate limit: one picture, one table."""
+"""What rebuilds at several rates answer: a sentence, a table, one picture of the trade-off."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
-import plotly.graph_objects as go
-
-from raidlab.scenarios.results.charts import COLOURS
-from raidlab.scenarios.results.report import chart, page
+from raidlab.scenarios import _engine
+from raidlab.scenarios.results.look import (
+    GREY,
+    VERMILLION,
+    Column,
+    Kind,
+    Table,
+    apart,
+    between,
+    digits,
+    dress,
+    figure,
+    log_axis,
+)
+from raidlab.scenarios.results.page import Box, Page, Picture, Text
 from raidlab.scenarios.studies.rebuild import PHASES, Rebuild, Rebuilds
 
-_MARKS = {"before": "circle", "during": "square", "after": "diamond"}
-_LINES = {"before": "dot", "during": "solid", "after": "dash"}
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+_TWICE = 2.0
+"""Times by which the users' p99 may grow at the rate that the answer names."""
+_CLIFF = 1.5
+"""Ratio of p99 from one rate to the next that is named."""
 
 
-def rebuild_report(found: Rebuilds) -> str:
-    """One page that needs nothing else."""
-    rows = [
-        {
-            "rate": f"{100 * rebuild.rate:.4g} %",
-            "minutes": None if rebuild.rebuild_s is None else rebuild.rebuild_s / 60,
-            "whole_hours": _hours(found, rebuild),
-            "done": f"{rebuild.done:.0%}".replace("%", " %"),
-            "phases": [rebuild.phases.get(name) for name in PHASES],
-            "lost": rebuild.lost_writes,
-        }
-        for rebuild in found.rebuilds
+def rebuild_report(found: Rebuilds, command: str = "") -> str:
+    """The page; `command` makes it again."""
+    seconds = [(found.whole_drive_s(each), each) for each in found.rebuilds]
+    hours = [(figure(each, "h"), rebuild) for each, rebuild in _hours(found)]
+    best = recommended(found)
+    boxes = []
+    if best is not None:
+        own = next(text for text, rebuild in hours if rebuild is best)
+        boxes = (
+            [
+                Box(own, f"without redundancy at {_rate(best)}, whole drives"),
+                Box(figure(best.phases["during"].p99_ms, "ms"), "users' p99 meanwhile"),
+                Box(figure(best.phases["before"].p99_ms, "ms"), "users' p99 before"),
+            ]
+            if {"during", "before"} <= set(best.phases)
+            else [Box(own, f"at {_rate(best)}")]
+        )
+    drawn = [
+        Picture(
+            _seen(found),
+            "Hours until whole drives are rebuilt, and the p99 of users' I/Os meanwhile, at each"
+            " rebuild rate; the grey band is p99 before and after.",
+            picture(found),
+            wide=True,
+        )
     ]
-    return page(
-        "rebuild.html.j2",
-        title=found.title,
-        found=found,
-        used_gb=found.used_bytes / 1e9,
-        drive_gb=found.drive_bytes / 1e9,
-        part=found.used_bytes < found.drive_bytes,
-        rows=rows,
-        chart=chart(picture(found)),
+    return Page(
+        kind="rebuild",
+        question=found.title,
+        answer=answer(found),
+        boxes=boxes,
+        beside=found.warnings,
+        breaches=found.breaches,
+        pictures=drawn if any(each is not None for each, _ in seconds) else [],
+        evidence=[table(found), Text("", _notes(found))],
+        provenance=[f"raidlab {_engine.version()}."],
+        command=command,
+    ).html()
+
+
+def _hours(found: Rebuilds) -> list[tuple[float, Rebuild]]:
+    """Hours for whole drives, of the rebuilds that ended."""
+    each = [(found.whole_drive_s(rebuild), rebuild) for rebuild in found.rebuilds]
+    return [(seconds / 3600, rebuild) for seconds, rebuild in each if seconds is not None]
+
+
+def _rate(rebuild: Rebuild) -> str:
+    return f"{100 * rebuild.rate:.4g} %"
+
+
+def _p99(rebuild: Rebuild, phase: str) -> float | None:
+    return rebuild.phases[phase].p99_ms if phase in rebuild.phases else None
+
+
+def recommended(found: Rebuilds) -> Rebuild | None:
+    """The highest rate at which the users' p99 at most doubles; else the lowest rate."""
+    done = [rebuild for _, rebuild in _hours(found)]
+    if not done:
+        return None
+    gentle = [
+        each
+        for each in done
+        if (before := _p99(each, "before")) is not None
+        and (during := _p99(each, "during")) is not None
+        and during <= _TWICE * before
+    ]
+    if gentle:
+        return max(gentle, key=lambda each: each.rate)
+    return min(done, key=lambda each: each.rate)
+
+
+def answer(found: Rebuilds) -> str:
+    """The rate at which users feel little, and where p99 jumps."""
+    best = recommended(found)
+    if best is None:
+        most = max((each.done for each in found.rebuilds), default=0.0)
+        return f"No rebuild ends within the run: {100 * most:.0f} % at most. A longer run.duration."
+    hours = {id(rebuild): each for each, rebuild in _hours(found)}
+    before, during = _p99(best, "before"), _p99(best, "during")
+    text = f"At {_rate(best)} a whole drive is rebuilt in {figure(hours[id(best)], 'h')}"
+    if before is not None and during is not None:
+        grows = "rises from" if during > before else "goes from"
+        text += f" and users' p99 {grows} {between(before, during, 'ms')}"
+        text += ", no more than twice" if during <= _TWICE * before else ", more than twice"
+    cliff = _cliff(found)
+    if cliff is not None:
+        low, high = cliff
+        p99 = _p99(high, "during")
+        sooner = hours[id(low)] - hours[id(high)]
+        text += f"; from {_rate(low)} to {_rate(high)} p99 jumps to {figure(p99, 'ms')}"
+        text += f" for {figure(sooner, 'h')} less"
+    return f"{text}."
+
+
+def _cliff(found: Rebuilds) -> tuple[Rebuild, Rebuild] | None:
+    """The step from one rate to the next at which p99 grows most, if it does by half."""
+    done = sorted((each for _, each in _hours(found)), key=lambda each: each.rate)
+    steps = [
+        (second / first, low, high)
+        for low, high in pairwise(done)
+        if (first := _p99(low, "during")) and (second := _p99(high, "during"))
+    ]
+    ratio, low, high = max(steps, key=lambda step: step[0], default=(1.0, None, None))
+    return None if ratio < _CLIFF or low is None or high is None else (low, high)
+
+
+def _seen(found: Rebuilds) -> str:
+    cliff = _cliff(found)
+    if cliff is None:
+        return "A faster rebuild costs the users little here"
+    return f"Above {_rate(cliff[0])} users pay more than the shorter rebuild gives"
+
+
+def table(found: Rebuilds) -> Table:
+    """A line for each rebuild rate."""
+    columns = [
+        Column("rebuild rate", kind=Kind.TEXT),
+        Column("whole drives,", "hours"),
+        Column("here,", "minutes", priority=4),
+        *(Column(f"p99 {name},", "ms", priority=1 if name == "during" else 2) for name in PHASES),
+        Column("IO/s before", priority=5),
+        Column("IO/s during", priority=5),
+        Column("lost writes", priority=6),
+    ]
+    hours = {id(rebuild): each for each, rebuild in _hours(found)}
+    open_load = _is_steady(found)
+    rows: list[list[str | int | float | None]] = []
+    for each in found.rebuilds:
+        rates = [None if open_load else _iops(each, phase) for phase in ("before", "during")]
+        took = each.rebuild_s
+        rows.append(
+            [
+                _rate(each),
+                hours.get(id(each)),
+                f"{100 * each.done:.0f} % done" if took is None else took / 60,
+                *(_p99(each, name) for name in PHASES),
+                *rates,
+                each.lost_writes or None,
+            ]
+        )
+    best = recommended(found)
+    marked = [at for at, each in enumerate(found.rebuilds) if each is best]
+    return Table(
+        "By rebuild rate: share of the time that the rebuild may have", columns, rows, marked
     )
 
 
-def _hours(found: Rebuilds, rebuild: Rebuild) -> float | None:
-    seconds = found.whole_drive_s(rebuild)
-    return None if seconds is None else seconds / 3600
+def _iops(rebuild: Rebuild, phase: str) -> float | None:
+    return rebuild.phases[phase].iops if phase in rebuild.phases else None
+
+
+def _is_steady(found: Rebuilds) -> bool:
+    """Whether rates hardly change, as those of an open load."""
+    rates = [
+        rate
+        for each in found.rebuilds
+        for phase in ("before", "during")
+        if (rate := _iops(each, phase)) is not None
+    ]
+    return bool(rates) and max(rates) <= 1.03 * min(rates)
+
+
+def _notes(found: Rebuilds) -> list[str]:
+    lines = []
+    if found.used_bytes < found.drive_bytes:
+        used, whole = (figure(each, "B") for each in (found.used_bytes, found.drive_bytes))
+        lines.append(
+            f"The run rebuilds {used} of each drive of {whole}; hours are those of whole drives at"
+            " the same speed."
+        )
+    lost = sum(each.lost_writes for each in found.rebuilds)
+    lines.append(
+        f"{lost:,} acknowledged writes are lost in these runs." if lost else "No write is lost."
+    )
+    if _is_steady(found):
+        served = next(iter(found.rebuilds)).phases
+        rate = next(iter(served.values())).iops
+        lines.append(f"The load is served at {digits(rate)} IO/s throughout.")
+    lines.append(
+        "Until the rebuild ends one more failed drive may lose the array. Before: the array is"
+        " whole. During: lost data are computed from the other drives, for users and for the"
+        " rebuild. After: the spare is part of the array."
+    )
+    return lines
 
 
 def picture(found: Rebuilds) -> go.Figure:
-    """Rebuild time above, the users' 99th percentile below, both over the rebuild rate."""
-    from plotly.subplots import make_subplots
+    """Hours without redundancy against the users' p99 meanwhile, a point for each rate."""
+    import plotly.graph_objects as go
 
-    figure = make_subplots(
-        rows=2,
-        cols=1,
-        shared_xaxes=True,
-        vertical_spacing=0.12,
-        row_heights=[0.45, 0.55],
-        subplot_titles=(
-            "How long the array is without redundancy",
-            "How long the slowest 1 % of the users' I/Os take",
-        ),
-    )
-    done = [rebuild for rebuild in found.rebuilds if rebuild.rebuild_s is not None]
-    minutes = [(rebuild.rebuild_s or 0.0) / 60 for rebuild in done]
-    figure.add_trace(
+    points = [
+        (hours, p99, rebuild)
+        for hours, rebuild in _hours(found)
+        if (p99 := _p99(rebuild, "during")) is not None
+    ]
+    around = [
+        p99
+        for _, rebuild in _hours(found)
+        for phase in ("before", "after")
+        if (p99 := _p99(rebuild, phase)) is not None
+    ]
+    drawn = go.Figure()
+    drawn.add_trace(
         go.Scatter(
-            x=_percent(done),
-            y=minutes,
-            mode="lines+markers+text",
-            text=[f"{value:.3g} min" for value in minutes],
-            textposition="top right",
-            line={"color": COLOURS[3], "width": 3},
+            x=[hours for hours, _, _ in points],
+            y=[p99 for _, p99, _ in points],
+            name="p99 during, ms",
+            mode="lines+markers",
+            line={"color": VERMILLION, "width": 2.5},
             marker={"size": 9},
-            showlegend=False,
-            cliponaxis=False,
-            hovertemplate="rebuild rate %{x} %: %{y:.3g} minutes<extra></extra>",
-        ),
-        row=1,
-        col=1,
-    )
-    for name, colour in zip(PHASES, (COLOURS[0], COLOURS[3], COLOURS[2]), strict=True):
-        with_load = [rebuild for rebuild in found.rebuilds if name in rebuild.phases]
-        figure.add_trace(
-            go.Scatter(
-                x=_percent(with_load),
-                y=[rebuild.phases[name].p99_ms for rebuild in with_load],
-                name=f"{name} the rebuild",
-                mode="lines+markers",
-                line={"color": colour, "dash": _LINES[name], "width": 3},
-                marker={"size": 9, "symbol": _MARKS[name]},
-                hovertemplate="rebuild rate %{x} %: %{y:.3g} ms<extra>" + name + "</extra>",
-            ),
-            row=2,
-            col=1,
+            text=[_rate(rebuild) for _, _, rebuild in points],
+            hovertemplate="%{text}: %{x:.3g} h, p99 %{y:.3g} ms<extra></extra>",
         )
-    rates = _percent(found.rebuilds)
-    figure.update_xaxes(tickvals=rates, range=[0, max(rates) * 1.06])
-    figure.update_xaxes(
-        title_text="rebuild rate: share of the time that the rebuild may have, %", row=2, col=1
     )
-    figure.update_yaxes(title_text="rebuild, minutes", rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(title_text="99th percentile, ms", rangemode="tozero", row=2, col=1)
-    top = max(minutes, default=1.0)
-    figure.update_yaxes(range=[0, top * 1.25], row=1, col=1)
-    return figure.update_layout(
-        template="plotly_white",
-        height=720,
-        margin={"l": 80, "r": 60, "t": 40, "b": 60},
-        font={"family": "system-ui, sans-serif", "size": 14},
-        legend={"orientation": "h", "y": -0.12, "x": 0, "yanchor": "top"},
-    )
+    dress(drawn, height=340, labels=32)
+    if around:
+        low, high = min(around), max(around)
+        drawn.add_hrect(
+            y0=low, y1=high, fillcolor=GREY, opacity=0.35, line_width=1, line_color=GREY
+        )
+        drawn.add_annotation(
+            x=1, xref="paper", y=low, text=f"before and after: {between(low, high, 'ms')}",
+            showarrow=False, xanchor="right", yanchor="top", font={"size": 13},
+        )  # fmt: skip
+    axis = log_axis([hours for hours, _, _ in points], "hours without redundancy, whole drives")
+    drawn.update_xaxes(axis)
+    top = max([p99 for _, p99, _ in points] + around, default=1.0)
+    drawn.update_yaxes(title_text="users' p99 during the rebuild, ms", range=[0, 1.2 * top])
+    _name_points(drawn, points, top)
+    return drawn
 
 
-def _percent(rebuilds: Sequence[Rebuild]) -> list[float]:
-    return [100 * rebuild.rate for rebuild in rebuilds]
+def _name_points(
+    drawn: go.Figure, points: Sequence[tuple[float, float, Rebuild]], top: float
+) -> None:
+    heights = apart([p99 for _, p99, _ in points], 0.0)
+    for (hours, _, rebuild), height in zip(points, heights, strict=True):
+        drawn.add_annotation(
+            x=math.log10(hours), y=height, yshift=8, text=_rate(rebuild), showarrow=False,
+            yanchor="bottom", font={"size": 13},
+        )  # fmt: skip

@@ -158,3 +158,11 @@ def headings(page: Path) -> set[str]:
             text = re.sub(r"[`*]", "", title[1]).strip().lower()
             found.add(re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", text)).strip("-"))
     return found
+
+
+def test_every_page_is_in_the_site_s_navigation() -> None:
+    listed = set(
+        re.findall(r"^ +- ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    )
+    pages = {str(page.relative_to(ROOT / "docs")) for page in tracked("docs/*.md")}
+    assert pages == listed

@@ -1,5 +1,6 @@
 """The command line as a user has it: exit codes, JSON alone on standard output, no traceback."""
 
+import importlib
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from typing import get_args
 import pytest
 import typer
 
+from raidlab import cli
 from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
 from raidlab.calibration.traces import formats as trace_formats
 from raidlab.calibration.traces import trace
@@ -81,15 +83,15 @@ def test_run_is_the_same_to_the_byte(raidlab):
 def test_run_writes_everything_it_is_asked_for(raidlab, tmp_path):
     done = raidlab("run", "one.toml", "--out", "made/here", "--html", "page.html")
     assert done.returncode == 0
-    assert "outstanding" in done.stdout
+    assert "queue" in done.stdout and "p99" in done.stdout and "99 %" not in done.stdout
     assert len((tmp_path / "made/here/table.csv").read_text().splitlines()) == 3
     assert json.loads((tmp_path / "made/here/result.json").read_text())["seed"] == 1
     page = (tmp_path / "page.html").read_text()
     # On a narrow screen its tables scroll, not the page.
-    assert "table { display: block; overflow-x: auto; }" in page
+    assert ".scroll { overflow-x: auto; }" in page
     # One page that needs no network.
     assert "One drive" in page and "Plotly.newPlot" in page
-    assert 'src="http' not in page and "cdn.plot.ly/plotly" not in page.split("</script>")[-1]
+    assert 'src="' not in page.split("</script>")[-1] and "<link" not in page
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,8 @@ sys.meta_path.insert(0, CtrlC())
 from raidlab.__main__ import main
 main()
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    called = [sys.executable, "-c", code, "run", "s.toml"]
+    done = subprocess.run(called, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
@@ -183,10 +186,41 @@ def test_the_library_is_in_order():
 
 
 def test_the_command_line_starts_without_what_only_some_commands_need():
-    heavy = "numpy", "scipy", "plotly", "polars", "jinja2", "simpy", "rich.progress"
-    code = f"import sys, raidlab.cli; print([name for name in {heavy} if name in sys.modules])"
+    heavy = (
+        "numpy", "scipy", "plotly", "polars", "jinja2", "simpy", "rich.progress",
+        "raidlab.commands.run", "raidlab.scenarios._engine",
+    )  # fmt: skip
+    code = f"""
+import sys
+from raidlab.__main__ import main
+sys.argv = ["raidlab", *sys.argv[1:]]
+try:
+    main()
+finally:
+    print([name for name in {heavy} if name in sys.modules], file=sys.stderr)
+"""
+    for arguments in (["--help"], ["import", "--help"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+        )
+        assert done.stderr.strip() == "[]"
+    # A table in a terminal needs no drawing either.
+    code = "import sys, raidlab.commands.run as _; print([n for n in ('plotly', 'jinja2', 'scipy',"
+    code += " 'polars', 'numpy') if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_list_of_commands_says_what_each_says_itself():
+    for lazy in (*cli.COMMANDS.values(), *cli.IMPORTS.values()):
+        module = importlib.import_module(f"raidlab.commands.{lazy.module}")
+        own = " ".join((getattr(module, lazy.function).__doc__ or "").split("\n\n")[0].split())
+        assert own == lazy.help
+
+
+def test_a_mistyped_command_is_answered_with_the_nearest(raidlab):
+    assert "Did you mean 'run'" in raidlab("rum").stderr
+    assert "Did you mean 'disksim'" in raidlab("import", "disksin").stderr
 
 
 def test_the_help_of_replay_names_what_the_readers_take():

@@ -19,9 +19,10 @@ from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.kinds import TEMPLATES, kind_of
 from raidlab.calibration.fitting.loss import residuals
 from raidlab.calibration.fitting.parameters import Choice, Parameter
+from raidlab.calibration.fitting.pictures import distribution, most_different
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.fitting.recovery import measure as measure_on
-from raidlab.calibration.fitting.report import distributions, html_calibration
+from raidlab.calibration.fitting.report import html_calibration
 from raidlab.calibration.fitting.search import Search, Stage
 from raidlab.calibration.fitting.stages import Settings, Task, feels
 from raidlab.calibration.fitting.train_split import split
@@ -254,7 +255,7 @@ def test_distances_between_distributions() -> None:
     assert kolmogorov(one, Latency(mean_us=1.0)) is None
 
 
-def test_every_curve_of_the_distributions_is_in_the_legend_once_in_its_own_colour() -> None:
+def test_measured_is_black_simulated_blue_and_writes_are_dashed_in_every_distribution() -> None:
     latency = Latency(mean_us=1.0, bins_ns=((1000, 50), (2000, 50)))
     side = Side(iops=1.0, ios=1, latency_mean_us=1.0, completion=latency)
     rows = [
@@ -276,13 +277,14 @@ def test_every_curve_of_the_distributions_is_in_the_legend_once_in_its_own_colou
             ("randrw", side, side),
         )
     ]
-    drawn = distributions(rows)
-    assert drawn is not None
-    assert len(drawn.data) == 8
-    legend = [trace.name for trace in drawn.data if trace.showlegend]
-    assert sorted(legend) == sorted({trace.name for trace in drawn.data})
-    assert len({(trace.name, trace.line.color) for trace in drawn.data}) == 4
-    assert len({trace.line.color for trace in drawn.data}) == 4
+    traces = [trace for row in most_different(rows) for trace in distribution(row).data]
+    assert len(traces) == 8
+    looks = {(trace.name, trace.line.color, trace.line.dash) for trace in traces}
+    assert len(looks) == 4 == len({trace.name for trace in traces})
+    assert len({look[1:] for look in looks}) == 4
+    assert {trace.line.color for trace in traces if "measured" in trace.name} == {"#000000"}
+    # What takes longer than the shortest latency, down to one in 10,000.
+    assert max(trace.y[0] for trace in traces) <= 1 and min(traces[0].y) == 1e-4
 
 
 def measurement_of(folder: str) -> Measurement:
@@ -380,7 +382,8 @@ def test_the_commands_make_files_that_the_next_one_takes(tmp_path: Path) -> None
     )
     assert (document["train"]["points"], document["test"]["points"]) == (2, 2)
     text = page.read_text()
-    assert "Worst points" in text and text.count("plotly.js v") <= 2 and "src=" not in text[:2000]
+    assert "Points that differ most" in text and "src=" not in text[:2000]
+    assert len(text) < 1_500_000 and "training points determine" in text
     result = runner.invoke(app, ["compare", str(given), "--device", str(device), "--json"])
     assert result.exit_code == 0, result.output
     document = json.loads(result.stdout)

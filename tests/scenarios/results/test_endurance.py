@@ -71,10 +71,12 @@ def test_the_table_and_the_page_show_it(tmp_path):
     path = scenario(tmp_path)
     done = CliRunner().invoke(app, ["run", str(path)])
     assert done.exit_code == 0
-    for words in ("Flash: wear", "bytes to NAND a byte", "life, years", "highest degC"):
-        assert words in done.stdout
+    wide = CliRunner().invoke(app, ["run", str(path), "--wide"]).stdout
+    for words in ("Flash: wear", "/ host byte", "years", "degC"):
+        assert words in wide
+    assert "Flash: wear" in done.stdout
     page = html_report(simulate(load_scenario(path)))
-    assert "Flash: wear and heat" in page
+    assert "Flash: wear and temperature" in page
     assert "2 x data/p3700-800" in page
 
 
@@ -97,7 +99,7 @@ precondition = "filled"
 """
 
 
-def test_life_is_not_told_while_a_cache_takes_the_writes(tmp_path):
+def test_life_is_not_given_while_a_cache_takes_the_writes(tmp_path):
     path = tmp_path / "s.toml"
 
     def reported(duration):

@@ -65,8 +65,8 @@ def test_a_scenario_s_own_loads_are_drawn(tmp_path):
     found = {(point["load"], point["compressible"]) for point in document["points"]}
     assert found == {(load, share) for load in ("log", "queries") for share in (0.0, 0.98)}
     text = page.read_text()
-    assert text.count("plotly-graph-div") == 1
-    assert "bytes to NAND" in text
+    assert text.count('<div class="plot"') == 2
+    assert "NAND bytes / host byte" in text
     # The same seed gives the same bytes.
     assert command(path, "--shares", "0,98", "--json").stdout == done.stdout
 

@@ -11,7 +11,7 @@ from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.studies.hot_spots import disks_alone, ssds_alone, warmings
-from raidlab.scenarios.studies.hot_spots_report import hot_spots_report, picture
+from raidlab.scenarios.studies.hot_spots_report import answer, hot_spots_report, picture
 
 LIBRARY = Path(__file__).parents[3] / "scenarios" / "library"
 
@@ -39,13 +39,12 @@ def test_small_hot_spots_pay_sooner(tmp_path):
     assert soon < 300
     assert large.reaches(half_way[1]) is None
     assert small.iops[-1] == pytest.approx(small.ssds_iops, rel=0.1)
-    assert "A hot spot of 32 GB" in hot_spots_report(found)
-    layout = picture(found).layout
-    # The legend's row of 25 pixels at the lower edge, the axis' title below its numbers.
-    assert (layout.legend.yref, layout.legend.y, layout.legend.yanchor) == (
-        "container", 0, "bottom",
-    )  # fmt: skip
-    assert layout.margin.b >= 25 + 60
+    assert "for 4 GB" in answer(found) and "does not pay for 32 GB" in answer(found)
+    assert "pays (a fifth above the disks)" in hot_spots_report(found)
+    drawn = picture(found)
+    # Lines are named at their ends, without a legend.
+    assert not drawn.layout.showlegend
+    assert {"4 GB", "32 GB"} <= {note.text for note in drawn.layout.annotations}
 
 
 def test_what_the_2013_report_says_of_three_hot_spots(tmp_path):

@@ -1,0 +1,264 @@
+"""What a run answers: the knee of its curve in one sentence, and the figures that stand out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from raidlab.scenarios.results.bottleneck import limits
+from raidlab.scenarios.results.look import Column, Kind, Table, between, figure, part_name, spread
+from raidlab.scenarios.results.page import Box
+from raidlab.scenarios.results.result import Result, Row
+
+ENOUGH = 0.97
+"""Share of the best rate from which on more outstanding I/Os only wait."""
+_SENTENCES = 2
+"""Workloads that the answer speaks of."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One workload over its queue depths; an open load has one point."""
+
+    name: str
+    rows: Sequence[Row]
+
+    @property
+    def best(self) -> Row:
+        """The point of the highest rate."""
+        return max(self.rows, key=lambda row: row["iops"])
+
+    @property
+    def knee(self) -> Row:
+        """The point of the smallest queue depth that gives nearly the highest rate."""
+        enough = ENOUGH * self.best["iops"]
+        return next(row for row in self.rows if row["iops"] >= enough)
+
+    @property
+    def follows(self) -> bool:
+        """True if other workloads' queue depths change and this one's does not."""
+        return len(self.rows) > 1 and len({row["outstanding"] for row in self.rows}) == 1
+
+    @property
+    def rises(self) -> bool:
+        """True if the rate still grows at the last point."""
+        return self.knee is self.rows[-1] and len(self.rows) > 1
+
+
+def curves(summary: Sequence[Row]) -> list[Curve]:
+    """The workloads of a run, each by queue depth."""
+    names = dict.fromkeys(row["workload"] for row in summary)
+    return [
+        Curve(
+            name,
+            sorted((r for r in summary if r["workload"] == name), key=lambda r: r["outstanding"]),
+        )
+        for name in names
+    ]
+
+
+def answer(result: Result) -> str:
+    """The sentence on top of a run's table and page."""
+    found = curves(result.summary())
+    if not found:
+        return "Nothing was simulated."
+    text = " ".join(
+        _sentence(curve, f"{curve.name}: " if len(found) > 1 else "")
+        for curve in found[:_SENTENCES]
+    )
+    if len(found) > _SENTENCES:
+        text += f" {len(found) - _SENTENCES} more workloads: see the table."
+    return text
+
+
+def _sentence(curve: Curve, subject: str) -> str:
+    knee, best = curve.knee, curve.best
+    if not best["iops"]:
+        return f"{subject}no I/O ended while the run was recorded."
+    rate = _rate(knee)
+    if not knee["outstanding"]:
+        text = f"an open load of {rate} has a p99 of {_p99(knee)}"
+    elif curve.follows:
+        low, high = (f(curve.rows, key=lambda row: row["iops"]) for f in (min, max))
+        text = (
+            f"{knee['outstanding']} outstanding reach {between(high['iops'], low['iops'], 'IO/s')}"
+            f" as the other loads change, p99 {_p99s(high, low)}"
+        )
+    elif len(curve.rows) == 1:
+        text = f"{knee['outstanding']} outstanding reach {rate}, p99 {_p99(knee)}"
+    elif curve.rises:
+        text = (
+            f"the rate still rises at {knee['outstanding']} outstanding: {rate}, p99 {_p99(knee)}"
+        )
+    elif knee is curve.rows[-1]:
+        text = f"{knee['outstanding']} outstanding reach {rate}, p99 {_p99(knee)}"
+    else:
+        last = curve.rows[-1]
+        text = (
+            f"{knee['outstanding']} outstanding reach {rate}; beyond, "
+            + ("p99 alone grows" if last["iops"] >= ENOUGH * best["iops"] else "the rate falls")
+            + f" ({_p99s(knee, last)} at {last['outstanding']})"
+        )
+    return f"{_upper(subject + text)}. {_upper(_reason(knee if curve.rises else curve.rows[-1]))}."
+
+
+def _reason(row: Row) -> str:
+    limit = limits(row)
+    if limit == "–":
+        return "no component is in use"
+    if not limit.startswith("none"):
+        return f"the limit: {limit}"
+    parts = row["breakdown_us"]
+    longest = max(parts, key=lambda part: parts[part])
+    busiest = limit.removeprefix("none (").removesuffix(")")
+    if not row["outstanding"]:
+        return f"nothing is busy for 80 % of the time ({busiest} at most)"
+    return (
+        f"nothing is busy for 80 % of the time ({busiest} at most): the time of one I/O bounds"
+        f" the rate, most of it {part_name(longest)}"
+    )
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _rate(row: Row) -> str:
+    low, high = row["iops_ci95"]
+    return figure(row["iops"], "IO/s").replace(" IO/s", spread(row["iops"], low, high) + " IO/s")
+
+
+def _p99(row: Row) -> str:
+    return figure(row["latency_us"]["p99"], "us") if row["latency_us"] else "unknown"
+
+
+def _p99s(first: Row, last: Row) -> str:
+    if not first["latency_us"] or not last["latency_us"]:
+        return f"{_p99(first)} to {_p99(last)}"
+    return between(first["latency_us"]["p99"], last["latency_us"]["p99"], "us")
+
+
+def boxes(result: Result) -> list[Box]:
+    """Best rate, knee and p99 at the knee, of the first workload."""
+    found = curves(result.summary())
+    if not found or not found[0].best["iops"]:
+        return []
+    first, knee = found[0], found[0].knee
+    of = f" of {first.name}" if len(found) > 1 else ""
+    if not knee["outstanding"]:
+        return [Box(_rate(knee), f"served{of}"), Box(_p99(knee), f"p99{of}")]
+    if len(first.rows) == 1:
+        return [
+            Box(_rate(knee), f"at {knee['outstanding']} outstanding{of}"),
+            Box(_p99(knee), f"p99{of}"),
+            Box(figure(knee["mb_per_s"], "MB/s"), f"throughput{of}"),
+        ]
+    return [
+        Box(_rate(first.best), f"best rate{of}, at {first.best['outstanding']} outstanding"),
+        Box(
+            str(knee["outstanding"]),
+            "outstanding, the most tried" if first.rises else "outstanding give 97 % of it",
+        ),
+        Box(_p99(knee), "p99 there"),
+    ]
+
+
+def table(result: Result) -> Table:
+    """A line for each workload and queue depth."""
+    found = curves(result.summary())
+    knees = [id(curve.knee) for curve in found if len(curve.rows) > 1 and not curve.follows]
+    rows = [row for curve in found for row in curve.rows]
+    columns = [
+        Column("workload", kind=Kind.TEXT, width=10),
+        Column("queue depth", kind=Kind.NUMBER),
+        Column("IO/s"),
+        Column("±\u00a095\u00a0%", priority=6),
+        Column("", "MB/s", priority=3),
+        Column("mean", "ms", priority=2),
+        Column("p50", "ms", priority=7),
+        Column("p99", "ms"),
+        Column("p99.9", "ms", priority=5),
+        Column("limit", kind=Kind.TEXT, width=16),
+        Column("next", kind=Kind.TEXT, priority=8, width=12),
+    ]
+    return Table(
+        "By queue depth (I/Os outstanding)" if any(row["outstanding"] for row in rows) else "",
+        columns,
+        [_line(row) for row in rows],
+        marked=[at for at, row in enumerate(rows) if id(row) in knees],
+    )
+
+
+def _line(row: Row) -> list[Any]:
+    low, high = row["iops_ci95"]
+    latency = row["latency_us"] or {}
+
+    def ms(key: str) -> float | None:
+        return latency[key] / 1e3 if key in latency else None
+
+    return [
+        row["workload"],
+        row["outstanding"] or "open",
+        row["iops"],
+        _half(row["iops"], low, high),
+        row["mb_per_s"],
+        ms("mean"),
+        ms("p50"),
+        ms("p99"),
+        ms("p99_9"),
+        limits(row),
+        row["runner_up"],
+    ]
+
+
+def _half(rate: float, low: float | None, high: float | None) -> float | int | None:
+    """Half of an interval, whole where the rate is."""
+    if low is None or high is None:
+        return None
+    half = (high - low) / 2
+    return round(half) if rate >= 999.5 else half
+
+
+def gains(result: Result) -> tuple[Table, str] | None:
+    """Changes that gain 3 % or more somewhere, and a line that names all others."""
+    if result.what_if is None:
+        return None
+    rows, none, cannot = [], [], []
+    workloads = len({each["workload"] for case in result.what_if for each in case["results"]})
+    for case in result.what_if:
+        if case["why_not"] is not None:
+            cannot.append(f"{case['change']}: {case['why_not'].rpartition(': ')[2]}")
+            continue
+        known = [each for each in case["results"] if each["gain_pct"] is not None]
+        known = [e for e in known if abs(e["gain_pct"]) >= _GAIN or e["still_filling"]]
+        if not known:
+            none.append(case["change"].removeprefix("twice "))
+            continue
+        points = ", ".join(
+            _gain(each, f"{each['workload']} " if workloads > 1 else "") for each in known
+        )
+        last = case["results"][-1]
+        depth = last["outstanding"] or "open"
+        rows.append([case["change"], points, f"{depth}: {last['bottleneck'] or '–'}"])
+    lines = [f"No gain from: {', '.join(none)}."] if none else []
+    lines += [f"Cannot be: {each}." for each in cannot]
+    table = Table(
+        f"What if: queue depths at which IO/s change by {_GAIN:.0f} % or more",
+        [
+            Column("change", kind=Kind.TEXT, width=24),
+            Column("queue depth: gain", "%", kind=Kind.PROSE, width=24),
+            Column("limit then", kind=Kind.TEXT, priority=2, width=18),
+        ],
+        rows,
+    )
+    return table, " ".join(lines)
+
+
+_GAIN = 3.0
+"""Percent of IO/s from which on a gain is shown."""
+
+
+def _gain(each: Row, workload: str) -> str:
+    filling = " (cache still filling)" if each["still_filling"] else ""
+    return f"{workload}{each['outstanding'] or 'open'}: {round(each['gain_pct']):+d}{filling}"

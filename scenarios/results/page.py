@@ -1,0 +1,280 @@
+"""A page of results: one HTML file that needs nothing else, not even a network.
+
+Every page has the same order: question, answer, at most three figures, warnings that change the
+answer, pictures, evidence, and how to make it again. The same results give the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from raidlab.scenarios.results.look import Cell, Column, Kind, Table, cells, joined
+
+if TYPE_CHECKING:
+    import jinja2
+    import plotly.graph_objects as go
+
+BOXES = 3
+"""Figures that stand out on a page, at most."""
+_ROWS = 200
+"""Rows of a picture's data that a page shows; of more there is the file alone."""
+_BESIDE = 3
+"""Warnings that stand beside the answer; more are behind a click."""
+_NARROW = 3
+"""Columns of larger priority are hidden on narrow screens."""
+_HUE, _TOO_FAST, _TOO_SLOW = "blue", "orange", "blue"
+
+
+@dataclass(frozen=True)
+class Box:
+    """One of the figures that stand out."""
+
+    value: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Heat:
+    """A table whose cells are coloured by their value."""
+
+    corner: str
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[float | None]]]
+    limit: float
+    """Where the colour is full; negative values have the other colour."""
+    signed: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Something drawn: its title says what is seen, its subtitle what is drawn."""
+
+    seen: str
+    drawn: str
+    figure: go.Figure | None = None
+    heat: Heat | None = None
+    wide: bool = False
+    """True for the whole width of a page."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph of the evidence; `listing` is shown as it is, `folded` behind a click."""
+
+    title: str
+    lines: Sequence[str] = ()
+    listing: str = ""
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A table behind a click."""
+
+    title: str
+    table: Table
+
+
+Evidence = Table | Text | Folded
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a page says."""
+
+    kind: str
+    """Of question: `run`, `rebuild` ..."""
+    question: str
+    answer: str
+    boxes: Sequence[Box] = ()
+    beside: Sequence[str] = ()
+    """Warnings that may change the answer."""
+    breaches: Sequence[str] = ()
+    """Checks of the engine that failed."""
+    about: Sequence[str] = ()
+    """Sentences before the pictures."""
+    pictures: Sequence[Picture] = ()
+    evidence: Sequence[Evidence] = ()
+    provenance: Sequence[str] = field(default=())
+    command: str = ""
+    """Makes the page again."""
+
+    def html(self) -> str:
+        """The page as text."""
+        drawn = [_drawn(at, picture) for at, picture in enumerate(self.pictures, 1)]
+        plotted = [each["plot"] for each in drawn if each["plot"] is not None]
+        return (
+            _templates()
+            .get_template("base.html.j2")
+            .render(
+                page=self,
+                joined=joined,
+                beside=list(self.beside)[:_BESIDE],
+                further=list(self.beside)[_BESIDE:],
+                boxes=list(self.boxes)[:BOXES],
+                pictures=drawn,
+                evidence=[_evidence(each) for each in self.evidence],
+                plotly_js=_plotly() if plotted else "",
+                plots="[" + ",\n".join(plotted).replace("</", "<\\/") + "]",
+            )
+        )
+
+
+def again(command: str, *arguments: object, **options: object) -> str:
+    """The line that makes a page again: options that are None, empty or False are left out."""
+    words = ["raidlab", command, *(_quoted(str(each)) for each in arguments if each is not None)]
+    for name, value in options.items():
+        if value in (None, "", False):
+            continue
+        words.append(f"--{name.replace('_', '-')}")
+        if value is not True:
+            words.append(_quoted(str(value)))
+    return " ".join([*words, "--html page.html"])
+
+
+def _quoted(text: str) -> str:
+    return text if text and not set(text) & set(" \"'$\\*?&;|<>()") else json.dumps(text)
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    import jinja2
+
+    folder = files("raidlab.scenarios.results").joinpath("templates")
+    found = [each for each in folder.iterdir() if each.name.endswith(".j2")]
+    return jinja2.Environment(
+        loader=jinja2.DictLoader({each.name: each.read_text("utf-8") for each in found}),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+@cache
+def _plotly() -> str:
+    """The drawing library: the part of plotly.js that has lines, points and bars."""
+    folder = files("raidlab.scenarios.results").joinpath("static")
+    return folder.joinpath("plotly-basic.min.js").read_text("utf-8")
+
+
+def _drawn(at: int, picture: Picture) -> dict[str, Any]:
+    plot, data = None, None
+    name = f"picture-{at}"
+    if picture.figure is not None:
+        figure = json.loads(picture.figure.to_json(), parse_float=_rounded)
+        plot = json.dumps({"id": f"{name}-plot", **figure}, sort_keys=True, separators=(",", ":"))
+        data = data_of(picture.figure)
+    return {
+        "id": name,
+        "picture": picture,
+        "plot": plot,
+        "height": picture.figure.layout.height if picture.figure is not None else None,
+        "heat": None if picture.heat is None else _heat(picture.heat),
+        "data": None if data is None or not 0 < len(data.rows) <= _ROWS else _table(data),
+        "csv": None if data is None or not data.rows else _csv(data),
+    }
+
+
+def _rounded(text: str) -> float:
+    """A number with as many digits as a picture shows, and more."""
+    return float(f"{float(text):.6g}")
+
+
+def data_of(figure: go.Figure) -> Table:
+    """What a picture's named lines and bars show, as a table."""
+    named = [trace for trace in figure.data if trace.name]
+    flat = any(trace.type == "bar" and trace.orientation == "h" for trace in named)
+    across, up = ("y", "x") if flat else ("x", "y")
+    places: dict[Any, None] = {}
+    found: dict[str, dict[Any, Any]] = {}
+    for trace in named:
+        at, values = trace[across], trace[up]
+        pairs = zip(() if at is None else at, () if values is None else values, strict=False)
+        for place, value in pairs:
+            places.setdefault(place)
+            found.setdefault(trace.name, {})[place] = value
+    axes = figure.select_yaxes() if flat else figure.select_xaxes()
+    title = next((axis.title.text for axis in axes if axis.title.text), "")
+    names = list(found)
+    return Table(
+        "",
+        [Column(title or across), *(Column(_plain(name)) for name in names)],
+        [[_value(place), *(_value(found[name].get(place)) for name in names)] for place in places],
+    )
+
+
+def _plain(text: str) -> str:
+    return text.replace("<br>", " ").replace("<b>", "").replace("</b>", "")
+
+
+def _value(value: Any) -> Cell:
+    if value is None or isinstance(value, str):
+        return value
+    number = float(value)
+    return int(number) if number.is_integer() and abs(number) < 1e15 else number
+
+
+def _csv(table: Table) -> str:
+    """The address of the table as a file that a browser can save."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([column.head for column in table.columns])
+    writer.writerows(
+        [f"{cell:.6g}" if isinstance(cell, float) else cell for cell in row] for row in table.rows
+    )
+    return "data:text/csv;base64," + base64.b64encode(text.getvalue().encode()).decode()
+
+
+def _heat(heat: Heat) -> dict[str, Any]:
+    def cell(value: float | None) -> dict[str, str]:
+        if value is None:
+            return {"text": "", "mix": "0", "hue": _HUE}
+        text = f"{value:+.0f}" if heat.signed and round(value) else f"{abs(value):.0f}"
+        mix = min(1.0, abs(value) / heat.limit)
+        hue = (_TOO_FAST if value > 0 else _TOO_SLOW) if heat.signed else _HUE
+        return {"text": text, "mix": f"{70 * mix:.0f}", "hue": hue}
+
+    return {
+        "corner": heat.corner,
+        "columns": heat.columns,
+        "rows": [(name, [cell(value) for value in values]) for name, values in heat.rows],
+    }
+
+
+def _table(table: Table) -> dict[str, Any]:
+    shown = table.shown()
+    columns = []
+    for at, column in enumerate(shown.columns):
+        values = [row[at] for row in shown.rows]
+        if column.kind is Kind.NUMBER:
+            texts = cells(values, digit="\u2007", point="\u2008", none="–")
+        else:
+            texts = ["–" if value is None else str(value) for value in values]
+        classes = {Kind.NUMBER: "", Kind.TEXT: "text", Kind.PROSE: "text prose"}[column.kind]
+        if column.priority > _NARROW:
+            classes = f"{classes} wide".strip()
+        columns.append({"head": column.head, "classes": classes, "texts": texts})
+    return {
+        "title": table.title,
+        "note": table.note,
+        "columns": columns,
+        "count": len(shown.rows),
+        "marked": set(table.marked),
+    }
+
+
+def _evidence(each: Evidence) -> dict[str, Any]:
+    if isinstance(each, Table):
+        return {"kind": "table", "title": each.title, "table": _table(each)}
+    if isinstance(each, Folded):
+        return {"kind": "folded", "title": each.title, "table": _table(each.table)}
+    return {"kind": "text", "title": each.title, "text": each}

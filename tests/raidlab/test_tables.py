@@ -1,0 +1,203 @@
+"""Tables in a terminal: what fits into a line, and what is left out of it."""
+
+import pytest
+from typer.testing import CliRunner
+
+from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
+from raidlab.cli import app
+from raidlab.commands import tables
+from raidlab.commands.tables import Output, lines, width
+from raidlab.scenarios.results.look import Column, Kind, Table
+
+WIDTHS = 80, 100, 120
+PLANS = {
+    "fixed.toml": """
+kind = "station"
+name = "fixed"
+capacity = "100 GB"
+service = { value = "1 ms", source = "assumed", note = "for tests" }
+[sources]
+capacity = "assumed"
+""",
+    "one.toml": """
+title = "One drive"
+[[array]]
+drives = [{ model = "fixed.toml" }]
+[[workload]]
+rw = "randread"
+block_size = "4 KiB"
+outstanding = [1, 2, 4]
+[run]
+warm_up = "10 ms"
+duration = "200 ms"
+""",
+    "rebuild.toml": """
+title = "A rebuild"
+[controller]
+model = "lsi2208-1g-3.0"
+[[array]]
+level = "raid5"
+drives = [{ model = "generic-15000rpm", count = 4 }]
+used = "4 MiB"
+hot_spares = 1
+[[workload]]
+profile = "database"
+rate = "50 IO/s"
+[run]
+warm_up = "1 s"
+duration = "10 s"
+[[event]]
+at = "2 s"
+action = "fail-drive"
+drive = 1
+""",
+    "tier.toml": """
+title = "An SSD cache"
+[controller]
+model = "lsi2208-1g-3.0"
+[[array]]
+level = "raid10"
+drives = [{ model = "sata-6g-hdd", count = 4 }]
+cache_tier = { drives = [{ model = "sas-6g-ssd", count = 2 }], level = "raid1" }
+[[workload]]
+rw = "randread"
+block_size = "64 KiB"
+area = "8 GB"
+hot_spot = "1 GB"
+outstanding = 8
+[run]
+warm_up = "1 s"
+duration = "5 s"
+""",
+    "trace.csv": "t,op,at,n,took\n0.0,read,0,4096,1000\n0.1,read,8192,4096,1100\n",
+}
+COMMANDS = {
+    "run": ["run", "one.toml"],
+    "run --what-if": ["run", "one.toml", "--what-if"],
+    "run with events": ["run", "rebuild.toml"],
+    "devices": ["devices"],
+    "devices NAME": ["devices", "sas-6g-hdd"],
+    "validate": ["validate", "p320h"],
+    "controllers": ["controllers", "--only", "lsi1064", "--profiles", "database,streaming"],
+    "rebuild": ["rebuild", "rebuild.toml", "--rates", "30,100"],
+    "compression": ["compression", "sandforce-1222-64gb", "--shares", "0,50"],
+    "tier": ["tier", "tier.toml", "--hot-spots", "1 GB"],
+    "replay": ["replay", "trace.csv", "--format", "csv", "--device", "fixed.toml", "--columns",
+               "time=t:s op=op offset=at:B size=n:B response=took:us"],
+    "compare": ["compare", "m.json", "--device", "fixed.toml"],
+    "calibrate": ["calibrate", "m.json", "--kind", "station", "--budget", "1"],
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name, text in PLANS.items():
+        (tmp_path / name).write_text(text)
+    points = [
+        Point(
+            name=f"depth {depth}", rw="randread", read_share=1.0, bs=4096, iodepth=depth,
+            read=Side(
+                iops=iops, ios=1000, latency_mean_us=1e6 * depth / iops,
+                completion=Latency(mean_us=1e6 * depth / iops),
+            ),
+        )
+        for depth, iops in ((1, 900.0), (2, 950.0), (4, 960.0))
+    ]  # fmt: skip
+    (tmp_path / "m.json").write_text(Measurement(name="m", points=tuple(points)).to_json())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAIDLAB_STORE", str(tmp_path / "store.sqlite"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_tables_of_every_command_fit_into_80_100_and_120_characters(name, folder, monkeypatch):
+    made = []
+    own = tables.lines
+
+    def remembered(table, room, output=Output.FIT):
+        made.append(table)
+        return own(table, room, output)
+
+    monkeypatch.setattr(tables, "lines", remembered)
+    monkeypatch.setenv("COLUMNS", "80")
+    done = CliRunner().invoke(app, COMMANDS[name])
+    assert done.exit_code in (0, 1), done.output
+    assert made and "99 %" not in done.stdout
+    for table in made:
+        for room in WIDTHS:
+            shown = own(table, room)
+            assert max(map(len, shown)) <= room, shown
+            heads = " ".join(shown[:3])
+            for column in table.shown().columns[:1]:
+                # No head is broken inside a word.
+                assert all(word in heads for word in column.head.split())
+        assert columns_of(own(table, 80)) <= 7
+        everything = own(table, 80, Output.ALL)
+        assert columns_of(everything) == len(table.shown().columns)
+        assert not any("more: --wide" in line for line in everything)
+
+
+def columns_of(shown):
+    (rule,) = [line for line in shown if line and not line.strip("- ")][:1]
+    return len(rule.split())
+
+
+TABLE = Table(
+    "T",
+    [
+        Column("queue depth"),
+        Column("IO/s"),
+        Column("mean", "ms", priority=2),
+        Column("p99", "ms"),
+        Column("limit", kind=Kind.TEXT, width=12),
+        Column("next", kind=Kind.TEXT, priority=3, width=10),
+    ],
+    [
+        [1, 497.0, 2.01, 5.01, "none (drives 17 %)", "host thread 0"],
+        [32, 4097.0, 7.81, 49.6, "lsi2008 queue 100 %, drives 98 %", "lsi2008 cores"],
+    ],
+    marked=[1],
+)
+
+
+def test_numbers_stand_right_and_are_aligned_at_the_point_words_left():
+    _, upper, lower, _, first, second = lines(TABLE, 100)
+    assert upper.split() == ["queue", "mean", "p99"] and lower.split()[0] == "depth"
+    assert first.index("2.01") == second.index("7.81")
+    assert first.index("5.01") == second.index("49.6") + 1
+    assert first.index("none") == second.index("lsi2008 queue") == lower.index("limit")
+    assert second.endswith(" <")
+
+
+def test_the_least_important_column_goes_first_and_is_counted():
+    shown = lines(TABLE, 48)
+    assert "limit" in shown[2] and "next" not in shown[2] and "mean" in shown[1]
+    assert shown[-1] == "1 column more: --wide"
+    narrow = lines(TABLE, 36)
+    assert narrow[-1] == "2 columns more: --wide" and "mean" not in " ".join(narrow[:3])
+
+
+def test_a_text_without_room_loses_its_middle():
+    assert "lsi2008...es 98 %" in " ".join(lines(TABLE, 40))
+
+
+def test_rows_beyond_those_shown_are_counted():
+    table = Table("", [Column("a")], [[at] for at in range(98)], most=10)
+    assert lines(table, 80)[-1] == "88 rows more: --wide"
+    assert len(lines(table, 80, Output.ALL)) == 98 + 2
+
+
+def test_piped_output_is_as_wide_as_columns_says_or_100(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "72")
+    assert width() == 72
+    monkeypatch.delenv("COLUMNS")
+    done = CliRunner().invoke(app, ["devices"])
+    rules = [line for line in done.stdout.splitlines() if line and not line.strip("- ")]
+    assert done.exit_code == 0 and max(map(len, rules)) <= 100
+
+
+def test_the_answer_stands_between_title_and_table(folder):
+    done = CliRunner().invoke(app, ["run", "one.toml"])
+    title, answer, *rest = done.stdout.splitlines()
+    assert title == "One drive" and "outstanding" in answer and "p99" in answer
+    assert rest.index("") >= 0
