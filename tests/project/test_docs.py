@@ -79,7 +79,7 @@ def check_toml(block: Block, folder: Path) -> None:
     elif "stage" in tree and shutil.which("fio") is not None:
         arguments = [COLLECTOR, "--plan", path, "--dry-run", "--target", folder / "target"]
         done = subprocess.run(
-            [*arguments, "--size", "1G", "--out", folder / "bundle"],
+            [*arguments, "--size", "1 GiB", "--out", folder / "bundle"],
             capture_output=True,
             text=True,
             check=False,
