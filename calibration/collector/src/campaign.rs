@@ -1,5 +1,6 @@
-//! The loop: one step after the other, each on disk before the next begins.
+//! Runs the steps of a plan one after the other; each is on disk before the next begins.
 
+use crate::bundle::{self, Bundle};
 use crate::estimate;
 use crate::fio::{self, Fio};
 use crate::identity;
@@ -10,7 +11,6 @@ use crate::runner::{End, Runner};
 use crate::steady_state::assess;
 use crate::step::{Purpose, Step};
 use crate::stop::Stop;
-use crate::store::{self, Store};
 use crate::target::Target;
 use crate::units::timestamp;
 use serde_json::json;
@@ -24,14 +24,14 @@ const PARSED_AT_ONCE: usize = 100;
 /// Everything a run of the plan needs.
 pub struct Campaign<'a> {
     /// The bundle.
-    pub store: Store,
+    pub bundle: Bundle,
     /// What is measured.
     pub target: &'a Target,
     /// The plan.
     pub plan: &'a Plan,
     /// The generator.
     pub fio: &'a Fio,
-    /// How it is run.
+    /// Starts the generator.
     pub runner: &'a Runner,
     /// Beyond its expected time, fio counts as hanging.
     pub grace: Duration,
@@ -111,7 +111,7 @@ impl Campaign<'_> {
         }
         loop {
             self.settle(progress);
-            let steps = &self.store.manifest.steps;
+            let steps = &self.bundle.manifest.steps;
             let open = |record: &StepRecord| matches!(record.state, State::Pending | State::Failed);
             let Some(index) = steps.iter().position(open) else {
                 break;
@@ -119,25 +119,25 @@ impl Campaign<'_> {
             self.run_step(index, progress)?;
             done += 1;
         }
-        if self.store.manifest.end.is_none() {
-            self.store.manifest.end = Some(timestamp());
+        if self.bundle.manifest.end.is_none() {
+            self.bundle.manifest.end = Some(timestamp());
         }
-        self.store.save()?;
+        self.bundle.save()?;
         self.target.remove()?;
         Ok(done)
     }
 
-    /// Looks whether stages have rounds enough, and tells what is new.
+    /// Ends the rounds of stages that have enough of them, and reports new outcomes.
     pub(crate) fn settle(&mut self, progress: &mut Progress) {
-        for record in settle(&mut self.store.manifest, self.plan) {
+        for record in settle(&mut self.bundle.manifest, self.plan) {
             let line = format!("{}: {}", record.stage, show_steady(&record));
             progress.event("steady_state", json!(record), &line);
         }
     }
 
-    /// The file may have gone since the last session; its layout is then due again.
+    /// Plans the layout step again if the target file was removed since the last session.
     fn lay_out_again(&mut self, progress: &mut Progress) -> Result<(), Stop> {
-        let manifest = &mut self.store.manifest;
+        let manifest = &mut self.bundle.manifest;
         let left = manifest
             .steps
             .iter()
@@ -149,21 +149,21 @@ impl Campaign<'_> {
         if let Some(layout) = layout.filter(|layout| layout.state == State::Done) {
             if left && !self.target.laid_out() {
                 *layout = StepRecord::pending(layout.step.clone());
-                let message = "the target file had gone and was laid out again".to_owned();
+                let message = "the target file was missing and was laid out again".to_owned();
                 progress.warn(&message);
                 manifest.warnings.push(message);
-                self.store.save()?;
+                self.bundle.save()?;
             }
         }
         Ok(())
     }
 
     fn run_step(&mut self, index: usize, progress: &mut Progress) -> Result<(), Stop> {
-        let mut record = StepRecord::pending(self.store.manifest.steps[index].step.clone());
+        let mut record = StepRecord::pending(self.bundle.manifest.steps[index].step.clone());
         let step = record.step.clone();
         let stem = step.stem();
         let mut names = vec![format!("{stem}.fio"), format!("{stem}.json")];
-        self.store.write_step_file(
+        self.bundle.write_step_file(
             &names[0],
             step.job_file(&self.target.record.path).as_bytes(),
         )?;
@@ -179,21 +179,21 @@ impl Campaign<'_> {
                 if let Stop::Failed(message) = &stop {
                     record.state = State::Failed;
                     record.error = Some(message.clone());
-                    self.store.manifest.steps[index] = record;
-                    self.store.save()?;
+                    self.bundle.manifest.steps[index] = record;
+                    self.bundle.save()?;
                 }
                 return Err(stop);
             }
         };
-        let folder = self.store.steps_folder();
+        let folder = self.bundle.steps_folder();
         let part = folder.join(format!("{stem}.json.part"));
-        store::keep(&part, &folder.join(&names[1]))?;
+        bundle::publish(&part, &folder.join(&names[1]))?;
         names.extend(logs(&folder, &stem));
         record.summary = Some(summary);
         self.finish(index, record, &names, progress)
     }
 
-    /// Makes a finished step last, and tells.
+    /// Commits a finished step and reports it.
     pub(crate) fn finish(
         &mut self,
         index: usize,
@@ -202,8 +202,8 @@ impl Campaign<'_> {
         progress: &mut Progress,
     ) -> Result<(), Stop> {
         let (step, summary) = (record.step.clone(), record.summary.unwrap_or_default());
-        self.store.commit(index, record, names)?;
-        let total = self.store.manifest.steps.len();
+        self.bundle.commit(index, record, names)?;
+        let total = self.bundle.manifest.steps.len();
         let line = format!(
             "[{}/{total}] {} (round {}): {:.0} IO/s, {:.1} MiB/s, {:.1} us",
             step.number,
@@ -227,7 +227,7 @@ impl Campaign<'_> {
         index: usize,
         progress: &mut Progress,
     ) -> Result<fio::Summary, Stop> {
-        let manifest = &self.store.manifest;
+        let manifest = &self.bundle.manifest;
         let capacity = self.target.record.size_bytes;
         let started = Instant::now();
         let pending = manifest.steps[index..]
@@ -241,7 +241,7 @@ impl Campaign<'_> {
             .find(|record| record.stage == step.stage)
             .map(show_steady);
         let mut iops = None;
-        let watch = |piece: &str| {
+        let on_output = |piece: &str| {
             iops = fio::live_iops(piece).or(iops);
             progress.tick(Moment {
                 number: step.number,
@@ -252,17 +252,17 @@ impl Campaign<'_> {
                 steady: steady.as_deref(),
             });
         };
-        let folder = self.store.steps_folder();
+        let folder = self.bundle.steps_folder();
         let part = format!("{}.json.part", step.stem());
         let command = self.command(step, &part);
         let limit = estimate::limit(step, capacity, self.grace);
-        let finished = self.runner.run(&command, &folder, limit, watch)?;
+        let finished = self.runner.run(&command, &folder, limit, on_output)?;
         let fault = |message: String| {
             Stop::failed(format!("step {} `{}`: {message}", step.stem(), step.name))
         };
         let written = fs::read(folder.join(&part)).unwrap_or_default();
         if finished.end != End::Code(0) {
-            // A job's own error says more than the exit code, if fio came to write it.
+            // A job's own error is clearer than the exit code, if fio wrote it.
             let inner = fio::read_result(&written)
                 .err()
                 .filter(|text| text.starts_with("job "));
@@ -299,9 +299,9 @@ pub(crate) fn logs(folder: &Path, stem: &str) -> Vec<String> {
         .collect()
 }
 
-/// Ends the rounds of every stage that has enough of them, and keeps the outcome of its test.
+/// Ends the rounds of every stage that has enough of them, and records the outcome of its test.
 ///
-/// Follows from the finished steps alone, so that a bundle that goes on comes to the same end.
+/// It depends on the finished steps alone, so a resumed bundle ends in the same way.
 /// Returns the tests whose outcome is new.
 pub fn settle(manifest: &mut Manifest, plan: &Plan) -> Vec<SteadyRecord> {
     let mut news = Vec::new();
@@ -368,10 +368,10 @@ fn remember(records: &mut Vec<SteadyRecord>, record: SteadyRecord) -> Option<Ste
     if record.rounds == 0 {
         return None;
     }
-    match records.iter_mut().find(|known| known.stage == record.stage) {
-        Some(known) if *known == record => None,
-        Some(known) => {
-            *known = record.clone();
+    match records.iter_mut().find(|other| other.stage == record.stage) {
+        Some(other) if *other == record => None,
+        Some(other) => {
+            *other = record.clone();
             Some(record)
         }
         None => {

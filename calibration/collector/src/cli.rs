@@ -1,18 +1,18 @@
 //! The command line.
 
+use crate::bundle::{Bundle, write_whole};
 use crate::campaign::{Campaign, check_options};
 use crate::estimate;
 use crate::fio::Fio;
 use crate::identity;
 use crate::manifest::{FORMAT, Manifest, PlanRecord, StepRecord};
 use crate::plan::{BUILT_IN, Plan};
-use crate::progress::Progress;
+use crate::progress::{Output, Progress};
 use crate::runner::Runner;
 use crate::step::{Setting, Step, expand};
 use crate::stop::Stop;
-use crate::store::{Store, write_whole};
 use crate::sysfs::Roots;
-use crate::target::{Target, Wanted, free_bytes};
+use crate::target::{Access, Prompt, Target, Wanted, free_bytes};
 use crate::units::{self, show_bytes, show_seconds, timestamp};
 use clap::Parser;
 use serde_json::json;
@@ -29,7 +29,7 @@ const STEP_BYTES: u64 = 300 << 10;
 /// Measures storage with fio and keeps the result as a bundle that raidlab reads.
 ///
 /// The target is a file (one that does not exist is created and removed again), a block device,
-/// or a simulated system. The same command goes on where it was interrupted.
+/// or a simulated system. The same command resumes after an interruption.
 #[derive(Debug, Parser)]
 #[command(name = "raidlab-collect", version, max_term_width = 100)]
 struct Arguments {
@@ -101,7 +101,11 @@ pub fn main() -> ExitCode {
         return crate::guard::run(&words[2..]);
     }
     let arguments = Arguments::parse();
-    let mut progress = Progress::new(arguments.json);
+    let mut progress = Progress::new(if arguments.json {
+        Output::Json
+    } else {
+        Output::Text
+    });
     match run(&arguments, &mut progress) {
         Ok(()) => ExitCode::SUCCESS,
         Err(stop) => {
@@ -123,7 +127,7 @@ fn list() -> String {
         .collect()
 }
 
-/// Prints to standard output; a reader that has seen enough may go away.
+/// Prints to standard output; a closed pipe is no error.
 fn print(text: &str) {
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
@@ -218,14 +222,18 @@ fn run(arguments: &Arguments, progress: &mut Progress) -> Result<(), Stop> {
         .map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()));
     let fio = Fio::find(fio_path.as_deref(), &runner)?;
     let out = bundle_folder(arguments, &plan)?;
-    let before = Store::peek(&out)?;
+    let before = Bundle::peek(&out)?;
     let roots = Roots::default();
     let target = Target::open(
         &roots,
         &wanted(arguments),
-        plan_writes(&plan) && !arguments.read_only,
+        access(arguments, &plan),
         before.as_ref(),
-        !arguments.dry_run,
+        if arguments.dry_run {
+            Prompt::Never
+        } else {
+            Prompt::Allowed
+        },
     )?;
     let setting = setting(arguments, &numbers, &plan, &target)?;
     let steps = expand(&plan, &setting).map_err(Stop::Refused)?;
@@ -240,17 +248,17 @@ fn run(arguments: &Arguments, progress: &mut Progress) -> Result<(), Stop> {
         target.check_space()?;
     }
     let manifest = manifest(arguments, &roots, &plan, setting, &target, &fio, &steps);
-    let (store, found) = Store::open(&out, manifest)?;
+    let (bundle, found) = Bundle::open(&out, manifest)?;
     check_bundle_space(&out, steps.len() - found.done)?;
     if let Some(simulated) = &target.simulated {
         let file = out.join("simulated.json");
         write_whole(&file, simulated.plan.to_string().as_bytes())?;
         runner.environment = simulated.environment(&file);
     }
-    announce(&store, &found.damaged, found.done, &numbers, progress);
+    announce(&bundle, &found.damaged, found.done, &numbers, progress);
     check_options(&fio, &runner, &steps, &target.record.path, &out)?;
     let mut campaign = Campaign {
-        store,
+        bundle,
         target: &target,
         plan: &plan,
         fio: &fio,
@@ -274,7 +282,7 @@ fn wanted(arguments: &Arguments) -> Wanted {
     }
 }
 
-/// Ctrl-C and a polite kill set a flag that the runner watches.
+/// Ctrl-C and SIGTERM set a flag that the runner polls.
 fn interrupts() -> Result<Arc<AtomicBool>, Stop> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [
@@ -302,15 +310,20 @@ fn bundle_folder(arguments: &Arguments, plan: &Plan) -> Result<PathBuf, Stop> {
     std::path::absolute(&folder).map_err(|error| Stop::io("find", &folder, &error))
 }
 
-/// Before the target's size is known, only whether any step could write.
-fn plan_writes(plan: &Plan) -> bool {
+/// What the steps may do to a target of any size.
+fn access(arguments: &Arguments, plan: &Plan) -> Access {
     let huge = Setting {
         capacity_bytes: 1 << 50,
         area_bytes: 1 << 50,
         discard: true,
         ..Setting::default()
     };
-    expand(plan, &huge).is_ok_and(|steps| steps.iter().any(|step| step.writes))
+    let writes = expand(plan, &huge).is_ok_and(|steps| steps.iter().any(|step| step.writes));
+    if writes && !arguments.read_only {
+        Access::Write
+    } else {
+        Access::ReadOnly
+    }
 }
 
 fn setting(
@@ -449,13 +462,13 @@ fn check_bundle_space(out: &Path, left: usize) -> Result<(), Stop> {
 }
 
 fn announce(
-    store: &Store,
+    bundle: &Bundle,
     damaged: &[String],
     done: usize,
     numbers: &Numbers,
     progress: &mut Progress,
 ) {
-    let manifest = &store.manifest;
+    let manifest = &bundle.manifest;
     for warning in &manifest.warnings {
         progress.warn(warning);
     }

@@ -1,9 +1,9 @@
 //! Simulated targets: all steps in one run of fio.
 //!
-//! The simulated system lives inside fio. A step must find it as the one before left it (a
-//! filled SSD, a warm tier), so all steps run in one process, one after the other, and what fio
-//! says is taken apart afterwards. Virtual time makes this quick; a run that is interrupted
-//! begins again and, with the same seeds, comes to the same figures.
+//! The simulated system lives inside fio. Each step needs the state that the step before left (a
+//! filled SSD, a warm SSD cache). So all steps run in one process, one after the other, and fio's
+//! answer is split afterwards. Virtual time makes this quick. An interrupted run begins again and,
+//! with the same seeds, gives the same figures.
 
 use crate::campaign::{Campaign, logs};
 use crate::estimate;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::fs;
 use std::time::Duration;
 
-/// fio's answer, removed once it is taken apart.
+/// fio's answer, removed after it is split.
 const ANSWER: &str = "all.json.part";
 const JOBS: &str = "all.fio.part";
 
@@ -27,36 +27,37 @@ impl Campaign<'_> {
     /// Runs the whole plan, if any step of it is left. Returns the number of steps done.
     pub(crate) fn run_continuously(&mut self, progress: &mut Progress) -> Result<usize, Stop> {
         let steps: Vec<Step> = self
-            .store
+            .bundle
             .manifest
             .steps
             .iter()
             .map(|r| r.step.clone())
             .collect();
         let left = |record: &StepRecord| matches!(record.state, State::Pending | State::Failed);
-        if !self.store.manifest.steps.iter().any(left) {
+        if !self.bundle.manifest.steps.iter().any(left) {
             return Ok(0);
         }
         let start = timestamp();
         let document = self.answer(&steps, progress)?;
         let end = timestamp();
-        let parts = take_apart(&document, &steps).map_err(Stop::Failed)?;
+        let parts = split(&document, &steps).map_err(Stop::Failed)?;
         let mut done = 0;
         for (index, part) in parts.iter().enumerate() {
             self.settle(progress);
-            if !left(&self.store.manifest.steps[index]) {
+            if !left(&self.bundle.manifest.steps[index]) {
                 continue;
             }
             let mut record = StepRecord::pending(steps[index].clone());
             record.start = Some(start.clone());
             record.end = Some(end.clone());
-            self.keep(index, record, part, progress)?;
+            self.record(index, record, part, progress)?;
             done += 1;
         }
         Ok(done)
     }
 
-    fn keep(
+    /// Commits a step with its part of fio's answer.
+    fn record(
         &mut self,
         index: usize,
         mut record: StepRecord,
@@ -66,10 +67,10 @@ impl Campaign<'_> {
         let stem = record.step.stem();
         let mut names = vec![format!("{stem}.fio"), format!("{stem}.json")];
         let job = record.step.job_file(&self.target.record.path);
-        self.store.write_step_file(&names[0], job.as_bytes())?;
+        self.bundle.write_step_file(&names[0], job.as_bytes())?;
         let text = serde_json::to_string_pretty(part).expect("plain data");
-        self.store.write_step_file(&names[1], text.as_bytes())?;
-        names.extend(logs(&self.store.steps_folder(), &stem));
+        self.bundle.write_step_file(&names[1], text.as_bytes())?;
+        names.extend(logs(&self.bundle.steps_folder(), &stem));
         let fault =
             |message| Stop::failed(format!("step {stem} `{}`: {message}", record.step.name));
         record.summary = Some(fio::summarize(part).map_err(fault)?);
@@ -78,7 +79,7 @@ impl Campaign<'_> {
 
     /// fio's answer to all steps.
     fn answer(&self, steps: &[Step], progress: &mut Progress) -> Result<Value, Stop> {
-        let folder = self.store.steps_folder();
+        let folder = self.bundle.steps_folder();
         let path = folder.join(JOBS);
         fs::write(&path, job_file(steps, &self.target.record.path))
             .map_err(|error| Stop::io("write", &path, &error))?;
@@ -127,10 +128,10 @@ fn job_file(steps: &[Step], filename: &str) -> String {
 }
 
 /// fio's answer as one document for each step: the same head, the step's own jobs.
-fn take_apart(document: &Value, steps: &[Step]) -> Result<Vec<Value>, String> {
+fn split(document: &Value, steps: &[Step]) -> Result<Vec<Value>, String> {
     let jobs = document["jobs"]
         .as_array()
-        .ok_or("fio's JSON holds no jobs")?;
+        .ok_or("fio's JSON has no jobs")?;
     let mut rest = jobs.as_slice();
     let mut parts = Vec::with_capacity(steps.len());
     for step in steps {
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_comes_apart_by_step() {
+    fn the_answer_is_split_by_step() {
         let grouped = [("numjobs", "2"), ("group_reporting", "1")];
         let steps = [
             step(1, "a", &grouped),
@@ -185,17 +186,13 @@ mod tests {
         let job = |name: &str, iops: u32| json!({"jobname": name, "iops": iops});
         let jobs = [job("a", 1), job("b", 2), job("b", 3), job("a", 4)];
         let document = json!({"fio version": "fio-3.33", "jobs": jobs});
-        let parts = take_apart(&document, &steps).unwrap();
+        let parts = split(&document, &steps).unwrap();
         assert_eq!(parts[0]["jobs"], json!([job("a", 1)]));
         assert_eq!(parts[1]["jobs"], json!([job("b", 2), job("b", 3)]));
         assert_eq!(parts[2]["jobs"], json!([job("a", 4)]));
         assert_eq!(parts[2]["fio version"], "fio-3.33");
         let short = json!({"jobs": [job("a", 1), job("a", 2)]});
-        assert!(
-            take_apart(&short, &steps)
-                .unwrap_err()
-                .contains("step 002 `b`")
-        );
+        assert!(split(&short, &steps).unwrap_err().contains("step 002 `b`"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! fio itself: where it is, which one it is, what it says.
+//! fio itself: its path, its version, its output.
 
 use crate::plan::Tracked;
 use crate::runner::{End, Finished, Runner};
@@ -128,7 +128,7 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, String> {
 /// The figures of all jobs of a document of fio, if every one of them ended well.
 pub fn summarize(document: &Value) -> Result<Summary, String> {
     let jobs = document["jobs"].as_array().filter(|jobs| !jobs.is_empty());
-    let jobs = jobs.ok_or("fio's JSON holds no jobs")?;
+    let jobs = jobs.ok_or("fio's JSON has no jobs")?;
     let mut summary = Summary::default();
     let (mut count, mut total_ns) = (0.0, 0.0);
     for job in jobs {

@@ -1,14 +1,14 @@
-//! What is recorded of the machine and of the target. Serial numbers are kept as hashes.
+//! What is recorded of the machine and of the target. Serial numbers are stored as hashes.
 
+use crate::digest::sha256;
 use crate::fio::on_path;
-use crate::store::sha256;
 use crate::sysfs::{BlockDevice, Roots, entries, line};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What fits a device's identity: it must be the same when a bundle goes on.
+/// A device's identity: it must be the same when a bundle is resumed.
 pub fn identity(roots: &Roots, device: &BlockDevice) -> Value {
     let disk = device.disk_folder();
     json!({

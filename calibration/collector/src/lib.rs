@@ -1,12 +1,14 @@
-//! Measures real or simulated storage with fio and keeps the result as a bundle.
+//! Measures real or simulated storage with fio and stores the result as a bundle.
 //!
 //! A plan (`plan`) expands into numbered steps (`step`), each one run of fio on one target
-//! (`target`), guarded by `safety`. The runner (`runner`, `guard`) never lets fio outlive the
-//! collector; the store (`store`) never lets a finished step be lost. `campaign` is the loop.
+//! (`target`), guarded by `safety`. The runner (`runner`, `guard`) ends fio with the collector. The
+//! bundle on disk (`bundle`) loses no finished step. `campaign` is the loop.
 
+pub mod bundle;
 pub mod campaign;
 pub mod cli;
 pub mod continuous;
+pub mod digest;
 pub mod estimate;
 pub mod fio;
 pub mod guard;
@@ -21,7 +23,6 @@ pub mod simulated;
 pub mod steady_state;
 pub mod step;
 pub mod stop;
-pub mod store;
 pub mod sysfs;
 pub mod target;
 pub mod units;

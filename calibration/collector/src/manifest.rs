@@ -26,7 +26,7 @@ pub struct Manifest {
     pub host: Value,
     /// The kernel's release.
     pub kernel: String,
-    /// What fio calls itself.
+    /// The version that fio reports.
     pub fio_version: String,
     /// Arguments of the command, without the program's name.
     pub options: Vec<String>,
@@ -34,9 +34,9 @@ pub struct Manifest {
     pub start: String,
     /// When the last step ended; none while steps are left.
     pub end: Option<String>,
-    /// When the command was started, the first time and each time it went on.
+    /// When the command was started: the first time and each time that it resumed.
     pub sessions: Vec<String>,
-    /// What a reader of the figures should know.
+    /// Warnings for readers of the figures.
     pub warnings: Vec<String>,
     /// The outcome of every steady-state test.
     pub steady_state: Vec<SteadyRecord>,
@@ -44,7 +44,7 @@ pub struct Manifest {
     pub steps: Vec<StepRecord>,
 }
 
-/// The plan, whole, and how it was set to the target.
+/// The whole plan, and its settings for the target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlanRecord {
     /// Its name.
@@ -57,7 +57,7 @@ pub struct PlanRecord {
     pub plan: Plan,
 }
 
-/// The target: what must not change, and what is good to know.
+/// The target: what must not change, and further details.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetRecord {
     /// `file`, `block` or `simulated`.
@@ -68,9 +68,9 @@ pub struct TargetRecord {
     pub size_bytes: u64,
     /// True if the collector created it and removes it.
     pub created: bool,
-    /// Must be the same when the bundle goes on.
+    /// Must be the same when the bundle is resumed.
     pub identity: Value,
-    /// May differ when the bundle goes on.
+    /// May differ when the bundle is resumed.
     pub details: Value,
 }
 
@@ -93,17 +93,17 @@ pub struct SteadyRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Not begun, or not finished: runs when the bundle goes on.
+    /// Not begun, or not finished: runs when the bundle is resumed.
     Pending,
     /// Finished, its files on disk.
     Done,
     /// Its round was not needed.
     NotNeeded,
-    /// fio failed; tried again when the bundle goes on.
+    /// fio failed; tried again when the bundle is resumed.
     Failed,
 }
 
-/// A step and what came of it.
+/// A step and its outcome.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StepRecord {
     /// What fio was asked.
@@ -153,7 +153,7 @@ impl PlanRecord {
         let text = serde_json::to_vec(&(plan, setting)).expect("plain data");
         PlanRecord {
             name: plan.name.clone(),
-            sha256: crate::store::sha256(&text),
+            sha256: crate::digest::sha256(&text),
             setting: setting.clone(),
             plan: plan.clone(),
         }
@@ -161,12 +161,12 @@ impl PlanRecord {
 }
 
 impl Manifest {
-    /// Why this bundle cannot go on as `now`: one line a difference.
+    /// Why `now` cannot resume this bundle: one line for each difference.
     pub fn differences(&self, now: &Manifest) -> Vec<String> {
         let mut found = Vec::new();
         let pair = |record: &Manifest| {
             let mut plan = serde_json::to_value(&record.plan).expect("plain data");
-            // Follows from the rest, and would only say so a second time.
+            // A checksum of the rest: its difference adds nothing.
             plan.as_object_mut().expect("a record").remove("sha256");
             let mut target = serde_json::to_value(&record.target).expect("plain data");
             target.as_object_mut().expect("a record").remove("details");

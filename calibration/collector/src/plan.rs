@@ -44,7 +44,7 @@ const OWN_OPTIONS: &[(&str, &str)] = &[
     ("write_bw_log", "write `logs = true` in the step"),
     ("write_iops_log", "write `logs = true` in the step"),
     ("write_lat_log", "write `logs = true` in the step"),
-    ("write_hist_log", "json+ holds the whole histogram"),
+    ("write_hist_log", "json+ has the whole histogram"),
     ("exec_prerun", "a plan runs nothing but fio"),
     ("exec_postrun", "a plan runs nothing but fio"),
     ("unlink", "the collector removes what it created"),
@@ -78,7 +78,7 @@ impl std::fmt::Display for OptionValue {
 /// Options of fio by name.
 pub type Options = BTreeMap<String, OptionValue>;
 
-/// One option that takes several values in turn.
+/// One option that takes several values, one after the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
@@ -187,7 +187,7 @@ fn default_area() -> String {
 impl Plan {
     /// The built-in plan of that name, or the plan in that file.
     pub fn load(name: &str) -> Result<Plan, Stop> {
-        if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+        if let Some((_, text)) = BUILT_IN.iter().find(|(other, _)| *other == name) {
             return Plan::parse(text, name);
         }
         let path = Path::new(name);
@@ -195,7 +195,7 @@ impl Plan {
             return Err(Stop::refused(unknown_name(
                 "--plan",
                 name,
-                BUILT_IN.iter().map(|(known, _)| *known),
+                BUILT_IN.iter().map(|(name, _)| *name),
                 "or the path of a TOML file",
             )));
         }
@@ -258,7 +258,7 @@ impl Stage {
             let at = format!("{at}, step `{}`", step.name);
             if step.name.is_empty() || step.name.contains(['[', ']', '\n', '/']) {
                 faults.push(format!(
-                    "{at}: name: may not be empty or hold `[`, `]`, `/`"
+                    "{at}: name: may not be empty or contain `[`, `]`, `/`"
                 ));
             }
             check_own(&step.options, &at, faults);
@@ -272,9 +272,9 @@ impl Stage {
         }
         if let Some(steady) = &self.steady_state {
             if !names.contains(&steady.step) {
-                let known = names.iter().map(String::as_str);
+                let allowed = names.iter().map(String::as_str);
                 let key = format!("{at}: steady_state.step");
-                faults.push(unknown_name(&key, &steady.step, known, ""));
+                faults.push(unknown_name(&key, &steady.step, allowed, ""));
             }
             if steady.criteria.window < 2 {
                 faults.push(format!(
@@ -339,15 +339,15 @@ fn check_own(options: &Options, at: &str, faults: &mut Vec<String>) {
     }
 }
 
-/// The message for a name that is not among `known`, with the nearest one.
+/// The message for a name that is not among `allowed`, with the nearest one.
 pub fn unknown_name<'a>(
     key: &str,
     name: &str,
-    known: impl Iterator<Item = &'a str>,
+    allowed: impl Iterator<Item = &'a str>,
     more: &str,
 ) -> String {
-    let known: Vec<&str> = known.collect();
-    let nearest = known
+    let allowed: Vec<&str> = allowed.collect();
+    let nearest = allowed
         .iter()
         .map(|candidate| (strsim::jaro_winkler(name, candidate), *candidate))
         .max_by(|a, b| a.0.total_cmp(&b.0))
@@ -362,7 +362,7 @@ pub fn unknown_name<'a>(
     };
     format!(
         "{key}: unknown `{name}`; allowed: {}{more}{hint}",
-        known.join(", ")
+        allowed.join(", ")
     )
 }
 

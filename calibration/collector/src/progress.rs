@@ -1,4 +1,4 @@
-//! What the user sees meanwhile: one live line on a terminal, plain lines elsewhere, or events
+//! Progress: one live line on a terminal, plain lines elsewhere, or events
 //! as JSON lines on standard output.
 
 use crate::units::show_seconds;
@@ -10,6 +10,15 @@ use std::time::{Duration, Instant};
 const LIVE: Duration = Duration::from_millis(500);
 const PLAIN: Duration = Duration::from_secs(30);
 
+/// Who reads the progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// A program: JSON lines on standard output.
+    Json,
+    /// A person: text on standard error.
+    Text,
+}
+
 /// How to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
@@ -18,7 +27,7 @@ enum Form {
     Plain,
 }
 
-/// Shows what happens.
+/// Shows the progress of a measurement.
 pub struct Progress {
     form: Form,
     shown: Instant,
@@ -38,19 +47,17 @@ pub struct Moment<'a> {
     pub iops: Option<f64>,
     /// Of the whole plan; none in virtual time.
     pub left_s: Option<f64>,
-    /// What the steady-state test says so far.
+    /// The state of the steady-state test.
     pub steady: Option<&'a str>,
 }
 
 impl Progress {
-    /// JSON events, or what fits standard error.
-    pub fn new(json: bool) -> Progress {
-        let form = if json {
-            Form::Json
-        } else if std::io::stderr().is_terminal() {
-            Form::Terminal
-        } else {
-            Form::Plain
+    /// JSON events, or the form of text that fits standard error.
+    pub fn new(output: Output) -> Progress {
+        let form = match output {
+            Output::Json => Form::Json,
+            Output::Text if std::io::stderr().is_terminal() => Form::Terminal,
+            Output::Text => Form::Plain,
         };
         Progress {
             form,
@@ -67,7 +74,7 @@ impl Progress {
                 event.extend(fields);
             }
             let mut out = std::io::stdout().lock();
-            // A reader that went away must not stop the measurement.
+            // A closed pipe must not stop the measurement.
             let _ = writeln!(out, "{event}").and_then(|()| out.flush());
         } else {
             self.end_live();

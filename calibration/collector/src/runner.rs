@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// What is kept of each output stream.
+/// Last bytes of each output stream that are stored.
 const TAIL_BYTES: usize = 64 << 10;
 
 /// How a run ended, and its last words.
@@ -55,20 +55,20 @@ impl Runner {
     }
 
     /// Runs `command` in `folder`; hands each piece of standard output (split at carriage
-    /// returns and newlines) to `watch`, and an empty one at least every 200 ms.
+    /// returns and newlines) to `on_output`, and an empty one at least every 200 ms.
     pub fn run(
         &self,
         command: &[String],
         folder: &Path,
         limit: Duration,
-        mut watch: impl FnMut(&str),
+        mut on_output: impl FnMut(&str),
     ) -> Result<Finished, Stop> {
         let mut child = self.start(command, folder)?;
         let group = Group(rustix::process::Pid::from_child(&child));
         let (sender, pieces) = channel();
         let stdout = tail(child.stdout.take().expect("piped"), Some(sender));
         let stderr = tail(child.stderr.take().expect("piped"), None);
-        let status = self.watch(&mut child, &pieces, limit, &mut watch);
+        let status = self.wait(&mut child, &pieces, limit, &mut on_output);
         drop(group);
         // The guard is gone, and its group with it; what is left in the pipes is there now.
         let _ = child.wait();
@@ -104,12 +104,12 @@ impl Runner {
             .map_err(|error| Stop::io("start", &self.guard, &error))
     }
 
-    fn watch(
+    fn wait(
         &self,
         child: &mut Child,
         pieces: &Receiver<String>,
         limit: Duration,
-        watch: &mut impl FnMut(&str),
+        on_output: &mut impl FnMut(&str),
     ) -> Result<End, Stop> {
         let started = Instant::now();
         let mut silent = false;
@@ -131,19 +131,19 @@ impl Runner {
             }
             if silent {
                 std::thread::sleep(Duration::from_millis(5));
-                watch("");
+                on_output("");
                 continue;
             }
             match pieces.recv_timeout(Duration::from_millis(20)) {
-                Ok(piece) => watch(&piece),
-                Err(RecvTimeoutError::Timeout) => watch(""),
+                Ok(piece) => on_output(&piece),
+                Err(RecvTimeoutError::Timeout) => on_output(""),
                 Err(RecvTimeoutError::Disconnected) => silent = true,
             }
         }
     }
 }
 
-/// The guard's process group; killed when dropped, on every way out.
+/// The guard's process group; killed when dropped.
 struct Group(rustix::process::Pid);
 
 impl Drop for Group {
@@ -157,17 +157,17 @@ fn tail(
     mut stream: impl Read + Send + 'static,
     sender: Option<Sender<String>>,
 ) -> Arc<Mutex<Vec<u8>>> {
-    let kept = Arc::new(Mutex::new(Vec::new()));
-    let mine = Arc::clone(&kept);
+    let tail = Arc::new(Mutex::new(Vec::new()));
+    let mine = Arc::clone(&tail);
     std::thread::spawn(move || {
         let mut buffer = [0; 4096];
         let mut piece = Vec::new();
         while let Ok(count @ 1..) = stream.read(&mut buffer) {
-            let mut kept = mine.lock().expect("no holder panics");
-            kept.extend_from_slice(&buffer[..count]);
-            let excess = kept.len().saturating_sub(TAIL_BYTES);
-            kept.drain(..excess);
-            drop(kept);
+            let mut tail = mine.lock().expect("no holder panics");
+            tail.extend_from_slice(&buffer[..count]);
+            let excess = tail.len().saturating_sub(TAIL_BYTES);
+            tail.drain(..excess);
+            drop(tail);
             let Some(sender) = &sender else { continue };
             for &byte in &buffer[..count] {
                 if byte == b'\r' || byte == b'\n' {
@@ -179,11 +179,11 @@ fn tail(
             }
         }
     });
-    kept
+    tail
 }
 
-fn text(kept: &Mutex<Vec<u8>>) -> String {
-    String::from_utf8_lossy(&kept.lock().expect("no holder panics")).into_owned()
+fn text(tail: &Mutex<Vec<u8>>) -> String {
+    String::from_utf8_lossy(&tail.lock().expect("no holder panics")).into_owned()
 }
 
 impl Finished {

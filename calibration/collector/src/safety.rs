@@ -1,4 +1,4 @@
-//! Reasons not to touch a block device: it is in use, or it holds somebody's data.
+//! Reasons not to touch a block device: it is in use, or it contains data.
 //!
 //! Overridden only by typing the device's serial number.
 
@@ -29,7 +29,7 @@ pub fn reasons(roots: &Roots, device: &BlockDevice, node: &Path) -> Result<Vec<S
     }
     match contents(device, node, &mut reasons) {
         Err(stop) if reasons.is_empty() => return Err(stop),
-        Err(stop) => reasons.push(format!("its sectors cannot be looked at ({stop})")),
+        Err(stop) => reasons.push(format!("its sectors cannot be read ({stop})")),
         Ok(()) => (),
     }
     Ok(reasons)
@@ -91,7 +91,7 @@ fn swaps(roots: &Roots, ours: &BTreeSet<String>, reasons: &mut Vec<String>) {
     }
 }
 
-/// Opens for reading alone, exclusively: the kernel refuses if anything else holds it so.
+/// Opens the device for reading, exclusively: the kernel refuses if it is in use.
 fn contents(device: &BlockDevice, node: &Path, reasons: &mut Vec<String>) -> Result<(), Stop> {
     let exclusive = rustix::fs::OFlags::EXCL.bits() as i32;
     let opened = OpenOptions::new()
@@ -159,7 +159,7 @@ pub fn check(
                 .to_owned(),
         ),
         (None, Some(_)) => faults.push(
-            "to measure it all the same, type its serial number after --destroy-data-on \
+            "to measure it anyway, type its serial number after --destroy-data-on \
              (`lsblk -o NAME,SERIAL` shows it); a plan that writes destroys what it holds"
                 .to_owned(),
         ),

@@ -1,5 +1,5 @@
 //! Signatures that file systems, volume managers and RAID leave in a device's first and last
-//! sectors. Read only; a device that holds one is somebody's.
+//! sectors. A device that has one contains data.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -86,7 +86,7 @@ pub fn find(device: &File, size: u64) -> std::io::Result<Vec<&'static str>> {
             From::Start => signature.offset,
             From::End => size.saturating_sub(signature.offset),
         };
-        if at + signature.magic.len() as u64 <= size && holds(device, at, signature.magic)? {
+        if at + signature.magic.len() as u64 <= size && contains(device, at, signature.magic)? {
             found.push(signature.name);
         }
     }
@@ -100,7 +100,7 @@ pub fn find(device: &File, size: u64) -> std::io::Result<Vec<&'static str>> {
     Ok(found)
 }
 
-fn holds(device: &File, at: u64, magic: &[u8]) -> std::io::Result<bool> {
+fn contains(device: &File, at: u64, magic: &[u8]) -> std::io::Result<bool> {
     let mut bytes = vec![0; magic.len()];
     device.read_exact_at(&mut bytes, at)?;
     Ok(bytes == magic)
@@ -113,7 +113,7 @@ fn md_at_the_end(device: &File, size: u64) -> std::io::Result<bool> {
     let new = size.checked_sub(8192).map(|at| at & !0xfff);
     for at in [old, new].into_iter().flatten() {
         for magic in [[0xfc, 0x4e, 0x2b, 0xa9], [0xa9, 0x2b, 0x4e, 0xfc]] {
-            if holds(device, at, &magic)? {
+            if contains(device, at, &magic)? {
                 return Ok(true);
             }
         }

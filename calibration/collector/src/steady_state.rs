@@ -3,7 +3,7 @@
 //! Source: SNIA Solid State Storage Performance Test Specification, "Steady State": over a
 //! window of rounds (5), the greatest value minus the least is at most 20 % of their average,
 //! and the least-squares line through them rises or falls over the window by at most 10 % of
-//! the average. The specification holds for SSDs; for hard disks it is only a test of calm.
+//! the average. The specification is made for SSDs; for hard disks it only tests that the rate is stable.
 
 use serde::{Deserialize, Serialize};
 

@@ -7,9 +7,9 @@ use std::fmt;
 pub enum Stop {
     /// Bad input or a refused target: one message a fault. Exit code 2.
     Refused(Vec<String>),
-    /// Something failed on the way; finished steps are kept. Exit code 1.
+    /// Something failed; finished steps are stored. Exit code 1.
     Failed(String),
-    /// The user interrupted; finished steps are kept. Exit code 130.
+    /// The user interrupted; finished steps are stored. Exit code 130.
     Interrupted,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for Stop {
         match self {
             Stop::Refused(faults) => f.write_str(&faults.join("\n")),
             Stop::Failed(message) => f.write_str(message),
-            Stop::Interrupted => f.write_str("interrupted; the same command goes on from here"),
+            Stop::Interrupted => f.write_str("interrupted; the same command resumes from here"),
         }
     }
 }

@@ -129,7 +129,7 @@ impl Roots {
         real.starts_with("/dev").then(|| self.named(&name))?
     }
 
-    /// A device, what it is made of, and the disks those are partitions of, all the way down.
+    /// A device, what it is made of, and the disks those are partitions of, recursively.
     pub fn below(&self, device: &BlockDevice) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         let mut open = vec![device.clone()];
@@ -227,9 +227,9 @@ impl BlockDevice {
             })
             .or_else(|| {
                 let number = line(&disk.join("dev"))?;
-                let known =
+                let record =
                     fs::read_to_string(roots.run.join("udev/data").join(format!("b{number}")));
-                known
+                record
                     .ok()?
                     .lines()
                     .find_map(|line| line.strip_prefix("E:ID_SERIAL_SHORT=").map(str::to_owned))

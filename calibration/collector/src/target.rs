@@ -19,7 +19,7 @@ const FILE_NAME: &str = "raidlab-target.bin";
 /// Where device nodes are; a file that is created there measures the host's memory.
 const DEVICES: &str = "/dev";
 
-/// What the command line says about the target.
+/// The target as the command line names it.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// A file, a folder or a block device.
@@ -32,6 +32,24 @@ pub struct Wanted {
     pub destroy_data_on: Option<String>,
     /// An existing file may be overwritten.
     pub overwrite_file: bool,
+}
+
+/// What the plan does to the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It only reads.
+    ReadOnly,
+    /// It writes or discards.
+    Write,
+}
+
+/// Whether a missing size may be asked for on the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prompt {
+    /// It may.
+    Allowed,
+    /// It may not.
+    Never,
 }
 
 /// A target that may be measured.
@@ -50,13 +68,13 @@ pub struct Target {
 }
 
 impl Target {
-    /// Looks at what is wanted, checks that it may be measured, and writes nothing.
+    /// Checks that the target may be measured. Writes nothing.
     pub fn open(
         roots: &Roots,
         wanted: &Wanted,
-        writes: bool,
+        access: Access,
         before: Option<&Manifest>,
-        ask: bool,
+        prompt: Prompt,
     ) -> Result<Target, Stop> {
         if let Some(scenario) = &wanted.simulated {
             return simulated_target(scenario);
@@ -78,7 +96,7 @@ impl Target {
                 "--target {}: neither a file nor a block device",
                 path.display()
             ))),
-            found => file_target(roots, wanted, &path, found.ok(), writes, before, ask),
+            found => file_target(roots, wanted, &path, found.ok(), access, before, prompt),
         }
     }
 
@@ -96,7 +114,7 @@ impl Target {
         }
     }
 
-    /// True if the file to be measured lies there in full.
+    /// True if the file to be measured exists in full size.
     pub fn laid_out(&self) -> bool {
         fs::metadata(&self.record.path)
             .is_ok_and(|metadata| metadata.len() >= self.record.size_bytes)
@@ -141,7 +159,7 @@ fn simulated_target(scenario: &Path) -> Result<Target, Stop> {
             "scenario": scenario.file_name().map(|name| name.to_string_lossy()),
             "name": simulated.name,
             "seed": simulated.seed,
-            "plan_sha256": crate::store::sha256(simulated.plan.to_string().as_bytes()),
+            "plan_sha256": crate::digest::sha256(simulated.plan.to_string().as_bytes()),
         }),
         details: Value::Null,
     };
@@ -204,9 +222,9 @@ fn file_target(
     wanted: &Wanted,
     path: &Path,
     found: Option<Metadata>,
-    writes: bool,
+    access: Access,
     before: Option<&Manifest>,
-    ask: bool,
+    prompt: Prompt,
 ) -> Result<Target, Stop> {
     let folder = path
         .parent()
@@ -232,9 +250,9 @@ fn file_target(
         )));
     }
     let size_bytes = if created {
-        created_size(wanted, ours, ask)?
+        created_size(wanted, ours, prompt)?
     } else {
-        existing_size(wanted, &path, found.as_ref(), writes)?
+        existing_size(wanted, &path, found.as_ref(), access)?
     };
     let metadata = fs::metadata(&folder).map_err(|error| Stop::io("look at", &folder, &error))?;
     let number = (
@@ -274,11 +292,11 @@ fn file_target(
     })
 }
 
-fn created_size(wanted: &Wanted, ours: Option<&TargetRecord>, ask: bool) -> Result<u64, Stop> {
+fn created_size(wanted: &Wanted, ours: Option<&TargetRecord>, prompt: Prompt) -> Result<u64, Stop> {
     let size = match (&wanted.size, ours) {
         (Some(text), _) => text.clone(),
         (None, Some(target)) => return Ok(target.size_bytes),
-        (None, None) if ask && std::io::stdin().is_terminal() => ask_size()?,
+        (None, None) if prompt == Prompt::Allowed && std::io::stdin().is_terminal() => ask_size()?,
         (None, None) => {
             return Err(Stop::refused(
                 "--size: needed to create the target file; for example --size \"8 GiB\"",
@@ -307,10 +325,10 @@ fn existing_size(
     wanted: &Wanted,
     path: &Path,
     found: Option<&Metadata>,
-    writes: bool,
+    access: Access,
 ) -> Result<u64, Stop> {
     let mut faults = Vec::new();
-    if writes && !wanted.overwrite_file {
+    if access == Access::Write && !wanted.overwrite_file {
         faults.push(format!(
             "--target {}: exists, and this plan writes; name a new file, add --read-only, or \
              let its content be destroyed by --overwrite-file",

@@ -31,10 +31,10 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         .iter()
         .find(|(name, _)| *name == unit)
         .ok_or_else(|| {
-            let known: Vec<&str> = BYTE_UNITS.iter().map(|(name, _)| *name).collect();
+            let units: Vec<&str> = BYTE_UNITS.iter().map(|(name, _)| *name).collect();
             format!(
                 "`{text}`: unknown unit `{unit}`; allowed: {}",
-                known.join(", ")
+                units.join(", ")
             )
         })?
         .1;

@@ -200,8 +200,8 @@ fn no_file_takes_the_place_of_a_missing_device() {
     ] {
         let output = bench.run(more);
         assert_eq!(output.status.code(), Some(2));
-        let told = stderr(&output);
-        assert!(told.contains("no such device"), "{told}");
+        let message = stderr(&output);
+        assert!(message.contains("no such device"), "{message}");
         assert!(!bench.path("out").exists());
     }
     let plan = [
@@ -212,10 +212,10 @@ fn no_file_takes_the_place_of_a_missing_device() {
         "--target",
         "/dev/raidlab-none",
     ];
-    let told = stderr(&bench.bare(&plan).output().unwrap());
+    let message = stderr(&bench.bare(&plan).output().unwrap());
     assert!(
-        told.contains("no such device") && !told.contains("--size"),
-        "{told}"
+        message.contains("no such device") && !message.contains("--size"),
+        "{message}"
     );
 }
 

@@ -237,7 +237,7 @@ fn the_record_hides_the_serial_and_shows_the_rest() {
     assert_eq!(identity["model"], "FAST 9000");
     assert_eq!(
         identity["serial_sha256"],
-        raidlab_collect::store::sha256(b"S1")
+        raidlab_collect::digest::sha256(b"S1")
     );
     let details = raidlab_collect::identity::details(&roots, &sda);
     assert_eq!(details["scheduler"], "mq-deadline");

@@ -1,4 +1,4 @@
-//! Killed at any moment, the same command goes on; nothing of fio is left behind.
+//! Killed at any moment, the same command resumes; nothing of fio is left behind.
 
 mod common;
 
@@ -68,7 +68,7 @@ fn ctrl_c_ends_fio_and_keeps_what_is_done() {
     rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
-    assert!(stderr(&output).contains("goes on"));
+    assert!(stderr(&output).contains("resumes"));
     for (job, process) in bench.calls() {
         assert!(gone(process, 5), "{job} outlived the collector");
     }

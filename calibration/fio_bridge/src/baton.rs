@@ -1,4 +1,4 @@
-//! Makes fio's real threads take turns as the world decides.
+//! Lets one of fio's real threads run at a time, as the world decides.
 
 use crate::clock;
 use crate::setup::Setup;
@@ -11,8 +11,8 @@ const PATIENCE_MS: u32 = 5000;
 
 struct Stage {
     world: Mutex<World>,
-    /// Somebody's turn began.
-    turn: Condvar,
+    /// A job was chosen to run.
+    chosen: Condvar,
 }
 
 static STAGE: OnceLock<Stage> = OnceLock::new();
@@ -30,7 +30,7 @@ fn stage() -> &'static Stage {
         match world {
             Ok(world) => Stage {
                 world: Mutex::new(world),
-                turn: Condvar::new(),
+                chosen: Condvar::new(),
             },
             Err(fault) => {
                 eprintln!("raidlab: {fault}");
@@ -48,28 +48,28 @@ fn place() -> usize {
     PLACE.get().expect("only jobs come here")
 }
 
-/// Hands the turn on, unless somebody has it.
+/// Lets the next job run, unless one runs.
 fn hand_on(world: &mut World) {
     if world.someone_runs() {
         return;
     }
     if let Some((_, time)) = world.next(clock::present()) {
         clock::advance_to(time);
-        stage().turn.notify_all();
+        stage().chosen.notify_all();
     }
 }
 
-/// Returns when it is this job's turn.
-fn await_turn(mut world: MutexGuard<'static, World>) -> MutexGuard<'static, World> {
+/// Returns when this job runs.
+fn until_chosen(mut world: MutexGuard<'static, World>) -> MutexGuard<'static, World> {
     hand_on(&mut world);
     while !world.runs(place()) {
-        world = stage().turn.wait(world).expect("no holder panics");
+        world = stage().chosen.wait(world).expect("no holder panics");
     }
     clock::acted();
     world
 }
 
-/// The calling thread becomes a job; returns when its group is there and it is its turn.
+/// The calling thread becomes a job; returns when its group has joined and it runs.
 /// `order` grows in the order in which fio created its threads; `pause` sleeps about a
 /// millisecond of real time. False if there are too many jobs.
 pub fn join(order: u64, pause: impl Fn()) -> bool {
@@ -78,7 +78,7 @@ pub fn join(order: u64, pause: impl Fn()) -> bool {
         return false;
     };
     PLACE.set(Some(place));
-    clock::set_job(true);
+    clock::become_job();
     for _ in 0..PATIENCE_MS {
         if world.runs(place) || world.group_is_complete() || !world.joining(place) {
             break;
@@ -91,14 +91,14 @@ pub fn join(order: u64, pause: impl Fn()) -> bool {
         let start = world.begin(clock::present());
         clock::advance_to(start);
     }
-    drop(await_turn(world));
+    drop(until_chosen(world));
     true
 }
 
 /// The calling job leaves.
 pub fn leave() {
     let Some(place) = PLACE.take() else { return };
-    clock::set_job(false);
+    clock::end_job();
     let mut world = lock();
     world.leave(place);
     hand_on(&mut world);
@@ -118,7 +118,7 @@ pub fn completions(least: usize, most: usize, wake: u64, mut take: impl FnMut(Co
     let least = least.min(world.completed(place).len() + world.under_way(place));
     if world.completed(place).len() < least || wake <= clock::present() {
         world.wait(place, least, wake);
-        world = await_turn(world);
+        world = until_chosen(world);
     }
     let count = most.min(world.completed(place).len());
     world.completed(place).drain(..count).for_each(&mut take);
@@ -130,12 +130,12 @@ pub fn flush() -> i64 {
     clock::acted();
     let mut world = lock();
     world.flush(place(), clock::present());
-    await_turn(world).ended(place())
+    until_chosen(world).ended(place())
 }
 
 /// The calling job sleeps.
 pub fn sleep_until(wake: u64) {
     let mut world = lock();
     world.wait(place(), usize::MAX, wake);
-    drop(await_turn(world));
+    drop(until_chosen(world));
 }

@@ -2,14 +2,14 @@
 //!
 //! It stands still unless it is read or the world moves on: fio calibrates itself by reading
 //! the clock until time has passed, and spins on it for short pauses, so every read takes a
-//! little time. While jobs run only the reads of the job whose turn it is count, so the same
+//! little time. While jobs run only the reads of the running job count, so the same
 //! run reads the same times.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Where the clock begins, in nanoseconds: years ahead of the system's own, to which fio's
-/// main thread hands deadlines read off this one. A deadline in the past would let it spin on
+/// main thread hands deadlines read off this one. An expired deadline would let it spin on
 /// a lock that a starting job needs.
 const BEGIN_NS: u64 = 100_000_000 * 1_000_000_000;
 
@@ -65,11 +65,16 @@ pub fn acted() {
     READS.set(0);
 }
 
-/// This thread becomes a job, or ceases to be one.
-pub fn set_job(job: bool) {
-    if job && !IS_JOB.replace(true) {
+/// This thread becomes a job.
+pub fn become_job() {
+    if !IS_JOB.replace(true) {
         JOBS.fetch_add(1, Ordering::Relaxed);
-    } else if !job && IS_JOB.replace(false) {
+    }
+}
+
+/// This thread is a job no more.
+pub fn end_job() {
+    if IS_JOB.replace(false) {
         JOBS.fetch_sub(1, Ordering::Relaxed);
     }
 }

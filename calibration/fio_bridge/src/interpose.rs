@@ -142,7 +142,7 @@ fn is_synced(file: c_int) -> bool {
 fn is_array(file: c_int) -> bool {
     let identity = |file: c_int| {
         let mut status = std::mem::MaybeUninit::<libc::stat64>::uninit();
-        // SAFETY: room for a `stat64`, which is looked at only if the call filled it.
+        // SAFETY: room for a `stat64`, which is read only if the call filled it.
         unsafe {
             (libc::fstat64(file, status.as_mut_ptr()) == 0).then(|| {
                 let status = status.assume_init();
@@ -163,7 +163,7 @@ fn is_array(file: c_int) -> bool {
 pub unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
     if clock == libc::CLOCK_MONOTONIC {
         let now = clock::read();
-        // SAFETY: the caller hands over room for a `timespec`.
+        // SAFETY: the caller gives room for a `timespec`.
         unsafe {
             (*time).tv_sec = (now / NANOS) as i64;
             (*time).tv_nsec = (now % NANOS) as i64;
@@ -226,7 +226,7 @@ pub extern "C" fn usleep(micros: useconds_t) -> c_int {
 
 // -- libaio --------------------------------------------------------------------------------------
 
-/// Sleeps about a millisecond of real time, whoever calls.
+/// Sleeps about a millisecond of real time.
 fn pause() {
     let wanted = timespec {
         tv_sec: 0,
@@ -249,8 +249,8 @@ pub unsafe extern "C" fn io_queue_init(_events: c_int, context: *mut *mut libc::
     if !baton::join(order, pause) {
         return -libc::EAGAIN;
     }
-    // The context is never looked into: the thread itself says which job it is.
-    // SAFETY: the caller hands over room for a pointer.
+    // The context is never read: the job is that of the calling thread.
+    // SAFETY: the caller gives room for a pointer.
     unsafe { *context = std::ptr::without_provenance_mut(1) };
     0
 }
@@ -332,7 +332,7 @@ pub unsafe extern "C" fn io_submit(
 }
 
 /// # Safety
-/// `block` holds a vector of buffers.
+/// `block` has a vector of buffers.
 unsafe fn vector_bytes(block: &ControlBlock) -> u64 {
     let vector: *const libc::iovec = std::ptr::with_exposed_provenance(block.buffer as usize);
     (0..block.bytes as usize)

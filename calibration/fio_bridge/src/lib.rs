@@ -7,7 +7,7 @@
 //! - `setup`: what the environment hands over;
 //! - `world`: job threads, the engine and the virtual time, without any threads of its own;
 //! - `clock`: the virtual clock;
-//! - `baton`: makes the real threads take turns as the world decides;
+//! - `baton`: lets one of the real threads run at a time, as the world decides;
 //! - `interpose`: the C functions, the only place with unsafe code.
 
 mod baton;

@@ -18,7 +18,7 @@ pub struct Setup {
     /// Index of the array that fio's file stands for.
     pub array: u32,
     /// Job threads of each group that starts at once (jobs between `stonewall`s), in order;
-    /// empty if it is not known.
+    /// empty if their sizes are unknown.
     #[serde(default)]
     pub groups: Vec<u32>,
     /// The engine's plan, without workloads of its own.

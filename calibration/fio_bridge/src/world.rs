@@ -1,8 +1,8 @@
 //! The engine, the job threads and the virtual time, as plain data: who runs next, and when.
 //!
-//! One job runs at a time. Whoever waits, for completions or for a time, gives the turn away;
-//! the engine then goes on to the earliest instant at which a job can run. So time moves only
-//! when every job waits, and the same jobs on the same system take the same course.
+//! One job runs at a time. When it waits, for completions or until a time, the next job runs; if
+//! none can, the engine advances to the earliest instant at which one can. So time advances only
+//! when every job waits, and the same jobs on the same system give the same results.
 
 use raidlab_engine::kernel::{Op, Time};
 use raidlab_engine::{Outcome, Outside, Plan, Simulation};
@@ -16,7 +16,7 @@ const NEVER: u64 = u64::MAX;
 /// An I/O handed to the engine, as libaio shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// What is asked.
+    /// The operation.
     pub op: Op,
     /// First byte.
     pub offset: u64,
@@ -26,7 +26,7 @@ pub struct Request {
     pub block: usize,
     /// The caller's own data, handed back with the completion.
     pub data: u64,
-    /// The job waits for this one alone: its end is told by `World::ended`, not by `completed`.
+    /// The job waits for this one alone: `World::ended` gives its end, not `completed`.
     pub alone: bool,
     /// A write that is complete when a flush behind it is.
     pub synced: bool,
@@ -49,7 +49,7 @@ enum State {
     Free,
     /// Waits for the rest of its group.
     Joining,
-    /// It is this job's turn.
+    /// This job runs.
     Running,
     /// Until so many completions are there, or until a time.
     Waiting { wanted: usize, wake: u64 },
@@ -71,13 +71,13 @@ struct Job {
     /// Jobs of one group were created in this order.
     order: u64,
     completed: VecDeque<Completion>,
-    /// When the last of `completed` came.
-    latest: u64,
+    /// Time of the last of `completed`.
+    last_completion: u64,
     ended: Option<End>,
     under_way: usize,
 }
 
-/// Everything.
+/// The simulated system and its jobs.
 pub struct World {
     simulation: Simulation,
     array: u32,
@@ -115,13 +115,13 @@ impl World {
         })
     }
 
-    /// Takes in a job; `order` tells jobs of one group apart. Its place, or none if all are taken.
+    /// Adds a job; `order` distinguishes jobs of one group. Its place, or none if all are taken.
     pub fn join(&mut self, order: u64) -> Option<usize> {
         let job = Job {
             state: State::Joining,
             order,
             completed: VecDeque::new(),
-            latest: 0,
+            last_completion: 0,
             ended: None,
             under_way: 0,
         };
@@ -138,7 +138,7 @@ impl World {
         Some(place)
     }
 
-    /// True once all jobs of the present group have joined, as far as the group is known.
+    /// True once all jobs of the present group have joined; also true if its size was not given.
     pub fn group_is_complete(&self) -> bool {
         let joined = self.in_state(State::Joining);
         self.groups
@@ -150,8 +150,8 @@ impl World {
         self.jobs.iter().filter(|job| job.state == state).count()
     }
 
-    /// Lets the jobs that have joined begin, at `now` or, if nobody else is there, at the next
-    /// full second, so that what went before leaves no trace. Returns the time.
+    /// Lets the jobs that have joined begin: at `now`, or at the next full second if there are no
+    /// others, so that the time before has no effect. Returns the time.
     pub fn begin(&mut self, now: u64) -> u64 {
         self.groups.pop_front();
         let joining = self.in_state(State::Joining);
@@ -174,8 +174,8 @@ impl World {
         start
     }
 
-    /// Joining jobs took places in the order in which their threads happened to get here; a
-    /// rank by order makes turns the same in every run.
+    /// Jobs joined in the order in which their threads ran; a rank by `order` makes the schedule the
+    /// same in every run.
     fn renumber(&mut self) {
         let mut orders: Vec<u64> = self.jobs.iter().map(|job| job.order).collect();
         orders.sort_unstable();
@@ -186,14 +186,14 @@ impl World {
         }
     }
 
-    /// A job leaves; what it had under way completes unseen.
+    /// A job leaves; completions of its I/Os are dropped.
     pub fn leave(&mut self, place: usize) {
         let job = &mut self.jobs[place];
         job.state = State::Free;
         job.completed.clear();
     }
 
-    /// True if it is this job's turn.
+    /// True if this job runs.
     pub fn runs(&self, place: usize) -> bool {
         self.jobs[place].state == State::Running
     }
@@ -203,7 +203,7 @@ impl World {
         self.jobs[place].state == State::Joining
     }
 
-    /// True if it is anybody's turn.
+    /// True if any job runs.
     pub fn someone_runs(&self) -> bool {
         self.jobs.iter().any(|job| job.state == State::Running)
     }
@@ -259,7 +259,7 @@ impl World {
         end.map_or(-i64::from(libc::EIO), |end| end.result)
     }
 
-    /// Gives the turn to the next job, at `now` or later. Returns its place and the time; none
+    /// Lets the next job run, at `now` or later. Returns its place and the time; none
     /// if no job waits.
     pub fn next(&mut self, now: u64) -> Option<(usize, u64)> {
         debug_assert!(!self.someone_runs());
@@ -267,7 +267,7 @@ impl World {
             let waiting = self.jobs.iter().enumerate().filter_map(|(place, job)| {
                 let ready = match job.state {
                     State::Waiting { wanted, wake } if job.completed.len() >= wanted => {
-                        job.latest.min(wake)
+                        job.last_completion.min(wake)
                     }
                     State::Waiting { wake, .. } => wake,
                     State::WaitingForOne => job.ended.map_or(NEVER, |end| end.at),
@@ -291,7 +291,7 @@ impl World {
                 }
             }
             self.jobs[place].state = State::Running;
-            // A job that waits for more than it has under way would wait for ever; libaio does.
+            // A job that waits for more I/Os than it has would wait for ever, as with libaio.
             let time = if ready == NEVER { now } else { ready.max(now) };
             return Some((place, time));
         }
@@ -340,7 +340,7 @@ impl World {
                 data,
                 result,
             });
-            job.latest = at;
+            job.last_completion = at;
         }
     }
 }
@@ -484,9 +484,9 @@ mod tests {
         }
         world.wait(job, 2, NEVER);
         assert_eq!(world.next(start), Some((job, start + 1_000_000)));
-        let told = world.completed(job).drain(..);
-        let told: Vec<_> = told.map(|done| (done.block, done.result)).collect();
-        assert_eq!(told, [(7, 4096), (8, 4096)]);
+        let completed = world.completed(job).drain(..);
+        let completed: Vec<_> = completed.map(|done| (done.block, done.result)).collect();
+        assert_eq!(completed, [(7, 4096), (8, 4096)]);
         assert_eq!(world.under_way(job), 0);
     }
 

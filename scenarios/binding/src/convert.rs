@@ -20,7 +20,7 @@ pub fn plan(json: &str) -> PyResult<Plan> {
     serde_json::from_str(json).map_err(|e| run_error(form(e)))
 }
 
-/// What can happen, from its JSON.
+/// An event of a plan, from its JSON.
 pub fn action(json: &str) -> PyResult<Action> {
     serde_json::from_str(json).map_err(|e| run_error(form(e)))
 }
@@ -48,7 +48,7 @@ pub fn run_error(error: RunError) -> PyErr {
     }
 }
 
-/// Whether to keep on, asked of Python no more than ten times a second.
+/// Asks Python whether to continue, at most ten times a second.
 ///
 /// An exception raised by `should_stop`, or by a signal's handler, stops the run.
 pub fn keep_on(should_stop: Option<Py<PyAny>>) -> impl FnMut() -> bool + Send {

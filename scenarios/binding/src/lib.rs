@@ -39,7 +39,7 @@ mod _engine {
         serde_json::to_string(&result).map_err(|e| run_error(convert::form(e)))
     }
 
-    /// The bytes that each drive of a plan holds, as a JSON list.
+    /// The capacity in bytes of each drive of a plan, as a JSON list.
     #[pyfunction]
     fn capacities(plan: &str) -> PyResult<String> {
         let plan = convert::plan(plan)?;
@@ -49,8 +49,8 @@ mod _engine {
 
     /// The response time in nanoseconds of every request of a trace, as little-endian u64.
     ///
-    /// `ops` holds a byte a request (0 read, 1 write, 2 trim, 3 flush); `offsets`, `sizes` (bytes)
-    /// and `times` (ns) hold a little-endian u64 a request. With `timestamps` false a time is
+    /// `ops` has a byte for each request (0 read, 1 write, 2 trim, 3 flush); `offsets`, `sizes` (bytes)
+    /// and `times` (ns) have a little-endian u64 for each request. With `timestamps` false a time is
     /// the pause between this request's completion and the next request.
     #[pyfunction]
     #[pyo3(signature = (plan, array, ops, offsets, sizes, times, timestamps, should_stop=None))]

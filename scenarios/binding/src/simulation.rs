@@ -54,9 +54,9 @@ impl Simulation {
             .map_err(PyValueError::new_err)
     }
 
-    /// Goes on until something comes back, or until the clock reaches `limit` nanoseconds.
+    /// Runs until a completion or a command for the caller, or until the clock reaches `limit` nanoseconds.
     ///
-    /// The interpreter lock is released meanwhile. Raises PlanError if a drive or a load cannot go on.
+    /// The interpreter lock is released meanwhile. Raises PlanError if a drive or a load cannot continue.
     fn advance(&mut self, py: Python<'_>, limit: u64) -> PyResult<Option<Back>> {
         let Some(back) = py.detach(|| self.0.advance(Time(limit))) else {
             let failure = self.0.system().failure();
@@ -75,19 +75,19 @@ impl Simulation {
         )))
     }
 
-    /// Something happens now: an event of a plan (JSON) without its time.
+    /// Executes an event of a plan (JSON, without its time) now.
     fn act(&mut self, action: &str) -> PyResult<()> {
         let action = convert::action(action)?;
         self.0.act(action).map_err(PyValueError::new_err)
     }
 
-    /// What became of the data so far (JSON), or None if the system does not follow them.
+    /// The state of data integrity (JSON), or None if the system does not track it.
     fn data(&mut self) -> Option<String> {
         let data = self.0.data()?;
         serde_json::to_string(&data).ok()
     }
 
-    /// What has happened so far, as a JSON list.
+    /// The events so far, as a JSON list.
     fn log(&self) -> String {
         serde_json::to_string(self.0.log()).unwrap_or_default()
     }

@@ -1,8 +1,10 @@
 //! A command's or a request's end: *complete*.
 
-use crate::page_cache::CACHED;
+use crate::agenda::{Call, Up};
+use crate::owner::{Owner, OwnerOf};
 use crate::plan::Arrival;
-use crate::system::{Event, OUTSIDE, Outcome, Outside, System};
+use crate::raid::job_of;
+use crate::system::{Event, Outcome, Outside, System};
 use raidlab_kernel::{Io, IoId, Nanos, Part, Time};
 
 /// A load thread takes so long over an I/O that was refused before it issues the next one. Assumed:
@@ -10,7 +12,8 @@ use raidlab_kernel::{Io, IoId, Nanos, Part, Time};
 const ERROR_PAUSE: Nanos = Nanos(1_000_000);
 
 impl System {
-    pub(crate) fn returned(&mut self, id: IoId, now: Time) {
+    /// A command has come back from its drive, which has a place for another one.
+    pub(crate) fn returned(&mut self, id: IoId, now: Time) -> Up {
         let Io { drive, parent, .. } = self.ios[id];
         let slot = &mut self.drives[drive as usize];
         slot.in_flight -= 1;
@@ -25,16 +28,22 @@ impl System {
             slot.waiting.returned(&mut self.ios, thread, now);
             self.dispatch_waiting(drive, now);
         }
-        if self.raid.watch && parent != Io::NONE && self.watch_return(id, now) {
-            return;
+        if parent != Io::NONE {
+            if self.raid.watch {
+                return Up::Examine(id);
+            }
+            return self.join(id, now);
         }
         let io = &mut self.ios[id];
-        let bytes = io.bytes;
-        if parent == Io::NONE {
-            io.moved = bytes;
-            io.charge(Part::Link, now);
-            return self.complete(id, now);
-        }
+        io.moved = io.bytes;
+        io.charge(Part::Link, now);
+        Up::Complete(id)
+    }
+
+    /// A command's time and bytes become its request's, or its job's.
+    #[inline]
+    pub(crate) fn join(&mut self, id: IoId, now: Time) -> Up {
+        let Io { parent, bytes, .. } = self.ios[id];
         let request = &mut self.ios[parent];
         request.moved += bytes;
         request.pending -= 1;
@@ -43,14 +52,27 @@ impl System {
             let parts = self.ios[id].parts;
             self.ios[parent].parts.add(&parts);
             self.ios.release(id);
-            self.all_returned(parent, now);
+            self.all_returned(parent)
         } else {
             self.ios.release(id);
+            Up::None
         }
     }
 
+    /// Everything that a record waited for has come.
     #[inline]
-    pub(crate) fn complete(&mut self, id: IoId, now: Time) {
+    pub(crate) fn all_returned(&self, id: IoId) -> Up {
+        let io = &self.ios[id];
+        match job_of(io) {
+            Some(job) => Up::Job(job),
+            None if self.arrays[io.array as usize].in_memory => Up::PassOn(id),
+            None => Up::Complete(id),
+        }
+    }
+
+    /// A request is complete: the controller has a place for another one, the thread hears of it.
+    #[inline]
+    pub(crate) fn complete(&mut self, id: IoId, now: Time) -> Up {
         self.inside.change(now, -1);
         let io = &self.ios[id];
         let array = &self.arrays[io.array as usize];
@@ -72,16 +94,23 @@ impl System {
                 if controller.waiting.is_empty() {
                     controller.full.change(now, -1);
                 }
-                self.take_up(index, next, now);
+                let up = self.take_up(index, next, now);
+                if up != Up::None {
+                    self.agenda.rest(Call::Signal(id));
+                    return up;
+                }
             }
         }
-        let owner = self.ios[id].owner;
-        let thread = if owner & OUTSIDE != 0 {
-            self.outside_thread_of(owner)
-        } else if owner & CACHED != 0 {
-            self.thread_of_command(owner, self.ios[id].op)
-        } else {
-            self.slots[owner as usize].thread
+        self.signal(id, now);
+        Up::None
+    }
+
+    /// The thread of a complete request hears of it, or has to wait for a core.
+    #[inline]
+    pub(crate) fn signal(&mut self, id: IoId, now: Time) {
+        let thread = match self.ios[id].owner.slot() {
+            Some(slot) => self.slots[slot as usize].thread,
+            None => self.thread_behind_no_slot(id),
         };
         if self.host.may_complete(thread, now) {
             self.reap(id, thread, now);
@@ -102,40 +131,64 @@ impl System {
         io.charge_stay(Part::HostWait, Part::Host, served);
         self.tally.completed += 1;
         debug_assert_eq!(io.parts.total(), io.latency());
-        if owner & OUTSIDE != 0 {
-            let refused = self.ios[id].refused;
-            let outcome = if refused {
-                Outcome::Refused
-            } else {
-                Outcome::Done
-            };
-            self.hand_back(id, owner & !OUTSIDE, outcome);
-        } else if owner & CACHED != 0 {
-            self.calendar.push(served.end, Event::Pages(id));
-            return;
-        } else {
-            self.turn(id, owner, served.end);
+        match owner.slot() {
+            Some(slot) => self.turn(id, slot, served.end),
+            None => match owner.into() {
+                Owner::Outside(mark) => {
+                    let outcome = if self.ios[id].refused {
+                        Outcome::Refused
+                    } else {
+                        Outcome::Done
+                    };
+                    self.hand_back(id, mark, outcome);
+                }
+                _ => return self.calendar.push(served.end, Event::Pages(id)),
+            },
         }
         self.ios.release(id);
     }
 
+    /// The thread that completes a request of an outside caller or of a page cache.
+    fn thread_behind_no_slot(&self, id: IoId) -> u32 {
+        let io = &self.ios[id];
+        match io.owner.into() {
+            Owner::Pages(command) => self.thread_of_command(command, io.op),
+            _ => self.outside_thread_of(io.owner.outside_number()),
+        }
+    }
+
     /// Threads that wait for a core take those that are free, with all that waits for them.
-    pub(crate) fn core_due(&mut self, now: Time) {
+    pub(crate) fn core_due(&mut self, now: Time) -> Up {
         self.core_look = Time::NEVER;
+        self.hand_over_cores(now)
+    }
+
+    pub(crate) fn hand_over_cores(&mut self, now: Time) -> Up {
         while let Some(thread) = self.host.hand_over(now) {
-            self.work_off(thread, now);
+            let mark = self.agenda.mark();
+            let up = self.work_off(thread, now);
+            if up != Up::None {
+                self.agenda.below(mark, Call::Cores);
+                return up;
+            }
         }
         self.look_for_core(now);
+        Up::None
     }
 
     /// A thread turns to all that waits for it.
-    fn work_off(&mut self, thread: u32, now: Time) {
+    pub(crate) fn work_off(&mut self, thread: u32, now: Time) -> Up {
         while let Some(id) = self.signalled[thread as usize].pop(&self.ios) {
             self.reap(id, thread, now);
         }
         while let Some(id) = self.arrived[thread as usize].pop(&self.ios) {
-            self.hand_in(id, thread, now);
+            let up = self.hand_in(id, thread, now);
+            if up != Up::None {
+                self.agenda.rest(Call::WorkOff(thread));
+                return up;
+            }
         }
+        Up::None
     }
 
     /// One look is due at a time.
@@ -152,7 +205,8 @@ impl System {
     pub(crate) fn reap_all(&mut self, now: Time) {
         self.host.forget_waiting();
         for thread in 0..self.signalled.len() {
-            self.work_off(thread as u32, now);
+            let up = self.work_off(thread as u32, now);
+            self.settle(up, now);
         }
     }
 
@@ -175,17 +229,20 @@ impl System {
         }
         if pause == Nanos::ZERO && done > self.calendar.now() {
             // The thread goes straight on to the next I/O, before others can claim it.
-            self.issue(slot, done);
+            // Its CPU time lies ahead of the clock, so that nothing goes up.
+            let up = self.issue(slot, done);
+            debug_assert_eq!(up, Up::None);
         } else {
             self.calendar.push(done + pause, Event::Issue(slot));
         }
     }
 
     /// The load thread of an outside caller's I/O.
-    pub(crate) fn outside_thread_of(&self, owner: u32) -> u32 {
-        self.outside_thread + (owner & !OUTSIDE) % self.outside_threads
+    pub(crate) fn outside_thread_of(&self, number: u32) -> u32 {
+        self.outside_thread + number % self.outside_threads
     }
 
+    /// An I/O goes back to the outside caller, with the caller's own number.
     pub(crate) fn hand_back(&mut self, id: IoId, owner: u32, outcome: Outcome) {
         let io = &self.ios[id];
         // In order of time: another thread's CPU may be done with a later one before.

@@ -1,5 +1,6 @@
 //! A command between the host and the medium: *descend*, the *device*, *ascend*.
 
+use crate::agenda::Up;
 use crate::drive::DrivePort;
 use crate::system::{Event, Outcome, Outside, System};
 use raidlab_kernel::{IoId, Op, Part, Time};
@@ -16,7 +17,7 @@ impl System {
             let io = &mut self.ios[id];
             io.data_end = now;
             let device = &self.drives[io.drive as usize].device;
-            device.foresee(io.offset, io.bytes);
+            device.prefetch_tables(io.offset, io.bytes);
             self.next_leg(id, now);
         } else {
             self.at_drive(id);
@@ -29,40 +30,40 @@ impl System {
         let io = &self.ios[id];
         let drive = &self.drives[io.drive as usize];
         let all = drive.path.len() as u16;
-        let legs = if drive.own_legs < all && self.is_in_memory(io) {
-            drive.own_legs
-        } else {
-            all
-        };
+        debug_assert_eq!(
+            io.from_memory,
+            self.is_from_memory(io.parent, io.op),
+            "since the command was made its job has changed"
+        );
+        let hops = if io.from_memory { drive.own_hops } else { all };
         let io = &mut self.ios[id];
-        (io.leg, io.legs) = (0, legs);
-        legs > 0
+        (io.hop, io.hops) = (0, hops);
+        hops > 0
     }
 
     /// Data of a command reach the next link of its path; both ways.
     pub(crate) fn next_leg(&mut self, id: IoId, now: Time) {
         let io = &mut self.ios[id];
-        let legs = u32::from(io.legs);
         let path = &self.drives[io.drive as usize].path;
         let (way, link) = if io.op == Op::Write {
-            (Direction::Down, path[(legs - 1 - io.leg) as usize])
+            (Direction::Down, path[(io.hops - 1 - io.hop) as usize])
         } else {
-            (Direction::Up, path[io.leg as usize])
+            (Direction::Up, path[io.hop as usize])
         };
         let link = &mut self.links[link as usize];
         // On the way up, the first link has been fed by the medium since before now.
-        let ready = if io.leg == 0 {
+        let ready = if io.hop == 0 {
             now.min(io.data_end)
         } else {
             now
         };
-        let last = if io.leg == 0 { now } else { io.data_end };
+        let last = if io.hop == 0 { now } else { io.data_end };
         let served = link.transfer(way, io.bytes, ready, last);
         io.charge(Part::Link, now);
         io.charge(Part::LinkWait, served.start);
         io.data_end = served.end;
-        io.leg += 1;
-        if io.leg < legs {
+        io.hop += 1;
+        if io.hop < io.hops {
             let at = now.max(served.start + link.frame(io.bytes));
             self.calendar.push(at, Event::Leg(id));
             return;
@@ -113,20 +114,21 @@ impl System {
     }
 
     #[inline]
-    pub(crate) fn device_done(&mut self, id: IoId, now: Time) {
-        if self.raid.watch && self.watch_medium(id, now) {
-            return;
+    pub(crate) fn device_done(&mut self, id: IoId, now: Time) -> Up {
+        if self.raid.watch {
+            return Up::AtMedium(id);
         }
-        self.ascend(id, now);
+        self.ascend(id, now)
     }
 
     /// A command has been served: read data move up the links.
     #[inline]
-    pub(crate) fn ascend(&mut self, id: IoId, now: Time) {
+    pub(crate) fn ascend(&mut self, id: IoId, now: Time) -> Up {
         if self.ios[id].op == Op::Read && self.set_out(id) {
             self.next_leg(id, now);
+            Up::None
         } else {
-            self.returned(id, now);
+            self.returned(id, now)
         }
     }
 }

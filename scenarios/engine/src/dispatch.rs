@@ -1,56 +1,63 @@
 //! A request becomes commands, and a command waits for a place at its drive: *dispatch*.
 
-use crate::layout::Segment;
+use crate::agenda::Up;
+use crate::layout::Run;
+use crate::owner::OwnerOf;
 use crate::system::{Array, System};
 use raidlab_kernel::{Io, IoId, Op, Time};
 
 impl System {
     #[inline]
-    pub(crate) fn dispatch(&mut self, id: IoId, now: Time) {
+    pub(crate) fn dispatch(&mut self, id: IoId, now: Time) -> Up {
         let (op, offset, bytes, array_index) = {
             let io = &self.ios[id];
             (io.op, io.offset, io.bytes, io.array)
         };
         if self.arrays[array_index as usize].in_memory {
-            return self.go_on(id, now);
+            return Up::GoOn(id);
         }
         if op == Op::Flush {
-            return self.dispatch_flush(id, now);
+            self.dispatch_flush(id, now);
+            return Up::None;
         }
         let array = &self.arrays[array_index as usize];
         if let Some(drive) = array.single {
             self.ios[id].drive = drive;
-            return self.send(id, drive, now);
+            self.send(id, drive, now);
+            return Up::None;
         }
-        array.layout.split(offset, bytes, &mut self.segments);
+        let mut runs = array.layout.runs(offset, bytes);
         let copies = if op == Op::Read {
             1
         } else {
             array.layout.copies()
         };
-        if let ([only], 1) = (&self.segments[..], copies) {
-            // The one command of a request is the request's own record.
-            let (drive, offset) = self.choose_copy(array_index, only, now);
-            let io = &mut self.ios[id];
-            io.drive = drive;
-            io.offset = offset;
-            return self.send(id, drive, now);
+        let commands = array.layout.count(runs) * copies;
+        if commands == 1 {
+            if let Some(only) = array.layout.next_run(&mut runs) {
+                // The one command of a request is the request's own record.
+                let (drive, offset) = self.choose_copy(array_index, &only, now);
+                let io = &mut self.ios[id];
+                io.drive = drive;
+                io.offset = offset;
+                self.send(id, drive, now);
+                return Up::None;
+            }
         }
-        self.ios[id].pending = (self.segments.len() as u64 * copies) as u32;
-        for nth in 0..self.segments.len() {
-            let segment = self.segments[nth];
+        self.ios[id].pending = commands;
+        while let Some(run) = self.arrays[array_index as usize].layout.next_run(&mut runs) {
             if op == Op::Read {
-                let (drive, offset) = self.choose_copy(array_index, &segment, now);
-                self.command(id, op, drive, offset, segment.bytes, now);
+                let (drive, offset) = self.choose_copy(array_index, &run, now);
+                self.command(id, op, drive, offset, run.bytes, now);
             } else {
                 for copy in 0..copies {
                     let array = &self.arrays[array_index as usize];
-                    let (member, offset) = array.layout.copy(&segment, copy);
-                    let drive = array.drives[member as usize];
-                    self.command(id, op, drive, offset, segment.bytes, now);
+                    let (drive, offset) = array.place(&run, copy);
+                    self.command(id, op, drive, offset, run.bytes, now);
                 }
             }
         }
+        Up::None
     }
 
     pub(crate) fn dispatch_flush(&mut self, id: IoId, now: Time) {
@@ -65,26 +72,22 @@ impl System {
 
     /// The copy with the fewest commands before it; among equals the one that is nearest.
     #[inline]
-    pub(crate) fn choose_copy(&self, array: u32, segment: &Segment, now: Time) -> (u32, u64) {
-        let members = &self.arrays[array as usize];
-        match members.layout.copies() {
-            1 => (members.drives[segment.member as usize], segment.offset),
-            copies => self.nearest_copy(members, segment, copies, now),
+    pub(crate) fn choose_copy(&self, array: u32, run: &Run, now: Time) -> (u32, u64) {
+        let array = &self.arrays[array as usize];
+        match array.layout.copies() {
+            1 => array.place(run, 0),
+            copies => self.nearest_copy(array, run, copies, now),
         }
     }
 
-    fn nearest_copy(&self, array: &Array, segment: &Segment, copies: u64, now: Time) -> (u32, u64) {
-        let place = |copy| {
-            let (member, offset) = array.layout.copy(segment, copy);
-            (array.drives[member as usize], offset)
-        };
+    fn nearest_copy(&self, array: &Array, run: &Run, copies: u32, now: Time) -> (u32, u64) {
         let cost = |(drive, offset): (u32, u64)| {
             self.drives[drive as usize].cost(now, offset, array.software)
         };
-        let mut best = place(0);
+        let mut best = array.place(run, 0);
         let mut least = cost(best);
         for copy in 1..copies {
-            let candidate = place(copy);
+            let candidate = array.place(run, copy);
             let weight = cost(candidate);
             if weight < least {
                 (best, least) = (candidate, weight);
@@ -130,6 +133,7 @@ impl System {
     /// The command waits for a place at its drive, or goes there at once.
     #[inline]
     pub(crate) fn send(&mut self, id: IoId, drive: u32, now: Time) {
+        self.agenda.must_be_open();
         let slot = &mut self.drives[drive as usize];
         slot.load.change(now, 1);
         slot.position = self.ios[id].offset + self.ios[id].bytes;
@@ -172,7 +176,9 @@ impl System {
             Io::NONE => io.owner,
             request => self.ios[request].owner,
         };
-        let slot = self.slots.get(owner as usize);
-        slot.map_or_else(|| self.outside_thread_of(owner), |slot| slot.thread)
+        match owner.slot() {
+            Some(slot) => self.slots[slot as usize].thread,
+            None => self.outside_thread_of(owner.outside_number()),
+        }
     }
 }

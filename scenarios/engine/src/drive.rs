@@ -4,7 +4,8 @@ use raidlab_kernel::{Calendar, Io, IoId, Nanos, Slab, Time, TimeWeighted};
 use raidlab_models::{Device, Port};
 
 use crate::block_layer::BlockLayer;
-use crate::raid::{CUT_OFF, Fate};
+use crate::owner::OwnerOf;
+use crate::raid::Fate;
 use crate::system::Event;
 
 /// Commands by which the copy that reads a stream may have more to do than the other copy.
@@ -21,7 +22,7 @@ pub struct Drive {
     /// Indices of the links from the drive to the host.
     pub path: Vec<u32>,
     /// How many of them data cross that come from the controller's memory or end there.
-    pub own_legs: u16,
+    pub own_hops: u16,
     /// Commands that the device takes at once.
     pub queue_depth: u32,
     /// Commands at the device.
@@ -106,7 +107,7 @@ impl Port for DrivePort<'_> {
     fn holds(&mut self, io: IoId) {
         if let Some(fate) = &mut self.fate {
             let record = &self.ios[io];
-            if record.owner & CUT_OFF == 0 {
+            if !record.owner.is_cut_off() {
                 fate.hold(io, self.drive, record.offset);
             }
         }

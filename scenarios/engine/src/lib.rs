@@ -4,6 +4,7 @@
 //! - [`Simulation`] lets an outside caller (SimPy, fio, a trace) drive the same system;
 //! - [`replay`] puts a trace on it.
 
+mod agenda;
 mod block_layer;
 mod build;
 mod cache_report;
@@ -12,9 +13,10 @@ mod completion;
 mod descent;
 mod dispatch;
 mod drive;
-mod layout;
+pub mod layout;
 mod load;
 mod measure;
+mod owner;
 mod page_cache;
 pub mod plan;
 pub mod raid;
@@ -29,7 +31,7 @@ mod system;
 mod tier;
 
 pub use build::capacities;
-pub use layout::{Layout, Segment};
+pub use layout::Layout;
 pub use plan::Plan;
 pub use raidlab_kernel as kernel;
 pub use raidlab_models::Fault;

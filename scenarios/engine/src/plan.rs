@@ -170,6 +170,16 @@ pub enum Level {
     Raid60,
 }
 
+impl WorkloadPlan {
+    /// Places that issue I/Os: those of a closed loop, or one for each thread of open arrivals.
+    pub(crate) fn places(&self) -> u32 {
+        match self.arrival {
+            Arrival::Closed { outstanding, .. } => outstanding,
+            Arrival::Poisson { .. } => self.threads,
+        }
+    }
+}
+
 impl Level {
     /// True if parity guards the data.
     pub fn has_parity(self) -> bool {

@@ -1,6 +1,6 @@
 //! What a run keeps of its controllers, arrays, workloads and outside callers.
 
-use crate::layout::Layout;
+use crate::layout::{Layout, Run};
 use crate::load::Load;
 use crate::measure::Meter;
 use crate::plan::Arrival;
@@ -50,6 +50,13 @@ pub struct Array {
 }
 
 impl Array {
+    /// The drive that holds copy `copy` of a run, and where the run begins there.
+    #[inline]
+    pub(crate) fn place(&self, run: &Run, copy: u32) -> (u32, u64) {
+        let place = self.layout.run_place(run, copy);
+        (self.drives[place.member as usize], place.offset)
+    }
+
     /// The controller that does its RAID work; none if the host does, to which a controller passes
     /// every command's data on.
     pub(crate) fn raid_controller(&self) -> Option<u32> {
@@ -149,6 +156,3 @@ pub struct Tally {
     /// Sum over completed requests of the time between host and host, for Little's law.
     pub stay: Nanos,
 }
-
-/// The owner of I/Os that an outside caller submits: the caller's marks follow.
-pub(crate) const OUTSIDE: u32 = 1 << 31;

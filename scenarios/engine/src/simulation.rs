@@ -3,11 +3,13 @@
 //! The caller submits I/Os at the present and lets the system go on until something comes back
 //! to it: an I/O of its own is complete, or a command wants service by a device of its own.
 
+use crate::agenda::Up;
 use crate::load::Request;
+use crate::owner::{OUTSIDE_NUMBERS, Owner, OwnerOf};
 use crate::plan::{Action, Plan, Sizes};
-use crate::raid::{DataReport, GONE, LogEntry};
+use crate::raid::{DataReport, LogEntry};
 use crate::standstill::EVENTS_BETWEEN_LOOKS;
-use crate::system::{OUTSIDE, Outside, System};
+use crate::system::{Outside, System};
 use raidlab_kernel::{IoId, Op, Part, Time};
 use raidlab_models::Fault;
 
@@ -88,16 +90,18 @@ impl Simulation {
                 offset.saturating_add(bytes)
             ));
         }
-        if mark & OUTSIDE != 0 {
-            return Err(format!("mark {mark}; at most {} is possible", OUTSIDE - 1));
+        if mark >= OUTSIDE_NUMBERS {
+            let most = OUTSIDE_NUMBERS - 1;
+            return Err(format!("mark {mark}; at most {most} is possible"));
         }
         let thread = self.system.outside_thread_of(mark);
         let request = Request { op, offset, bytes };
         self.system.calendar.advance_to(self.now);
         let on = self.now.max(self.system.raid.off_until);
-        let id = self
+        let (id, up) = self
             .system
-            .enter(request, array, thread, OUTSIDE | mark, on);
+            .enter(request, array, thread, Owner::Outside(mark).into(), on);
+        self.system.settle(up, self.now);
         self.system.ios[id].issued = self.now;
         Ok(id)
     }
@@ -165,8 +169,13 @@ impl Simulation {
         if matches!(action, Action::PowerFail { .. }) && tiers.any(|tier| tier.forgets) {
             return Err("power_fail beside a tier whose drives forget what they hold".into());
         }
+        let cached = &self.system.caches.of_workload;
+        if matches!(action, Action::PowerFail { .. }) && cached.iter().any(Option::is_some) {
+            return Err("power_fail beside a page cache, whose loss is not modelled".into());
+        }
         self.system.calendar.advance_to(self.now);
         self.system.happen(action, self.now);
+        self.system.settle(Up::None, self.now);
         Ok(())
     }
 
@@ -189,14 +198,15 @@ impl Simulation {
         let position = position.ok_or_else(|| format!("command {io} is not being served"))?;
         self.handed_out.swap_remove(position);
         self.system.calendar.advance_to(self.now);
-        if self.system.ios[io].owner == GONE {
+        if self.system.ios[io].owner.is_aborted() {
             // The power failed meanwhile.
             self.system.bury(io, true, self.now);
             return Ok(());
         }
         self.system.ios[io].charge(Part::Service, self.now);
         self.system.ios[io].data_end = self.now;
-        self.system.device_done(io, self.now);
+        let up = self.system.device_done(io, self.now);
+        self.system.settle(up, self.now);
         Ok(())
     }
 }

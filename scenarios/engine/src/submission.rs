@@ -1,25 +1,30 @@
 //! From a load thread to the controller: *issue* and *admit*.
 
+use crate::agenda::Up;
 use crate::load::Request;
+use crate::owner::Owner;
 use crate::plan::Arrival;
 use crate::system::{Event, Slot, System};
-use raidlab_kernel::{Io, IoId, Nanos, Part, Time};
+use raidlab_kernel::{Io, IoId, Mark, Nanos, Part, Time};
 
 impl System {
-    pub(crate) fn issue(&mut self, slot: u32, now: Time) {
+    pub(crate) fn issue(&mut self, slot: u32, now: Time) -> Up {
         let Slot {
             workload: index,
             thread,
         } = self.slots[slot as usize];
         let workload = &mut self.workloads[index as usize];
         let Some(request) = workload.load.next(thread - workload.first_thread) else {
-            return self.slot_over(index, now);
+            self.slot_over(index, now);
+            return Up::None;
         };
         let array = workload.array;
-        if self.caches.serves(&self.slots, slot) {
-            return self.call(slot, request, now);
+        if self.caches.of_workload[index as usize].is_some() {
+            self.call(slot, request, now);
+            return Up::None;
         }
-        self.enter(request, array, thread, slot, now);
+        self.enter(request, array, thread, Owner::Slot(slot).into(), now)
+            .1
     }
 
     /// A place of a load that has an end issues nothing any more.
@@ -43,10 +48,10 @@ impl System {
         }
     }
 
-    pub(crate) fn arrive(&mut self, index: u32, now: Time) {
+    pub(crate) fn arrive(&mut self, index: u32, now: Time) -> Up {
         let workload = &mut self.workloads[index as usize];
         let Arrival::Poisson { per_s } = workload.arrival else {
-            return;
+            return Up::None;
         };
         let pause = workload
             .pauses
@@ -54,20 +59,21 @@ impl System {
         let own = workload.next_thread;
         workload.next_thread = (own + 1) % workload.threads;
         let Some(request) = workload.load.next(own) else {
-            return;
+            return Up::None;
         };
         let (array, thread) = (workload.array, workload.first_thread + own);
         self.calendar.push(now + pause, Event::Arrival(index));
         // The first slots of a Poisson workload are its threads.
         let slot = self.slot_of(index, own);
-        let id = self.claim(request, array, slot, now);
+        let id = self.claim(request, array, Owner::Slot(slot).into(), now);
         if self.host.may_begin(thread, now) {
-            self.hand_in(id, thread, now);
+            self.hand_in(id, thread, now)
         } else {
             // It is not between host and host yet.
             self.ios[id].entered = Time::NEVER;
             self.arrived[thread as usize].push(&mut self.ios, id);
             self.look_for_core(now);
+            Up::None
         }
     }
 
@@ -84,17 +90,17 @@ impl System {
         request: Request,
         array: u32,
         thread: u32,
-        owner: u32,
+        owner: Mark,
         now: Time,
-    ) -> IoId {
+    ) -> (IoId, Up) {
         let id = self.claim(request, array, owner, now);
-        self.hand_in(id, thread, now);
-        id
+        let up = self.hand_in(id, thread, now);
+        (id, up)
     }
 
     /// The record of an I/O that a load asks for at `now`.
     #[inline]
-    fn claim(&mut self, request: Request, array: u32, owner: u32, now: Time) -> IoId {
+    fn claim(&mut self, request: Request, array: u32, owner: Mark, now: Time) -> IoId {
         let id = self.ios.claim();
         let io = &mut self.ios[id];
         *io = Io::new(request.op, request.offset, request.bytes, now);
@@ -106,14 +112,14 @@ impl System {
 
     /// Its thread spends CPU time on it and hands it in.
     #[inline]
-    pub(crate) fn hand_in(&mut self, id: IoId, thread: u32, now: Time) {
+    pub(crate) fn hand_in(&mut self, id: IoId, thread: u32, now: Time) -> Up {
         let io = &mut self.ios[id];
         let served = self.host.submit(thread, io.op, io.bytes, now);
         io.charge_stay(Part::HostWait, Part::Host, served);
         let mut ready = served.end;
         let array = &self.arrays[io.array as usize];
         if array.software {
-            let commands = array.layout.fan_out(io.op, io.offset, io.bytes);
+            let commands = array.layout.commands(io.op, io.offset, io.bytes);
             let split = self.host.split(thread, ready, commands);
             io.charge_stay(Part::HostWait, Part::Raid, split);
             ready = split.end;
@@ -124,13 +130,14 @@ impl System {
         }
         if ready > self.calendar.now() {
             self.calendar.push(ready, Event::Admit(id));
+            Up::None
         } else {
-            self.admit(id, ready);
+            self.admit(id, ready)
         }
     }
 
     #[inline]
-    pub(crate) fn admit(&mut self, id: IoId, now: Time) {
+    pub(crate) fn admit(&mut self, id: IoId, now: Time) -> Up {
         self.inside.change(now, 1);
         let array = &self.arrays[self.ios[id].array as usize];
         let Some(index) = array.controller else {
@@ -143,29 +150,31 @@ impl System {
                 controller.full.change(now, 1);
             }
             controller.waiting.push(&mut self.ios, id);
+            Up::None
         } else {
-            self.take_up(index, id, now);
+            self.take_up(index, id, now)
         }
     }
 
     /// The controller takes a request up: firmware time on a core, then dispatch.
-    pub(crate) fn take_up(&mut self, index: u32, id: IoId, now: Time) {
+    pub(crate) fn take_up(&mut self, index: u32, id: IoId, now: Time) -> Up {
         self.controllers[index as usize].in_work += 1;
         if self.arrays[self.ios[id].array as usize].in_memory {
-            return self.take_up_in_memory(index, id, now);
+            return Up::TakeUp(id);
         }
         let controller = &mut self.controllers[index as usize];
         let io = &mut self.ios[id];
         let array = &self.arrays[io.array as usize];
-        let commands = array.layout.fan_out(io.op, io.offset, io.bytes);
+        let commands = array.layout.commands(io.op, io.offset, io.bytes);
         let served = controller.chip.take_up(array.path, commands, now);
         io.charge_stay(Part::ControllerWait, Part::Controller, served);
         let ready = served.end + controller.chip.latency();
         io.charge(Part::Controller, ready);
         if ready > now {
             self.calendar.push(ready, Event::Dispatch(id));
+            Up::None
         } else {
-            self.dispatch(id, now);
+            self.dispatch(id, now)
         }
     }
 }

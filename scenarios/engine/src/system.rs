@@ -11,12 +11,13 @@
 //! 7. *complete*: the last command completes the request; its time becomes the request's, since
 //!    the others ran beside it. The load thread spends CPU time and issues the next I/O.
 
+use crate::agenda::{Agenda, Call, Up};
 use crate::drive::Drive;
-use crate::layout::Segment;
+use crate::owner::OwnerOf;
 use crate::page_cache::PageCaches;
-use crate::raid::{GONE, Raid};
+use crate::raid::Raid;
+pub(crate) use crate::records::Slot;
 pub use crate::records::{Array, Controller, Outcome, Outside, Tally, Workload};
-pub(crate) use crate::records::{OUTSIDE, Slot};
 use crate::standstill::Clock;
 use raidlab_kernel::{Calendar, Io, IoId, Queue, Slab, Time, TimeWeighted};
 use raidlab_models::{Fault, Host, Link};
@@ -94,7 +95,7 @@ pub struct System {
     pub(crate) inside: TimeWeighted,
     pub(crate) tally: Tally,
     pub(crate) recorded: u64,
-    pub(crate) segments: Vec<Segment>,
+    pub(crate) agenda: Agenda,
     pub(crate) raid: Raid,
     pub(crate) caches: PageCaches,
     /// Loads that have an end and have not come to it.
@@ -146,8 +147,8 @@ impl System {
     pub(crate) fn requests_under_way(&self) -> impl Iterator<Item = &Io> {
         self.ios
             .live()
-            .filter(|io| io.parent == Io::NONE && io.owner != GONE)
-            .filter(|io| crate::raid::job_of(io).is_none())
+            .filter(|io| io.parent == Io::NONE && !io.owner.is_aborted())
+            .filter(|io| io.owner.job().is_none())
             .filter(|io| !self.caches.serves(&self.slots, io.owner))
     }
 
@@ -163,29 +164,124 @@ impl System {
         if self.raid.watch && self.sift(event, now) {
             return true;
         }
-        match event {
+        let up = match event {
             Event::Issue(slot) => self.issue(slot, now),
             Event::Arrival(workload) => self.arrive(workload, now),
             Event::Admit(io) => self.admit(io, now),
             Event::Dispatch(io) => self.dispatch(io, now),
+            Event::Leg(io) => {
+                self.next_leg(io, now);
+                Up::None
+            }
+            Event::AtDrive(io) => {
+                self.at_drive(io);
+                Up::None
+            }
+            Event::Done(io) => self.device_done(io, now),
+            Event::Returned(io) => self.returned(io, now),
+            Event::Core => self.core_due(now),
+            Event::Device { drive, token } => {
+                self.device_event(drive, token);
+                Up::None
+            }
+            other => self.seldom(other, now),
+        };
+        self.settle(up, now);
+        true
+    }
+
+    /// Events that few systems have.
+    fn seldom(&mut self, event: Event, now: Time) -> Up {
+        match event {
             Event::Job(job) => self.job_due(job, now),
             Event::Flush(controller) => self.flush_due(controller, now),
             Event::Background(array) => self.background(array, now),
             Event::Action(action) => self.act(action, now),
-            Event::Late(io) => self.late(io, now),
+            Event::Late(io) => return self.late(io, now),
             Event::PowerBack => self.power_back(now),
-            Event::Leg(io) => self.next_leg(io, now),
-            Event::AtDrive(io) => self.at_drive(io),
-            Event::Done(io) => self.device_done(io, now),
-            Event::Returned(io) => self.returned(io, now),
             Event::Pages(io) => {
                 self.pages_returned(io, now);
                 self.ios.release(io);
             }
             Event::Failed(drive) => self.failed = Some(Failure::Drive(drive)),
-            Event::Core => self.core_due(now),
-            Event::Device { drive, token } => self.device_event(drive, token),
+            other => unreachable!("{other:?} is not seldom"),
         }
-        true
+        Up::None
+    }
+
+    /// Passes on what goes up, and works the agenda off.
+    #[inline]
+    pub(crate) fn settle(&mut self, up: Up, now: Time) {
+        self.pass_up(up, now);
+        while let Some(call) = self.agenda.pop() {
+            let up = self.call_up(call, now);
+            self.pass_up(up, now);
+        }
+    }
+
+    /// Passes what a handler gives to whoever stands above it.
+    #[inline]
+    fn pass_up(&mut self, mut up: Up, now: Time) {
+        loop {
+            up = match up {
+                Up::None => return,
+                Up::Complete(io) => self.complete(io, now),
+                Up::Job(job) => return self.step_job(job, now),
+                Up::TakeUp(io) => return self.take_up_in_memory(io, now),
+                Up::GoOn(io) => return self.go_on(io, now),
+                Up::PassOn(io) => return self.pass_on(io, now),
+                Up::AtMedium(io) => match self.watch_medium(io, now) {
+                    true => return,
+                    false => self.ascend(io, now),
+                },
+                Up::Examine(io) => match self.watch_return(io, now) {
+                    true => return,
+                    false => self.join(io, now),
+                },
+            }
+        }
+    }
+
+    /// A call of the agenda.
+    fn call_up(&mut self, call: Call, now: Time) -> Up {
+        match call {
+            Call::Complete(io) => return self.complete(io, now),
+            Call::Signal(io) => self.signal(io, now),
+            Call::WorkOff(thread) => return self.work_off(thread, now),
+            Call::Cores => return self.hand_over_cores(now),
+            Call::Access(io) => self.heat(io, now),
+            Call::Copy(job) => self.step_copy(job, now),
+            Call::Promote(array) => self.promote_hot(array, now),
+            Call::Clean(array) => self.clean_tier(array, now),
+            call => self.resume(call, now),
+        }
+        Up::None
+    }
+
+    /// Work of `raid` that waited.
+    fn resume(&mut self, call: Call, now: Time) {
+        match call {
+            Call::Ready(io, at) => self.ready(io, at, now),
+            Call::Asked(io, job) => self.asked(io, job, now),
+            Call::ReadAhead(array, range) => self.read_ahead(array, range, now),
+            Call::ReadOn(array, stream) => self.read_on(array, stream, now),
+            Call::Readers => self.wake_readers(now),
+            Call::WrittenBack(controller) => {
+                self.arm_flush(controller, now);
+                self.destage(controller, now);
+            }
+            Call::AdmitWaiting(controller) => self.admit_waiting(controller, now),
+            Call::Destage(controller) => self.destage(controller, now),
+            Call::Destaged { array, group, full } => self.destaged(array, group, full, now),
+            Call::FinishJob(job) => self.finish_job(job, now),
+            Call::Unlocked(job) => self.unlocked(job, now),
+            Call::SlotGone(job) => self.slot_gone(job, now),
+            Call::RowRead(job) => self.row_read(job, now),
+            Call::BeginRows(array, rows) => self.begin_each(array, rows, now),
+            Call::Follow { array, busy } => self.follow_on(array, busy, now),
+            Call::Rows { array, current } => self.put_rows(array, current, now),
+            Call::RowsDone { array, current } => self.rows_done(array, current, now),
+            other => unreachable!("{other:?} is not raid's"),
+        }
     }
 }

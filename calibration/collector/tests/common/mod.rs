@@ -1,8 +1,8 @@
-//! A stand-in for fio, as a shell script, and a way to run the collector.
+//! A stand-in for fio, as a shell script, and a runner of the collector.
 #![allow(dead_code, missing_docs)]
 
+use raidlab_collect::digest::sha256;
 use raidlab_collect::manifest::{Manifest, State};
-use raidlab_collect::store::sha256;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -1,91 +1,93 @@
-//! The cache for writes: runs of sectors that the medium does not hold yet, and which of them
-//! is written next.
+//! The write cache: runs of sectors that are not on the medium yet, and which of them is destaged
+//! next.
 //!
-//! Thousands of runs may wait. They hang in bins of consecutive sectors, so both questions that
-//! are asked of them look at few: what overlaps a request, and what the arm reaches first.
-//! For the latter bins are visited outwards from the arm until even the seek to the next bin
-//! takes longer than the best access found. A cache for few runs looks at all of them.
+//! Thousands of runs may wait. They hang in bins of consecutive sectors, so that a search for runs
+//! that overlap a request, or for the run with the shortest access, compares few of them. The
+//! latter visits bins outwards from the arm until even the seek to the next bin takes longer than
+//! the best access found. A cache of few runs compares all of them.
 
+use super::geometry::Target;
 use super::mechanics::Arm;
+use super::media_op::MediaOp;
 use super::model::Model;
-use super::outlook::Outlook;
 use super::params::{SchedulerParams, WriteCacheParams};
-use raidlab_kernel::Time;
+use super::positioning::Estimate;
+use super::write_bins::Bins;
+use raidlab_kernel::{Bits, Time};
 
 const NONE: u16 = u16::MAX;
 
-/// A cache for so few runs looks at all of them: bins pay where there are many.
+/// A cache of so few runs compares all of them; bins are faster where there are more.
 const FEW: usize = 32;
 
-/// A run of sectors to be written; empty in a slot that is free.
+/// The sectors of a run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
     lbn: u64,
     end: u64,
-    /// Cylinder, head and angle of its first sector.
-    target: (u32, u32, u32),
+}
+
+/// What a choice reads of a run: few bytes, because many runs of many drives are compared.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// Cylinder and angle of its first sector.
+    cylinder: u32,
+    angle: u32,
+    /// Its head; [`NONE`] in a slot that is free.
+    head: u16,
+    /// The next run of the same bin.
     next: u16,
-    /// Flushes that had been asked for when its oldest sector came.
+    /// Number of flushes before its oldest sector was written.
     epoch: u32,
 }
 
-/// Bins of consecutive sectors, shared by all drives of a model.
-#[derive(Debug)]
-pub struct Bins {
-    shift: u32,
-    /// First cylinder of each bin, and one beyond the last.
-    first_cylinder: Box<[u32]>,
-}
+const FREE: Candidate = Candidate {
+    cylinder: 0,
+    angle: 0,
+    head: NONE,
+    next: NONE,
+    epoch: 0,
+};
 
-impl Bins {
-    /// About four bins for each run that can wait.
-    pub fn new(params: &WriteCacheParams, geometry: &super::geometry::Geometry) -> Bins {
-        let wanted = u64::from(params.extents * 4).clamp(64, 8192);
-        let sectors = geometry.sectors();
-        let shift = (0..64)
-            .find(|shift| (sectors >> shift) < wanted)
-            .unwrap_or(63);
-        let count = (sectors >> shift) + 1;
-        let cylinder = |bin: u64| match bin << shift {
-            first if first < sectors => geometry.place(first).cylinder,
-            _ => geometry.cylinders(),
-        };
-        Bins {
-            shift,
-            first_cylinder: (0..=count).map(cylinder).collect(),
+impl Candidate {
+    #[inline(always)]
+    fn target(&self) -> Target {
+        Target {
+            cylinder: self.cylinder,
+            angle: self.angle,
+            head: self.head,
         }
     }
-
-    fn count(&self) -> usize {
-        self.first_cylinder.len() - 1
-    }
 }
 
-/// Runs of sectors that the medium does not hold yet.
+/// Runs of sectors that are not on the medium yet.
 #[derive(Debug)]
 pub struct WriteCache {
+    /// By slot.
     extents: Box<[Extent]>,
+    /// By slot.
+    candidates: Box<[Candidate]>,
     free: Vec<u16>,
     bins: Box<[u16]>,
-    /// A bit for each bin that holds something.
-    occupied: Box<[u64]>,
+    /// A bit for each bin, set if it has runs.
+    occupied: Bits,
     shift: u32,
     sectors_max: u64,
     extent_sectors: u64,
     flush_sectors: u64,
     flush_extents: usize,
-    /// Sectors held, those being written included.
+    /// Sectors in the cache, those being destaged included.
     sectors: u64,
-    /// Longest run ever held.
+    /// Longest run so far.
     longest: u64,
-    /// The run that is being written, and its epoch.
+    /// The run that is being destaged, and its epoch.
     writing: Option<(u64, u64, u32)>,
     epoch: u32,
-    /// Runs of epochs before `epoch`, the one being written included.
+    /// Runs of epochs before `epoch`, the one being destaged included.
     old: u32,
-    /// Sectors that found no room and went to the medium since a run was last written out.
-    passed_by: u64,
-    /// What is old goes before commands.
+    /// Sectors written to the medium for lack of room since a run was last destaged.
+    bypassed: u64,
+    /// Old runs are served before commands.
     overdue: bool,
 }
 
@@ -94,9 +96,10 @@ impl WriteCache {
     pub fn new(params: &WriteCacheParams, bins: &Bins) -> WriteCache {
         WriteCache {
             extents: vec![Extent::default(); params.extents as usize].into(),
+            candidates: vec![FREE; params.extents as usize].into(),
             free: (0..params.extents as u16).rev().collect(),
             bins: vec![NONE; bins.count()].into(),
-            occupied: vec![0; bins.count().div_ceil(64)].into(),
+            occupied: Bits::new(bins.count()),
             shift: bins.shift,
             sectors_max: params.sectors,
             extent_sectors: u64::from(params.extent_sectors),
@@ -107,7 +110,7 @@ impl WriteCache {
             writing: None,
             epoch: 0,
             old: 0,
-            passed_by: 0,
+            bypassed: 0,
             overdue: false,
         }
     }
@@ -122,33 +125,33 @@ impl WriteCache {
         self.sectors == 0
     }
 
-    /// True if there is so much that writing out competes with commands.
-    pub fn presses(&self) -> bool {
+    /// True if the cache is so full that destaging competes with commands.
+    pub fn needs_destage(&self) -> bool {
         self.sectors > self.flush_sectors || self.waiting() > self.flush_extents
     }
 
-    /// True if a write of so many sectors can ever be held.
-    pub fn can_hold(&self, sectors: u64) -> bool {
+    /// True if a write of so many sectors ever fits.
+    pub fn can_fit(&self, sectors: u64) -> bool {
         sectors <= self.sectors_max
     }
 
-    /// True if a write of so many sectors can be held now.
+    /// True if a write of so many sectors fits now.
     pub fn has_room(&self, sectors: u64) -> bool {
         !self.free.is_empty() && self.sectors + sectors <= self.sectors_max
     }
 
-    /// What came so far must be written before `flushed` says so.
+    /// Begins a flush: `flushed` is true once all runs of this moment are on the medium.
     pub fn flush(&mut self) {
         self.epoch += 1;
         self.old = self.waiting() as u32 + u32::from(self.writing.is_some());
     }
 
-    /// A write that found no room goes to the medium. When as much as the cache holds has gone past
-    /// its runs and none of them was written out, none would ever be: then they go first.
-    pub fn passed_by(&mut self, sectors: u64) {
-        self.passed_by += sectors;
-        if self.passed_by >= self.sectors_max && !self.overdue && self.waiting() > 0 {
-            // Those that a flush waits for come first, if one does.
+    /// A write bypassed the cache for lack of room. Once as many sectors as the cache can take have
+    /// bypassed it without a destage, its runs would wait for ever: they are served first then.
+    pub fn bypass(&mut self, sectors: u64) {
+        self.bypassed += sectors;
+        if self.bypassed >= self.sectors_max && !self.overdue && self.waiting() > 0 {
+            // If a flush is in progress, its runs come first.
             if self.flushed() {
                 self.flush();
             }
@@ -156,7 +159,7 @@ impl WriteCache {
         }
     }
 
-    /// True if runs go before commands.
+    /// True if old runs are served before commands.
     pub fn is_overdue(&self) -> bool {
         self.overdue
     }
@@ -171,25 +174,25 @@ impl WriteCache {
         (first >> self.shift..=last >> self.shift).flat_map(move |bin| {
             let head = self.bins[bin as usize];
             std::iter::successors((head != NONE).then_some(head), |&slot| {
-                let next = self.extents[slot as usize].next;
+                let next = self.candidates[slot as usize].next;
                 (next != NONE).then_some(next)
             })
         })
     }
 
-    /// True if all sectors from `lbn` to before `end` are held in one run.
+    /// True if one run has all sectors from `lbn` to before `end`.
     pub fn covers(&self, lbn: u64, end: u64) -> bool {
         if self.sectors == 0 {
             return false;
         }
-        let holds = |from: u64, to: u64| from <= lbn && end <= to;
-        if self.writing.is_some_and(|(from, to, _)| holds(from, to)) {
+        let covers = |from: u64, to: u64| from <= lbn && end <= to;
+        if self.writing.is_some_and(|(from, to, _)| covers(from, to)) {
             return true;
         }
         self.slots(lbn.saturating_sub(self.longest), lbn)
             .any(|slot| {
                 let extent = &self.extents[slot as usize];
-                holds(extent.lbn, extent.end)
+                covers(extent.lbn, extent.end)
             })
     }
 
@@ -202,34 +205,33 @@ impl WriteCache {
         let mut target = None;
         // At most two runs touch the ends; those inside are few.
         while let Some(slot) = self.partner(lbn, end, from, to) {
-            let extent = self.remove(slot);
-            epoch = epoch.min(extent.epoch);
+            let (extent, candidate) = self.remove(slot);
+            epoch = epoch.min(candidate.epoch);
             if extent.lbn <= from {
-                target = Some(extent.target);
+                target = Some(candidate.target());
             }
             from = from.min(extent.lbn);
             to = to.max(extent.end);
         }
-        let target = match target {
-            Some(target) => target,
-            None => {
-                let place = model.geometry.place(from);
-                (place.cylinder, place.head, place.angle)
-            }
-        };
+        let Target {
+            cylinder,
+            angle,
+            head,
+        } = target.unwrap_or_else(|| model.geometry.place(from).target());
         let Some(slot) = self.free.pop() else {
             unreachable!("a write was let in although there is no room for it");
         };
         let bin = (from >> self.shift) as usize;
-        self.extents[slot as usize] = Extent {
-            lbn: from,
-            end: to,
-            target,
+        self.extents[slot as usize] = Extent { lbn: from, end: to };
+        self.candidates[slot as usize] = Candidate {
+            cylinder,
+            angle,
+            head,
             next: self.bins[bin],
             epoch,
         };
         self.bins[bin] = slot;
-        self.occupied[bin / 64] |= 1 << (bin % 64);
+        self.occupied.set(bin as u32);
         self.sectors += to - from;
         self.longest = self.longest.max(to - from);
         self.old += u32::from(epoch < self.epoch);
@@ -248,31 +250,30 @@ impl WriteCache {
             })
     }
 
-    fn remove(&mut self, slot: u16) -> Extent {
+    fn remove(&mut self, slot: u16) -> (Extent, Candidate) {
         let extent = self.extents[slot as usize];
+        let candidate = std::mem::replace(&mut self.candidates[slot as usize], FREE);
         let bin = (extent.lbn >> self.shift) as usize;
         if self.bins[bin] == slot {
-            self.bins[bin] = extent.next;
-            if extent.next == NONE {
-                self.occupied[bin / 64] &= !(1 << (bin % 64));
+            self.bins[bin] = candidate.next;
+            if candidate.next == NONE {
+                self.occupied.clear(bin as u32);
             }
         } else {
             let mut before = self.bins[bin];
-            while self.extents[before as usize].next != slot {
-                before = self.extents[before as usize].next;
+            while self.candidates[before as usize].next != slot {
+                before = self.candidates[before as usize].next;
             }
-            self.extents[before as usize].next = extent.next;
+            self.candidates[before as usize].next = candidate.next;
         }
-        self.extents[slot as usize].end = extent.lbn;
         self.free.push(slot);
         self.sectors -= extent.end - extent.lbn;
-        self.old -= u32::from(extent.epoch < self.epoch);
-        extent
+        self.old -= u32::from(candidate.epoch < self.epoch);
+        (extent, candidate)
     }
 
-    /// The run to write next by an arm that stands at sector `at` and is free from `now` on,
-    /// and the time to get there, if that is less than `bound`. While a flush waits only what came
-    /// before it counts.
+    /// The run to destage next by an arm that stands at sector `at` and is free from `now` on,
+    /// and the access time, if that is less than `bound`. During a flush only older runs count.
     pub fn choose(
         &self,
         model: &Model,
@@ -285,9 +286,9 @@ impl WriteCache {
         if self.waiting() == 0 {
             return None;
         }
-        let wanted = |extent: &Extent| self.old == 0 || extent.epoch < self.epoch;
-        let outlook = Outlook::new(model, arm, now);
-        let access = |extent: &Extent| outlook.access(extent.target, true).0;
+        let wanted = |run: &Candidate| self.old == 0 || run.epoch < self.epoch;
+        let estimate = Estimate::new(model, arm, now);
+        let access = |run: &Candidate| estimate.access(run.target(), MediaOp::Write).0;
         if !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. }) {
             let found = self.ascending(at, wanted, access);
             return found.filter(|&(_, time)| time < bound);
@@ -297,62 +298,86 @@ impl WriteCache {
                 return found;
             }
         }
+        let access = |run: &Candidate| wanted(run).then(|| access(run));
+        self.outwards(bins, &estimate, at, bound, access)
+    }
+
+    /// The run with the shortest access below `bound`, by bins outwards from sector `at`.
+    ///
+    /// `access` gives the time to a run, if that may be chosen.
+    #[inline]
+    fn outwards(
+        &self,
+        bins: &Bins,
+        estimate: &Estimate<'_>,
+        at: u64,
+        bound: u64,
+        access: impl Fn(&Candidate) -> Option<u64>,
+    ) -> Option<(u16, u64)> {
         let here = (at >> self.shift) as usize;
-        let mut up = self.occupied_from(here);
-        let mut down = self.occupied_before(here);
-        let mut best: Option<(u16, u64)> = None;
-        loop {
-            let far = |bin: Option<usize>, cylinder: fn(&Bins, usize) -> u32| match bin {
-                Some(bin) if bin == here => Some(0),
-                Some(bin) => Some(arm.cylinder.abs_diff(cylinder(bins, bin))),
-                None => None,
+        let full_stroke = estimate.full_stroke();
+        // Bins with the distance to their nearer edge.
+        let above = |from: usize| {
+            let bin = self.occupied_from(from)?;
+            let distance = if bin == here {
+                0
+            } else {
+                estimate.distance(bins.first_cylinder[bin])
             };
-            let above = far(up, |bins, bin| bins.first_cylinder[bin]);
-            let below = far(down, |bins, bin| bins.first_cylinder[bin + 1]);
-            let (bin, distance) = match (above, below) {
-                (Some(a), b) if b.is_none_or(|b| a <= b) => (up?, a),
-                (_, Some(b)) => (down?, b),
+            Some((distance, bin))
+        };
+        let below = |end: usize| {
+            let bin = self.occupied_before(end)?;
+            Some((estimate.distance(bins.first_cylinder[bin + 1]), bin))
+        };
+        let (mut up, mut down) = (above(here), below(here));
+        let (mut best, mut least) = (None, bound);
+        loop {
+            let (distance, bin, is_up) = match (up, down) {
+                (Some((near, bin)), other) if other.is_none_or(|(far, _)| near <= far) => {
+                    (near, bin, true)
+                }
+                (_, Some((near, bin))) => (near, bin, false),
                 _ => return best,
             };
-            let limit = model.geometry.cylinders() - 1;
-            let seek = outlook.movement(distance.min(limit), true).0;
-            let least = best.map_or(bound, |(_, least)| least);
-            if seek >= least {
+            if estimate
+                .movement(distance.min(full_stroke), MediaOp::Write)
+                .0
+                >= least
+            {
                 return best;
             }
-            let first = (bin as u64) << self.shift;
-            for slot in self.slots(first, first) {
-                let extent = &self.extents[slot as usize];
-                if wanted(extent) {
-                    let time = access(extent);
-                    if time < best.map_or(bound, |(_, least)| least) {
-                        best = Some((slot, time));
-                    }
+            let mut slot = self.bins[bin];
+            while slot != NONE {
+                let run = &self.candidates[slot as usize];
+                if let Some(time) = access(run).filter(|&time| time < least) {
+                    (best, least) = (Some((slot, time)), time);
                 }
+                slot = run.next;
             }
-            if up == Some(bin) {
-                up = self.occupied_from(bin + 1);
+            if is_up {
+                up = above(bin + 1);
             } else {
-                down = self.occupied_before(bin);
+                down = below(bin);
             }
         }
     }
 
-    /// Of all runs the one that is reached first, if that takes less than `bound`; nothing is
-    /// known if several are reached at once, of which the one that bins meet first must go.
+    /// Of all runs the one with the shortest access below `bound`. Nothing if several accesses are
+    /// equally short: then the order of bins decides.
     #[inline]
     fn soonest(
         &self,
-        wanted: impl Fn(&Extent) -> bool,
-        access: impl Fn(&Extent) -> u64,
+        wanted: impl Fn(&Candidate) -> bool,
+        access: impl Fn(&Candidate) -> u64,
         bound: u64,
     ) -> Option<Option<(u16, u64)>> {
         let (mut best, mut least, mut tied) = (None, bound, false);
-        for (slot, extent) in (0..).zip(&self.extents) {
-            if extent.lbn == extent.end || !wanted(extent) {
+        for (slot, run) in (0..).zip(&self.candidates) {
+            if run.head == NONE || !wanted(run) {
                 continue;
             }
-            let time = access(extent);
+            let time = access(run);
             if time <= least {
                 tied = time == least;
                 (best, least) = (Some(slot), time);
@@ -365,61 +390,48 @@ impl WriteCache {
     fn ascending(
         &self,
         at: u64,
-        wanted: impl Fn(&Extent) -> bool,
-        access: impl Fn(&Extent) -> u64,
+        wanted: impl Fn(&Candidate) -> bool,
+        access: impl Fn(&Candidate) -> u64,
     ) -> Option<(u16, u64)> {
         let mut best: Option<(u16, u64)> = None;
         let mut bin = self.occupied_from(0);
         while let Some(found) = bin {
             let first = (found as u64) << self.shift;
             for slot in self.slots(first, first) {
-                let extent = &self.extents[slot as usize];
-                let key = extent.lbn.wrapping_sub(at);
-                if wanted(extent) && best.is_none_or(|(_, least)| key < least) {
+                let key = self.extents[slot as usize].lbn.wrapping_sub(at);
+                let run = &self.candidates[slot as usize];
+                if wanted(run) && best.is_none_or(|(_, least)| key < least) {
                     best = Some((slot, key));
                 }
             }
             bin = self.occupied_from(found + 1);
         }
-        best.map(|(slot, _)| (slot, access(&self.extents[slot as usize])))
+        best.map(|(slot, _)| (slot, access(&self.candidates[slot as usize])))
     }
 
     fn occupied_from(&self, bin: usize) -> Option<usize> {
-        let mut word = bin / 64;
-        let mut bits = *self.occupied.get(word)? & (u64::MAX << (bin % 64));
-        while bits == 0 {
-            word += 1;
-            bits = *self.occupied.get(word)?;
-        }
-        Some(word * 64 + bits.trailing_zeros() as usize)
+        self.occupied.next(bin as u32).map(|bin| bin as usize)
     }
 
     fn occupied_before(&self, bin: usize) -> Option<usize> {
-        let mut word = bin / 64;
-        let mut bits = match self.occupied.get(word) {
-            Some(bits) => bits & !(u64::MAX << (bin % 64)),
-            None => 0,
-        };
-        while bits == 0 {
-            word = word.checked_sub(1)?;
-            bits = *self.occupied.get(word)?;
-        }
-        Some(word * 64 + 63 - bits.leading_zeros() as usize)
+        self.occupied
+            .last_before(bin as u32)
+            .map(|bin| bin as usize)
     }
 
-    /// Begins to write a run: its first sector and the one after its last.
+    /// Begins to destage a run: its first sector and the one after its last.
     pub fn start(&mut self, slot: u16) -> (u64, u64) {
         debug_assert!(self.writing.is_none());
-        self.passed_by = 0;
-        let extent = self.remove(slot);
-        // It holds its sectors until it is on the medium.
+        self.bypassed = 0;
+        let (extent, candidate) = self.remove(slot);
+        // Its sectors stay in the cache until they are on the medium.
         self.sectors += extent.end - extent.lbn;
-        self.old += u32::from(extent.epoch < self.epoch);
-        self.writing = Some((extent.lbn, extent.end, extent.epoch));
+        self.old += u32::from(candidate.epoch < self.epoch);
+        self.writing = Some((extent.lbn, extent.end, candidate.epoch));
         (extent.lbn, extent.end)
     }
 
-    /// The run that was being written is on the medium.
+    /// The run that was being destaged is on the medium.
     pub fn finish(&mut self) {
         if let Some((lbn, end, epoch)) = self.writing.take() {
             self.sectors -= end - lbn;
@@ -432,15 +444,15 @@ impl WriteCache {
     pub fn clear(&mut self) {
         self.free.clear();
         self.free.extend((0..self.extents.len() as u16).rev());
-        self.extents.fill(Extent::default());
+        self.candidates.fill(FREE);
         self.bins.fill(NONE);
-        self.occupied.fill(0);
+        self.occupied.clear_all();
         (self.sectors, self.longest, self.old) = (0, 0, 0);
-        (self.passed_by, self.overdue) = (0, false);
+        (self.bypassed, self.overdue) = (0, false);
         self.writing = None;
     }
 
-    /// Sectors held must be those of the runs.
+    /// The counts of sectors and runs must match the runs.
     pub fn check(&self) -> Result<(), String> {
         let last = (self.bins.len() as u64 - 1) << self.shift;
         let (mut sectors, mut count) = (0, 0);
@@ -452,7 +464,7 @@ impl WriteCache {
         sectors += self.writing.map_or(0, |(lbn, end, _)| end - lbn);
         if sectors != self.sectors || count != self.waiting() {
             return Err(format!(
-                "write cache holds {sectors} sectors in {count} runs but counts {} in {}",
+                "write cache has {sectors} sectors in {count} runs but counts {} in {}",
                 self.sectors,
                 self.waiting()
             ));

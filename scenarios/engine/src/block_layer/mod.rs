@@ -103,10 +103,8 @@ impl BlockLayer {
     /// A request of `thread` wants to go to the drive.
     #[inline]
     pub fn push(&mut self, ios: &mut Slab<Io>, id: IoId, thread: u32, now: Time) {
-        // The thread is remembered where the record of a waiting I/O has room for it.
-        ios[id].leg = thread;
         if self.places.are_unlimited() {
-            self.enter(ios, id, now);
+            self.enter(ios, id, thread, now);
         } else if self.places.wants(ios, id, thread) {
             self.admit(ios, thread, now);
         }
@@ -115,12 +113,12 @@ impl BlockLayer {
     /// A thread sends what it may.
     fn admit(&mut self, ios: &mut Slab<Io>, thread: u32, now: Time) {
         while let Some(id) = self.places.next(ios, thread, now) {
-            self.enter(ios, id, now);
+            self.enter(ios, id, thread, now);
         }
     }
 
-    fn enter(&mut self, ios: &mut Slab<Io>, id: IoId, now: Time) {
-        let thread = ios[id].leg;
+    #[inline]
+    fn enter(&mut self, ios: &mut Slab<Io>, id: IoId, thread: u32, now: Time) {
         match &mut self.order {
             Order::None(queue) => queue.push(ios, id),
             Order::Deadline(order) => order.push(&ios[id], id, now),

@@ -4,7 +4,7 @@ use super::check::Faults;
 use crate::drive::Drive;
 use crate::layout::Layout;
 use crate::plan::{ArrayPlan, ControllerPlan, Level, Plan, ReadAhead, TierPlan, WritePolicy};
-use crate::raid::{Caching, Geometry, Lane, Store, Streams, Volume};
+use crate::raid::{Caching, Lane, Store, Streams, Volume};
 use crate::system::Array;
 use crate::tier::ArrayTier;
 use raidlab_models::{Path, Throughput};
@@ -12,12 +12,7 @@ use raidlab_models::{Path, Throughput};
 pub(super) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array> {
     let mut arrays = Vec::new();
     for (index, array) in plan.arrays.iter().enumerate() {
-        let layout = if in_memory(plan, array) {
-            geometry(array, drives).map(|geometry| Layout::of(array.level, &geometry))
-        } else {
-            Layout::new(array.level, array.stripe_unit_bytes, &sizes(array, drives))
-        };
-        match layout {
+        match layout(array, drives) {
             Ok(layout) => arrays.push(Array {
                 name: array.name.clone(),
                 layout,
@@ -122,6 +117,7 @@ pub(super) fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<O
             }
             let space = lanes.len() as u32;
             volume.caching = Some(Caching {
+                controller: index as u32,
                 space,
                 tier_space: fast.map(|_| space + 1),
                 line: Caching::line_of(volume.geometry.unit()),
@@ -153,9 +149,9 @@ fn sizes(array: &ArrayPlan, drives: &[Drive]) -> Vec<u64> {
     array.drives.iter().map(size).collect()
 }
 
-fn geometry(array: &ArrayPlan, drives: &[Drive]) -> Result<Geometry, String> {
+fn layout(array: &ArrayPlan, drives: &[Drive]) -> Result<Layout, String> {
     let sizes = sizes(array, drives);
-    Geometry::new(
+    Layout::new(
         array.level,
         array.rotation,
         array.stripe_unit_bytes,
@@ -176,7 +172,6 @@ pub(super) fn build_volumes(
         if !built.in_memory {
             return None;
         }
-        let geometry = geometry(array, drives).ok()?;
         let controller = built
             .raid_controller()
             .map(|index| &plan.controllers[index as usize]);
@@ -184,14 +179,14 @@ pub(super) fn build_volumes(
         for &drive in array.drives.iter().chain(&array.spares) {
             let drive = &mut drives[drive as usize];
             if link.is_some() && drive.path.last().copied() == link {
-                drive.own_legs = drive.path.len() as u16 - 1;
+                drive.own_hops = drive.path.len() as u16 - 1;
                 if !built.straight {
                     drive.path.pop();
                 }
             }
         }
         let host_link = link.filter(|_| !built.straight || built.mirrors);
-        let mut volume = Volume::new(geometry, &array.drives, host_link);
+        let mut volume = Volume::new(built.layout.clone(), &array.drives, host_link);
         volume.spares = array.spares.iter().rev().copied().collect();
         volume.background_share = array.background_share;
         if controller.is_none() {

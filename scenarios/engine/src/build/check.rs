@@ -1,5 +1,6 @@
 //! What is wrong with a plan: every fault at once, each under its dotted key.
 
+use crate::owner::PLACES;
 use crate::plan::{Action, Arrival, EventPlan, Plan, Sizes, WorkloadPlan};
 use crate::system::Array;
 use crate::tier::forgets;
@@ -164,9 +165,22 @@ fn check_events(plan: &Plan, faults: &mut Faults) {
 /// Loads against the arrays that they run on.
 pub(super) fn check_workloads(plan: &Plan, arrays: &[Array], faults: &mut Faults) {
     check_moves(plan, faults);
+    check_places(plan, faults);
     for (index, workload) in plan.workloads.iter().enumerate() {
         let capacity = arrays[workload.array as usize].layout.capacity();
         check_workload(index, workload, capacity, faults);
+    }
+}
+
+/// Every place of every load has a number that an I/O's record has room for.
+fn check_places(plan: &Plan, faults: &mut Faults) {
+    let places = |load: &WorkloadPlan| u64::from(load.places());
+    let all: u64 = plan.workloads.iter().map(places).sum();
+    if all >= PLACES {
+        let allowed = format!(
+            "fewer than {PLACES} I/Os outstanding, and threads of open arrivals, over all workloads"
+        );
+        faults.add("workloads".into(), all, allowed);
     }
 }
 

@@ -3,6 +3,7 @@
 mod arrays;
 mod check;
 
+use crate::agenda::Agenda;
 use crate::block_layer::BlockLayer;
 use crate::drive::Drive;
 use crate::load::Load;
@@ -79,7 +80,7 @@ impl System {
             inside: TimeWeighted::default(),
             tally: Tally::default(),
             recorded: 0,
-            segments: Vec::with_capacity(256),
+            agenda: Agenda::with_capacity(64),
             raid: Raid::new(plan, volumes, tiers, stores, ios),
             caches: build_caches(plan, threads + outside_threads),
             ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,
@@ -141,11 +142,8 @@ fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
         let unaligned = plan.arrays[workload.array as usize].stripe_unit_bytes - 1;
         let commands = array
             .layout
-            .fan_out(Op::Write, unaligned, workload.block_bytes);
-        let places = match workload.arrival {
-            Arrival::Closed { outstanding, .. } => outstanding,
-            Arrival::Poisson { .. } => workload.threads,
-        };
+            .commands(Op::Write, unaligned, workload.block_bytes);
+        let places = workload.places();
         // A page cache's own requests: writing back, and two windows of each reader.
         let cached = workload.page_cache.as_ref();
         let behind = cached.map_or(0, |cache| cache.requests as usize + 2 * places as usize);
@@ -187,7 +185,7 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
                 name: name.clone(),
                 device,
                 path: path.clone(),
-                own_legs: path.len() as u16,
+                own_hops: path.len() as u16,
                 queue_depth: drive.queue_depth,
                 in_flight: 0,
                 waiting: BlockLayer::new(drive.block_layer, 0, 0),
@@ -258,10 +256,7 @@ fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
     let (mut workloads, mut slots) = (Vec::new(), Vec::new());
     let mut first_thread = 0;
     for (index, workload) in plan.workloads.iter().enumerate() {
-        let places = match workload.arrival {
-            Arrival::Closed { outstanding, .. } => outstanding,
-            Arrival::Poisson { .. } => workload.threads,
-        };
+        let places = workload.places();
         slots.extend((0..places).map(|place| Slot {
             workload: index as u32,
             thread: first_thread + place % workload.threads,

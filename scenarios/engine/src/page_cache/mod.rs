@@ -12,18 +12,17 @@ mod pages;
 mod read_ahead;
 
 use crate::load::Request;
+use crate::owner::{Owner, OwnerOf};
 use crate::plan::WorkloadPlan;
 use crate::system::{Event, Slot, System};
 use pages::{DIRTY, PRESENT, Pages, READING, WRITING};
-use raidlab_kernel::{Io, IoId, Nanos, Op, Part, Time};
+use raidlab_kernel::{Io, IoId, Mark, Nanos, Op, Part, Time};
 use read_ahead::{ReadAhead, Window};
 use serde::Deserialize;
 use std::collections::VecDeque;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
-/// The owner of a request that a page cache makes: the number of its command follows.
-pub(crate) const CACHED: u32 = 1 << 27;
 
 /// A page cache in the plan.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
@@ -170,9 +169,11 @@ pub(crate) struct PageCaches {
 
 impl PageCaches {
     /// True if this is a call into a page cache, which never enters the array itself.
-    pub(crate) fn serves(&self, slots: &[Slot], owner: u32) -> bool {
-        let slot = slots.get(owner as usize);
-        slot.is_some_and(|slot| self.of_workload[slot.workload as usize].is_some())
+    pub(crate) fn serves(&self, slots: &[Slot], owner: Mark) -> bool {
+        let workload = |slot: u32| slots[slot as usize].workload;
+        owner
+            .slot()
+            .is_some_and(|slot| self.of_workload[workload(slot) as usize].is_some())
     }
 
     fn claim(&mut self, command: Command) -> u32 {
@@ -195,7 +196,7 @@ impl System {
         let id = self.ios.claim();
         let io = &mut self.ios[id];
         *io = Io::new(request.op, request.offset, request.bytes, now);
-        io.owner = slot;
+        io.owner = Owner::Slot(slot).into();
         io.array = cache.array;
         let cost = match request.op {
             Op::Read => cache.params.read_call_ns,
@@ -357,7 +358,9 @@ impl System {
             bytes: u64::from(command.count) * PAGE,
         };
         let index = self.caches.claim(command);
-        self.enter(request, cache.array, thread, CACHED | index, at);
+        let owner = Owner::Pages(index).into();
+        let (_, up) = self.enter(request, cache.array, thread, owner, at);
+        self.settle(up, self.calendar.now());
     }
 
     /// Sends dirty pages to the drives, as long as there is a reason and room for requests.
@@ -388,8 +391,8 @@ impl System {
     }
 
     /// The thread that submits and completes a request of a page cache.
-    pub(crate) fn thread_of_command(&self, owner: u32, op: Op) -> u32 {
-        let workload = self.caches.commands[(owner & !CACHED) as usize].cache;
+    pub(crate) fn thread_of_command(&self, command: u32, op: Op) -> u32 {
+        let workload = self.caches.commands[command as usize].cache;
         match (op, &self.caches.of_workload[workload as usize]) {
             (Op::Read, _) | (_, None) => self.workloads[workload as usize].first_thread,
             (_, Some(cache)) => cache.flusher,
@@ -398,7 +401,9 @@ impl System {
 
     /// A request of a page cache is complete.
     pub(crate) fn pages_returned(&mut self, id: IoId, now: Time) {
-        let index = self.ios[id].owner & !CACHED;
+        let Owner::Pages(index) = self.ios[id].owner.into() else {
+            return;
+        };
         let command = self.caches.commands[index as usize];
         self.caches.free.push(index);
         let Some(mut cache) = self.caches.of_workload[command.cache as usize].take() else {

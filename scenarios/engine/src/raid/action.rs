@@ -1,6 +1,7 @@
 //! What happens at given times: drives fail, power fails, batteries learn.
 
 use super::background::Task;
+use crate::agenda::Up;
 use crate::plan::Action;
 use crate::system::System;
 use raidlab_kernel::{Nanos, Time};
@@ -96,6 +97,7 @@ impl System {
                     store.sweep = store.cache.groups_waiting();
                     if now >= self.raid.off_until {
                         self.admit_waiting(controller, now);
+                        self.settle(Up::None, now);
                         self.destage(controller, now);
                     }
                 }

@@ -1,10 +1,11 @@
 //! Requests that meet the cache: which path they take, hits, write-back, waiting for room.
 
-use super::request::stage;
-use super::stripe::Role;
+use super::{Cached, Raid};
+use crate::agenda::Call;
+use crate::layout::Role;
 use crate::plan::{ReadAhead, WritePolicy};
 use crate::system::{Event, System};
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_kernel::{IoId, Op, Part, Stage, Time};
 use raidlab_models::{Found, PAGE, Path, SECTOR};
 
 /// Pages that a write of so many bytes can touch.
@@ -17,32 +18,37 @@ impl System {
     /// of its map if it is a read, as most are not in the cache.
     pub(crate) fn foresee(&self, id: IoId) {
         let io = &self.ios[id];
-        let volume = self.volume(io.array);
-        let controller = self.arrays[io.array as usize].controller;
-        let store =
-            controller.and_then(|controller| self.raid.stores[controller as usize].as_ref());
-        let (Some(caching), Some(store)) = (&volume.caching, store) else {
+        let Some(cached) = self.raid.cached(io.array) else {
             return;
         };
+        let Cached {
+            volume,
+            caching,
+            store,
+            ..
+        } = cached;
         let piece = volume.geometry.piece(io.offset, io.bytes);
         let (line, _) = caching.lines(io.offset, 1).next().unwrap_or_default();
         match io.op {
             Op::Read => {
-                store.cache.foresee(line, None);
+                store.cache.prefetch(line, None);
                 let role = Role::Data(piece.column);
                 self.foresee_transfer(volume, piece.stripe, role, (piece.start, piece.end));
             }
             Op::Write => {
                 let group = volume.group(piece.stripe, piece.column);
-                store.cache.foresee(line, Some((caching.space, group)));
+                store.cache.prefetch(line, Some((caching.space, group)));
             }
             Op::Trim | Op::Flush => {}
         }
     }
 
     /// The controller takes up a request whose data pass through its memory.
-    pub(crate) fn take_up_in_memory(&mut self, index: u32, id: IoId, now: Time) {
+    pub(crate) fn take_up_in_memory(&mut self, id: IoId, now: Time) {
         let (array, op) = (self.ios[id].array, self.ios[id].op);
+        let Some(index) = self.arrays[array as usize].controller else {
+            return;
+        };
         let caching = self.volume(array).caching.is_some();
         let (hit, path) = match op {
             Op::Read if caching && self.look_up(id) == Found::All => (true, Path::Cached),
@@ -53,22 +59,29 @@ impl System {
         let io = &mut self.ios[id];
         // Jobs on stripes count their commands themselves where parity or a cache is.
         let commands = if array.straight || op == Op::Read && !hit {
-            array.layout.fan_out(io.op, io.offset, io.bytes)
+            array.layout.commands(io.op, io.offset, io.bytes)
         } else {
             0
         };
         let chip = &mut self.controllers[index as usize].chip;
-        let served = if self.raid.tiers[io.array as usize].is_some() {
-            chip.take_up_tiered(path, commands, now)
+        let tiered = self.raid.tiers[io.array as usize].is_some();
+        let served = if tiered {
+            chip.take_up_and_look_up(path, commands, now)
         } else {
             chip.take_up(path, commands, now)
         };
         io.charge_stay(Part::ControllerWait, Part::Controller, served);
         let ready = served.end + chip.latency();
         io.charge(Part::Controller, ready);
-        if !(hit && op == Op::Read) {
-            self.heat(id, now);
+        if tiered && !(hit && op == Op::Read) {
+            self.agenda.rest(Call::Ready(id, ready));
+            return self.agenda.up(Call::Access(id));
         }
+        self.ready(id, ready, now);
+    }
+
+    /// The firmware is done with a request at a time, and the request goes on.
+    pub(crate) fn ready(&mut self, id: IoId, ready: Time, now: Time) {
         if ready > now {
             self.calendar.push(ready, Event::Dispatch(id));
         } else {
@@ -82,19 +95,17 @@ impl System {
         match policy {
             None | Some(WritePolicy::WriteThrough) => false,
             Some(WritePolicy::AlwaysWriteBack) => true,
-            Some(WritePolicy::WriteBack) => self.arrays[array as usize]
-                .controller
-                .and_then(|controller| self.raid.stores[controller as usize].as_ref())
-                .is_some_and(|store| store.safe),
+            Some(WritePolicy::WriteBack) => {
+                let cached = self.raid.cached(array);
+                cached.is_some_and(|cached| cached.store.safe)
+            }
         }
     }
 
     /// Whether a write goes into the cache: by its array's policy, and if it is not too large.
-    fn goes_back(&self, controller: u32, id: IoId) -> bool {
+    fn goes_back(&self, id: IoId) -> bool {
         let io = &self.ios[id];
-        let store = self.raid.stores[controller as usize].as_ref();
-        let caching = self.volume(io.array).caching.as_ref();
-        let (Some(store), Some(caching)) = (store, caching) else {
+        let Some(Cached { caching, store, .. }) = self.raid.cached(io.array) else {
             return false;
         };
         self.writes_back(io.array)
@@ -104,13 +115,7 @@ impl System {
     /// What a read finds in the cache, over all its lines.
     fn look_up(&mut self, id: IoId) -> Found {
         let io = &self.ios[id];
-        let Some(controller) = self.arrays[io.array as usize].controller else {
-            return Found::None;
-        };
-        let volume = self.raid.volumes[io.array as usize].as_ref();
-        let caching = volume.and_then(|volume| volume.caching.as_ref());
-        let store = self.raid.stores[controller as usize].as_mut();
-        let (Some(caching), Some(store)) = (caching, store) else {
+        let Some(Cached { caching, store, .. }) = self.raid.cached_mut(io.array) else {
             return Found::None;
         };
         let mut found = Found::All;
@@ -137,11 +142,12 @@ impl System {
         let Some(caching) = self.volume(array).caching.as_ref() else {
             return self.read_drives(id, now);
         };
+        let mark = self.agenda.mark();
         let keep = caching.keep_reads;
         let ahead = caching.read_ahead != ReadAhead::None;
         let found = self.look_up(id);
         // One that has waited was a miss, and is counted.
-        if self.ios[id].leg == stage::TAKEN_UP {
+        if self.ios[id].stage == Stage::TakenUp {
             self.count_read(array, found);
         }
         match found {
@@ -153,8 +159,7 @@ impl System {
                 self.pass_on(id, now);
             }
             Found::Coming(reader) => {
-                let readers = &mut self.raid.jobs[reader].readers;
-                readers.push(&mut self.ios, id);
+                self.raid.jobs.readers(reader).push(&mut self.ios, id);
             }
             Found::Some | Found::None => {
                 let job = if keep {
@@ -162,16 +167,29 @@ impl System {
                 } else {
                     None
                 };
-                match job {
-                    Some(job) if matches!(self.look_up(id), Found::Coming(_)) => {
-                        self.raid.jobs[job].readers.push(&mut self.ios, id);
-                    }
-                    _ => self.read_drives(id, now),
+                if self.agenda.rose(mark) {
+                    self.agenda.below(mark, Call::Asked(id, job));
+                } else {
+                    self.asked(id, job, now);
                 }
             }
         }
-        if ahead {
+        if !ahead {
+        } else if self.agenda.rose(mark) {
+            let range = (offset, bytes);
+            self.agenda.below(mark, Call::ReadAhead(array, range));
+        } else {
             self.read_ahead(array, (offset, bytes), now);
+        }
+    }
+
+    /// A read waits for the job that reads what the cache lacks, or reads it itself.
+    pub(crate) fn asked(&mut self, id: IoId, job: Option<u32>, now: Time) {
+        match job {
+            Some(job) if matches!(self.look_up(id), Found::Coming(_)) => {
+                self.raid.jobs.readers(job).push(&mut self.ios, id);
+            }
+            _ => self.read_drives(id, now),
         }
     }
 
@@ -181,13 +199,15 @@ impl System {
             return;
         }
         let io = &self.ios[id];
-        let Some(controller) = self.arrays[io.array as usize].controller else {
-            return;
-        };
-        let volume = self.raid.volumes[io.array as usize].as_ref();
-        let caching = volume.and_then(|volume| volume.caching.as_ref());
-        let store = self.raid.stores[controller as usize].as_mut();
-        let (Some(caching), Some(store), Some(fate)) = (caching, store, &mut self.raid.fate) else {
+        let Raid {
+            volumes,
+            stores,
+            tiers,
+            fate,
+            ..
+        } = &mut self.raid;
+        let cached = Cached::of(io.array, volumes, stores, tiers);
+        let (Some(Cached { caching, store, .. }), Some(fate)) = (cached, fate) else {
             return;
         };
         for sector in
@@ -202,18 +222,16 @@ impl System {
     }
 
     fn count_read(&mut self, array: u32, found: Found) {
-        if let Some(controller) = self.arrays[array as usize].controller {
-            if let Some(store) = self.raid.stores[controller as usize].as_mut() {
-                store.counts.reads += 1;
-                store.counts.read_hits += u64::from(found == Found::All);
-            }
+        if let Some(Cached { store, .. }) = self.raid.cached_mut(array) {
+            store.counts.reads += 1;
+            store.counts.read_hits += u64::from(found == Found::All);
         }
     }
 
     pub(crate) fn read_drives(&mut self, id: IoId, now: Time) {
         self.overlay(id);
         let io = &mut self.ios[id];
-        io.leg = stage::WORKING;
+        io.stage = Stage::Working;
         let (array, offset, bytes) = (io.array, io.offset, io.bytes);
         self.move_range(id, Op::Read, array, offset, bytes, now);
     }
@@ -224,9 +242,9 @@ impl System {
         let Some(controller) = self.arrays[array as usize].controller else {
             return self.write_drives(id, now);
         };
-        if !self.goes_back(controller, id) {
+        if !self.goes_back(id) {
             // Older data must reach the drives first.
-            if !self.send_older_data(controller, id) {
+            if !self.send_older_data(id) {
                 return self.write_past_cache(id, now);
             }
             if let Some(store) = self.raid.stores[controller as usize].as_mut() {
@@ -235,8 +253,8 @@ impl System {
             }
             return self.destage(controller, now);
         }
-        if self.first_waiting(controller).is_none() && self.put_in_cache(controller, id) {
-            self.written_back(controller, id, now);
+        if self.first_waiting(controller).is_none() && self.put_in_cache(id) {
+            self.written_back(controller, id);
         } else if let Some(store) = self.raid.stores[controller as usize].as_mut() {
             store.waiting.push(&mut self.ios, id);
             self.destage(controller, now);
@@ -245,36 +263,29 @@ impl System {
 
     fn write_drives(&mut self, id: IoId, now: Time) {
         let io = &mut self.ios[id];
-        io.leg = stage::WORKING;
+        io.stage = Stage::Working;
         let (array, offset, bytes) = (io.array, io.offset, io.bytes);
         self.past_begins(array, (offset, bytes));
         self.move_range(id, Op::Write, array, offset, bytes, now);
     }
 
     /// Puts a write into the cache; false if there is no room for it now.
-    fn put_in_cache(&mut self, controller: u32, id: IoId) -> bool {
+    fn put_in_cache(&mut self, id: IoId) -> bool {
         let io = &self.ios[id];
-        let volume = self.raid.volumes[io.array as usize].as_ref();
-        let store = self.raid.stores[controller as usize].as_mut();
-        let (Some(volume), Some(store)) = (volume, store) else {
+        let Some(mut cached) = self.raid.cached_mut(io.array) else {
             return false;
         };
-        let Some(caching) = volume.caching.as_ref() else {
-            return false;
-        };
-        let tier = self.raid.tiers[io.array as usize].as_ref();
-        let pages = pages_at_most(io.bytes, caching.line);
-        if !store.cache.may_dirty(pages) || !store.cache.make_room(pages) {
+        let pages = pages_at_most(io.bytes, cached.caching.line);
+        let cache = &mut cached.store.cache;
+        if !cache.may_dirty(pages) || !cache.make_room(pages) {
             return false;
         }
-        store.counts.writes += 1;
+        cached.store.counts.writes += 1;
         let mut hit = true;
-        for (key, sectors) in caching.lines(io.offset, io.bytes) {
-            let group = volume.group_at(caching.offset(key));
-            let space = caching.space_of(&store.cache, tier, group);
-            hit &= store.cache.write(key, sectors, space, group);
+        for (key, sectors) in cached.caching.lines(io.offset, io.bytes) {
+            hit &= cached.write(key, sectors);
         }
-        store.counts.write_hits += u64::from(hit);
+        cached.store.counts.write_hits += u64::from(hit);
         if let Some(fate) = &mut self.raid.fate {
             fate.cache_write(id, io.array, io.offset, io.bytes);
         }
@@ -282,13 +293,12 @@ impl System {
     }
 
     /// A write is in the cache: told to be complete.
-    fn written_back(&mut self, controller: u32, id: IoId, now: Time) {
+    fn written_back(&mut self, controller: u32, id: IoId) {
         let io = &mut self.ios[id];
-        io.leg = stage::DONE;
+        io.stage = Stage::Done;
         io.moved = io.bytes;
-        self.complete(id, now);
-        self.arm_flush(controller, now);
-        self.destage(controller, now);
+        self.agenda.rest(Call::WrittenBack(controller));
+        self.agenda.up(Call::Complete(id));
     }
 
     fn write_past_cache(&mut self, id: IoId, now: Time) {
@@ -299,13 +309,7 @@ impl System {
     /// What the cache has of a written range is out of date.
     pub(crate) fn forget(&mut self, id: IoId) {
         let io = &self.ios[id];
-        let Some(controller) = self.arrays[io.array as usize].controller else {
-            return;
-        };
-        let volume = self.raid.volumes[io.array as usize].as_ref();
-        let caching = volume.and_then(|volume| volume.caching.as_ref());
-        let store = self.raid.stores[controller as usize].as_mut();
-        if let (Some(caching), Some(store)) = (caching, store) {
+        if let Some(Cached { caching, store, .. }) = self.raid.cached_mut(io.array) {
             for (key, sectors) in caching.lines(io.offset, io.bytes) {
                 store.cache.forget(key, sectors);
             }
@@ -314,12 +318,13 @@ impl System {
 
     /// Room has come: those that wait go on, in their order, as far as it reaches.
     pub(crate) fn admit_waiting(&mut self, controller: u32, now: Time) {
+        self.agenda.must_be_open();
         while let Some(id) = self.first_waiting(controller) {
-            let back = self.goes_back(controller, id);
+            let back = self.goes_back(id);
             let may = if back {
-                self.put_in_cache(controller, id)
+                self.put_in_cache(id)
             } else {
-                !self.send_older_data(controller, id)
+                !self.send_older_data(id)
             };
             if !may {
                 return;
@@ -328,10 +333,14 @@ impl System {
                 store.waiting.pop(&self.ios);
             }
             self.ios[id].charge(Part::CacheWait, now);
+            let mark = self.agenda.mark();
             if back {
-                self.written_back(controller, id, now);
+                self.written_back(controller, id);
             } else {
                 self.write_past_cache(id, now);
+            }
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::AdmitWaiting(controller));
             }
         }
     }
@@ -343,22 +352,18 @@ impl System {
 
     /// Older data of a write's range that are not on the drives go out next. False if the cache
     /// holds none.
-    fn send_older_data(&mut self, controller: u32, id: IoId) -> bool {
+    fn send_older_data(&mut self, id: IoId) -> bool {
         let io = &self.ios[id];
-        let volume = self.raid.volumes[io.array as usize].as_ref();
-        let caching = volume.and_then(|volume| volume.caching.as_ref());
-        let store = self.raid.stores[controller as usize].as_mut();
-        let (Some(volume), Some(caching), Some(store)) = (volume, caching, store) else {
+        let Some(cached) = self.raid.cached_mut(io.array) else {
             return false;
         };
-        let dirty = |&(key, sectors): &(u64, _)| store.cache.is_dirty_at(key, sectors);
-        let Some((key, _)) = caching.lines(io.offset, io.bytes).find(dirty) else {
+        let mut lines = cached.caching.lines(io.offset, io.bytes);
+        let dirty = |&(key, sectors): &(u64, _)| cached.store.cache.is_dirty_at(key, sectors);
+        let Some((key, _)) = lines.find(dirty) else {
             return false;
         };
-        let group = volume.group_at(caching.offset(key));
-        let tier = self.raid.tiers[io.array as usize].as_ref();
-        let space = caching.space_of(&store.cache, tier, group);
-        store.cache.go_on_from(space, group);
+        let (space, group) = cached.place_of(key);
+        cached.store.cache.go_on_from(space, group);
         true
     }
 }

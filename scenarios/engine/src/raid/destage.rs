@@ -1,16 +1,19 @@
 //! Dirty data on their way to the drives: when, which, how many at once.
 
-use super::job::{NO_SLOT, Work};
-use super::store::Lane;
-use super::stripe::{Extent, Way};
+use super::jobs::{Destage, Work};
+use super::store::{Lane, Store};
+use super::{Cached, Raid};
+use crate::agenda::Call;
+use crate::layout::{Extent, WriteStrategy};
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, Time};
-use raidlab_models::{LINE_SECTORS, SECTOR};
+use raidlab_models::{Eligible, LINE_SECTORS, SECTOR};
 
 impl System {
     /// Starts as many destages as may run: full stripes at once, others above the low mark or
     /// when they are due.
     pub(crate) fn destage(&mut self, controller: u32, now: Time) {
+        self.agenda.must_be_open();
         while let Some(store) = self.raid.stores[controller as usize].as_mut() {
             if !store.lanes.iter().any(Lane::has_room) {
                 return;
@@ -21,8 +24,9 @@ impl System {
             if !due && !store.cache.has_full() {
                 return;
             }
+            let eligible = if due { Eligible::Any } else { Eligible::Full };
             let may = |space: usize| store.lanes[space].has_room();
-            let Some((group, space, number)) = store.cache.next_to_leave(!due, may) else {
+            let Some((group, space, number)) = store.cache.next_to_leave(eligible, may) else {
                 store.sweep = store.sweep.min(store.cache.groups_waiting());
                 return;
             };
@@ -35,7 +39,11 @@ impl System {
                 self.pin(controller, group);
                 continue;
             }
+            let mark = self.agenda.mark();
             self.start_destage(controller, array, group, number, now);
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::Destage(controller));
+            }
         }
     }
 
@@ -51,46 +59,26 @@ impl System {
         }
         let tiered = self.tier_takes(array, number, now);
         let (target, at) = tiered.map_or((array, stripe), |place| (place.array, place.stripe));
-        let job = self.new_job(Io::NONE, target, at, Work::Destage, now);
-        let store = self.raid.stores[controller as usize].as_ref();
-        let volume = self.raid.volumes[array as usize].as_ref();
-        let (Some(store), Some(volume)) = (store, volume) else {
-            return;
-        };
-        let Some(caching) = volume.caching.as_ref() else {
-            return;
-        };
-        let record = &mut self.raid.jobs[job];
-        record.group = group;
-        record.slot = tiered.map_or(NO_SLOT, |place| place.slot);
-        for leaving in &store.leaving {
-            let piece = volume.geometry.piece(caching.offset(leaving.key), 1);
-            let mut at = leaving.dirty.trailing_zeros();
-            while u64::from(at) < LINE_SECTORS {
-                let run = (!(leaving.dirty >> at)).trailing_zeros();
-                record.extents.push(Extent {
-                    column: piece.column,
-                    start: piece.start + at * SECTOR as u32,
-                    end: piece.start + (at + run) * SECTOR as u32,
-                });
-                let rest = at + run;
-                if u64::from(rest) >= LINE_SECTORS {
-                    break;
-                }
-                let left = leaving.dirty >> rest;
-                at = if left == 0 {
-                    LINE_SECTORS as u32
-                } else {
-                    rest + left.trailing_zeros()
-                };
-            }
+        let slot = tiered.map(|place| place.slot);
+        let work = Work::Destage(Destage { group, slot });
+        let job = self.new_job(Io::NONE, target, at, work, now);
+        let Raid {
+            volumes,
+            stores,
+            tiers,
+            jobs,
+            ..
+        } = &mut self.raid;
+        let extents = &mut jobs[job].extents;
+        if let Some(cached) = Cached::of(array, volumes, stores, tiers) {
+            cached.list_leaving(extents);
         }
         if let Some(place) = tiered {
-            for extent in &mut record.extents {
+            for extent in extents.iter_mut() {
                 *extent = place.extent(*extent);
             }
         }
-        join(&mut record.extents);
+        join(extents);
         if self.raid.fate.is_some() {
             for nth in 0..self.raid.jobs[job].extents.len() {
                 let extent = self.raid.jobs[job].extents[nth];
@@ -110,12 +98,21 @@ impl System {
         }
     }
 
-    pub(crate) fn finish_destage(&mut self, index: u32, now: Time) {
-        let (array, group, way) = {
-            let job = &self.raid.jobs[index];
-            (job.array, job.group, job.way)
-        };
+    pub(crate) fn finish_destage(&mut self, index: u32, destage: Destage, now: Time) {
+        let job = &self.raid.jobs[index];
+        let (array, group) = (job.array, destage.group);
+        let full = job.strategy == WriteStrategy::Full;
+        let mark = self.agenda.mark();
         self.finish_job(index, now);
+        if self.agenda.rose(mark) {
+            let left = Call::Destaged { array, group, full };
+            return self.agenda.below(mark, left);
+        }
+        self.destaged(array, group, full, now);
+    }
+
+    /// A group has left the cache, or stays since its array is offline.
+    pub(crate) fn destaged(&mut self, array: u32, group: u32, full: bool, now: Time) {
         let Some(controller) = self.arrays[array as usize].controller else {
             return;
         };
@@ -136,9 +133,13 @@ impl System {
             }
         }
         if let Some(store) = self.raid.stores[controller as usize].as_mut() {
-            store.counts.full_stripes += u64::from(kept && way == Way::Full);
+            store.counts.full_stripes += u64::from(kept && full);
         }
+        let mark = self.agenda.mark();
         self.admit_waiting(controller, now);
+        if self.agenda.rose(mark) {
+            return self.agenda.below(mark, Call::Destage(controller));
+        }
         self.destage(controller, now);
     }
 
@@ -165,6 +166,35 @@ impl System {
                 self.destage(controller, now);
             } else {
                 store.flush.steps_left = 0;
+            }
+        }
+    }
+}
+
+impl Cached<'_, &mut Store> {
+    /// Lists the dirty sectors of the group that leaves as extents of their stripe.
+    fn list_leaving(&self, extents: &mut Vec<Extent>) {
+        for leaving in &self.store.leaving {
+            let start = self.caching.offset(leaving.key);
+            let piece = self.volume.geometry.piece(start, 1);
+            let mut at = leaving.dirty.trailing_zeros();
+            while u64::from(at) < LINE_SECTORS {
+                let run = (!(leaving.dirty >> at)).trailing_zeros();
+                extents.push(Extent {
+                    column: piece.column,
+                    start: piece.start + at * SECTOR as u32,
+                    end: piece.start + (at + run) * SECTOR as u32,
+                });
+                let rest = at + run;
+                if u64::from(rest) >= LINE_SECTORS {
+                    break;
+                }
+                let left = leaving.dirty >> rest;
+                at = if left == 0 {
+                    LINE_SECTORS as u32
+                } else {
+                    rest + left.trailing_zeros()
+                };
             }
         }
     }

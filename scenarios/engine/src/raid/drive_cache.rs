@@ -1,8 +1,8 @@
 //! The drives' own volatile caches when the power fails: what they had told to be written and
 //! had not written yet is gone, whatever the controller's backup keeps.
 
-use super::stripe::Role;
 use crate::drive::DrivePort;
+use crate::layout::Role;
 use crate::system::System;
 use raidlab_kernel::Time;
 use raidlab_models::SECTOR;
@@ -88,12 +88,10 @@ impl System {
     }
 
     pub(crate) fn is_dirty_in_cache(&self, array: u32, offset: u64) -> bool {
-        let controller = self.arrays[array as usize].controller;
-        let store = controller.and_then(|c| self.raid.stores[c as usize].as_ref());
-        let (Some(store), Some(caching)) = (store, &self.volume(array).caching) else {
+        let Some(cached) = self.raid.cached(array) else {
             return false;
         };
-        let mut lines = caching.lines(offset, SECTOR);
-        lines.any(|(key, sectors)| store.cache.is_dirty_at(key, sectors))
+        let mut lines = cached.caching.lines(offset, SECTOR);
+        lines.any(|(key, sectors)| cached.store.cache.is_dirty_at(key, sectors))
     }
 }

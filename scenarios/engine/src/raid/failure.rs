@@ -2,18 +2,14 @@
 
 use super::background::{Background, Task};
 use super::fate::Target;
-use super::job::{Phase, Work, job_of};
-use super::power::GONE;
-use super::ranges::Ranges;
-use super::run::Run;
-use super::stripe::Role;
+use super::job::job_of;
+use super::jobs::Phase;
 use super::volume::State;
+use crate::agenda::Up;
+use crate::layout::{Ranges, Role, Run, WriteStrategy};
+use crate::owner::{Owner, OwnerOf};
 use crate::system::{Event, System};
 use raidlab_kernel::{Io, IoId, Nanos, Op, Part, Time};
-
-/// The owner of commands whose drive is gone, which come back with an error: its place in the
-/// array follows.
-pub(crate) const CUT_OFF: u32 = 1 << 28;
 
 /// What is wrong with a drive.
 #[derive(Clone, Debug, Default)]
@@ -44,11 +40,11 @@ impl System {
             }
             _ => return false,
         };
-        let gone = self.ios[id].owner == GONE;
-        if gone {
+        let aborted = self.ios[id].owner.is_aborted();
+        if aborted {
             self.bury(id, at_drive, now);
         }
-        gone
+        aborted
     }
 
     /// A command is at its drive's medium: data change hands. True if it comes back later.
@@ -66,9 +62,9 @@ impl System {
     }
 
     /// A slow drive is done with a command.
-    pub(crate) fn late(&mut self, id: IoId, now: Time) {
+    pub(crate) fn late(&mut self, id: IoId, now: Time) -> Up {
         self.at_medium(id);
-        self.ascend(id, now);
+        self.ascend(id, now)
     }
 
     fn at_medium(&mut self, id: IoId) {
@@ -76,7 +72,7 @@ impl System {
         let (drive, op, owner) = (io.drive, io.op, io.owner);
         let (start, end) = (io.offset, io.offset + io.bytes);
         let health = &mut self.raid.health[drive as usize];
-        if health.failed || owner & CUT_OFF != 0 {
+        if health.failed || owner.is_cut_off() {
             return;
         }
         if !health.unreadable.is_empty() {
@@ -116,10 +112,11 @@ impl System {
     /// gives nonsense.
     pub(super) fn puncture_parity(&mut self, index: u32) {
         let job = &self.raid.jobs[index];
-        if !matches!(job.work, Work::Write | Work::Destage) {
+        if !job.work.is_write() {
             return;
         }
-        let (array, stripe, lost) = (job.array, job.stripe, job.mending.lost.clone());
+        let (array, stripe) = (job.array, job.stripe);
+        let lost = self.raid.jobs.repair(index).lost.clone();
         for which in 0..self.volume(array).geometry.parities() {
             let volume = self.volume(array);
             let place = volume.geometry.parity(stripe, which);
@@ -141,7 +138,7 @@ impl System {
         let io = &self.ios[id];
         let (drive, op, offset, bytes, parent) = (io.drive, io.op, io.offset, io.bytes, io.parent);
         let health = &self.raid.health[drive as usize];
-        let failed = health.failed || io.owner & CUT_OFF != 0;
+        let failed = health.failed || io.owner.is_cut_off();
         if op != Op::Read || !(failed || io.refused) {
             if let Some(fate) = &mut self.raid.fate {
                 fate.deliver(id, parent, op == Op::Read);
@@ -156,7 +153,7 @@ impl System {
         }
         match job_of(&self.ios[parent]) {
             Some(job) if !self.raid.jobs[job].work.reads_elsewhere() => {
-                self.raid.jobs[job].again = true;
+                self.raid.jobs[job].flags.again = true;
                 false
             }
             _ => {
@@ -203,10 +200,9 @@ impl System {
             None => self.ios[parent].array,
         };
         let volume = self.volume(array);
-        let member = if io.owner & CUT_OFF != 0 {
-            Some((io.owner & !CUT_OFF) as usize)
-        } else {
-            volume.members.iter().position(|m| m.drive == io.drive)
+        let member = match io.owner.into() {
+            Owner::CutOff(place) => Some(place as usize),
+            _ => volume.members.iter().position(|m| m.drive == io.drive),
         };
         let unit = volume.geometry.unit();
         let found =
@@ -232,7 +228,7 @@ impl System {
         io.refused = true;
         self.tally.refused += 1;
         if let Some(job) = job_of(&self.ios[reader]) {
-            self.raid.jobs[job].refused = true;
+            self.raid.jobs[job].flags.refused = true;
         }
         if let Some(fate) = &mut self.raid.fate {
             fate.refuse(reader);
@@ -242,9 +238,10 @@ impl System {
     /// A job's reads met an error: what it knows is out of date, it plans anew.
     pub(crate) fn plan_again(&mut self, index: u32, now: Time) {
         let job = &mut self.raid.jobs[index];
-        job.again = false;
+        job.flags.again = false;
         job.phase = Phase::Plan;
-        job.mending.clear();
+        // What it had to repair is out of date with its strategy.
+        job.strategy = WriteStrategy::Plain;
         let io = job.io;
         self.ios[io].moved = 0;
         if let Some(fate) = &mut self.raid.fate {
@@ -258,7 +255,9 @@ impl System {
         self.raid.health[drive as usize].failed = true;
         let name = self.drives[drive as usize].name.clone();
         self.log(now, format!("drive {name} failed"));
-        if let Some((array, member)) = self.lose(drive, now) {
+        let lost = self.lose(drive, now);
+        self.settle(Up::None, now);
+        if let Some((array, member)) = lost {
             if !self.volume(array).offline {
                 self.rebuild_on_spare(array, member, now);
             }
@@ -270,8 +269,8 @@ impl System {
         for id in self.ios.ids().collect::<Vec<_>>() {
             let io = &mut self.ios[id];
             let command = io.parent != Io::NONE && job_of(io).is_none();
-            if command && io.drive == drive && io.owner & CUT_OFF == 0 {
-                io.owner = CUT_OFF | place;
+            if command && io.drive == drive && !io.owner.is_cut_off() {
+                io.owner = Owner::CutOff(place).into();
             }
         }
     }

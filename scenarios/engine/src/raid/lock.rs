@@ -1,6 +1,6 @@
 //! Locks on stripes: who changes data and parity together has the stripe for itself.
 
-use super::job::{NO_JOB, Phase};
+use super::jobs::{NO_JOB, Phase, Waiters};
 use crate::system::System;
 use raidlab_kernel::{Part, Time};
 
@@ -30,31 +30,32 @@ impl System {
             self.raid.locks.insert(key, index);
             return true;
         };
-        let last = match self.raid.jobs[holder].last {
+        let last = match self.raid.jobs[holder].lock.last {
             NO_JOB => holder,
             last => last,
         };
-        self.raid.jobs[last].next = index;
-        self.raid.jobs[holder].last = index;
+        self.raid.jobs[last].lock.next = index;
+        self.raid.jobs[holder].lock.last = index;
         false
     }
 
     /// Gives a job's lock to the next one that waits for it, and lets that one go on.
     pub(crate) fn unlock(&mut self, index: u32, now: Time) {
+        self.agenda.must_be_open();
         let Some(key) = self.lock_key(index) else {
             return;
         };
         debug_assert_eq!(self.raid.locks.get(key), Some(index));
-        let (next, last) = (self.raid.jobs[index].next, self.raid.jobs[index].last);
+        let Waiters { next, last } = self.raid.jobs[index].lock;
         if next == NO_JOB {
             self.raid.locks.remove(key);
             return;
         }
         self.raid.locks.insert(key, next);
         let job = &mut self.raid.jobs[next];
-        job.last = if last == next { NO_JOB } else { last };
+        job.lock.last = if last == next { NO_JOB } else { last };
         debug_assert_eq!(job.phase, Phase::Plan);
-        let head = job.head;
+        let head = job.run.head;
         let io = self.raid.jobs[head].io;
         self.ios[io].charge(Part::Raid, now);
         self.locked(next, now);

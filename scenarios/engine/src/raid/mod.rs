@@ -8,49 +8,45 @@
 
 mod action;
 mod background;
+mod cache_view;
 mod cached;
 mod destage;
 mod drive_cache;
 mod failure;
 mod fate;
-mod geometry;
-mod gf;
 mod job;
+mod jobs;
 mod lock;
 mod medium;
-mod mend;
 mod power;
-mod ranges;
 mod read_ahead;
 mod rebuild;
 mod request;
 mod rows;
 mod run;
 mod store;
-mod stripe;
 mod transfer;
 mod verdict;
 mod volume;
 mod write;
 
 pub use action::LogEntry;
-pub(crate) use failure::{CUT_OFF, Health};
+pub(crate) use cache_view::Cached;
+pub(crate) use failure::Health;
 pub use fate::DataReport;
 pub(crate) use fate::{Fate, OnDrives};
-pub(crate) use geometry::check as check_level;
-pub use geometry::{Geometry, Piece, Place};
-pub(crate) use job::{Job, NO_SLOT, Phase, Work, job_of};
-pub(crate) use power::GONE;
-pub(crate) use ranges::Ranges;
-pub(crate) use read_ahead::Streams;
+pub(crate) use job::job_of;
+pub(crate) use jobs::{CopyTo, LineCopy, Phase, SlotRange, Work};
+pub(crate) use read_ahead::{Readers, Streams};
 pub(crate) use rows::rows_under_way;
 pub(crate) use store::{Caching, Counts, Lane, Store};
-pub use stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
 pub(crate) use volume::Volume;
 
+use crate::layout::Transfer;
 use crate::plan::{Action, Plan};
 use crate::tier::ArrayTier;
-use raidlab_kernel::{Slab, Time};
+use jobs::Jobs;
+use raidlab_kernel::Time;
 use raidlab_models::Table;
 
 /// What the engine keeps of jobs and volumes.
@@ -64,7 +60,9 @@ pub(crate) struct Raid {
     pub tier_of: Vec<Option<u32>>,
     /// For each controller: its cache, if it has one that is used.
     pub stores: Vec<Option<Store>>,
-    pub jobs: Slab<Job>,
+    pub jobs: Jobs,
+    /// Those who go on since something has come into the cache, the last to come last.
+    pub readers: Vec<Readers>,
     /// The job that holds each locked stripe.
     pub locks: Table,
     pub ranges: Vec<(u32, u32)>,
@@ -108,7 +106,8 @@ impl Raid {
             tier_of,
             tiers,
             stores,
-            jobs: Slab::with_capacity(jobs),
+            jobs: Jobs::with_capacity(jobs),
+            readers: Vec::with_capacity(8),
             locks: Table::with_capacity(jobs),
             ranges: Vec::with_capacity(64),
             transfers: Vec::with_capacity(256),

@@ -3,14 +3,14 @@
 //! memory was kept finishes the writes that were on their way to the drives; without that, a
 //! stripe may have new data and old parity: the write hole.
 
-use super::job::{NO_JOB, NO_SLOT, Phase, Work, job_of};
+use super::job::job_of;
+use super::jobs::{Destage, Phase, Waiters, Work};
+use crate::agenda::Up;
+use crate::owner::{Owner, OwnerOf};
 use crate::plan::Arrival;
-use crate::system::{Event, OUTSIDE, Outcome, System};
-use raidlab_kernel::{Io, IoId, Op, Time};
+use crate::system::{Event, Outcome, System};
+use raidlab_kernel::{Io, IoId, Mark, Op, Time};
 use raidlab_models::{LINE_SECTORS, SECTOR};
-
-/// The owner of records whose power failed under way: only their last event is waited for.
-pub(crate) const GONE: u32 = 1 << 29;
 
 impl System {
     /// The power fails now and is back at `back`.
@@ -84,7 +84,7 @@ impl System {
             let job = &self.raid.jobs[index];
             let controller = self.arrays[job.array as usize].controller;
             let store = controller.and_then(|c| self.raid.stores[c as usize].as_ref());
-            let writing = matches!(job.work, Work::Write | Work::Destage | Work::Recover);
+            let writing = job.work.is_write() || matches!(job.work, Work::Recover);
             writing && job.phase == Phase::Finish && store.is_some_and(|store| store.keeps)
         };
         self.raid.jobs.ids().filter(kept).collect()
@@ -145,18 +145,18 @@ impl System {
         }
         for index in self.raid.jobs.ids().collect::<Vec<_>>() {
             let job = &mut self.raid.jobs[index];
-            let mut readers = std::mem::take(&mut job.readers);
             let (io, array) = (job.io, job.array);
-            while let Some(reader) = readers.pop(&self.ios) {
-                self.ios[reader].pending = 1;
+            if let Work::Fill(fill) = &mut job.work {
+                while let Some(reader) = fill.readers.pop(&self.ios) {
+                    self.ios[reader].pending = 1;
+                }
             }
             if kept.contains(&index) {
                 self.keep_job(index, now);
                 continue;
             }
-            let job = &self.raid.jobs[index];
-            if job.work == Work::Destage {
-                let group = job.group;
+            let job = &mut self.raid.jobs[index];
+            if let Work::Destage(Destage { group, .. }) = job.work {
                 let controller = self.arrays[array as usize].controller;
                 let store = controller.and_then(|c| self.raid.stores[c as usize].as_mut());
                 if let Some(store) = store.filter(|store| store.keeps) {
@@ -164,9 +164,8 @@ impl System {
                     store.end(group);
                 }
             }
-            if self.raid.jobs[index].scheduled {
-                // Its event finds it gone.
-                self.raid.jobs[index].gone = true;
+            if job.flags.scheduled {
+                job.flags.aborted = true;
             } else {
                 self.raid.jobs.release(index);
             }
@@ -182,8 +181,8 @@ impl System {
             .copy_above(index)
             .is_some_and(|copy| !self.has_lost_tier(copy));
         let job = &mut self.raid.jobs[index];
-        job.older |= older;
-        (job.next, job.last, job.slot) = (NO_JOB, NO_JOB, NO_SLOT);
+        job.flags.older |= older;
+        (job.lock, job.work) = (Waiters::NONE, job.work.without_slot());
         let io = job.io;
         if let Some(key) = key {
             self.raid.locks.insert(key, index);
@@ -198,7 +197,7 @@ impl System {
         self.inside.change(now, -level);
         for id in self.ios.ids().collect::<Vec<_>>() {
             let io = &self.ios[id];
-            if job_of(io).is_some() || io.owner == GONE {
+            if job_of(io).is_some() || io.owner.is_aborted() {
                 continue;
             }
             if io.parent == Io::NONE {
@@ -212,22 +211,27 @@ impl System {
                 }
             }
             let io = &mut self.ios[id];
-            (io.owner, io.parent) = (GONE, Io::NONE);
+            (io.owner, io.parent) = (Owner::Aborted.into(), Io::NONE);
         }
     }
 
     /// The load goes on when the power is back; outside callers get their I/O back at once.
-    fn issue_again(&mut self, id: IoId, owner: u32, back: Time, now: Time) {
-        if owner & OUTSIDE != 0 {
-            self.ios[id].mark = now;
-            self.hand_back(id, owner & !OUTSIDE, Outcome::CutOff);
-        } else {
-            let index = self.slots[owner as usize].workload;
-            let workload = &mut self.workloads[index as usize];
-            workload.meter.fail(now);
-            if let Arrival::Closed { .. } = workload.arrival {
-                self.calendar.push(back, Event::Issue(owner));
+    fn issue_again(&mut self, id: IoId, owner: Mark, back: Time, now: Time) {
+        match owner.into() {
+            Owner::Outside(number) => {
+                self.ios[id].mark = now;
+                self.hand_back(id, number, Outcome::CutOff);
             }
+            Owner::Slot(slot) => {
+                let index = self.slots[slot as usize].workload;
+                let workload = &mut self.workloads[index as usize];
+                workload.meter.fail(now);
+                if let Arrival::Closed { .. } = workload.arrival {
+                    self.calendar.push(back, Event::Issue(slot));
+                }
+            }
+            // No other request is under way: no system with a page cache loses its power.
+            _ => debug_assert!(false, "{:?}", Owner::from(owner)),
         }
     }
 
@@ -247,18 +251,20 @@ impl System {
         self.log(now, "power back".into());
         for index in self.raid.kept.clone() {
             let job = &self.raid.jobs[index];
-            if job.head != index {
+            if job.run.head != index {
                 // The head of its run writes it.
                 continue;
             }
             let io = job.io;
             self.ios[io].charge(raidlab_kernel::Part::Raid, now);
             self.write_phase(index, now);
+            self.settle(Up::None, now);
         }
         for controller in 0..self.controllers.len() as u32 {
             if let Some(store) = self.raid.stores[controller as usize].as_mut() {
                 store.sweep = store.cache.groups_waiting();
                 self.destage(controller, now);
+                self.settle(Up::None, now);
             }
         }
         for array in 0..self.arrays.len() as u32 {

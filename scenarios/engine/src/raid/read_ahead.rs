@@ -1,10 +1,11 @@
 //! Read-ahead: which reads belong to sequential streams, and what to read before it is asked.
 
-use super::job::{Phase, Work};
-use super::request::stage;
+use super::jobs::{Fill, Phase, Work};
+use super::{Cached, Raid};
+use crate::agenda::Call;
 use crate::plan::ReadAhead;
 use crate::system::System;
-use raidlab_kernel::{Io, Op, Part, Time};
+use raidlab_kernel::{Io, Op, Part, Queue, Stage, Time};
 use raidlab_models::{LINE_SECTORS, PAGE, SECTOR};
 
 /// Streams that a controller follows at once in an array.
@@ -69,6 +70,14 @@ impl Streams {
     }
 }
 
+/// Requests that waited for what has come into the cache, or was refused.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    readers: Queue,
+    refused: bool,
+    controller: Option<u32>,
+}
+
 impl System {
     /// Requests in work at an array's controller; where the host is that itself, all of its own.
     pub(super) fn in_work_for(&self, array: u32) -> u64 {
@@ -84,8 +93,6 @@ impl System {
         let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
             return;
         };
-        let stripe = u64::from(volume.geometry.columns()) * volume.geometry.unit();
-        let capacity = volume.geometry.capacity();
         let Some(caching) = volume.caching.as_mut() else {
             return;
         };
@@ -95,29 +102,46 @@ impl System {
             ReadAhead::Adaptive => in_a_row >= IN_A_ROW && level <= SHALLOW,
             ReadAhead::Always => true,
         };
-        if !wanted {
-            return;
+        if wanted {
+            self.read_on(array, stream as u32, now);
         }
+    }
+
+    /// Reads a stream ahead as far as it should be.
+    pub(crate) fn read_on(&mut self, array: u32, stream: u32, now: Time) {
+        let volume = self.volume(array);
+        let stripe = u64::from(volume.geometry.columns()) * volume.geometry.unit();
+        let capacity = volume.geometry.capacity();
+        let Some(caching) = &volume.caching else {
+            return;
+        };
         let chunk = stripe.clamp(*CHUNK.start(), *CHUNK.end()) / caching.line * caching.line;
         let chunk = chunk.max(caching.line);
         loop {
             let volume = self.raid.volumes[array as usize].as_mut();
             let caching = volume.and_then(|volume| volume.caching.as_mut());
-            let Some(range) = caching.and_then(|c| c.streams.advance(stream, chunk, capacity))
+            let Some(range) =
+                caching.and_then(|c| c.streams.advance(stream as usize, chunk, capacity))
             else {
                 return;
             };
+            let mark = self.agenda.mark();
             self.fill(array, range, now);
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::ReadOn(array, stream));
+            }
         }
     }
 
     /// Reads a range into the cache; gives the job that does, if any of it was not here.
     pub(crate) fn fill(&mut self, array: u32, range: (u64, u64), now: Time) -> Option<u32> {
-        let controller = self.arrays[array as usize].controller?;
-        let job = self.new_job(Io::NONE, array, 0, Work::Fill, now);
-        let volume = self.raid.volumes[array as usize].as_ref()?;
-        let caching = volume.caching.as_ref()?;
-        let store = self.raid.stores[controller as usize].as_mut()?;
+        let readers = Queue::default();
+        let work = Work::Fill(Fill {
+            range: (0, 0),
+            readers,
+        });
+        let job = self.new_job(Io::NONE, array, 0, work, now);
+        let Cached { caching, store, .. } = self.raid.cached_mut(array)?;
         let (mut first, mut last) = (u64::MAX, 0);
         for (key, sectors) in caching.lines(range.0, range.1) {
             if !store.cache.make_room(caching.line.div_ceil(PAGE) + 1) {
@@ -129,41 +153,45 @@ impl System {
                 last = (start + caching.line).min(range.0 + range.1);
             }
         }
+        store.counts.filled_bytes += last.saturating_sub(first);
         let record = self.raid.jobs[job].io;
         if first >= last {
             self.ios.release(record);
             self.raid.jobs.release(job);
             return None;
         }
-        store.counts.filled_bytes += last - first;
-        self.raid.jobs[job].range = (first, last - first);
-        self.raid.jobs[job].phase = Phase::Finish;
+        let range = (first, last - first);
+        let filling = &mut self.raid.jobs[job];
+        (filling.work, filling.phase) = (Work::Fill(Fill { range, readers }), Phase::Finish);
         self.ios[record].op = Op::Read;
         self.move_range(record, Op::Read, array, first, last - first, now);
         Some(job)
     }
 
     /// What a job has read is here: whoever waits for it goes on.
-    pub(crate) fn finish_fill(&mut self, index: u32, now: Time) {
-        let (record, array, range, refused) = {
-            let job = &self.raid.jobs[index];
-            (job.io, job.array, job.range, job.refused)
-        };
+    pub(crate) fn finish_fill(&mut self, index: u32, fill: Fill, now: Time) {
+        let job = &self.raid.jobs[index];
+        let (record, array, refused) = (job.io, job.array, job.flags.refused);
+        let Fill { range, readers } = fill;
         if let Some(controller) = self.arrays[array as usize].controller {
             let chip = &mut self.controllers[controller as usize].chip;
-            chip.memory.pass_behind(now, range.1);
-            let caching = self.raid.volumes[array as usize]
-                .as_ref()
-                .and_then(|volume| volume.caching.as_ref());
-            let store = self.raid.stores[controller as usize].as_mut();
-            if let (Some(caching), Some(store)) = (caching, store) {
+            chip.memory.pass_in_background(now, range.1);
+            let Raid {
+                volumes,
+                stores,
+                tiers,
+                fate,
+                ..
+            } = &mut self.raid;
+            let cached = Cached::of(array, volumes, stores, tiers);
+            if let Some(Cached { caching, store, .. }) = cached {
                 for (key, sectors) in caching.lines(range.0, range.1) {
                     if refused {
                         store.cache.forget(key, sectors);
                         continue;
                     }
                     let came = store.cache.arrived(key, index);
-                    if let Some(fate) = &mut self.raid.fate {
+                    if let Some(fate) = fate {
                         let start = caching.offset(key);
                         for sector in (0..LINE_SECTORS).filter(|s| came >> s & 1 == 1) {
                             fate.fill_cache(record, array, start + sector * SECTOR, SECTOR);
@@ -172,24 +200,43 @@ impl System {
                 }
             }
         }
-        let mut readers = std::mem::take(&mut self.raid.jobs[index].readers);
         self.raid.jobs.release(index);
         self.child_returned(record, now);
         if let Some(fate) = &mut self.raid.fate {
             fate.forget_reader(record);
         }
-        while let Some(reader) = readers.pop(&self.ios) {
+        let controller = self.arrays[array as usize].controller;
+        self.raid.readers.push(Readers {
+            readers,
+            refused,
+            controller,
+        });
+        self.wake_readers(now);
+    }
+
+    /// Those who waited for what has come into the cache last go on, one by one.
+    pub(crate) fn wake_readers(&mut self, now: Time) {
+        while let Some(came) = self.raid.readers.last_mut() {
+            let (refused, controller) = (came.refused, came.controller);
+            let Some(reader) = came.readers.pop(&self.ios) else {
+                self.raid.readers.pop();
+                if let Some(controller) = controller {
+                    // What was on its way kept its place in the cache; now others may have it.
+                    self.admit_waiting(controller, now);
+                }
+                return;
+            };
+            let mark = self.agenda.mark();
             self.ios[reader].charge(Part::CacheWait, now);
             if refused {
                 self.read_drives(reader, now);
             } else {
-                self.ios[reader].leg = stage::AWAITED;
+                self.ios[reader].stage = Stage::Awaited;
                 self.go_on(reader, now);
             }
-        }
-        if let Some(controller) = self.arrays[array as usize].controller {
-            // What was on its way kept its place in the cache; now others may have it.
-            self.admit_waiting(controller, now);
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::Readers);
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use super::background::Task;
 use super::volume::{Member, State};
+use crate::agenda::Up;
 use crate::system::System;
 use raidlab_kernel::Time;
 
@@ -65,6 +66,7 @@ impl System {
     /// the spare's data are copied back; and where a spare has failed, it is the spare.
     pub(crate) fn replace_drive(&mut self, drive: u32, now: Time) {
         let lost = self.lose(drive, now);
+        self.settle(Up::None, now);
         self.raid.health[drive as usize] = Default::default();
         if let Some(fate) = &mut self.raid.fate {
             fate.empty(drive);

@@ -1,47 +1,35 @@
 //! The host's requests to a volume: data cross the host's link and the controller's memory. Those of
 //! an array in the host are in memory already; its commands cross the links.
 
+use crate::agenda::Call;
 use crate::system::{Event, System};
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_kernel::{IoId, Op, Part, Stage, Time};
 use raidlab_models::{Direction, Path};
-
-/// How far a request has come, kept in its record's `leg`.
-pub(super) mod stage {
-    /// The controller has taken it up.
-    pub const TAKEN_UP: u32 = 0;
-    /// Write data are in memory.
-    pub const DATA_IN: u32 = 1;
-    /// Commands or jobs are under way.
-    pub const WORKING: u32 = 2;
-    /// Nothing is left but to tell the host.
-    pub const DONE: u32 = 3;
-    /// What a read waited for has come into the cache.
-    pub const AWAITED: u32 = 4;
-}
 
 impl System {
     /// A request goes on: taken up, its data in memory, or all done.
     pub(crate) fn go_on(&mut self, id: IoId, now: Time) {
-        if [stage::TAKEN_UP, stage::AWAITED].contains(&self.ios[id].leg) {
+        self.agenda.must_be_open();
+        if [Stage::TakenUp, Stage::Awaited].contains(&self.ios[id].stage) {
             self.follow_begin(id);
         }
         if self.raid.watch && self.is_refused(id) {
             let bytes = self.ios[id].bytes;
             self.refuse(id, bytes);
-            self.ios[id].leg = stage::DONE;
-            return self.complete(id, now);
+            self.ios[id].stage = Stage::Done;
+            return self.agenda.up(Call::Complete(id));
         }
         let io = &mut self.ios[id];
-        match (io.leg, io.op) {
-            (stage::TAKEN_UP, Op::Write) => {
-                io.leg = stage::DATA_IN;
+        match (io.stage, io.op) {
+            (Stage::TakenUp, Op::Write) => {
+                io.stage = Stage::DataIn;
                 // In here; going out is charged to whoever writes them.
                 self.cross(id, Direction::Down, 1, now);
             }
-            (stage::TAKEN_UP | stage::AWAITED, Op::Read) => self.read_through(id, now),
-            (stage::DATA_IN, _) => self.write_on(id, now),
-            (stage::TAKEN_UP, Op::Trim) => {
-                io.leg = stage::WORKING;
+            (Stage::TakenUp | Stage::Awaited, Op::Read) => self.read_through(id, now),
+            (Stage::DataIn, _) => self.write_on(id, now),
+            (Stage::TakenUp, Op::Trim) => {
+                io.stage = Stage::Working;
                 let array = io.array;
                 if self.arrays[array as usize].straight {
                     self.trim_drives(id, array, now);
@@ -49,8 +37,8 @@ impl System {
                     self.pass_on(id, now);
                 }
             }
-            (stage::TAKEN_UP, Op::Flush) => {
-                io.leg = stage::WORKING;
+            (Stage::TakenUp, Op::Flush) => {
+                io.stage = Stage::Working;
                 let array = io.array;
                 if self.writes_back(array) {
                     // The cache's content is as good as on the drives.
@@ -59,7 +47,7 @@ impl System {
                     self.flush_drives(id, array, now);
                 }
             }
-            _ => self.complete(id, now),
+            _ => self.agenda.up(Call::Complete(id)),
         }
     }
 
@@ -70,15 +58,15 @@ impl System {
             // From the cache: once through the memory. From the drives: in and out again, but
             // past the memory where no parity is.
             let parity = self.arrays[io.array as usize].path == Path::Parity;
-            let passes = match io.leg {
-                stage::WORKING if parity => 2,
-                stage::WORKING => 0,
+            let passes = match io.stage {
+                Stage::Working if parity => 2,
+                Stage::Working => 0,
                 _ => 1,
             };
-            self.ios[id].leg = stage::DONE;
+            self.ios[id].stage = Stage::Done;
             self.cross(id, Direction::Up, passes, now);
         } else {
-            self.ios[id].leg = stage::DONE;
+            self.ios[id].stage = Stage::Done;
             let io = &self.ios[id];
             if io.op == Op::Write {
                 self.past_ends(io.array, (io.offset, io.bytes));
@@ -88,7 +76,7 @@ impl System {
                 // However many drives have heard of it.
                 self.ios[id].moved = self.ios[id].bytes;
             }
-            self.complete(id, now);
+            self.agenda.up(Call::Complete(id));
         }
     }
 
@@ -141,9 +129,9 @@ impl System {
     /// written over, what was trimmed may be read as it was.
     fn trim_drives(&mut self, id: IoId, array: u32, now: Time) {
         let io = &self.ios[id];
-        let (mut offset, range) = (io.offset, (io.offset, io.offset + io.bytes));
+        let mut runs = self.volume(array).geometry.runs(io.offset, io.bytes);
         self.hold(id);
-        while let Some(run) = self.volume(array).geometry.next_run(range, &mut offset) {
+        while let Some(run) = self.volume(array).geometry.next_run(&mut runs) {
             for copy in 0..self.volume(array).geometry.copies() {
                 let volume = self.volume(array);
                 let unit = volume.geometry.data(run.stripe, run.column, copy);
@@ -162,7 +150,7 @@ impl System {
     fn is_refused(&self, id: IoId) -> bool {
         let io = &self.ios[id];
         let data = matches!(io.op, Op::Read | Op::Write);
-        let begins = [stage::TAKEN_UP, stage::DATA_IN, stage::AWAITED].contains(&io.leg);
+        let begins = [Stage::TakenUp, Stage::DataIn, Stage::Awaited].contains(&io.stage);
         data && begins && self.volume(io.array).offline
     }
 

@@ -8,9 +8,10 @@
 
 use super::background::{Stint, Task};
 use super::fate::Target;
-use super::job::Work;
-use super::stripe::{Extent, Role};
+use super::jobs::{Check, Row, Work};
 use super::volume::State;
+use crate::agenda::Call;
+use crate::layout::{Extent, Role};
 use crate::system::System;
 use raidlab_kernel::{Io, Op, Time};
 
@@ -43,31 +44,32 @@ impl System {
         };
         let left = self.task_rows(array, first.task) - first.next;
         let unasked = rows_of_step(volume.geometry.unit()).min(left);
-        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
-            volume.tasks[0].stint = Stint {
-                began: now,
-                rows: 0,
-                unasked,
-            };
-        }
+        self.volume_mut(array).tasks[0].stint = Stint {
+            began: now,
+            rows: 0,
+            unasked,
+        };
         self.begin_rows(array, unasked as u32, now);
     }
 
     /// The next rows of an array's first task begin.
     fn begin_rows(&mut self, array: u32, rows: u32, now: Time) {
-        if let Some(volume) = self.raid.volumes[array as usize].as_mut() {
-            volume.under_way += rows;
-        }
-        for _ in 0..rows {
+        self.volume_mut(array).under_way += rows;
+        self.begin_each(array, rows, now);
+    }
+
+    pub(crate) fn begin_each(&mut self, array: u32, rows: u32, now: Time) {
+        let mark = self.agenda.mark();
+        for left in (0..rows).rev() {
             self.begin_row(array, now);
+            if left > 0 && self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::BeginRows(array, left));
+            }
         }
     }
 
     fn begin_row(&mut self, array: u32, now: Time) {
-        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
-            return;
-        };
-        let Some(first) = volume.tasks.first_mut() else {
+        let Some(first) = self.volume_mut(array).tasks.first_mut() else {
             return;
         };
         let (id, task, row) = (first.id, first.task, first.next);
@@ -75,41 +77,45 @@ impl System {
         first.stint.rows += 1;
         let job = match task {
             Task::Rebuild { member } | Task::Copyback { member, .. } => {
-                self.unit_job(array, (member, row), now)
+                self.unit_job(array, id, (member, row), now)
             }
-            Task::Patrol | Task::Check => self.group_job(array, row, now),
+            Task::Patrol | Task::Check => self.group_job(array, id, row, now),
         };
-        let record = &mut self.raid.jobs[job];
-        (record.group, record.row) = (id, row);
         self.begin(job, now);
     }
 
     /// A job for a unit of a member.
-    fn unit_job(&mut self, array: u32, (member, row): (u32, u64), now: Time) -> u32 {
+    fn unit_job(&mut self, array: u32, task: u32, (member, row): (u32, u64), now: Time) -> u32 {
         let geometry = &self.volume(array).geometry;
         let end = geometry.unit() as u32;
         let at = geometry.unit_at(member, row);
         let (stripe, role) = at.expect("every row of a member has a unit");
-        let job = self.new_job(Io::NONE, array, stripe, Work::Row, now);
-        let record = &mut self.raid.jobs[job];
-        record.unit = (member, row, role);
+        let work = Work::Row(Row { task, row, role });
+        let job = self.new_job(Io::NONE, array, stripe, work, now);
         let column = match role {
             Role::Data(column) => column,
             Role::Parity(_) | Role::Copy(..) => 0,
         };
         let start = 0;
-        record.extents.push(Extent { column, start, end });
+        let extents = &mut self.raid.jobs[job].extents;
+        extents.push(Extent { column, start, end });
         job
     }
 
     /// A job that looks through a group.
-    fn group_job(&mut self, array: u32, group: u64, now: Time) -> u32 {
+    fn group_job(&mut self, array: u32, task: u32, group: u64, now: Time) -> u32 {
         let geometry = &self.volume(array).geometry;
         let (columns, end) = (u64::from(geometry.columns()), geometry.unit() as u32);
+        let differs = false;
+        let work = Work::Check(Check {
+            task,
+            group,
+            differs,
+        });
         if geometry.parities() > 0 {
-            return self.new_job(Io::NONE, array, group, Work::Check, now);
+            return self.new_job(Io::NONE, array, group, work, now);
         }
-        let job = self.new_job(Io::NONE, array, group / columns, Work::Check, now);
+        let job = self.new_job(Io::NONE, array, group / columns, work, now);
         let (column, start) = ((group % columns) as u32, 0);
         let extents = &mut self.raid.jobs[job].extents;
         extents.push(Extent { column, start, end });
@@ -117,10 +123,9 @@ impl System {
     }
 
     /// A row is in memory: the drives it came from are free for another one.
-    fn has_been_read(&mut self, index: u32, now: Time) {
-        let (array, id) = (self.raid.jobs[index].array, self.raid.jobs[index].group);
-        let volume = self.raid.volumes[array as usize].as_mut();
-        let first = volume.and_then(|volume| volume.tasks.first_mut());
+    fn has_been_read(&mut self, index: u32, id: u32, now: Time) {
+        let array = self.raid.jobs[index].array;
+        let first = self.volume_mut(array).tasks.first_mut();
         if let Some(first) = first.filter(|task| task.id == id) {
             first.owed += 1;
             self.follow(array, now);
@@ -131,6 +136,10 @@ impl System {
     /// as so many may be under way.
     fn follow(&mut self, array: u32, now: Time) {
         let busy = self.in_work_for(array) > 0;
+        self.follow_on(array, busy, now);
+    }
+
+    pub(crate) fn follow_on(&mut self, array: u32, busy: bool, now: Time) {
         while let Some(volume) = self.raid.volumes[array as usize].as_mut() {
             let free = !busy || volume.background_share >= 1.0;
             let window = rows_under_way(volume.geometry.unit());
@@ -143,7 +152,11 @@ impl System {
             first.owed -= 1;
             let (task, next) = (first.task, first.next);
             if free && next < self.task_rows(array, task) {
+                let mark = self.agenda.mark();
                 self.begin_rows(array, 1, now);
+                if self.agenda.rose(mark) {
+                    return self.agenda.below(mark, Call::Follow { array, busy });
+                }
             }
         }
     }
@@ -152,7 +165,7 @@ impl System {
     fn task_of(&self, index: u32) -> Option<Task> {
         let job = &self.raid.jobs[index];
         let first = self.volume(job.array).tasks.first()?;
-        (first.id == job.group).then_some(first.task)
+        (job.work.task() == Some(first.id)).then_some(first.task)
     }
 
     /// Whether nobody wants what a job in the background brings: its task is gone or suspended.
@@ -177,17 +190,28 @@ impl System {
 
     /// A row job has everything it wants in memory: it goes to the drive that wants it, and what could not
     /// be read back to where it was.
-    pub(crate) fn write_row(&mut self, index: u32, now: Time) {
-        self.has_been_read(index, now);
-        let (array, io, (_, row, role)) = {
-            let job = &self.raid.jobs[index];
-            (job.array, job.io, job.unit)
+    pub(crate) fn write_row(&mut self, index: u32, task: u32, now: Time) {
+        let mark = self.agenda.mark();
+        self.has_been_read(index, task, now);
+        if self.agenda.rose(mark) {
+            return self.agenda.below(mark, Call::RowRead(index));
+        }
+        self.row_read(index, now);
+    }
+
+    /// The same, behind those that follow it. A group that is in memory is written where it differs and
+    /// where it could not be read.
+    pub(crate) fn row_read(&mut self, index: u32, now: Time) {
+        let job = &self.raid.jobs[index];
+        let Work::Row(Row { row, role, .. }) = job.work else {
+            return self.write_phase(index, now);
         };
+        let (array, io) = (job.array, job.io);
         let unit = self.volume(array).geometry.unit();
         self.hold(io);
         if let Some(drive) = self.filled_by(index) {
             self.ios[io].pending += 1;
-            let command = self.new_command(io, Op::Write, drive, row * unit, unit, now);
+            let command = self.new_raid_command(io, Op::Write, drive, row * unit, unit, now);
             self.attach(command, Target::Unit(index, role, 0), unit);
             self.send(command, drive, now);
         }
@@ -195,17 +219,11 @@ impl System {
         self.let_go(io, now);
     }
 
-    /// A group is in memory: what differs is written, and what could not be read.
-    pub(crate) fn write_group(&mut self, index: u32, now: Time) {
-        self.has_been_read(index, now);
-        self.write_phase(index, now);
-    }
-
     /// A row is done. It keeps its lock until all before it are in their place: only then does what
     /// it brought count, and writes know of it. One of a task that is gone or suspended does not
     /// count any more, nor do those that waited for it.
-    pub(crate) fn finish_row(&mut self, index: u32, now: Time) {
-        let (array, id) = (self.raid.jobs[index].array, self.raid.jobs[index].group);
+    pub(crate) fn finish_row(&mut self, index: u32, id: u32, now: Time) {
+        let array = self.raid.jobs[index].array;
         let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
             return;
         };
@@ -213,15 +231,31 @@ impl System {
         volume.under_way -= 1;
         let first = volume.tasks.first().filter(|_| !volume.offline);
         let current = first.is_some_and(|task| task.id == id);
+        self.put_rows(array, current, now);
+    }
+
+    pub(crate) fn put_rows(&mut self, array: u32, current: bool, now: Time) {
+        let mark = self.agenda.mark();
         while let Some(done) = self.next_done(array, current) {
             if current {
                 self.take_over(array, done);
             }
             self.finish_job(done, now);
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::Rows { array, current });
+            }
         }
         if current {
             self.follow(array, now);
         }
+        if self.agenda.rose(mark) {
+            let done = Call::RowsDone { array, current };
+            return self.agenda.below(mark, done);
+        }
+        self.rows_done(array, current, now);
+    }
+
+    pub(crate) fn rows_done(&mut self, array: u32, current: bool, now: Time) {
         if self.volume(array).under_way > 0 {
             return;
         }
@@ -240,22 +274,20 @@ impl System {
         let row = volume.tasks.first().map(|task| task.row);
         let jobs = &self.raid.jobs;
         let mut done = volume.done.iter();
-        let at = done.position(|&job| !in_order || Some(jobs[job].row) == row)?;
+        let at = done.position(|&job| !in_order || jobs[job].work.row() == row)?;
         Some(volume.done.swap_remove(at))
     }
 
     /// A row of the first task is in its place, with what it has brought. What it could not bring is
     /// unreadable there.
     fn take_over(&mut self, array: u32, index: u32) {
-        if let Some(drive) = self.filled_by(index) {
-            let job = &self.raid.jobs[index];
-            let offset = job.row * self.volume(array).geometry.unit();
-            let lost = job.mending.lost.clone();
+        let row = self.raid.jobs[index].work.row();
+        if let (Some(drive), Some(row)) = (self.filled_by(index), row) {
+            let offset = row * self.volume(array).geometry.unit();
+            let lost = self.raid.jobs.repair(index).lost.clone();
             self.puncture(drive, offset, &lost);
         }
-        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
-            return;
-        };
+        let volume = self.volume_mut(array);
         let Some(task) = volume.tasks.first_mut() else {
             return;
         };

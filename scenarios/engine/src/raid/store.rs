@@ -9,6 +9,8 @@ use raidlab_models::{Cache, LINE_SECTORS, Leaving, SECTOR, Sectors, sectors};
 /// How the cache serves one array.
 #[derive(Debug)]
 pub(crate) struct Caching {
+    /// The controller whose cache it is.
+    pub controller: u32,
     /// Where its dirty data wait in the cache for its drives, and for those of its tier.
     pub space: u32,
     pub tier_space: Option<u32>,

@@ -1,10 +1,9 @@
 //! Commands of jobs and requests to the drives of a volume.
 
 use super::fate::Target;
-use super::job::{Work, job_of};
-use super::mend::Unit;
-use super::run::Run;
-use super::stripe::{Extent, Role};
+use super::job::job_of;
+use super::jobs::Work;
+use crate::layout::{Extent, Role, Run, Unit};
 use crate::system::System;
 use raidlab_kernel::{Io, IoId, Op, Time};
 
@@ -13,6 +12,29 @@ impl System {
         self.raid.volumes[array as usize]
             .as_ref()
             .expect("the array's data pass through memory")
+    }
+
+    pub(crate) fn volume_mut(&mut self, array: u32) -> &mut super::Volume {
+        self.raid.volumes[array as usize]
+            .as_mut()
+            .expect("the array's data pass through memory")
+    }
+
+    /// A command of a job's, or of a request whose data pass through a memory, not sent yet.
+    #[inline]
+    pub(super) fn new_raid_command(
+        &mut self,
+        parent: IoId,
+        op: Op,
+        drive: u32,
+        offset: u64,
+        bytes: u64,
+        now: Time,
+    ) -> IoId {
+        let from_memory = self.is_from_memory(parent, op);
+        let command = self.new_command(parent, op, drive, offset, bytes, now);
+        self.ios[command].from_memory = from_memory;
+        command
     }
 
     /// Sends a command below `parent` to a unit's drive; data go to every copy that lives, and on
@@ -52,7 +74,7 @@ impl System {
             let offset = unit.offset + u64::from(range.0);
             for (drive, bytes) in drives.into_iter().flatten() {
                 self.ios[parent].pending += 1;
-                let command = self.new_command(parent, op, drive, offset, bytes, now);
+                let command = self.new_raid_command(parent, op, drive, offset, bytes, now);
                 self.follow_unit(command, job, (role, range.0), bytes);
                 self.send(command, drive, now);
             }
@@ -69,7 +91,7 @@ impl System {
         while left > 0 {
             let own = left.min(unit - u64::from(start));
             self.attach(command, Target::Unit(job, role, start), own);
-            (job, start, left) = (self.raid.jobs[job].mate, 0, left - own);
+            (job, start, left) = (self.raid.jobs[job].run.mate, 0, left - own);
         }
     }
 
@@ -89,13 +111,13 @@ impl System {
         }
     }
 
-    /// Who has the data of a write below `parent`: itself, or the request whose way to the tier it is.
+    /// Who has the data of a write below `parent`: itself, or the request whose write to the SSD cache it is.
     fn writer(&self, parent: IoId) -> IoId {
         let above = (parent != Io::NONE)
             .then(|| job_of(&self.ios[parent]))
             .flatten();
         match above.map(|above| self.raid.jobs[above].work) {
-            Some(Work::Past) => self.ios[parent].parent,
+            Some(Work::Bypass) => self.ios[parent].parent,
             _ => parent,
         }
     }
@@ -139,13 +161,13 @@ impl System {
         &mut self,
         parent: IoId,
         array: u32,
-        mut offset: u64,
+        offset: u64,
         bytes: u64,
         now: Time,
     ) {
-        let range = (offset, offset + bytes);
+        let mut runs = self.volume(array).geometry.runs(offset, bytes);
         self.hold(parent);
-        while let Some(run) = self.volume(array).geometry.next_run(range, &mut offset) {
+        while let Some(run) = self.volume(array).geometry.next_run(&mut runs) {
             self.read_run(parent, array, run, now, None);
         }
         self.let_go(parent, now);
@@ -170,7 +192,8 @@ impl System {
                 Some((copy, drive, offset)) => {
                     let bytes = self.volume(array).readable(&run, copy);
                     self.ios[parent].pending += 1;
-                    let command = self.new_command(parent, Op::Read, drive, offset, bytes, now);
+                    let command =
+                        self.new_raid_command(parent, Op::Read, drive, offset, bytes, now);
                     self.inherit(command, before);
                     self.follow_read(command, array, Run { bytes, ..run });
                     self.send(command, drive, now);
@@ -236,7 +259,7 @@ impl System {
         let start = u64::from(run.start);
         let gives = |unit: Unit| {
             let first = run.first(volume.geometry.unit());
-            unit.gives(first.start, first.end)
+            unit.is_readable(first.start, first.end)
         };
         let copies = (0..volume.geometry.copies())
             .map(|copy| (copy, volume.geometry.data(run.stripe, run.column, copy)))
@@ -260,16 +283,16 @@ impl System {
         &mut self,
         parent: IoId,
         array: u32,
-        mut offset: u64,
+        offset: u64,
         bytes: u64,
         now: Time,
     ) {
-        let range = (offset, offset + bytes);
         self.hold(parent);
         if self.volume(array).geometry.parities() > 0 {
-            self.write_stripes(parent, array, range, now);
+            self.write_stripes(parent, array, (offset, offset + bytes), now);
         } else {
-            while let Some(run) = self.volume(array).geometry.next_run(range, &mut offset) {
+            let mut runs = self.volume(array).geometry.runs(offset, bytes);
+            while let Some(run) = self.volume(array).geometry.next_run(&mut runs) {
                 self.write_run(parent, array, run, now);
             }
         }

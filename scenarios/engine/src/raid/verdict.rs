@@ -1,10 +1,8 @@
 //! The end of a run: what can still be read, and whether parity fits the data.
 
 use super::fate::{DataReport, GRAIN, OnDrives};
-use super::geometry::Place;
-use super::gf;
-use super::stripe::Role;
 use super::volume::Volume;
+use crate::layout::{Place, Role, galois};
 use crate::system::System;
 use raidlab_models::Found;
 use std::collections::BTreeSet;
@@ -77,15 +75,11 @@ impl System {
         if self.volume(array).offline {
             return None;
         }
-        if let Some(controller) = self.arrays[array as usize].controller {
-            let volume = self.raid.volumes[array as usize].as_ref()?;
-            let store = self.raid.stores[controller as usize].as_mut();
-            if let (Some(caching), Some(store)) = (&volume.caching, store) {
-                for (key, sectors) in caching.lines(offset, GRAIN) {
-                    if store.cache.find(key, sectors) == Found::All {
-                        return Some(self.raid.fate.as_ref()?.cached(array, offset));
-                    }
-                }
+        if let Some(cached) = self.raid.cached_mut(array) {
+            let mut lines = cached.caching.lines(offset, GRAIN);
+            let cache = &mut cached.store.cache;
+            if lines.any(|(key, sectors)| cache.find(key, sectors) == Found::All) {
+                return Some(self.raid.fate.as_ref()?.cached(array, offset));
             }
         }
         self.stored(array, offset).tokens.first().copied()
@@ -127,7 +121,7 @@ impl System {
         let mut data = self.units(array, piece.stripe, within, true);
         let parity = self.units(array, piece.stripe, within, false);
         let parity = [0, 1].map(|which| parity.get(which).copied().flatten());
-        let whole = gf::recover(&mut data, parity);
+        let whole = galois::recover(&mut data, parity);
         let found = data[piece.column as usize].filter(|_| whole);
         OnDrives {
             tokens: found.into_iter().collect(),
@@ -178,7 +172,7 @@ impl System {
                 let (Some(data), Some(parity)) = (all(data), all(parity)) else {
                     return true;
                 };
-                let made = gf::parities(data.into_iter());
+                let made = galois::parities(data.into_iter());
                 parity.iter().zip(made).all(|(held, made)| *held == made)
             })
     }

@@ -1,11 +1,12 @@
 //! The phases of a job: plan, read, compute, write, finish.
 
 use super::fate::Target;
-use super::job::{Job, NO_JOB, NO_SLOT, Phase, Work};
-use super::mend::{Unit, Want, without};
-use super::run::Run;
-use super::stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
+use super::jobs::{Destage, Job, NO_JOB, Phase, Row, Work};
 use super::volume::Volume;
+use crate::agenda::Call;
+use crate::layout::{
+    Extent, Role, Run, Stripe, Transfer, Unit, Want, WriteStrategy, parity_ranges, without,
+};
 use crate::system::System;
 use raidlab_kernel::{Io as IoRecord, IoId, Op, Part, Time};
 
@@ -16,9 +17,9 @@ impl System {
         let mut transfers = std::mem::take(&mut self.raid.transfers);
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
-        let mending = &job.mending;
-        match (job.work, writes) {
-            (Work::Write | Work::Destage, true) if volume.geometry.parities() == 0 => {
+        let repair = self.raid.jobs.repair(index);
+        match (&job.work, writes) {
+            (work, true) if work.is_write() && volume.geometry.parities() == 0 => {
                 transfers.clear();
                 transfers.extend(job.extents.iter().map(|e| Transfer {
                     role: Role::Data(e.column),
@@ -26,28 +27,29 @@ impl System {
                     end: e.end,
                 }));
             }
-            (_, false) if job.way == Way::Recover => transfers.clone_from(&mending.reads),
-            (Work::Write | Work::Destage, _) => {
+            (_, false) if job.strategy == WriteStrategy::Recover => {
+                transfers.clone_from(&repair.reads)
+            }
+            (work, _) if work.is_write() => {
                 parity_ranges(&job.extents, &mut ranges);
                 let stripe = stripe_of(job, volume);
                 if !writes {
-                    stripe.reads(job.way, &ranges, &mut transfers);
-                } else if mending.lost.is_empty() {
+                    stripe.reads(job.strategy, &ranges, &mut transfers);
+                } else if repair.lost.is_empty() {
                     stripe.writes(&ranges, &mut transfers);
                 } else {
-                    stripe.writes(&without(&ranges, &mending.lost), &mut transfers);
+                    stripe.writes(&without(&ranges, &repair.lost), &mut transfers);
                 }
             }
-            (Work::Row, false) => {
+            (&Work::Row(Row { role, .. }), false) => {
                 transfers.clear();
                 let (start, end) = (0, volume.geometry.unit() as u32);
-                let role = job.unit.2;
                 transfers.push(Transfer { role, start, end });
             }
-            (Work::Check, writes) => {
+            (Work::Check(check), writes) => {
                 transfers.clear();
                 let whole = [(0, volume.geometry.unit() as u32)];
-                let parts = without(&whole, &mending.lost);
+                let parts = without(&whole, &repair.lost);
                 let mut put = |role| {
                     let part = |&(start, end): &(u32, u32)| Transfer { role, start, end };
                     transfers.extend(parts.iter().map(part));
@@ -56,7 +58,7 @@ impl System {
                 if !writes {
                     checked_data(job, volume).filter(stands).for_each(&mut put);
                 }
-                if !writes || job.differs {
+                if !writes || check.differs {
                     checked_against(job, volume)
                         .filter(stands)
                         .for_each(&mut put);
@@ -64,10 +66,10 @@ impl System {
             }
             _ => transfers.clear(),
         }
-        if writes && !mending.repairs.is_empty() {
-            let differs = job.differs;
+        if writes && !repair.repairs.is_empty() {
+            let differs = job.work.differs();
             let anew = |role| differs && checked_against(job, volume).any(|other| other == role);
-            let repairs = mending.repairs.iter().filter(|t| !anew(t.role));
+            let repairs = repair.repairs.iter().filter(|t| !anew(t.role));
             transfers.extend(repairs);
         }
         self.raid.ranges = ranges;
@@ -82,16 +84,16 @@ impl System {
         self.raid.jobs[index].planned = self.volume(array).changes;
         let for_nothing = match work {
             // A stripe with units missing cannot be compared with its parity.
-            Work::Check if self.compares(index) => !self.is_whole(index),
-            Work::Check | Work::Row => self.is_unwanted(index),
+            Work::Check(_) if self.compares(index) => !self.is_whole(index),
+            Work::Check(_) | Work::Row(_) => self.is_unwanted(index),
             _ => false,
         };
         if for_nothing {
             return self.give_up(index, now);
         }
-        let way = self.way(index);
-        self.raid.jobs[index].way = way;
-        if way == Way::Recover && self.mend(index) {
+        let strategy = self.strategy(index);
+        self.raid.jobs[index].strategy = strategy;
+        if strategy == WriteStrategy::Recover && self.plan_repair(index) {
             return self.give_up(index, now);
         }
         let (mut commands, mut written) = (0, 0);
@@ -106,7 +108,8 @@ impl System {
             self.raid.transfers = transfers;
         }
         self.raid.jobs[index].written = written;
-        if self.arrays[array as usize].straight && work == Work::Write {
+        if self.arrays[array as usize].straight && matches!(work, Work::Write | Work::WriteSlot(_))
+        {
             // Counted when the request was taken up.
             return self.step_job_at(index, Phase::Read, now, now);
         }
@@ -119,48 +122,48 @@ impl System {
         self.step_job_at(index, Phase::Read, served.end, now);
     }
 
-    /// The way that a job takes.
-    fn way(&mut self, index: u32) -> Way {
+    /// The strategy that a job takes.
+    fn strategy(&mut self, index: u32) -> WriteStrategy {
         let mut ranges = std::mem::take(&mut self.raid.ranges);
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
-        let way = match job.work {
-            Work::Recover => Way::Recover,
-            Work::Check if volume.is_unsound(job.stripe, &job.extents) => Way::Recover,
-            Work::Check if self.compares(index) => Way::Reconstruct,
-            Work::Check => Way::Plain,
-            Work::Row => self.row_way(index),
+        let strategy = match job.work {
+            Work::Recover => WriteStrategy::Recover,
+            Work::Check(_) if volume.is_unsound(job.stripe, &job.extents) => WriteStrategy::Recover,
+            Work::Check(_) if self.compares(index) => WriteStrategy::Reconstruct,
+            Work::Check(_) => WriteStrategy::Plain,
+            Work::Row(row) => self.row_strategy(index, row.role),
             _ => {
                 parity_ranges(&job.extents, &mut ranges);
-                stripe_of(job, volume).way(&ranges)
+                stripe_of(job, volume).strategy(&ranges)
             }
         };
         self.raid.ranges = ranges;
-        way
+        strategy
     }
 
-    /// Finds out what a job on the way `Recover` reads and writes back. True if it is for nothing:
+    /// Finds out what a job with the strategy `Recover` reads and writes back. True if it is for nothing:
     /// what it wants is lost.
-    fn mend(&mut self, index: u32) -> bool {
+    fn plan_repair(&mut self, index: u32) -> bool {
         let mut ranges = std::mem::take(&mut self.raid.ranges);
-        let mut mending = std::mem::take(&mut self.raid.jobs[index].mending);
+        let mut repair = self.raid.jobs.take_repair(index);
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
         let whole = [(0, volume.geometry.unit() as u32)];
         parity_ranges(&job.extents, &mut ranges);
         let (want, ranges_of) = match job.work {
             Work::Recover => (Want::Extents, &ranges[..]),
-            Work::Row => (Want::Unit(job.unit.2), &whole[..]),
-            Work::Check => (Want::All, &whole[..]),
+            Work::Row(row) => (Want::Unit(row.role), &whole[..]),
+            Work::Check(_) => (Want::All, &whole[..]),
             _ => (Want::Others, &ranges[..]),
         };
-        stripe_of(job, volume).mend(want, ranges_of, &mut mending);
+        stripe_of(job, volume).repair(want, ranges_of, &mut repair);
         let for_nothing = match job.work {
-            Work::Recover => !mending.lost.is_empty(),
-            Work::Row | Work::Check => mending.reads.is_empty(),
+            Work::Recover => !repair.lost.is_empty(),
+            Work::Row(_) | Work::Check(_) => repair.reads.is_empty(),
             _ => false,
         };
-        self.raid.jobs[index].mending = mending;
+        self.raid.jobs.set_repair(index, repair);
         self.raid.ranges = ranges;
         for_nothing
     }
@@ -189,17 +192,17 @@ impl System {
         let place = volume.place(stripe, role);
         let drive = volume.members[place.member as usize].drive;
         let device = &self.drives[drive as usize].device;
-        device.foresee(place.offset + u64::from(start), u64::from(end - start));
+        device.prefetch_tables(place.offset + u64::from(start), u64::from(end - start));
     }
 
     /// More is lost than the parities can make good: nothing is read or written.
     fn give_up(&mut self, index: u32, now: Time) {
         let job = &mut self.raid.jobs[index];
-        job.refused = true;
+        job.flags.refused = true;
         job.phase = Phase::Finish;
         let (io, work) = (job.io, job.work);
         let parent = self.ios[io].parent;
-        if parent != IoRecord::NONE && work == Work::Recover {
+        if parent != IoRecord::NONE && matches!(work, Work::Recover) {
             self.refuse(parent, 0);
         }
         self.step_job(index, now);
@@ -216,27 +219,37 @@ impl System {
     fn refuse_what_is_lost(&mut self, index: u32) {
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
-        let kept = |e: &Extent| volume.keeps(job.stripe, *e, &job.mending.lost);
+        let lost = &self.raid.jobs.repair(index).lost;
+        let readable = |e: &Extent| volume.keeps(job.stripe, *e, lost);
         let parent = self.ios[job.io].parent;
-        if job.work == Work::Write && parent != IoRecord::NONE && !job.extents.iter().all(kept) {
+        let waits = matches!(job.work, Work::Write) && parent != IoRecord::NONE;
+        if waits && !job.extents.iter().all(readable) {
             self.refuse(parent, 0);
         }
     }
 
     /// A unit is read as it is if it can be, or another copy of it; else it is computed.
-    fn row_way(&self, index: u32) -> Way {
+    fn row_strategy(&self, index: u32, role: Role) -> WriteStrategy {
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
         let end = volume.geometry.unit() as u32;
-        let gives = |place| volume.unit(place).is_some_and(|unit| unit.gives(0, end));
-        let given = match job.unit {
-            (_, _, Role::Data(column)) => {
+        let gives = |place| {
+            volume
+                .unit(place)
+                .is_some_and(|unit| unit.is_readable(0, end))
+        };
+        let given = match role {
+            Role::Data(column) => {
                 let mut copies = 0..volume.geometry.copies();
                 copies.any(|copy| gives(volume.geometry.data(job.stripe, column, copy)))
             }
-            (_, _, role) => gives(volume.place(job.stripe, role)),
+            role => gives(volume.place(job.stripe, role)),
         };
-        if given { Way::Plain } else { Way::Recover }
+        if given {
+            WriteStrategy::Plain
+        } else {
+            WriteStrategy::Recover
+        }
     }
 
     pub(crate) fn read_phase(&mut self, index: u32, now: Time) {
@@ -247,9 +260,11 @@ impl System {
         }
         self.raid.jobs[index].phase = Phase::Compute;
         let job = &self.raid.jobs[index];
-        match (job.way, job.work) {
-            (Way::Plain, Work::Row) if self.volume_is_plain(index) => self.read_row(index, now),
-            (Way::Plain, work) if !matches!(work, Work::Row | Work::Check) => {
+        match (job.strategy, &job.work) {
+            (WriteStrategy::Plain, Work::Row(row)) if self.volume_is_plain(index) => {
+                self.read_row(index, row.role, now);
+            }
+            (WriteStrategy::Plain, work) if !matches!(work, Work::Row(_) | Work::Check(_)) => {
                 self.write_phase(index, now);
             }
             _ => self.send_all(index, Op::Read, now),
@@ -258,16 +273,17 @@ impl System {
 
     /// Everything needed is in memory: the parity engine takes it in.
     pub(crate) fn compute_phase(&mut self, index: u32, now: Time) {
-        if self.raid.jobs[index].again {
+        if self.raid.jobs[index].flags.again {
             return self.plan_again(index, now);
         }
         self.follow_compute(index);
         let job = &self.raid.jobs[index];
         let (array, id) = (job.array, job.io);
         // Copies are compared by a core; what is read as it is needs no parity.
-        let plain = job.way == Way::Plain || self.volume(array).geometry.parities() == 0;
+        let plain =
+            job.strategy == WriteStrategy::Plain || self.volume(array).geometry.parities() == 0;
         let new = match job.work {
-            Work::Recover | Work::Row | Work::Check => 0,
+            Work::Recover | Work::Row(_) | Work::Check(_) => 0,
             _ => self.ios[id].bytes,
         };
         let io = &mut self.ios[id];
@@ -290,17 +306,14 @@ impl System {
     fn compute_in_host(&mut self, index: u32, taken_in: u64, now: Time) {
         let job = &self.raid.jobs[index];
         let (array, io) = (job.array, job.io);
-        let Some(volume) = self.raid.volumes[array as usize].as_mut() else {
-            return;
-        };
-        let served = volume.parity.pass(now, taken_in);
+        let served = self.volume_mut(array).parity.pass(now, taken_in);
         self.ios[io].charge(Part::Raid, served.end);
         self.step_job_at(index, Phase::Write, served.end, now);
     }
 
     pub(crate) fn write_phase(&mut self, index: u32, now: Time) {
         self.set_phase(index, Phase::Finish);
-        if !self.raid.jobs[index].mending.lost.is_empty() {
+        if !self.raid.jobs.repair(index).lost.is_empty() {
             self.puncture_parity(index);
         }
         self.send_all(index, Op::Write, now);
@@ -325,13 +338,11 @@ impl System {
     }
 
     /// A member's unit from any copy.
-    fn read_row(&mut self, index: u32, now: Time) {
-        let (io, array, stripe, unit) = {
-            let job = &self.raid.jobs[index];
-            (job.io, job.array, job.stripe, job.unit)
-        };
+    fn read_row(&mut self, index: u32, role: Role, now: Time) {
+        let job = &self.raid.jobs[index];
+        let (io, array, stripe) = (job.io, job.array, job.stripe);
         let bytes = self.volume(array).geometry.unit();
-        let Role::Data(column) = unit.2 else {
+        let Role::Data(column) = role else {
             return self.give_up(index, now);
         };
         let run = Run {
@@ -344,8 +355,8 @@ impl System {
             return self.give_up(index, now);
         };
         self.ios[io].pending += 1;
-        let command = self.new_command(io, Op::Read, drive, offset, bytes, now);
-        self.attach(command, Target::Unit(index, unit.2, 0), bytes);
+        let command = self.new_raid_command(io, Op::Read, drive, offset, bytes, now);
+        self.attach(command, Target::Unit(index, role, 0), bytes);
         self.send(command, drive, now);
     }
 
@@ -355,23 +366,30 @@ impl System {
         let geometry = &self.volume(job.array).geometry;
         let (columns, copies) = (geometry.columns(), geometry.copies());
         let (parities, unit) = (geometry.parities(), geometry.unit() as u32);
-        let whole = matches!(job.work, Work::Row | Work::Check);
-        let compares = job.work == Work::Check && self.compares(index);
+        let whole = matches!(job.work, Work::Row(_) | Work::Check(_));
+        let compares = matches!(job.work, Work::Check(_)) && self.compares(index);
         let mut ranges = std::mem::take(&mut self.raid.ranges);
         parity_ranges(&job.extents, &mut ranges);
         if whole {
             ranges.clear();
             ranges.push((0, unit));
         }
-        if let Some(fate) = self.raid.fate.as_mut().filter(|_| job.way != Way::Plain) {
+        if let Some(fate) = self
+            .raid
+            .fate
+            .as_mut()
+            .filter(|_| job.strategy != WriteStrategy::Plain)
+        {
             if parities == 0 {
                 fate.copy_anew(index, copies);
             } else {
-                fate.compute(index, columns, job.way, &ranges);
+                fate.compute(index, columns, job.strategy, &ranges);
             }
             if compares {
                 let differs = fate.made_differs(index, parities);
-                self.raid.jobs[index].differs = differs;
+                if let Work::Check(check) = &mut self.raid.jobs[index].work {
+                    check.differs = differs;
+                }
             }
         }
         self.raid.ranges = ranges;
@@ -379,26 +397,45 @@ impl System {
 
     /// A job is done, and with it those of its run; it is the last of them to come back.
     pub(crate) fn finish_job(&mut self, index: u32, now: Time) {
-        while self.raid.jobs[index].mate != NO_JOB {
+        while self.raid.jobs[index].run.mate != NO_JOB {
             let mate = self.take_mate(index);
+            let mark = self.agenda.mark();
             self.finish_one(mate, now);
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::FinishJob(index));
+            }
         }
         self.finish_one(index, now);
     }
 
     fn finish_one(&mut self, index: u32, now: Time) {
-        let io: IoId = self.raid.jobs[index].io;
-        if self.raid.jobs[index].slot != NO_SLOT {
-            if self.slot_written(index, now) {
+        let Job { array, work, .. } = self.raid.jobs[index];
+        if let Work::WriteSlot(at) = work {
+            if self.slot_written(index, at, now) {
                 return;
             }
+        } else if let Work::Destage(Destage {
+            slot: Some(slot), ..
+        }) = work
+        {
+            self.slot_destaged(array, slot);
         } else if self.raid.watch {
             self.refuse_what_is_lost(index);
             self.made_good(index);
             self.raid.kept.retain(|&kept| kept != index);
         }
         self.follow_finish(index);
+        let mark = self.agenda.mark();
         self.unlock(index, now);
+        if self.agenda.rose(mark) {
+            return self.agenda.below(mark, Call::Unlocked(index));
+        }
+        self.unlocked(index, now);
+    }
+
+    /// A finished job has given its lock away: whoever waits for it hears of it.
+    pub(crate) fn unlocked(&mut self, index: u32, now: Time) {
+        let io: IoId = self.raid.jobs[index].io;
         self.raid.jobs.release(index);
         self.child_returned(io, now);
     }
@@ -407,7 +444,8 @@ impl System {
     fn follow_finish(&mut self, index: u32) {
         let job = &self.raid.jobs[index];
         let parent = self.ios[job.io].parent;
-        let found = job.work == Work::Recover && !job.refused && parent != IoRecord::NONE;
+        let recovered = matches!(job.work, Work::Recover) && !job.flags.refused;
+        let found = recovered && parent != IoRecord::NONE;
         let (array, stripe, extent) = (job.array, job.stripe, job.extents.first().copied());
         if let Some(extent) = extent.filter(|_| found && self.raid.fate.is_some()) {
             let unit = self.volume(array).geometry.offset(stripe, extent.column);

@@ -1,8 +1,10 @@
 //! Copies between an array and its tier: hot lines there, dirty lines back.
 
-use crate::raid::{Phase, Work};
+use crate::agenda::Call;
+use crate::raid::{Cached, CopyTo, LineCopy, Phase, Work};
 use crate::system::System;
 use raidlab_kernel::{Io, Op, Time};
+use raidlab_models::CopyEnd;
 
 impl System {
     /// Begins to copy a hot line to the tier, unless too many are on their way, all slots hold
@@ -15,7 +17,7 @@ impl System {
         let Some(tier) = self.raid.tiers[array as usize].as_mut() else {
             return;
         };
-        if tier.copies >= tier.copies_at_once || tier.past.at(line) {
+        if tier.copies >= tier.copies_at_once || tier.past.contains(line) {
             return;
         }
         let start = line * tier.line_bytes();
@@ -26,20 +28,19 @@ impl System {
             return;
         };
         tier.copies += 1;
-        let job = self.new_copy(array, Work::Promote, slot, now);
-        let (record, range) = (self.raid.jobs[job].io, self.raid.jobs[job].range);
-        self.go_past(record, Op::Read, array, range, now);
+        let (job, copy) = self.new_copy(array, CopyTo::Cache, slot, now);
+        let record = self.raid.jobs[job].io;
+        self.go_past(record, Op::Read, array, copy.range, now);
     }
 
     fn is_dirty_in_memory(&self, array: u32, line: u64) -> bool {
-        let Some(controller) = self.arrays[array as usize].controller else {
-            return false;
-        };
-        let volume = self.raid.volumes[array as usize].as_ref();
-        let caching = volume.and_then(|volume| volume.caching.as_ref());
-        let store = self.raid.stores[controller as usize].as_ref();
-        let tier = self.raid.tiers[array as usize].as_ref();
-        let (Some(caching), Some(store), Some(tier)) = (caching, store, tier) else {
+        let Some(Cached {
+            caching,
+            store,
+            tier: Some(tier),
+            ..
+        }) = self.raid.cached(array)
+        else {
             return false;
         };
         caching
@@ -54,7 +55,7 @@ impl System {
     }
 
     /// Writes dirty lines back, as many at once as may be.
-    pub(super) fn clean_tier(&mut self, array: u32, now: Time) {
+    pub(crate) fn clean_tier(&mut self, array: u32, now: Time) {
         while let Some(tier) = self.raid.tiers[array as usize].as_ref() {
             if tier.cleans >= tier.cleans_at_once || !self.may_copy(array) {
                 return;
@@ -66,48 +67,63 @@ impl System {
                 return;
             };
             tier.cleans += 1;
-            let job = self.new_copy(array, Work::Clean, slot, now);
-            self.read_slot(job, now);
+            let (job, copy) = self.new_copy(array, CopyTo::Array, slot, now);
+            let mark = self.agenda.mark();
+            self.read_slot(job, copy.at(), now);
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::Clean(array));
+            }
         }
     }
 
     /// A job that copies a line. It goes on when the line has been read.
-    fn new_copy(&mut self, array: u32, work: Work, slot: u32, now: Time) -> u32 {
-        let index = self.new_job(Io::NONE, array, 0, work, now);
+    fn new_copy(&mut self, array: u32, to: CopyTo, slot: u32, now: Time) -> (u32, LineCopy) {
         let tier = self.raid.tiers[array as usize].as_ref();
+        let range = tier.map_or((0, 0), |tier| tier.range(slot));
+        let copy = LineCopy { to, slot, range };
+        let index = self.new_job(Io::NONE, array, 0, Work::Copy(copy), now);
         let job = &mut self.raid.jobs[index];
-        job.slot = slot;
-        job.range = tier.map_or((0, 0), |tier| tier.range(slot));
         job.phase = Phase::Write;
         let record = job.io;
         self.ios[record].op = Op::Read;
         self.firmware(array, 2, now);
-        index
+        (index, copy)
+    }
+
+    /// A job that copies a line goes on: the line has been read, or written.
+    pub(crate) fn step_copy(&mut self, index: u32, now: Time) {
+        let job = &self.raid.jobs[index];
+        match (job.phase, job.work) {
+            (Phase::Finish, Work::Copy(copy)) => self.finish_copy(index, copy, now),
+            (_, Work::Copy(copy)) => self.write_copy(index, copy, now),
+            (_, other) => unreachable!("{other:?} copies no line"),
+        }
     }
 
     /// A line that is copied is in the controller's memory: it goes on to where it belongs.
-    pub(crate) fn write_copy(&mut self, index: u32, now: Time) {
+    pub(crate) fn write_copy(&mut self, index: u32, copy: LineCopy, now: Time) {
         let job = &mut self.raid.jobs[index];
-        if std::mem::take(&mut job.again) {
+        if std::mem::take(&mut job.flags.again) {
             // Another copy of it, if there is one.
-            return self.read_slot(index, now);
+            return self.read_slot(index, copy.at(), now);
         }
         job.phase = Phase::Finish;
-        let (record, array, slot, work, range) = (job.io, job.array, job.slot, job.work, job.range);
+        let (record, array, refused) = (job.io, job.array, job.flags.refused);
+        let LineCopy { to, slot, range } = copy;
         let gone = self.raid.tiers[array as usize]
             .as_ref()
             .is_none_or(|tier| tier.gone);
-        if job.refused || gone {
-            return self.finish_copy(index, now);
+        if refused || gone {
+            return self.finish_copy(index, copy, now);
         }
         if let Some(controller) = self.arrays[array as usize].controller {
             let chip = &mut self.controllers[controller as usize].chip;
-            chip.memory.pass_behind(now, 2 * range.1);
+            chip.memory.pass_in_background(now, 2 * range.1);
         }
         let Some(tier) = self.raid.tiers[array as usize].as_ref() else {
             return;
         };
-        if work == Work::Promote {
+        if to == CopyTo::Cache {
             let (fast, at) = (tier.array, tier.at(slot, range.0));
             self.write_array(record, fast, at, range.1, now);
         } else {
@@ -116,10 +132,15 @@ impl System {
     }
 
     /// A line has been copied.
-    pub(crate) fn finish_copy(&mut self, index: u32, now: Time) {
+    pub(crate) fn finish_copy(&mut self, index: u32, copy: LineCopy, now: Time) {
         let job = &self.raid.jobs[index];
-        let (record, array, slot, work) = (job.io, job.array, job.slot, job.work);
-        let whole = !job.refused;
+        let (record, array) = (job.io, job.array);
+        let LineCopy { to, slot, .. } = copy;
+        let end = if job.flags.refused {
+            CopyEnd::Failed
+        } else {
+            CopyEnd::Whole
+        };
         if let Some(fate) = &mut self.raid.fate {
             fate.forget_reader(record);
         }
@@ -128,17 +149,17 @@ impl System {
         let Some(tier) = self.raid.tiers[array as usize].as_mut() else {
             return;
         };
-        if work == Work::Promote {
+        if to == CopyTo::Cache {
             tier.copies -= 1;
             if !tier.gone {
-                let arrived = tier.tier.arrived(slot, whole);
+                let arrived = tier.tier.arrived(slot, end);
                 tier.counts.promoted += u64::from(arrived);
             }
         } else {
             tier.cleans -= 1;
-            tier.counts.cleaned += u64::from(whole);
+            tier.counts.cleaned += u64::from(end == CopyEnd::Whole);
             if !tier.gone {
-                tier.tier.cleaned(slot, whole);
+                tier.tier.cleaned(slot, end);
                 tier.shadow_cleaned();
                 self.give_up_unreadable(array, slot, now);
             }

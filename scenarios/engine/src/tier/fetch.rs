@@ -1,6 +1,6 @@
 //! Pieces of requests read from the tier, and from the array where the tier has lost them.
 
-use crate::raid::{NO_SLOT, Phase, Work};
+use crate::raid::{Phase, SlotRange, Work};
 use crate::system::System;
 use raidlab_kernel::{IoId, Op, Part, Time};
 
@@ -14,35 +14,42 @@ impl System {
         range: (u64, u64),
         now: Time,
     ) {
-        let index = self.new_job(parent, array, 0, Work::Fetch, now);
+        let fetch = SlotRange { slot, range };
+        let index = self.new_job(parent, array, 0, Work::Fetch(fetch), now);
         let job = &mut self.raid.jobs[index];
-        (job.slot, job.range) = (slot, range);
         job.phase = Phase::Finish;
         let record = job.io;
         (self.ios[record].op, self.ios[record].bytes) = (Op::Read, range.1);
         self.pin_slot(array, slot);
-        self.read_slot(index, now);
+        self.read_slot(index, fetch, now);
     }
 
-    /// Reads the range of a job from the job's slot.
-    pub(super) fn read_slot(&mut self, index: u32, now: Time) {
+    /// Reads a range from its slot for a job.
+    pub(super) fn read_slot(&mut self, index: u32, from: SlotRange, now: Time) {
         let job = &self.raid.jobs[index];
-        let (record, array, slot, (offset, bytes)) = (job.io, job.array, job.slot, job.range);
+        let (record, array) = (job.io, job.array);
+        let (slot, (offset, bytes)) = (from.slot, from.range);
         if let Some(tier) = self.raid.tiers[array as usize].as_ref() {
             let (fast, at) = (tier.array, tier.at(slot, offset));
             self.read_array(record, fast, at, bytes, now);
         }
     }
 
-    /// A piece has been read, or could not be.
-    pub(crate) fn finish_fetch(&mut self, index: u32, now: Time) {
+    /// A piece has been read from its slot, or could not be.
+    pub(crate) fn finish_fetch(&mut self, index: u32, fetch: SlotRange, now: Time) {
         let job = &mut self.raid.jobs[index];
-        let failed = std::mem::take(&mut job.again) || job.refused;
-        if failed && job.work == Work::Fetch {
-            return self.fetch_again(index, now);
+        if std::mem::take(&mut job.flags.again) || job.flags.refused {
+            return self.fetch_again(index, fetch, now);
         }
-        let (record, array, slot) = (job.io, job.array, job.slot);
-        let refused = job.refused;
+        let array = job.array;
+        self.unpin_slot(array, fetch.slot);
+        self.finish_piece(index, now);
+    }
+
+    /// A piece of a request is complete, or refused.
+    pub(crate) fn finish_piece(&mut self, index: u32, now: Time) {
+        let job = &self.raid.jobs[index];
+        let (record, refused) = (job.io, job.flags.refused);
         // Time over a read that came back with an error and was refused then.
         self.ios[record].charge(Part::Raid, now);
         let parent = self.ios[record].parent;
@@ -52,17 +59,17 @@ impl System {
         if refused {
             self.refuse(parent, 0);
         }
-        self.unpin_slot(array, slot);
         self.raid.jobs.release(index);
         self.child_returned(record, now);
     }
 
     /// A piece could not be read where it was: it is looked for anew. Its time stays on the
     /// account.
-    fn fetch_again(&mut self, index: u32, now: Time) {
+    fn fetch_again(&mut self, index: u32, fetch: SlotRange, now: Time) {
         let job = &mut self.raid.jobs[index];
-        job.refused = false;
-        let (record, array, slot, range) = (job.io, job.array, job.slot, job.range);
+        job.flags.refused = false;
+        let (record, array) = (job.io, job.array);
+        let SlotRange { slot, range } = fetch;
         self.ios[record].refused = false;
         if let Some(fate) = &mut self.raid.fate {
             fate.forget_reader(record);
@@ -70,13 +77,13 @@ impl System {
         self.unpin_slot(array, slot);
         match self.readable_slot(array, range.0, now) {
             Some(slot) => {
-                self.raid.jobs[index].slot = slot;
+                let fetch = SlotRange { slot, range };
+                self.raid.jobs[index].work = Work::Fetch(fetch);
                 self.pin_slot(array, slot);
-                self.read_slot(index, now);
+                self.read_slot(index, fetch, now);
             }
             None => {
-                let job = &mut self.raid.jobs[index];
-                (job.work, job.slot) = (Work::Past, NO_SLOT);
+                self.raid.jobs[index].work = Work::Bypass;
                 self.go_past(record, Op::Read, array, range, now);
             }
         }
@@ -92,7 +99,7 @@ impl System {
     /// Nobody reads or writes a slot any more for one of those who did.
     pub(crate) fn unpin_slot(&mut self, array: u32, slot: u32) {
         let tier = self.raid.tiers[array as usize].as_mut();
-        if let Some(tier) = tier.filter(|tier| !tier.gone && slot != NO_SLOT) {
+        if let Some(tier) = tier.filter(|tier| !tier.gone) {
             tier.tier.unpin(slot);
         }
     }

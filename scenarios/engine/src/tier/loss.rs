@@ -6,7 +6,8 @@
 //! not: that goes to the array.
 
 use super::ArrayTier;
-use crate::raid::{Extent, OnDrives, Phase, Work, job_of};
+use crate::layout::Extent;
+use crate::raid::{CopyTo, OnDrives, Phase, Work, job_of};
 use crate::system::System;
 use raidlab_kernel::{Io, Time};
 use raidlab_models::SECTOR;
@@ -92,30 +93,24 @@ impl System {
     /// there; true if that is all of it. Beside a request that writes the range past the memory it
     /// is forgotten: it may be older, and would reach the array after that.
     fn save(&mut self, array: u32, (offset, bytes): (u64, u64), now: Time) -> bool {
-        let Some(controller) = self.arrays[array as usize].controller else {
+        let Some(mut cached) = self.raid.cached_mut(array) else {
             return false;
         };
-        let store = self.raid.stores[controller as usize].as_mut();
-        let volume = self.raid.volumes[array as usize].as_ref();
-        let caching = volume.and_then(|volume| volume.caching.as_ref());
-        let tier = self.raid.tiers[array as usize].as_ref();
-        let (Some(store), Some(volume), Some(caching), Some(tier)) = (store, volume, caching, tier)
-        else {
+        let Some(tier) = cached.tier else {
             return false;
         };
-        let past = tier.past.at(offset / tier.line_bytes());
+        let controller = cached.caching.controller;
+        let past = tier.past.contains(offset / tier.line_bytes());
         let mut whole = true;
-        for (key, sectors) in caching.lines(offset, bytes) {
-            let clean = store.cache.clean_at(key, sectors);
+        for (key, sectors) in cached.caching.lines(offset, bytes) {
+            let clean = cached.store.cache.clean_at(key, sectors);
             if clean != 0 && !past {
-                let group = volume.group_at(caching.offset(key));
-                let space = caching.space_of(&store.cache, Some(tier), group);
-                store.cache.write(key, clean, space, group);
+                cached.write(key, clean);
             }
-            store.cache.forget(key, sectors);
-            whole &= store.cache.dirty_at(key, sectors) == sectors;
+            cached.store.cache.forget(key, sectors);
+            whole &= cached.store.cache.dirty_at(key, sectors) == sectors;
         }
-        store.sweep = store.cache.groups_waiting();
+        cached.store.sweep = cached.store.cache.groups_waiting();
         self.arm_flush(controller, now);
         whole
     }
@@ -129,11 +124,14 @@ impl System {
         let mut saved = Vec::new();
         for index in self.raid.jobs.ids().collect::<Vec<_>>() {
             let job = &mut self.raid.jobs[index];
-            if job.work == Work::Clean && job.array == array {
-                if job.phase == Phase::Finish && tier.tier.is_leaving(job.slot) {
-                    saved.push(job.slot);
+            let Work::Copy(copy) = job.work else {
+                continue;
+            };
+            if copy.to == CopyTo::Array && job.array == array {
+                if job.phase == Phase::Finish && tier.tier.is_leaving(copy.slot) {
+                    saved.push(copy.slot);
                 } else {
-                    job.refused = true;
+                    job.flags.refused = true;
                 }
             }
         }
@@ -141,7 +139,8 @@ impl System {
         for index in self.raid.jobs.ids().collect::<Vec<_>>() {
             if let Some(copy) = self.copy_above(index) {
                 let copy = &self.raid.jobs[copy];
-                self.raid.jobs[index].older |= copy.work == Work::Clean && copy.refused;
+                let older = copy.work.is_write_back() && copy.flags.refused;
+                self.raid.jobs[index].flags.older |= older;
             }
         }
         saved
@@ -151,8 +150,7 @@ impl System {
     pub(crate) fn copy_above(&self, index: u32) -> Option<u32> {
         let parent = self.ios[self.raid.jobs[index].io].parent;
         let above = (parent != Io::NONE).then(|| job_of(&self.ios[parent]))??;
-        let work = self.raid.jobs[above].work;
-        matches!(work, Work::Promote | Work::Clean).then_some(above)
+        matches!(self.raid.jobs[above].work, Work::Copy(_)).then_some(above)
     }
 
     /// Whether the tier that a job copies to or from has failed.
@@ -191,22 +189,23 @@ impl System {
     pub(crate) fn made_good(&mut self, index: u32) {
         let job = &self.raid.jobs[index];
         let tier = self.raid.tiers[job.array as usize].as_mut();
-        let Some(tier) = tier.filter(|tier| !tier.lost.is_empty() && !job.older) else {
+        let Some(tier) = tier.filter(|tier| !tier.lost.is_empty() && !job.flags.older) else {
             return;
         };
         let Some(volume) = self.raid.volumes[job.array as usize].as_ref() else {
             return;
         };
-        let writes = matches!(job.work, Work::Write | Work::Destage) && !volume.offline;
-        let kept = |e: &&Extent| volume.keeps(job.stripe, **e, &job.mending.lost);
-        for extent in job.extents.iter().filter(|e| writes && kept(e)) {
+        let writes = job.work.is_write() && !volume.offline;
+        let lost = &self.raid.jobs.repair(index).lost;
+        let readable = |e: &&Extent| volume.keeps(job.stripe, **e, lost);
+        for extent in job.extents.iter().filter(|e| writes && readable(e)) {
             let unit = volume.geometry.offset(job.stripe, extent.column);
             tier.lost
                 .cut(unit + u64::from(extent.start), unit + u64::from(extent.end));
         }
     }
 
-    /// The power fails: copies end with it, see `Tier::power_fails`.
+    /// The power fails: copies end with it, see `SsdCache::power_fails`.
     pub(crate) fn cut_tiers(&mut self) {
         for tier in self.raid.tiers.iter_mut().flatten() {
             tier.power_fails();

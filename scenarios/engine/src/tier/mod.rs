@@ -3,7 +3,7 @@
 //!
 //! A line is what leaves the controller's cache together: a stripe unit or, with parity, the data
 //! of a stripe, so that what comes back from the tier is a full stripe. Which lines are there, and
-//! which deserve to be, is decided in `raidlab_models::Tier`; copies are jobs like all others, and
+//! which deserve to be, is decided in `raidlab_models::SsdCache`; copies are jobs like all others, and
 //! compete with the load for drives.
 //!
 //! **Time lapse.** A tier fills in hours, while a second of load says how fast the system is with
@@ -19,12 +19,15 @@ mod shadow;
 mod warm;
 mod way;
 
+use crate::agenda::Call;
+use crate::layout::Ranges;
 use crate::load::{Load, Request};
+use crate::owner::OwnerOf;
 use crate::plan::{ArrayPlan, Plan, TierPlan};
-use crate::raid::{Ranges, Volume};
+use crate::raid::Volume;
 use crate::system::System;
 use raidlab_kernel::{IoId, Nanos, Op, Time};
-use raidlab_models::{Busy, DeviceParams, Heat, Tier, TierParams};
+use raidlab_models::{DeviceParams, Lookup, ReferenceCounts, SsdCache, SsdCacheParams};
 use shadow::{BATCH, Decisions};
 
 /// Lines on their way back to each of the array's drives at once. Assumed: enough to keep a
@@ -59,7 +62,7 @@ pub(crate) struct TierCounts {
 /// An array's tier in a run.
 #[derive(Debug)]
 pub(crate) struct ArrayTier {
-    pub tier: Tier,
+    pub tier: SsdCache,
     /// The array of the SSDs.
     pub array: u32,
     decisions: Decisions,
@@ -68,7 +71,7 @@ pub(crate) struct ArrayTier {
     /// Lines in a stripe of the SSDs.
     columns: u64,
     /// Lines that requests are writing past the controller's memory.
-    past: Busy,
+    past: ReferenceCounts,
     /// What was dirty on SSDs that cannot be read any more, and has not been written since.
     lost: Ranges,
     /// True if the SSDs have failed: the array goes on without.
@@ -125,7 +128,7 @@ impl ArrayTier {
                 plan.warm_up_ns
             };
         let half_life = Nanos(tier.half_life_ns.0 / u64::from(lapse));
-        let params = TierParams {
+        let params = SsdCacheParams {
             slots: u32::try_from(fast.geometry.capacity() / line).unwrap_or(u32::MAX),
             lines,
             promote_after: tier.promote_after,
@@ -139,13 +142,13 @@ impl ArrayTier {
             tier: if tier.warm {
                 warm::warm(params, decisions, plan, index)?
             } else {
-                Tier::new(&params)?
+                SsdCache::new(&params)?
             },
             array: tier.array,
             decisions,
             unit: (own.geometry.parities() > 0).then_some(own.geometry.unit()),
             columns: u64::from(fast.geometry.columns()),
-            past: Busy::with_capacity(64),
+            past: ReferenceCounts::with_capacity(64),
             lost: Ranges::default(),
             gone: false,
             forgets: forgets(plan, &plan.arrays[tier.array as usize]),
@@ -187,24 +190,25 @@ impl System {
             return;
         }
         if now >= tier.cool_at {
-            tier.tier.cool_down();
+            tier.tier.halve_counts();
             tier.cool_at = now + tier.half_life;
         }
         // What comes from outside callers has no distribution to draw shadows from.
-        if let Some(slot) = self.slots.get(owner as usize).filter(|_| tier.lapse > 1) {
+        if let Some(slot) = owner.slot().filter(|_| tier.lapse > 1) {
+            let slot = self.slots[slot as usize];
             let thread = slot.thread - self.workloads[slot.workload as usize].first_thread;
             tier.shadow(slot.workload, thread);
         }
-        tier.hot.clear();
+        debug_assert!(tier.hot.is_empty());
         let mut here = true;
         for line in tier.lines(offset, bytes) {
             match tier.tier.access(line) {
-                Heat::Here => {}
-                Heat::Hot => {
+                Lookup::Hit => {}
+                Lookup::Hot => {
                     here = false;
                     tier.hot.push(line);
                 }
-                Heat::Cold => here = false,
+                Lookup::Cold => here = false,
             }
         }
         let counts = &mut tier.counts;
@@ -215,13 +219,21 @@ impl System {
             counts.writes += 1;
             counts.write_hits += u64::from(here && tier.decisions.write_back);
         }
-        let mut hot = std::mem::take(&mut tier.hot);
-        for &line in &hot {
+        tier.hot.reverse();
+        self.promote_hot(array, now);
+    }
+
+    /// Lines that have become hot are copied to the tier; then dirty ones are written back.
+    pub(crate) fn promote_hot(&mut self, array: u32, now: Time) {
+        let mark = self.agenda.mark();
+        while let Some(tier) = self.raid.tiers[array as usize].as_mut() {
+            let Some(line) = tier.hot.pop() else {
+                break;
+            };
             self.promote(array, line, now);
-        }
-        hot.clear();
-        if let Some(tier) = self.raid.tiers[array as usize].as_mut() {
-            tier.hot = hot;
+            if self.agenda.rose(mark) {
+                return self.agenda.below(mark, Call::Promote(array));
+            }
         }
         self.clean_tier(array, now);
     }

@@ -4,7 +4,7 @@
 use super::ArrayTier;
 use crate::load::Request;
 use raidlab_kernel::Op;
-use raidlab_models::{Heat, Tier};
+use raidlab_models::{CopyEnd, Lookup, SsdCache};
 
 /// Requests that are looked up beside each other.
 pub(super) const BATCH: usize = 32;
@@ -24,26 +24,26 @@ impl Decisions {
     }
 
     /// Brings near the processor what these requests look at.
-    pub(super) fn fetch(self, tier: &Tier, requests: &[Request]) {
+    pub(super) fn fetch(self, tier: &SsdCache, requests: &[Request]) {
         let lines = requests.iter().map(|r| self.lines(r.offset, r.bytes));
         tier.fetch(lines.flatten());
     }
 
     /// A request that moves no data; lines that it makes hot are here at once, if there is `room`
     /// for their copies.
-    pub(super) fn imagine(self, tier: &mut Tier, request: &Request, room: bool) {
+    pub(super) fn imagine(self, tier: &mut SsdCache, request: &Request, room: bool) {
         for line in self.lines(request.offset, request.bytes) {
             let heat = tier.access(line);
-            if heat == Heat::Hot && room {
+            if heat == Lookup::Hot && room {
                 if let Some(slot) = tier.begin(line) {
-                    tier.arrived(slot, true);
+                    tier.arrived(slot, CopyEnd::Whole);
                 }
             }
             if request.op == Op::Write {
                 if self.write_back {
                     tier.write(line);
                 } else {
-                    tier.written_past(line);
+                    tier.written_around(line);
                 }
             }
         }
@@ -51,10 +51,10 @@ impl Decisions {
 }
 
 /// Writes the next line back that should be, at once.
-pub(super) fn imagine_cleaned(tier: &mut Tier) -> bool {
+pub(super) fn imagine_cleaned(tier: &mut SsdCache) -> bool {
     let next = tier.next_to_clean();
     if let Some(slot) = next {
-        tier.cleaned(slot, true);
+        tier.cleaned(slot, CopyEnd::Whole);
     }
     next.is_some()
 }

@@ -4,7 +4,7 @@ use super::shadow::{BATCH, Decisions, imagine_cleaned};
 use crate::load::{Load, Request};
 use crate::plan::{Arrival, Plan, WorkloadPlan};
 use raidlab_kernel::Nanos;
-use raidlab_models::{Known, Tier, TierParams};
+use raidlab_models::{Memo, SsdCache, SsdCacheParams};
 
 /// Accesses to each line of a hot spot after which a tier is as the load makes it in the long
 /// run: with a third access to promote, all but e^-12 (1 + 12 + 72), one in 2000, have come.
@@ -15,25 +15,25 @@ const WARM_AT_MOST: u64 = 100_000_000;
 /// All that the past of a tier depends on.
 #[derive(Clone, Debug, PartialEq)]
 struct Past {
-    params: TierParams,
+    params: SsdCacheParams,
     decisions: Decisions,
     seed: u64,
     loads: Vec<WorkloadPlan>,
 }
 
 /// Points of a curve share one past.
-static KNOWN: Known<Past, Tier> = Known::new(64 << 20);
+static KNOWN: Memo<Past, SsdCache> = Memo::new(64 << 20);
 
 /// The tier of array `index` as the workloads of a plan make it in the long run.
 ///
 /// # Errors
 /// Says what does not fit.
 pub(super) fn warm(
-    params: TierParams,
+    params: SsdCacheParams,
     decisions: Decisions,
     plan: &Plan,
     index: usize,
-) -> Result<Tier, String> {
+) -> Result<SsdCache, String> {
     let of_array = |load: &&WorkloadPlan| load.array as usize == index;
     // When requests come does not matter to which lines they make hot.
     let timeless = |load: &WorkloadPlan| WorkloadPlan {
@@ -55,13 +55,13 @@ pub(super) fn warm(
         params,
         decisions,
     };
-    let empty = Tier::new(&past.params)?;
-    let known = KNOWN.get(&past, || past.end(empty), Tier::bytes);
+    let empty = SsdCache::new(&past.params)?;
+    let known = KNOWN.get(&past, || past.end(empty), SsdCache::bytes);
     Ok((*known).clone())
 }
 
 impl Past {
-    fn end(&self, mut tier: Tier) -> Tier {
+    fn end(&self, mut tier: SsdCache) -> SsdCache {
         let mut loads: Vec<Load> = self
             .loads
             .iter()

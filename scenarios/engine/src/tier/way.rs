@@ -1,7 +1,9 @@
 //! Reads and writes of an array with a tier: each line from or to where it is.
 
 use super::ArrayTier;
-use crate::raid::{Extent, NO_SLOT, Work};
+use crate::agenda::Call;
+use crate::layout::Extent;
+use crate::raid::{SlotRange, Work};
 use crate::system::System;
 use raidlab_kernel::{IoId, Op, Time};
 
@@ -44,7 +46,7 @@ impl ArrayTier {
         };
         match slot {
             Some(slot) => self.tier.pin(slot),
-            None => self.tier.written_past(line),
+            None => self.tier.written_around(line),
         }
         slot
     }
@@ -90,7 +92,7 @@ impl System {
     pub(crate) fn past_begins(&mut self, array: u32, (offset, bytes): (u64, u64)) {
         if let Some(tier) = self.raid.tiers[array as usize].as_mut() {
             for line in tier.lines(offset, bytes) {
-                tier.past.begin(line);
+                tier.past.acquire(line);
             }
         }
     }
@@ -99,7 +101,7 @@ impl System {
     pub(crate) fn past_ends(&mut self, array: u32, (offset, bytes): (u64, u64)) {
         if let Some(tier) = self.raid.tiers[array as usize].as_mut() {
             for line in tier.lines(offset, bytes) {
-                tier.past.end(line);
+                tier.past.release(line);
             }
         }
     }
@@ -209,40 +211,62 @@ impl System {
             return;
         };
         let (place, within) = (tier.place(slot), (offset % tier.line_bytes()) as u32);
-        let job = self.new_job(parent, place.array, place.stripe, Work::Write, now);
+        let range = (offset, bytes);
+        let work = Work::WriteSlot(SlotRange { slot, range });
+        let job = self.new_job(parent, place.array, place.stripe, work, now);
         let extent = Extent {
             column: place.column,
             start: within,
             end: within + bytes as u32,
         };
-        let record = &mut self.raid.jobs[job];
-        record.extents.push(extent);
-        (record.slot, record.range) = (slot, (offset, bytes));
+        self.raid.jobs[job].extents.push(extent);
         self.follow_new_data(job, parent, (array, offset), extent);
         self.begin(job, now);
     }
 
     /// A write of a slot is over. If the tier has failed meanwhile, the host's data go on to the
     /// array: true then.
-    pub(crate) fn slot_written(&mut self, index: u32, now: Time) -> bool {
+    pub(crate) fn slot_written(&mut self, index: u32, at: SlotRange, now: Time) -> bool {
         let job = &self.raid.jobs[index];
         let Some(array) = self.raid.tier_of[job.array as usize] else {
             return false;
         };
-        let (record, slot, range) = (job.io, job.slot, job.range);
-        let host = job.work == Work::Write;
         let tier = self.raid.tiers[array as usize].as_ref();
-        if !(host && tier.is_some_and(|tier| tier.gone)) {
-            self.unpin_slot(array, slot);
+        if !tier.is_some_and(|tier| tier.gone) {
+            self.unpin_slot(array, at.slot);
             return false;
         }
+        let mark = self.agenda.mark();
         self.unlock(index, now);
+        if self.agenda.rose(mark) {
+            self.agenda.below(mark, Call::SlotGone(index));
+        } else {
+            self.slot_gone(index, now);
+        }
+        true
+    }
+
+    /// A job that has given its lock away, and whose slot is gone, writes to the array instead.
+    pub(crate) fn slot_gone(&mut self, index: u32, now: Time) {
         if let Some(fate) = &mut self.raid.fate {
             fate.end_job(index);
         }
         let job = &mut self.raid.jobs[index];
-        (job.work, job.array, job.slot) = (Work::Past, array, NO_SLOT);
-        self.go_past(record, Op::Write, array, range, now);
-        true
+        let Some(array) = self.raid.tier_of[job.array as usize] else {
+            return;
+        };
+        let Work::WriteSlot(at) = job.work else {
+            return;
+        };
+        let record = job.io;
+        (job.work, job.array) = (Work::Bypass, array);
+        self.go_past(record, Op::Write, array, at.range, now);
+    }
+
+    /// A destage to a slot of the SSD cache `fast` is over.
+    pub(crate) fn slot_destaged(&mut self, fast: u32, slot: u32) {
+        if let Some(array) = self.raid.tier_of[fast as usize] {
+            self.unpin_slot(array, slot);
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::jobs::place;
 use super::{Fate, GRAIN, grains};
+use crate::layout::Role;
 use crate::raid::medium::Medium;
-use crate::raid::stripe::Role;
 use raidlab_kernel::{IoId, Time};
 
 /// Where a command's data belong.

@@ -1,8 +1,7 @@
 //! What a job knows and makes of its stripe: new data, parity, copies, what was lost.
 
 use super::{Fate, GRAIN, Tokens, grains, token};
-use crate::raid::gf;
-use crate::raid::stripe::{Extent, Role, Way};
+use crate::layout::{Extent, Role, WriteStrategy, galois};
 use raidlab_kernel::IoId;
 
 /// What a job knows of its stripe: tokens by `place`.
@@ -56,7 +55,13 @@ impl Fate {
     }
 
     /// A job computes: lost data from what it has read, then new parity.
-    pub fn compute(&mut self, job: u32, columns: u32, way: Way, ranges: &[(u32, u32)]) {
+    pub fn compute(
+        &mut self,
+        job: u32,
+        columns: u32,
+        strategy: WriteStrategy,
+        ranges: &[(u32, u32)],
+    ) {
         let Some(shadow) = self.shadows.get_mut(&job) else {
             return;
         };
@@ -66,7 +71,7 @@ impl Fate {
                 let read = |role| shadow.read.get(place(role, sector));
                 let new = |column| shadow.new.get(place(Role::Data(column), sector));
                 let old_parity = [read(Role::Parity(0)), read(Role::Parity(1))];
-                let made = if way == Way::Modify {
+                let made = if strategy == WriteStrategy::Modify {
                     let changes = (0..columns).filter_map(|c| {
                         let old = read(Role::Data(c)).unwrap_or(0);
                         new(c).map(|new| (c, new ^ old))
@@ -74,14 +79,14 @@ impl Fate {
                     changes.fold(old_parity, |[p, q], (c, change)| {
                         [
                             p.map(|p| p ^ change),
-                            q.map(|q| q ^ gf::times(change, gf::weight(c))),
+                            q.map(|q| q ^ galois::times(change, galois::weight(c))),
                         ]
                     })
                 } else {
                     data.clear();
                     data.extend((0..columns).map(|c| read(Role::Data(c))));
-                    if way == Way::Recover {
-                        gf::recover(&mut data, old_parity);
+                    if strategy == WriteStrategy::Recover {
+                        galois::recover(&mut data, old_parity);
                     }
                     for (column, value) in data.iter().enumerate() {
                         if let Some(value) = *value {
@@ -92,7 +97,7 @@ impl Fate {
                     let new = |column| shadow.new.get(place(Role::Data(column), sector));
                     let whole = (0..columns).map(|c| new(c).or(data[c as usize]));
                     if whole.clone().all(|value| value.is_some()) {
-                        gf::parities(whole.flatten()).map(Some)
+                        galois::parities(whole.flatten()).map(Some)
                     } else {
                         [None, None]
                     }

@@ -1,17 +1,17 @@
-//! Room in the cache: clean lines leave in least-recently-used order.
+//! Eviction: clean lines leave in least-recently-used order.
 
 use super::Cache;
-use super::line::{EMPTY_LINE, Line, NONE, NOTHING_COMES, Sectors, pages};
+use super::line::{EMPTY_LINE, NOTHING_COMES, Sectors, pages};
 use prefetch_index::prefetch_index;
 
 impl Cache {
     /// Makes room for `pages` more; false if too much is dirty or being read.
     pub fn make_room(&mut self, pages: u64) -> bool {
         while self.pages_used + pages > self.pages_max {
-            if self.oldest == NONE {
+            let Some(oldest) = self.recency.oldest() else {
                 return false;
-            }
-            self.evict(self.oldest);
+            };
+            self.evict(oldest);
         }
         true
     }
@@ -28,7 +28,7 @@ impl Cache {
 
     /// Sectors of a line that have memory.
     #[inline]
-    pub(super) fn held(&self, at: u32) -> Sectors {
+    pub(super) fn allocated(&self, at: u32) -> Sectors {
         self.lines[at as usize].valid | self.coming(at)
     }
 
@@ -54,9 +54,10 @@ impl Cache {
     /// Asks for the memory that it will take to evict the oldest line, and for the one after it.
     #[inline]
     fn touch_oldest(&self) {
-        if let Some(oldest) = self.lines.get(self.oldest as usize) {
+        if let Some(oldest) = self.recency.oldest() {
+            let oldest = &self.lines[oldest as usize];
             self.index.touch(oldest.key);
-            prefetch_index(&self.lines, oldest.next as usize);
+            prefetch_index(&self.lines, oldest.link.newer as usize);
         }
     }
 
@@ -75,36 +76,19 @@ impl Cache {
         at
     }
 
+    /// A line that is clean and complete is used now for the first time.
+    #[inline]
     pub(super) fn link_newest(&mut self, at: u32) {
-        let newest = self.newest;
-        let line = &mut self.lines[at as usize];
-        (line.next, line.older) = (NONE, newest);
-        if newest == NONE {
-            self.oldest = at;
-        } else {
-            self.lines[newest as usize].next = at;
-        }
-        self.newest = at;
+        self.recency.push_newest(&mut self.lines, at);
     }
 
+    #[inline]
     pub(super) fn unlink(&mut self, at: u32) {
-        let Line {
-            next: newer, older, ..
-        } = self.lines[at as usize];
-        match newer {
-            NONE => self.newest = older,
-            newer => self.lines[newer as usize].older = older,
-        }
-        match older {
-            NONE => self.oldest = newer,
-            older => self.lines[older as usize].next = newer,
-        }
+        self.recency.remove(&mut self.lines, at);
     }
 
+    #[inline]
     pub(super) fn touch(&mut self, at: u32) {
-        if self.newest != at {
-            self.unlink(at);
-            self.link_newest(at);
-        }
+        self.recency.touch(&mut self.lines, at);
     }
 }

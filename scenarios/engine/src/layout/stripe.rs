@@ -1,11 +1,12 @@
 //! How a stripe with parity takes new data: which units must be read first, and what is written.
 //!
 //! New parity needs either the old data and the old parity (*read-modify-write*), or everything
-//! else in the stripe (*reconstruct write*), or nothing (*full stripe*). The cheaper way in
-//! commands, then in bytes, is taken. With drives lost, a way that needs their data falls away;
-//! where none is left, the stripe is read from what remains and the lost units are *recovered* (see `mend`).
+//! else in the stripe (*reconstruct write*), or nothing (*full stripe*). The strategy with fewer
+//! commands is taken, among equals the one with fewer bytes. With drives lost, a strategy that needs
+//! their data is impossible. Where none is left, the other units are read and the lost ones are
+//! *recovered* (see `repair`).
 
-use super::mend::Unit;
+use super::repair::Unit;
 
 /// Bytes of one data column that are new.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub enum Role {
     Data(u32),
     /// Parity.
     Parity(u32),
-    /// A copy of a data column by its number, where copies are told apart.
+    /// A copy of a data column by its number, where copies are distinguished.
     Copy(u32, u32),
 }
 
@@ -46,9 +47,9 @@ pub struct Transfer {
     pub end: u32,
 }
 
-/// Which way new parity is made.
+/// How new parity is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Way {
+pub enum WriteStrategy {
     /// No parity to make: none on this level, or its drives are lost.
     #[default]
     Plain,
@@ -72,7 +73,7 @@ pub struct Stripe<'a, L> {
     pub copies: u32,
     /// New data, in ascending order of (column, start), without overlaps.
     pub extents: &'a [Extent],
-    /// What a unit's drive gives of it; nothing if it does not stand there and cannot be written.
+    /// What can be read of a unit; none if its drive is not there, so that it cannot be written.
     pub unit: L,
 }
 
@@ -81,59 +82,59 @@ pub fn parity_ranges(extents: &[Extent], into: &mut Vec<(u32, u32)>) {
     into.clear();
     into.extend(extents.iter().map(|extent| (extent.start, extent.end)));
     into.sort_unstable();
-    let mut kept = 0;
+    let mut last = 0;
     for at in 1..into.len() {
         let (start, end) = into[at];
-        if start <= into[kept].1 {
-            into[kept].1 = into[kept].1.max(end);
+        if start <= into[last].1 {
+            into[last].1 = into[last].1.max(end);
         } else {
-            kept += 1;
-            into[kept] = (start, end);
+            last += 1;
+            into[last] = (start, end);
         }
     }
-    into.truncate((kept + 1).min(extents.len()));
+    into.truncate((last + 1).min(extents.len()));
 }
 
 impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
-    /// Whether a unit can be written.
-    fn stands(&self, role: Role) -> bool {
+    /// Whether a unit's drive is there to be written.
+    fn is_present(&self, role: Role) -> bool {
         (self.unit)(role).is_some()
     }
 
     /// Whether a part of a unit can be read.
-    fn gives(&self, Transfer { role, start, end }: Transfer) -> bool {
-        (self.unit)(role).is_some_and(|unit| unit.gives(start, end))
+    fn is_readable(&self, Transfer { role, start, end }: Transfer) -> bool {
+        (self.unit)(role).is_some_and(|unit| unit.is_readable(start, end))
     }
 
-    /// The way to take.
-    pub fn way(&self, ranges: &[(u32, u32)]) -> Way {
-        if !(0..self.parities).any(|which| self.stands(Role::Parity(which))) {
-            return Way::Plain;
+    /// The cheapest strategy that is possible.
+    pub fn strategy(&self, ranges: &[(u32, u32)]) -> WriteStrategy {
+        if !(0..self.parities).any(|which| self.is_present(Role::Parity(which))) {
+            return WriteStrategy::Plain;
         }
         let mut modify = Some((0u64, 0u64));
         let mut reconstruct = Some((0u64, 0u64));
-        self.modify_reads(ranges, &mut |t| count(&mut modify, t, self.gives(t)));
+        self.modify_reads(ranges, &mut |t| count(&mut modify, t, self.is_readable(t)));
         self.other_data(ranges, &mut |t| {
-            count(&mut reconstruct, t, self.gives(t));
-            // What is no better than to modify need not be known to the end.
+            count(&mut reconstruct, t, self.is_readable(t));
+            // Counting ends as soon as it costs no less than to modify.
             modify.is_none() || reconstruct < modify
         });
         match (modify, reconstruct) {
-            (_, Some((0, _))) => Way::Full,
-            (Some(modify), Some(reconstruct)) if reconstruct < modify => Way::Reconstruct,
-            (Some(_), _) => Way::Modify,
-            (None, Some(_)) => Way::Reconstruct,
-            (None, None) => Way::Recover,
+            (_, Some((0, _))) => WriteStrategy::Full,
+            (Some(modify), Some(reconstruct)) if reconstruct < modify => WriteStrategy::Reconstruct,
+            (Some(_), _) => WriteStrategy::Modify,
+            (None, Some(_)) => WriteStrategy::Reconstruct,
+            (None, None) => WriteStrategy::Recover,
         }
     }
 
-    /// What must be read first, unless something is to be computed (see `mend`).
-    pub fn reads(&self, way: Way, ranges: &[(u32, u32)], into: &mut Vec<Transfer>) {
+    /// What must be read first, unless something is to be computed (see `repair`).
+    pub fn reads(&self, strategy: WriteStrategy, ranges: &[(u32, u32)], into: &mut Vec<Transfer>) {
         into.clear();
-        match way {
-            Way::Plain | Way::Full | Way::Recover => {}
-            Way::Modify => self.modify_reads(ranges, &mut |t| into.push(t)),
-            Way::Reconstruct => self.other_data(ranges, &mut |t| {
+        match strategy {
+            WriteStrategy::Plain | WriteStrategy::Full | WriteStrategy::Recover => {}
+            WriteStrategy::Modify => self.modify_reads(ranges, &mut |t| into.push(t)),
+            WriteStrategy::Reconstruct => self.other_data(ranges, &mut |t| {
                 into.push(t);
                 true
             }),
@@ -145,7 +146,7 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
         into.clear();
         for extent in self.extents {
             let role = Role::Data(extent.column);
-            if self.stands(role) {
+            if self.is_present(role) {
                 into.push(Transfer {
                     role,
                     start: extent.start,
@@ -158,7 +159,7 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
 
     fn parity_transfers(&self, ranges: &[(u32, u32)], each: &mut impl FnMut(Transfer)) {
         for role in (0..self.parities).map(Role::Parity) {
-            if self.stands(role) {
+            if self.is_present(role) {
                 for &(start, end) in ranges {
                     each(Transfer { role, start, end });
                 }
@@ -218,9 +219,9 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
     }
 }
 
-fn count(cost: &mut Option<(u64, u64)>, transfer: Transfer, given: bool) {
+fn count(cost: &mut Option<(u64, u64)>, transfer: Transfer, readable: bool) {
     *cost = match *cost {
-        Some((commands, bytes)) if given => Some((
+        Some((commands, bytes)) if readable => Some((
             commands + 1,
             bytes + u64::from(transfer.end - transfer.start),
         )),
@@ -237,17 +238,17 @@ mod tests {
         Extent { column, start, end }
     }
 
-    use super::super::mend::{Mending, Want, without};
     use super::super::ranges::Ranges;
+    use super::super::repair::{Repair, Want, without};
 
-    /// The way, what is read and what is written, with units that are lost and bytes of others that
+    /// The strategy, what is read and what is written, with units that are lost and bytes of others that
     /// are unreadable.
     fn plan_with(
         (columns, parities): (u32, u32),
         extents: &[Extent],
         lost: &[Role],
         bad: &[(Role, u32)],
-    ) -> (Way, Mending, Vec<Transfer>) {
+    ) -> (WriteStrategy, Repair, Vec<Transfer>) {
         let ranges_of = |role: &Role| {
             let mut ranges = Ranges::default();
             let bytes = bad.iter().filter(|(of, _)| of == role);
@@ -272,14 +273,14 @@ mod tests {
         };
         let mut ranges = Vec::new();
         parity_ranges(extents, &mut ranges);
-        let way = stripe.way(&ranges);
-        let (mut mending, mut writes) = (Mending::default(), Vec::new());
-        match way {
-            Way::Recover => stripe.mend(Want::Others, &ranges, &mut mending),
-            _ => stripe.reads(way, &ranges, &mut mending.reads),
+        let strategy = stripe.strategy(&ranges);
+        let (mut repair, mut writes) = (Repair::default(), Vec::new());
+        match strategy {
+            WriteStrategy::Recover => stripe.repair(Want::Others, &ranges, &mut repair),
+            _ => stripe.reads(strategy, &ranges, &mut repair.reads),
         }
-        stripe.writes(&without(&ranges, &mending.lost), &mut writes);
-        (way, mending, writes)
+        stripe.writes(&without(&ranges, &repair.lost), &mut writes);
+        (strategy, repair, writes)
     }
 
     fn plan(
@@ -287,17 +288,17 @@ mod tests {
         parities: u32,
         extents: &[Extent],
         lost: &[Role],
-    ) -> (Way, Vec<Transfer>, Vec<Transfer>) {
-        let (way, mending, writes) = plan_with((columns, parities), extents, lost, &[]);
-        (way, mending.reads, writes)
+    ) -> (WriteStrategy, Vec<Transfer>, Vec<Transfer>) {
+        let (strategy, repair, writes) = plan_with((columns, parities), extents, lost, &[]);
+        (strategy, repair.reads, writes)
     }
 
     /// A small write costs 4 commands on RAID 5 and 6 on RAID 6.
     #[test]
     fn a_small_write_costs_what_the_textbook_says() {
         for (parities, commands) in [(1, 4), (2, 6)] {
-            let (way, reads, writes) = plan(7, parities, &[extent(2, 0, 8192)], &[]);
-            assert_eq!(way, Way::Modify);
+            let (strategy, reads, writes) = plan(7, parities, &[extent(2, 0, 8192)], &[]);
+            assert_eq!(strategy, WriteStrategy::Modify);
             assert_eq!(reads.len() + writes.len(), commands);
         }
     }
@@ -306,8 +307,8 @@ mod tests {
     #[test]
     fn much_new_data_makes_a_reconstruct_write() {
         let extents = [extent(0, 0, 64), extent(1, 0, 64), extent(2, 0, 64)];
-        let (way, reads, writes) = plan(4, 1, &extents, &[]);
-        assert_eq!(way, Way::Reconstruct);
+        let (strategy, reads, writes) = plan(4, 1, &extents, &[]);
+        assert_eq!(strategy, WriteStrategy::Reconstruct);
         assert_eq!(reads.len(), 1);
         assert_eq!(writes.len(), 4);
     }
@@ -315,25 +316,37 @@ mod tests {
     #[test]
     fn a_full_stripe_reads_nothing() {
         let extents = [extent(0, 0, 64), extent(1, 0, 64), extent(2, 0, 64)];
-        let (way, reads, writes) = plan(3, 1, &extents, &[]);
-        assert_eq!((way, reads.len(), writes.len()), (Way::Full, 0, 4));
+        let (strategy, reads, writes) = plan(3, 1, &extents, &[]);
+        assert_eq!(
+            (strategy, reads.len(), writes.len()),
+            (WriteStrategy::Full, 0, 4)
+        );
     }
 
     #[test]
     fn a_lost_drive_forces_the_way() {
         // Its new data go into parity alone: everything else must be read.
-        let (way, reads, writes) = plan(7, 1, &[extent(2, 0, 64)], &[Role::Data(2)]);
-        assert_eq!((way, reads.len(), writes.len()), (Way::Reconstruct, 6, 1));
+        let (strategy, reads, writes) = plan(7, 1, &[extent(2, 0, 64)], &[Role::Data(2)]);
+        assert_eq!(
+            (strategy, reads.len(), writes.len()),
+            (WriteStrategy::Reconstruct, 6, 1)
+        );
         // Another column's drive is lost: read-modify-write works as ever.
-        let (way, ..) = plan(7, 1, &[extent(2, 0, 64)], &[Role::Data(3)]);
-        assert_eq!(way, Way::Modify);
+        let (strategy, ..) = plan(7, 1, &[extent(2, 0, 64)], &[Role::Data(3)]);
+        assert_eq!(strategy, WriteStrategy::Modify);
         // Parity is lost: the data alone are written.
-        let (way, reads, writes) = plan(7, 1, &[extent(2, 0, 64)], &[Role::Parity(0)]);
-        assert_eq!((way, reads.len(), writes.len()), (Way::Plain, 0, 1));
+        let (strategy, reads, writes) = plan(7, 1, &[extent(2, 0, 64)], &[Role::Parity(0)]);
+        assert_eq!(
+            (strategy, reads.len(), writes.len()),
+            (WriteStrategy::Plain, 0, 1)
+        );
         // The lost unit is replaced in part only: the rest of it must be recovered.
         let extents = [extent(1, 0, 64), extent(2, 0, 32)];
-        let (way, reads, writes) = plan(4, 1, &extents, &[Role::Data(2)]);
-        assert_eq!((way, reads.len(), writes.len()), (Way::Recover, 4, 2));
+        let (strategy, reads, writes) = plan(4, 1, &extents, &[Role::Data(2)]);
+        assert_eq!(
+            (strategy, reads.len(), writes.len()),
+            (WriteStrategy::Recover, 4, 2)
+        );
     }
 
     fn unit(role: Role, start: u32, end: u32) -> Transfer {
@@ -346,25 +359,28 @@ mod tests {
     fn unreadable_sectors_force_the_way_where_they_lie() {
         let bad: Vec<(Role, u32)> = (4..8).map(|at| (Role::Data(0), at)).collect();
         let of = |start, end| plan_with((4, 1), &[extent(0, start, end)], &[], &bad);
-        assert_eq!(of(0, 4).0, Way::Modify);
-        let (way, mending, writes) = of(4, 8);
+        assert_eq!(of(0, 4).0, WriteStrategy::Modify);
+        let (strategy, repair, writes) = of(4, 8);
         assert_eq!(
-            (way, mending.reads.len(), writes.len()),
-            (Way::Reconstruct, 3, 2)
+            (strategy, repair.reads.len(), writes.len()),
+            (WriteStrategy::Reconstruct, 3, 2)
         );
         // Of another column too: only where both are bad is nothing left to make parity of.
         let more = [bad.clone(), vec![(Role::Data(1), 7)]].concat();
-        let (way, mending, writes) = plan_with((4, 1), &[extent(2, 0, 8)], &[], &more);
-        assert_eq!((way, writes.len()), (Way::Modify, 2));
-        assert_eq!(mending.lost, []);
-        let (way, mending, writes) = plan_with((4, 1), &[extent(0, 6, 8)], &[], &more);
-        assert_eq!((way, &mending.lost[..]), (Way::Recover, &[(7, 8)][..]));
+        let (strategy, repair, writes) = plan_with((4, 1), &[extent(2, 0, 8)], &[], &more);
+        assert_eq!((strategy, writes.len()), (WriteStrategy::Modify, 2));
+        assert_eq!(repair.lost, []);
+        let (strategy, repair, writes) = plan_with((4, 1), &[extent(0, 6, 8)], &[], &more);
+        assert_eq!(
+            (strategy, &repair.lost[..]),
+            (WriteStrategy::Recover, &[(7, 8)][..])
+        );
         assert_eq!(
             writes,
             [unit(Role::Data(0), 6, 8), unit(Role::Parity(0), 6, 7)]
         );
         let others = [1, 2, 3].map(|column| unit(Role::Data(column), 6, 7));
-        assert_eq!(mending.reads, others);
+        assert_eq!(repair.reads, others);
     }
 
     /// Parity cannot be read where a column cannot be read either: it is lost there until new data
@@ -373,12 +389,18 @@ mod tests {
     fn what_is_computed_is_written_back() {
         let bad = [(Role::Data(0), 0), (Role::Data(0), 1), (Role::Parity(0), 1)];
         let extents = [extent(1, 0, 2), extent(2, 0, 2)];
-        let (way, mending, writes) = plan_with((4, 1), &extents, &[], &bad);
-        assert_eq!((way, &mending.lost[..]), (Way::Recover, &[(1, 2)][..]));
-        assert_eq!(mending.repairs, [unit(Role::Data(0), 0, 1)]);
+        let (strategy, repair, writes) = plan_with((4, 1), &extents, &[], &bad);
+        assert_eq!(
+            (strategy, &repair.lost[..]),
+            (WriteStrategy::Recover, &[(1, 2)][..])
+        );
+        assert_eq!(repair.repairs, [unit(Role::Data(0), 0, 1)]);
         assert_eq!(writes.last(), Some(&unit(Role::Parity(0), 0, 1)));
-        let (way, mending, writes) = plan_with((4, 1), &[extent(0, 0, 2)], &[], &bad);
-        assert_eq!((way, &mending.lost[..]), (Way::Reconstruct, &[][..]));
+        let (strategy, repair, writes) = plan_with((4, 1), &[extent(0, 0, 2)], &[], &bad);
+        assert_eq!(
+            (strategy, &repair.lost[..]),
+            (WriteStrategy::Reconstruct, &[][..])
+        );
         assert_eq!(writes.last(), Some(&unit(Role::Parity(0), 0, 2)));
     }
 
@@ -398,13 +420,13 @@ mod tests {
             },
         };
         let copy = |copy, start, end| unit(Role::Copy(0, copy), start, end);
-        let mut mending = Mending::default();
-        stripe.mend(Want::Extents, &[(0, 4)], &mut mending);
-        assert_eq!(mending.reads, [copy(1, 0, 1), copy(0, 2, 4)]);
-        assert_eq!(mending.repairs, [copy(0, 0, 1), copy(1, 2, 3)]);
-        assert_eq!(mending.lost, [(1, 2)]);
-        stripe.mend(Want::All, &[(0, 4)], &mut mending);
-        assert_eq!(mending.reads, [copy(1, 0, 1), copy(0, 2, 4), copy(1, 3, 4)]);
+        let mut repair = Repair::default();
+        stripe.repair(Want::Extents, &[(0, 4)], &mut repair);
+        assert_eq!(repair.reads, [copy(1, 0, 1), copy(0, 2, 4)]);
+        assert_eq!(repair.repairs, [copy(0, 0, 1), copy(1, 2, 3)]);
+        assert_eq!(repair.lost, [(1, 2)]);
+        stripe.repair(Want::All, &[(0, 4)], &mut repair);
+        assert_eq!(repair.reads, [copy(1, 0, 1), copy(0, 2, 4), copy(1, 3, 4)]);
     }
 
     /// 64 KiB that begin inside a unit: the parity ranges of both units are two ends of one unit.
@@ -454,17 +476,17 @@ mod tests {
             };
             let lost: Vec<Role> = lost.into_iter().map(role).collect();
             let bad: Vec<(Role, u32)> = bad.into_iter().map(|(n, at)| (role(n), at)).collect();
-            let (way, mending, writes) = plan_with((columns, parities), &extents, &lost, &bad);
+            let (strategy, repair, writes) = plan_with((columns, parities), &extents, &lost, &bad);
             let has = |list: &[Transfer], role: Role, byte: u32| {
                 list.iter().any(|t| t.role == role && t.start <= byte && byte < t.end)
             };
             let gives = |role: Role, byte: u32| {
                 !lost.contains(&role) && !bad.contains(&(role, byte))
             };
-            for transfer in &mending.reads {
+            for transfer in &repair.reads {
                 prop_assert!((transfer.start..transfer.end).all(|at| gives(transfer.role, at)));
             }
-            for transfer in writes.iter().chain(&mending.repairs) {
+            for transfer in writes.iter().chain(&repair.repairs) {
                 prop_assert!(!lost.contains(&transfer.role));
             }
             let living: Vec<u32> =
@@ -474,7 +496,7 @@ mod tests {
                 let is_new = |c: u32| cells[c as usize][byte as usize];
                 let missing = (0..columns).filter(|&c| !gives(Role::Data(c), byte));
                 let given = (0..parities).filter(|&p| gives(Role::Parity(p), byte)).count();
-                let not_made = mending.lost.iter().any(|&(start, end)| start <= byte && byte < end);
+                let not_made = repair.lost.iter().any(|&(start, end)| start <= byte && byte < end);
                 if not_made {
                     prop_assert!(missing.clone().count() > given);
                     prop_assert!(missing.clone().any(|c| !is_new(c)));
@@ -484,13 +506,13 @@ mod tests {
                     prop_assert_eq!(written, changes && !not_made);
                 }
                 // Unknown old data that new parity needs, against equations that give them.
-                let known = |c: u32| has(&mending.reads, Role::Data(c), byte);
+                let known = |c: u32| has(&repair.reads, Role::Data(c), byte);
                 let equations =
-                    (0..parities).filter(|&p| has(&mending.reads, Role::Parity(p), byte)).count();
+                    (0..parities).filter(|&p| has(&repair.reads, Role::Parity(p), byte)).count();
                 let unknowns = (0..columns).filter(|&c| !known(c)).count();
                 for column in 0..columns {
                     let role = Role::Data(column);
-                    if has(&mending.repairs, role, byte) {
+                    if has(&repair.repairs, role, byte) {
                         prop_assert!(!gives(role, byte) && !is_new(column));
                         prop_assert!(unknowns <= equations);
                     }
@@ -504,7 +526,7 @@ mod tests {
                 // Old values of replaced columns are unknowns of the equations as well.
                 prop_assert!(
                     by_delta || unknown == 0 || unknowns <= equations,
-                    "{:?} cannot make parity at {}", way, byte
+                    "{:?} cannot make parity at {}", strategy, byte
                 );
             }
         }

@@ -1,13 +1,12 @@
-//! One bit for each slot. A scan of a block then touches one cache line where the map would cost
-//! one for each slot.
+//! One bit for each index: a scan of 512 indices reads one line of the processor's cache.
 
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Bits, all false at first.
-#[derive(Debug, Deserialize)]
+/// Bits, all clear at first.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(from = "SavedBits")]
-pub(super) struct Bits(Vec<u64>);
+pub struct Bits(Vec<u64>);
 
 /// The words that are not zero, by index.
 #[derive(Deserialize, Serialize)]
@@ -38,23 +37,77 @@ impl From<SavedBits> for Bits {
 }
 
 impl Bits {
-    pub(super) fn new(count: usize) -> Bits {
+    /// `count` clear bits.
+    pub fn new(count: usize) -> Bits {
         Bits(vec![0; count.div_ceil(64)])
     }
 
+    /// True if the bit is set.
     #[inline]
-    pub(super) fn get(&self, index: u32) -> bool {
+    pub fn get(&self, index: u32) -> bool {
         self.0[(index >> 6) as usize] >> (index & 63) & 1 == 1
     }
 
+    /// Sets a bit.
     #[inline]
-    pub(super) fn set(&mut self, index: u32) {
+    pub fn set(&mut self, index: u32) {
         self.0[(index >> 6) as usize] |= 1 << (index & 63);
+    }
+
+    /// Clears a bit.
+    #[inline]
+    pub fn clear(&mut self, index: u32) {
+        self.0[(index >> 6) as usize] &= !(1 << (index & 63));
+    }
+
+    /// Clears all bits.
+    pub fn clear_all(&mut self) {
+        self.0.fill(0);
+    }
+
+    /// The 64 bits among which the bit stands.
+    #[inline]
+    pub fn word(&self, index: u32) -> u64 {
+        self.0[(index >> 6) as usize]
+    }
+
+    /// The same without the bits below `from`; nothing beyond the end.
+    #[inline]
+    pub fn word_from(&self, from: u32) -> Option<u64> {
+        let word = self.0.get((from >> 6) as usize)?;
+        Some(word & (u64::MAX << (from & 63)))
+    }
+
+    /// The first set bit from `from` on.
+    #[inline]
+    pub fn next(&self, from: u32) -> Option<u32> {
+        let mut word = (from >> 6) as usize;
+        let mut bits = self.word_from(from)?;
+        while bits == 0 {
+            word += 1;
+            bits = *self.0.get(word)?;
+        }
+        Some((word as u32) << 6 | bits.trailing_zeros())
+    }
+
+    /// The last set bit before `end`.
+    #[inline]
+    pub fn last_before(&self, end: u32) -> Option<u32> {
+        let mut word = (end >> 6) as usize;
+        let mut bits = match self.0.get(word) {
+            Some(bits) => bits & !(u64::MAX << (end & 63)),
+            None => 0,
+        };
+        while bits == 0 {
+            word = word.checked_sub(1)?;
+            bits = *self.0.get(word)?;
+        }
+        Some((word as u32) << 6 | (63 - bits.leading_zeros()))
     }
 
     /// `count` bits from `start` on, at most 64; the first is the lowest.
     #[inline]
-    pub(super) fn window(&self, start: u32, count: u32) -> u64 {
+    pub fn window(&self, start: u32, count: u32) -> u64 {
         let (word, shift) = ((start >> 6) as usize, start & 63);
         let mut bits = self.0[word] >> shift;
         if shift + count > 64 {
@@ -65,7 +118,7 @@ impl Bits {
 
     /// Inverts the bits from `start` on that are set in `which`.
     #[inline]
-    pub(super) fn invert(&mut self, start: u32, which: u64) {
+    pub fn invert(&mut self, start: u32, which: u64) {
         let (word, shift) = ((start >> 6) as usize, start & 63);
         self.0[word] ^= which << shift;
         let rest = which.checked_shr(64 - shift).unwrap_or(0);
@@ -76,18 +129,18 @@ impl Bits {
 
     /// Asks for a bit's memory ahead.
     #[inline]
-    pub(super) fn touch(&self, index: u32) {
+    pub fn touch(&self, index: u32) {
         prefetch_index(&self.0, (index >> 6) as usize);
     }
 
     /// Sets `count` bits from `start` on.
     #[inline]
-    pub(super) fn set_range(&mut self, start: u32, count: u32) {
+    pub fn set_range(&mut self, start: u32, count: u32) {
         masks(start, count).for_each(|(word, mask)| self.0[word] |= mask);
     }
 
     /// Clears `count` bits from `start` on.
-    pub(super) fn clear_range(&mut self, start: u32, count: u32) {
+    pub fn clear_range(&mut self, start: u32, count: u32) {
         masks(start, count).for_each(|(word, mask)| self.0[word] &= !mask);
     }
 }
@@ -126,6 +179,18 @@ mod tests {
             for index in 0..700 {
                 prop_assert_eq!(bits.get(index), index < start || index >= start + count);
             }
+        }
+
+        #[test]
+        fn the_next_and_the_last_set_bit_are_found(
+            set in prop::collection::btree_set(0u32..300, 0..20), from in 0u32..320,
+        ) {
+            let mut bits = Bits::new(300);
+            set.iter().for_each(|&index| bits.set(index));
+            prop_assert_eq!(bits.next(from), set.range(from..).next().copied());
+            prop_assert_eq!(bits.last_before(from), set.range(..from).next_back().copied());
+            set.iter().for_each(|&index| bits.clear(index));
+            prop_assert_eq!(bits.next(0), None);
         }
 
         #[test]

@@ -1,17 +1,18 @@
-//! What of a stripe with unreadable sectors is read, what is computed from it, and what is written back.
+//! What of a stripe with unreadable sectors is read, what is computed from it, and what is written
+//! back.
 //!
-//! Sectors go bad one by one: here one drive may not give what it holds, a sector further another one. So a
-//! stripe is looked at in parts, in each of which a unit can be read throughout or not at all. What is computed
-//! of a drive that stands in its place is written back, and the drive finds it a new place: so do
-//! Linux' md (`fix_read_error` in drivers/md/raid1.c, `R5_ReWrite` in raid5.c) and controllers.
+//! Sectors go bad one by one: one drive may fail to read one sector, another drive the next one. So
+//! a stripe is divided into parts, in each of which a unit can be read throughout or not at all.
+//! What is computed for a drive that is present is written back, and the drive reallocates it. Linux'
+//! md does so (`fix_read_error` in drivers/md/raid1.c, `R5_ReWrite` in raid5.c), as do controllers.
 
 use super::ranges::Ranges;
 use super::stripe::{Role, Stripe, Transfer};
 
-/// What a unit's drive gives: all but the sectors that are known to be unreadable.
+/// What can be read of a unit: all but the sectors that are known to be unreadable.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit<'a> {
-    /// The drive's, and where the unit begins there; none if there are none.
+    /// The drive's unreadable sectors, and where the unit begins there; none if there are none.
     unreadable: Option<(&'a Ranges, u64)>,
 }
 
@@ -30,14 +31,14 @@ impl<'a> Unit<'a> {
 
     /// Whether all of a range can be read.
     #[inline]
-    pub fn gives(&self, start: u32, end: u32) -> bool {
+    pub fn is_readable(&self, start: u32, end: u32) -> bool {
         self.unreadable.is_none_or(|(ranges, offset)| {
             !ranges.touches(offset + u64::from(start), offset + u64::from(end))
         })
     }
 
-    /// Whether a byte can be read, and up to where at least the next ones are as it is.
-    pub(super) fn stretch(&self, at: u32) -> (bool, u32) {
+    /// Whether a byte can be read, and up to where at least the same holds for the next ones.
+    pub fn stretch(&self, at: u32) -> (bool, u32) {
         let Some((ranges, offset)) = self.unreadable else {
             return (true, u32::MAX);
         };
@@ -61,7 +62,8 @@ pub enum Want {
 
 /// What is to be done with a stripe's parts.
 #[derive(Clone, Debug, Default)]
-pub struct Mending {
+pub struct Repair {
+    /// What is read.
     pub reads: Vec<Transfer>,
     /// What is computed or copied and written back.
     pub repairs: Vec<Transfer>,
@@ -69,7 +71,8 @@ pub struct Mending {
     pub lost: Vec<(u32, u32)>,
 }
 
-impl Mending {
+impl Repair {
+    /// Empties the lists.
     pub fn clear(&mut self) {
         self.reads.clear();
         self.repairs.clear();
@@ -78,20 +81,21 @@ impl Mending {
 }
 
 impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
-    /// What is to be done to have what is wanted in ranges.
-    pub fn mend(&self, want: Want, ranges: &[(u32, u32)], into: &mut Mending) {
+    /// Lists what is to be done to have what is wanted in ranges.
+    pub fn repair(&self, want: Want, ranges: &[(u32, u32)], into: &mut Repair) {
         into.clear();
         for &(start, end) in ranges {
             let mut at = start;
             while at < end {
                 let to = self.alike_up_to(at).min(end);
-                self.mend_part(want, (at, to), into);
+                self.repair_part(want, (at, to), into);
                 at = to;
             }
         }
     }
 
-    /// The units that stand for each other: those of the stripe or, without parity, the copies of one.
+    /// The units that can replace each other: those of the stripe or, without parity, the copies of
+    /// one.
     fn units(&self) -> impl Iterator<Item = Role> {
         let (columns, copies) = match self.parities {
             0 => (0, self.copies),
@@ -104,7 +108,7 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
         data.chain(parity).chain(copies)
     }
 
-    /// Up to where what holds for a byte of the stripe holds for the next ones.
+    /// Up to where the same holds for the next bytes as for a byte of the stripe.
     fn alike_up_to(&self, at: u32) -> u32 {
         let units = self.units().filter_map(|role| (self.unit)(role));
         let units = units.map(|unit| unit.stretch(at).1);
@@ -113,16 +117,19 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
         units.chain(bounds).min().unwrap_or(u32::MAX)
     }
 
-    fn mend_part(&self, want: Want, (at, to): (u32, u32), into: &mut Mending) {
-        let gives = |role: &Role| (self.unit)(*role).is_some_and(|unit| unit.stretch(at).0);
-        let lacks = |role: &Role| !gives(role);
+    fn repair_part(&self, want: Want, (at, to): (u32, u32), into: &mut Repair) {
+        let readable = |role: &Role| (self.unit)(*role).is_some_and(|unit| unit.stretch(at).0);
+        let lacks = |role: &Role| !readable(role);
         let wanted = |role: &Role| self.wants(want, *role, at);
         let is_parity = |role: &Role| matches!(role, Role::Parity(_));
         let mirrored = self.parities == 0;
         let mut read = |role| put(&mut into.reads, role, at, to);
         if mirrored {
             let copies = if want == Want::All { usize::MAX } else { 1 };
-            self.units().filter(gives).take(copies).for_each(&mut read);
+            self.units()
+                .filter(readable)
+                .take(copies)
+                .for_each(&mut read);
         }
         if !self.units().any(|role| wanted(&role) && lacks(&role)) {
             if !mirrored {
@@ -131,7 +138,7 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
             return;
         }
         let data = || self.units().filter(|role| !is_parity(role));
-        let parity = || self.units().filter(is_parity).filter(gives);
+        let parity = || self.units().filter(is_parity).filter(readable);
         let missing = match mirrored {
             true => usize::from(data().all(|role| lacks(&role))),
             false => data().filter(lacks).count(),
@@ -140,16 +147,17 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
             return into.lost.push((at, to));
         }
         if !mirrored {
-            // Work in the background reads all, as md does: drives that are passed over lose turns.
+            // Work in the background reads all, as md does: a drive that is left out would otherwise
+            // fall out of step with its revolution.
             let all = matches!(want, Want::Unit(_) | Want::All);
             let parities = if all { usize::MAX } else { missing };
-            data().filter(gives).for_each(&mut read);
+            data().filter(readable).for_each(&mut read);
             parity().take(parities).for_each(read);
         }
-        let stands = |role: &Role| (self.unit)(*role).is_some();
+        let present = |role: &Role| (self.unit)(*role).is_some();
         // A write writes parity and its own data in any case.
         let written = |role: &Role| want == Want::Others && !wanted(role);
-        for role in self.units().filter(stands).filter(lacks) {
+        for role in self.units().filter(present).filter(lacks) {
             if !written(&role) {
                 put(&mut into.repairs, role, at, to);
             }

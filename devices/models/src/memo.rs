@@ -1,28 +1,28 @@
-//! What has been simulated already: whether it was kept changes the time of a run, not its result.
+//! A memo of computed results. A hit changes the wall time of a run, not its result.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 type Cell<V> = Arc<OnceLock<Arc<V>>>;
 
-/// Results by what they depend on, of all threads of a process; the latest ones are kept.
+/// Results by their arguments, shared by all threads of a process. The least recently used leave.
 #[derive(Debug)]
-pub struct Known<K, V> {
-    /// The one that was asked for last at the end.
+pub struct Memo<K, V> {
+    /// The most recently used one at the end.
     entries: Mutex<Vec<(K, Cell<V>)>>,
-    /// Memory for results that nobody uses at the moment.
-    kept_bytes: usize,
+    /// Memory for results that no caller uses at the moment.
+    bytes_max: usize,
 }
 
-impl<K: Clone + PartialEq, V> Known<K, V> {
-    /// Nothing is known yet.
-    pub const fn new(kept_bytes: usize) -> Known<K, V> {
-        Known {
+impl<K: Clone + PartialEq, V> Memo<K, V> {
+    /// An empty memo that stores up to so many bytes.
+    pub const fn new(bytes_max: usize) -> Memo<K, V> {
+        Memo {
             entries: Mutex::new(Vec::new()),
-            kept_bytes,
+            bytes_max,
         }
     }
 
-    /// The result for `key`: found, or computed now. Whoever asks for it meanwhile waits for it.
+    /// The result for `key`: stored, or computed now. Other threads that need it meanwhile wait.
     ///
     /// `bytes` is the memory of a result.
     pub fn get(&self, key: &K, compute: impl FnOnce() -> V, bytes: fn(&V) -> usize) -> Arc<V> {
@@ -35,16 +35,16 @@ impl<K: Clone + PartialEq, V> Known<K, V> {
             };
             let cell = Arc::clone(&entry.1);
             entries.push(entry);
-            self.forget_the_oldest(&mut entries, bytes);
+            self.evict(&mut entries, bytes);
             cell
         };
         Arc::clone(cell.get_or_init(|| Arc::new(compute())))
     }
 
-    fn forget_the_oldest(&self, entries: &mut Vec<(K, Cell<V>)>, bytes: fn(&V) -> usize) {
+    fn evict(&self, entries: &mut Vec<(K, Cell<V>)>, bytes: fn(&V) -> usize) {
         let of = |(_, cell): &(K, Cell<V>)| cell.get().map_or(0, |value| bytes(value));
         let mut total: usize = entries.iter().map(of).sum();
-        while total > self.kept_bytes && entries.len() > 1 {
+        while total > self.bytes_max && entries.len() > 1 {
             total -= of(&entries.remove(0));
         }
     }
@@ -55,15 +55,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_latest_results_are_kept_as_far_as_memory_goes() {
-        let known: Known<u32, Vec<u8>> = Known::new(20);
+    fn results_are_stored_as_far_as_memory_goes() {
+        let memo: Memo<u32, Vec<u8>> = Memo::new(20);
         let computed = std::cell::Cell::new(0);
         let ask = |key| {
             let compute = || {
                 computed.set(computed.get() + 1);
                 vec![0; 10]
             };
-            known.get(&key, compute, Vec::len)
+            memo.get(&key, compute, Vec::len)
         };
         ask(1);
         ask(1);

@@ -1,19 +1,20 @@
 //! A set of whole numbers that finds the next member from a point on: what an elevator needs.
 //!
-//! Words of 64 bits; a word of each higher level tells which words below it are not empty. A
+//! The members are bits. A bit of each higher level says that one of 64 bits below it is set. A
 //! search climbs and descends at most four levels for 16 million numbers. Above 2^28 numbers (an
 //! array of petabytes) the bits would outgrow the members by far: then a tree holds those.
 
+use crate::Bits;
 use std::collections::BTreeSet;
 
-/// Numbers up to which bits are kept: 32 MiB of them.
+/// Numbers up to which bits are used: 32 MiB of them.
 const BITS_AT_MOST: u64 = 1 << 28;
 
 /// A set of numbers below a bound.
 #[derive(Clone, Debug)]
 pub struct BitSet {
     /// Level 0 holds the members.
-    levels: Vec<Vec<u64>>,
+    levels: Vec<Bits>,
     len: u64,
     /// In place of the levels, for very large bounds.
     tree: Option<BTreeSet<u64>>,
@@ -30,13 +31,13 @@ impl BitSet {
             };
         }
         let mut levels = Vec::new();
-        let mut words = bound.div_ceil(64).max(1);
+        let mut count = bound.max(1);
         loop {
-            levels.push(vec![0; words as usize]);
-            if words == 1 {
+            levels.push(Bits::new(count as usize));
+            count = count.div_ceil(64);
+            if count == 1 {
                 break;
             }
-            words = words.div_ceil(64);
         }
         BitSet {
             levels,
@@ -61,18 +62,14 @@ impl BitSet {
             self.len += u64::from(tree.insert(number));
             return;
         }
-        let word = &mut self.levels[0][(number / 64) as usize];
-        let bit = 1 << (number % 64);
-        if *word & bit != 0 {
+        let mut at = number as u32;
+        if self.levels[0].get(at) {
             return;
         }
-        *word |= bit;
         self.len += 1;
-        let mut at = number / 64;
-        for level in &mut self.levels[1..] {
-            let word = &mut level[(at / 64) as usize];
-            let before = *word;
-            *word |= 1 << (at % 64);
+        for level in &mut self.levels {
+            let before = level.word(at);
+            level.set(at);
             if before != 0 {
                 break;
             }
@@ -86,22 +83,16 @@ impl BitSet {
             self.len -= u64::from(tree.remove(&number));
             return;
         }
-        let word = &mut self.levels[0][(number / 64) as usize];
-        let bit = 1 << (number % 64);
-        if *word & bit == 0 {
+        let mut at = number as u32;
+        if !self.levels[0].get(at) {
             return;
         }
-        *word &= !bit;
         self.len -= 1;
-        let mut empty = *word == 0;
-        let mut at = number / 64;
-        for level in &mut self.levels[1..] {
-            if !empty {
+        for level in &mut self.levels {
+            level.clear(at);
+            if level.word(at) != 0 {
                 break;
             }
-            let word = &mut level[(at / 64) as usize];
-            *word &= !(1 << (at % 64));
-            empty = *word == 0;
             at /= 64;
         }
     }
@@ -111,13 +102,12 @@ impl BitSet {
         if let Some(tree) = &self.tree {
             return tree.range(from..).next().copied();
         }
-        let mut at = from;
+        let mut at = u32::try_from(from).ok()?;
         let mut level = 0;
         loop {
-            let word = self.levels[level].get((at / 64) as usize).copied()?;
-            let left = word & (!0 << (at % 64));
+            let left = self.levels[level].word_from(at)?;
             if left != 0 {
-                at = at / 64 * 64 + u64::from(left.trailing_zeros());
+                at = at & !63 | left.trailing_zeros();
                 break;
             }
             level += 1;
@@ -128,10 +118,10 @@ impl BitSet {
         }
         while level > 0 {
             level -= 1;
-            let word = self.levels[level][at as usize];
-            at = at * 64 + u64::from(word.trailing_zeros());
+            at *= 64;
+            at += self.levels[level].word(at).trailing_zeros();
         }
-        Some(at)
+        Some(u64::from(at))
     }
 
     /// The next member from `from` on, going around to the least one at the end.
@@ -153,19 +143,19 @@ mod tests {
             steps in prop::collection::vec((0.0f64..1.0, any::<bool>()), 0..200),
         ) {
             let mut set = BitSet::new(bound);
-            let mut truth = BTreeSet::new();
-            for (share, put_in) in steps {
+            let mut reference = BTreeSet::new();
+            for (share, is_in) in steps {
                 let number = (share * bound as f64) as u64;
-                if put_in {
+                if is_in {
                     set.insert(number);
-                    truth.insert(number);
+                    reference.insert(number);
                 } else {
                     set.remove(number);
-                    truth.remove(&number);
+                    reference.remove(&number);
                 }
-                prop_assert_eq!(set.len(), truth.len() as u64);
+                prop_assert_eq!(set.len(), reference.len() as u64);
                 for from in [0, number, number + 1, bound] {
-                    prop_assert_eq!(set.next(from), truth.range(from..).next().copied());
+                    prop_assert_eq!(set.next(from), reference.range(from..).next().copied());
                 }
             }
         }

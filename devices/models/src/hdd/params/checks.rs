@@ -1,72 +1,33 @@
-//! Everything that is wrong with a hard disk in the plan, found before anything is built.
+//! The limits of each parameter of a hard disk in the plan.
 
-use super::super::geometry::Geometry;
-use super::super::model::Model;
-use super::super::seek;
+use super::super::check::Check;
 use super::{
-    BufferParams, HddParams, InterfaceParams, ReadAhead, SECTOR_BYTES, SchedulerParams,
-    ScsiBusParams, WriteCacheParams,
+    BufferParams, HddParams, InterfaceParams, ReadAhead, SchedulerParams, ScsiBusParams,
+    WriteCacheParams,
 };
-use crate::Fault;
-use raidlab_kernel::Nanos;
-use std::sync::Arc;
-
-/// Collects faults: key, value, what is allowed.
-pub(in crate::hdd) struct Check(pub Vec<Fault>);
-
-impl Check {
-    /// A fault unless `good`.
-    pub fn that(&mut self, good: bool, key: &str, value: impl std::fmt::Display, allowed: &str) {
-        if !good {
-            self.0.push(Fault::new(key, value, allowed));
-        }
-    }
-
-    /// A fault unless the time is at most a minute.
-    pub fn time(&mut self, key: &str, value: Nanos) {
-        self.that(
-            value.0 <= 60_000_000_000,
-            key,
-            value.0,
-            "at most a minute (60000000000)",
-        );
-    }
-}
 
 impl HddParams {
-    /// The tables of this entry, built with the first drive and shared by all.
-    ///
-    /// # Errors
-    /// Names every parameter that is out of its range.
-    pub(in crate::hdd) fn model(&self) -> Result<Arc<Model>, Vec<Fault>> {
-        if let Some(model) = self.built.get() {
-            return Ok(Arc::clone(model));
-        }
-        let model = Arc::new(self.build()?);
-        Ok(Arc::clone(self.built.get_or_init(|| model)))
-    }
-
-    fn build(&self) -> Result<Model, Vec<Fault>> {
-        let mut check = Check(Vec::new());
+    /// Collects every number that is out of its range, except those of geometry and seek curve.
+    pub(in crate::hdd) fn check(&self, check: &mut Check) {
         check.that(
             (100.0..=100_000.0).contains(&self.rpm),
             "rpm",
             self.rpm,
             "100 to 100000",
         );
-        if let Some(turn) = self.initial_turn {
+        if let Some(part) = self.initial_turn {
             check.that(
-                (0.0..1.0).contains(&turn),
+                (0.0..1.0).contains(&part),
                 "initial_turn",
-                turn,
+                part,
                 "0 to below 1",
             );
         }
-        self.buffer.check(&mut check);
+        self.buffer.check(check);
         if let Some(cache) = &self.write_cache {
-            cache.check(&mut check);
+            cache.check(check);
         }
-        self.check_interface(&mut check);
+        self.check_interface(check);
         if let SchedulerParams::ShortestAccess { ageing } = self.scheduler {
             check.that(
                 (0.0..=1.0).contains(&ageing),
@@ -74,24 +35,6 @@ impl HddParams {
                 ageing,
                 "0 to 1",
             );
-        }
-        let geometry = Geometry::new(&self.geometry, &mut check);
-        let cylinders = geometry.as_ref().map_or(1, Geometry::cylinders);
-        let seek = seek::Seek::new(&self.seek, cylinders, &mut check);
-        if let Some(geometry) = &geometry {
-            let holds = geometry.sectors() * SECTOR_BYTES;
-            check.that(
-                self.capacity_bytes <= holds && self.capacity_bytes % SECTOR_BYTES == 0,
-                "capacity_bytes",
-                self.capacity_bytes,
-                &format!("a multiple of {SECTOR_BYTES}, at most {holds}: what the geometry holds"),
-            );
-        }
-        match (geometry, seek) {
-            (Some(geometry), Some(seek)) if check.0.is_empty() => {
-                Ok(Model::new(self, geometry, seek))
-            }
-            _ => Err(check.0),
         }
     }
 

@@ -1,27 +1,24 @@
-//! A tier of SSDs as a cache of an array: which lines of the array are on the SSDs, and which
-//! deserve to be.
+//! An SSD cache of an array: which lines of the array are on the SSDs, and which should be.
 //!
-//! Lines that are not on the SSDs have a heat, the number of accesses that they have had, halved
-//! now and then. An access that brings the heat to the mark makes a line hot: it may be copied
-//! to the SSDs, into a free slot or into that of the clean line that was used longest ago.
-//! Dirty lines are newer than the array; they are written back from the one that was used
-//! longest ago on, while more of them than the mark are dirty or no clean line is left. A slot
-//! that is read or written, *pinned*, is neither given to another line nor written back.
-//! See docs/models/cache-tier.md.
+//! A line that is not on the SSDs has an access count, which is halved at intervals. An access
+//! that raises the count to the threshold makes the line hot: it may be copied to the SSDs, into
+//! a free slot or into that of the least recently used clean line. Dirty lines are newer than the
+//! array. They are written back, the least recently used first, while there are more of them than
+//! the limit or no clean line is left. A slot that is being read or written is *pinned*: it is
+//! neither given to another line nor written back. See docs/models/cache-tier.md.
 
 mod entries;
-mod recency;
 #[cfg(test)]
 mod tests;
 
-use super::Busy;
+use super::ReferenceCounts;
 use entries::Entries;
-use recency::List;
+use raidlab_kernel::{RecencyLink, RecencyList};
 use std::hint::black_box;
 
-/// What a tier is made of.
+/// What an SSD cache is made of.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TierParams {
+pub struct SsdCacheParams {
     /// Lines that fit on the SSDs.
     pub slots: u32,
     /// Lines of the array.
@@ -32,7 +29,7 @@ pub struct TierParams {
     pub dirty_share: f64,
 }
 
-/// Heats are below this; from here on an entry is the number of a slot.
+/// Access counts are below this; from here on an entry is the number of a slot.
 const SLOTS: u32 = 256;
 /// The most accesses that can make a line hot.
 pub const PROMOTE_AFTER_MAX: u32 = SLOTS - 1;
@@ -55,45 +52,55 @@ enum State {
     Renewed,
 }
 
-/// What an access meets.
+/// What an access finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heat {
+pub enum Lookup {
     /// The line is on the SSDs.
-    Here,
-    /// It is not, and deserves to be.
+    Hit,
+    /// It is not, and is accessed often enough to be copied there.
     Hot,
-    /// It is not, or is on its way.
+    /// It is not, or is being copied.
     Cold,
 }
 
-/// What a slot holds.
+/// How a copy to the SSDs, or a write-back to the array, ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyEnd {
+    /// The whole line was copied.
+    Whole,
+    /// A part of it could not be read or written.
+    Failed,
+}
+
+/// The content of a slot.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct Slot {
     line: u32,
     state: State,
 }
 
-const NOTHING: Held = Held {
+const EMPTY_SLOT: Slot = Slot {
     line: 0,
     state: State::Free,
 };
 
-/// The lines of an array on a tier.
+/// The lines of an array on its SSD cache.
 #[derive(Clone, Debug)]
-pub struct Tier {
-    /// By line of the array: its heat, or its slot.
+pub struct SsdCache {
+    /// By line of the array: its access count, or its slot.
     entries: Entries,
-    held: Vec<Held>,
-    order: recency::Order,
-    clean: List,
-    dirty: List,
+    slots: Vec<Slot>,
+    /// Neighbours of each slot in `clean` or `dirty`, in the order of use.
+    links: Vec<RecencyLink>,
+    clean: RecencyList,
+    dirty: RecencyList,
     free: Vec<u32>,
     /// Slots from here on have never been used.
     fresh: u32,
     promote_after: u32,
     dirty_max: u32,
-    /// Slots that are read or written.
-    pins: Busy,
+    /// Slots that are being read or written.
+    pins: ReferenceCounts,
     counts: Counts,
 }
 
@@ -101,32 +108,32 @@ pub struct Tier {
 struct Counts {
     coming: u32,
     leaving: u32,
-    /// Slots without a line that are not free before they have been read.
+    /// Slots without a line that are not free before their readers are done.
     dropped: u32,
 }
 
-impl Tier {
-    /// An empty tier.
+impl SsdCache {
+    /// An empty cache.
     ///
     /// # Errors
     /// Says that the array has more lines than can be numbered.
-    pub fn new(params: &TierParams) -> Result<Tier, String> {
+    pub fn new(params: &SsdCacheParams) -> Result<SsdCache, String> {
         let most = u64::from(u32::MAX - SLOTS);
         if params.lines > most || u64::from(params.slots) > most {
             return Err(format!("{} lines; at most {most}", params.lines));
         }
         let slots = params.slots as usize;
-        Ok(Tier {
+        Ok(SsdCache {
             entries: Entries::new(params.lines as usize),
-            held: vec![NOTHING; slots],
-            order: recency::Order::new(slots),
-            clean: List::default(),
-            dirty: List::default(),
+            slots: vec![EMPTY_SLOT; slots],
+            links: vec![RecencyLink::NONE; slots],
+            clean: RecencyList::default(),
+            dirty: RecencyList::default(),
             free: Vec::with_capacity(1024.min(slots)),
             fresh: 0,
             promote_after: params.promote_after.clamp(1, PROMOTE_AFTER_MAX),
             dirty_max: (f64::from(params.slots) * params.dirty_share) as u32,
-            pins: Busy::with_capacity(PINS),
+            pins: ReferenceCounts::with_capacity(PINS),
             counts: Counts::default(),
         })
     }
@@ -143,7 +150,7 @@ impl Tier {
 
     /// Lines that fit on the SSDs.
     pub fn slots(&self) -> u32 {
-        self.held.len() as u32
+        self.slots.len() as u32
     }
 
     /// Lines that are newer than the array.
@@ -153,55 +160,68 @@ impl Tier {
 
     /// The line that a slot holds.
     pub fn line(&self, slot: u32) -> u64 {
-        u64::from(self.held[slot as usize].line)
+        u64::from(self.slots[slot as usize].line)
     }
 
     /// The slot where a line can be read.
     #[inline]
     pub fn slot(&self, line: u64) -> Option<u32> {
         let slot = self.entries.get(line).checked_sub(SLOTS)?;
-        match self.held[slot as usize].state {
+        match self.slots[slot as usize].state {
             State::Clean | State::Dirty | State::Leaving | State::Renewed => Some(slot),
             State::Free | State::Coming | State::Spoiled => None,
         }
     }
 
-    /// Brings near the processor what accesses to these lines look at: asked for at once, several
-    /// look-ups wait for memory beside each other.
+    /// Brings into the processor's cache what accesses to these lines read. Look-ups that are asked
+    /// for together wait for memory together.
     pub fn fetch(&self, lines: impl Iterator<Item = u64> + Clone) {
         let entries = lines.clone().map(|line| self.entries.get(line));
         black_box(entries.fold(0, |seen, entry| seen ^ entry));
         let slots = lines.filter_map(|line| self.entries.get(line).checked_sub(SLOTS));
-        let held = slots.clone().map(|slot| self.held[slot as usize].line);
-        black_box(held.fold(0, |seen, line| seen ^ line));
-        self.order.fetch(slots);
+        let contents = slots.clone().map(|slot| self.slots[slot as usize].line);
+        black_box(contents.fold(0, |seen, line| seen ^ line));
+        self.fetch_links(slots);
+    }
+
+    /// Brings the links that a change of these slots' place in the order of use reads.
+    fn fetch_links(&self, slots: impl Iterator<Item = u32> + Clone) {
+        let own = slots.clone().map(|slot| self.links[slot as usize].newer);
+        black_box(own.fold(0, |seen, newer| seen ^ newer));
+        let neighbours = slots.flat_map(|slot| {
+            let RecencyLink { newer, older } = self.links[slot as usize];
+            [newer, older]
+        });
+        // The ends of a list have no neighbour.
+        let links = neighbours.filter_map(|slot| self.links.get(slot as usize));
+        black_box(links.fold(0, |seen, link| seen ^ link.newer));
     }
 
     /// Bytes of memory that are used.
     pub fn bytes(&self) -> usize {
-        let slot = size_of::<Held>() + recency::LINK_BYTES;
+        let slot = size_of::<Slot>() + size_of::<RecencyLink>();
         self.entries.bytes() + self.fresh as usize * slot
     }
 
     /// Counts an access to a line.
     #[inline]
-    pub fn access(&mut self, line: u64) -> Heat {
+    pub fn access(&mut self, line: u64) -> Lookup {
         let Some(slot) = self.entries.get(line).checked_sub(SLOTS) else {
-            let heat = self.entries.at(line);
-            *heat = (*heat + 1).min(PROMOTE_AFTER_MAX);
-            return if *heat >= self.promote_after {
-                Heat::Hot
+            let count = self.entries.at(line);
+            *count = (*count + 1).min(PROMOTE_AFTER_MAX);
+            return if *count >= self.promote_after {
+                Lookup::Hot
             } else {
-                Heat::Cold
+                Lookup::Cold
             };
         };
-        match self.held[slot as usize].state {
-            State::Clean => self.order.touch(&mut self.clean, slot),
-            State::Dirty => self.order.touch(&mut self.dirty, slot),
+        match self.slots[slot as usize].state {
+            State::Clean => self.clean.touch(&mut self.links, slot),
+            State::Dirty => self.dirty.touch(&mut self.links, slot),
             State::Leaving | State::Renewed => {}
-            State::Free | State::Coming | State::Spoiled => return Heat::Cold,
+            State::Free | State::Coming | State::Spoiled => return Lookup::Cold,
         }
-        Heat::Here
+        Lookup::Hit
     }
 
     /// Begins to copy a line to the SSDs; gives its slot, if one is free or holds a clean line.
@@ -209,12 +229,12 @@ impl Tier {
         debug_assert!(self.entries.get(line) < SLOTS);
         let slot = self.free.pop().or_else(|| self.unused()).or_else(|| {
             let slot = self.oldest_at_rest(&self.clean)?;
-            self.order.unlink(&mut self.clean, slot);
+            self.clean.remove(&mut self.links, slot);
             *self.entries.at(self.line(slot)) = 0;
             Some(slot)
         })?;
         *self.entries.at(line) = slot + SLOTS;
-        self.held[slot as usize] = Held {
+        self.slots[slot as usize] = Slot {
             line: line as u32,
             state: State::Coming,
         };
@@ -222,21 +242,21 @@ impl Tier {
         Some(slot)
     }
 
-    /// The slot of a list that was used longest ago, of those that nobody reads or writes.
-    fn oldest_at_rest(&self, list: &List) -> Option<u32> {
-        let mut slots = self.order.oldest_first(list);
-        slots.find(|&slot| !self.pins.at(slot.into()))
+    /// The least recently used slot of a list, of those that are not pinned.
+    fn oldest_at_rest(&self, list: &RecencyList) -> Option<u32> {
+        let mut slots = list.oldest_first(&self.links);
+        slots.find(|&slot| !self.pins.contains(slot.into()))
     }
 
-    /// Somebody begins to read or write a slot.
+    /// A read or write of a slot begins.
     pub fn pin(&mut self, slot: u32) {
-        self.pins.begin(slot.into());
+        self.pins.acquire(slot.into());
     }
 
-    /// Somebody who began to read or write a slot is done.
+    /// A read or write of a slot ends.
     pub fn unpin(&mut self, slot: u32) {
-        let last = self.pins.end(slot.into());
-        if last && self.held[slot as usize].state == State::Free {
+        let last = self.pins.release(slot.into());
+        if last && self.slots[slot as usize].state == State::Free {
             self.counts.dropped -= 1;
             self.free.push(slot);
         }
@@ -244,19 +264,19 @@ impl Tier {
 
     fn unused(&mut self) -> Option<u32> {
         let slot = self.fresh;
-        ((slot as usize) < self.held.len()).then(|| {
+        ((slot as usize) < self.slots.len()).then(|| {
             self.fresh += 1;
             slot
         })
     }
 
-    /// A line has been copied; false if it was written past the tier meanwhile, or if the copy
-    /// failed: it is not there then.
-    pub fn arrived(&mut self, slot: u32, whole: bool) -> bool {
+    /// A line has been copied. False if the copy failed, or if the line was written around the SSDs
+    /// meanwhile: then it is not on the SSDs.
+    pub fn arrived(&mut self, slot: u32, end: CopyEnd) -> bool {
         self.counts.coming -= 1;
-        if whole && self.held[slot as usize].state == State::Coming {
-            self.held[slot as usize].state = State::Clean;
-            self.order.link_newest(&mut self.clean, slot);
+        if end == CopyEnd::Whole && self.slots[slot as usize].state == State::Coming {
+            self.slots[slot as usize].state = State::Clean;
+            self.clean.push_newest(&mut self.links, slot);
             return true;
         }
         self.release(slot);
@@ -265,18 +285,18 @@ impl Tier {
 
     fn release(&mut self, slot: u32) {
         *self.entries.at(self.line(slot)) = 0;
-        self.held[slot as usize].state = State::Free;
-        if self.pins.at(slot.into()) {
+        self.slots[slot as usize].state = State::Free;
+        if self.pins.contains(slot.into()) {
             self.counts.dropped += 1;
         } else {
             self.free.push(slot);
         }
     }
 
-    /// A slot that can be read no more loses its line, unless that is on its way back; true if the
+    /// A slot that became unreadable loses its line, unless that is being written back. True if the
     /// line was dirty.
     pub fn drop_line(&mut self, slot: u32) -> Option<bool> {
-        let dirty = match self.held[slot as usize].state {
+        let dirty = match self.slots[slot as usize].state {
             State::Clean => false,
             State::Dirty => true,
             _ => return None,
@@ -286,20 +306,20 @@ impl Tier {
         } else {
             &mut self.clean
         };
-        self.order.unlink(list, slot);
+        list.remove(&mut self.links, slot);
         self.release(slot);
         Some(dirty)
     }
 
-    /// Whether a slot holds a line that is newer than the array.
+    /// True if a slot holds a line that is newer than the array.
     pub fn is_dirty(&self, slot: u32) -> bool {
-        let state = self.held[slot as usize].state;
+        let state = self.slots[slot as usize].state;
         matches!(state, State::Dirty | State::Leaving | State::Renewed)
     }
 
-    /// Whether a slot's line is on its way back as it is.
+    /// True if a slot's line is being written back and has not changed since.
     pub fn is_leaving(&self, slot: u32) -> bool {
-        self.held[slot as usize].state == State::Leaving
+        self.slots[slot as usize].state == State::Leaving
     }
 
     /// Slots with lines that are newer than the array.
@@ -307,29 +327,29 @@ impl Tier {
         (0..self.fresh).filter(|&slot| self.is_dirty(slot))
     }
 
-    /// All lines are lost, and all heat.
+    /// All lines and access counts are lost.
     pub fn clear(&mut self) {
         self.entries.change(|entry| *entry = 0);
-        self.held.fill(NOTHING);
-        (self.clean, self.dirty) = (List::default(), List::default());
+        self.slots.fill(EMPTY_SLOT);
+        (self.clean, self.dirty) = Default::default();
         self.free.clear();
         self.fresh = 0;
         self.pins.clear();
         self.counts = Counts::default();
     }
 
-    /// The power fails: which lines the slots hold is kept beside them; copies that were under way
-    /// are not, and heat is forgotten.
+    /// The power fails. The SSDs also record which lines their slots hold; copies under way and
+    /// access counts are lost.
     pub fn power_fails(&mut self) {
         self.pins.clear();
         self.free.clear();
         self.counts.dropped = 0;
         for slot in 0..self.fresh {
-            match self.held[slot as usize].state {
+            match self.slots[slot as usize].state {
                 State::Coming | State::Spoiled => {
-                    self.arrived(slot, false);
+                    self.arrived(slot, CopyEnd::Failed);
                 }
-                State::Leaving | State::Renewed => self.cleaned(slot, false),
+                State::Leaving | State::Renewed => self.cleaned(slot, CopyEnd::Failed),
                 State::Free => self.free.push(slot),
                 State::Clean | State::Dirty => {}
             }
@@ -344,27 +364,27 @@ impl Tier {
     /// New data for a line go to the SSDs: gives the slot, if the line is there.
     pub fn write(&mut self, line: u64) -> Option<u32> {
         let slot = self.slot(line)?;
-        match self.held[slot as usize].state {
+        match self.slots[slot as usize].state {
             State::Clean => {
-                self.order.unlink(&mut self.clean, slot);
-                self.order.link_newest(&mut self.dirty, slot);
-                self.held[slot as usize].state = State::Dirty;
+                self.clean.remove(&mut self.links, slot);
+                self.dirty.push_newest(&mut self.links, slot);
+                self.slots[slot as usize].state = State::Dirty;
             }
-            State::Leaving => self.held[slot as usize].state = State::Renewed,
+            State::Leaving => self.slots[slot as usize].state = State::Renewed,
             _ => {}
         }
         Some(slot)
     }
 
-    /// New data for a line go past the SSDs: what is there or on its way is out of date.
-    pub fn written_past(&mut self, line: u64) {
+    /// New data for a line go to the array, not to the SSDs: a copy of the line is out of date.
+    pub fn written_around(&mut self, line: u64) {
         let Some(slot) = self.entries.get(line).checked_sub(SLOTS) else {
             return;
         };
-        match self.held[slot as usize].state {
-            State::Coming => self.held[slot as usize].state = State::Spoiled,
+        match self.slots[slot as usize].state {
+            State::Coming => self.slots[slot as usize].state = State::Spoiled,
             State::Clean => {
-                self.order.unlink(&mut self.clean, slot);
+                self.clean.remove(&mut self.links, slot);
                 self.release(slot);
             }
             // Dirty lines take new data themselves.
@@ -374,38 +394,38 @@ impl Tier {
 
     /// The next line to write back, if one should be: its slot.
     pub fn next_to_clean(&mut self) -> Option<u32> {
-        let full = self.free.is_empty() && self.fresh as usize == self.held.len();
-        let needed = full && self.clean.len() == 0 && self.counts.leaving == 0;
+        let full = self.free.is_empty() && self.fresh as usize == self.slots.len();
+        let needed = full && self.clean.is_empty() && self.counts.leaving == 0;
         if self.dirty.len() <= self.dirty_max && !needed {
             return None;
         }
         let slot = self.oldest_at_rest(&self.dirty)?;
-        self.order.unlink(&mut self.dirty, slot);
-        self.held[slot as usize].state = State::Leaving;
+        self.dirty.remove(&mut self.links, slot);
+        self.slots[slot as usize].state = State::Leaving;
         self.counts.leaving += 1;
         Some(slot)
     }
 
     /// A line has been written back (or could not be).
-    pub fn cleaned(&mut self, slot: u32, whole: bool) {
+    pub fn cleaned(&mut self, slot: u32, end: CopyEnd) {
         self.counts.leaving -= 1;
-        let clean = whole && self.held[slot as usize].state == State::Leaving;
+        let clean = end == CopyEnd::Whole && self.slots[slot as usize].state == State::Leaving;
         let (state, list) = if clean {
             (State::Clean, &mut self.clean)
         } else {
             (State::Dirty, &mut self.dirty)
         };
-        self.held[slot as usize].state = state;
+        self.slots[slot as usize].state = state;
         if clean {
-            // It was the one used longest ago, and still is.
-            self.order.link_oldest(list, slot);
+            // It was the least recently used line, and still is.
+            list.push_oldest(&mut self.links, slot);
         } else {
-            self.order.link_newest(list, slot);
+            list.push_newest(&mut self.links, slot);
         }
     }
 
-    /// All lines that are not on the SSDs lose half of their heat.
-    pub fn cool_down(&mut self) {
+    /// The access counts of all lines that are not on the SSDs are halved.
+    pub fn halve_counts(&mut self) {
         self.entries.change(|entry| {
             if *entry < SLOTS {
                 *entry >>= 1;
@@ -425,14 +445,14 @@ impl Tier {
             };
             placed += 1;
             if self.line(slot) != line {
-                return Err(format!("tier: slot {slot} is not line {line}'s"));
+                return Err(format!("SSD cache: slot {slot} is not line {line}'s"));
             }
         }
         let counted = self.len() + self.counts.coming;
         let used = self.fresh - self.free.len() as u32 - self.counts.dropped;
         if placed != counted || used != placed {
             return Err(format!(
-                "tier: {placed} lines have slots, {counted} are counted, {used} slots are used"
+                "SSD cache: {placed} lines have slots, {counted} are counted, {used} slots are used"
             ));
         }
         Ok(())

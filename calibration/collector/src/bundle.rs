@@ -1,14 +1,12 @@
-//! The bundle on disk: written so that a kill, a crash or a power cut at any instant leaves
-//! every finished step whole.
+//! The bundle on disk. A kill, a crash or a power failure at any instant leaves every finished
+//! step whole.
 //!
-//! Every file is written beside its place, fsynced, renamed into it, and the folder fsynced.
-//! A step counts as done only when the manifest that says so, with the sha-256 of the step's
-//! files, is on disk.
+//! Every file is written under a temporary name, fsynced and renamed; then the folder is fsynced.
+//! A step counts as done when the manifest on disk has its state and the sha-256 of its files.
 
+use crate::digest::sha256;
 use crate::manifest::{FORMAT, Manifest, State, StepRecord};
 use crate::stop::Stop;
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,9 +16,9 @@ const STEPS: &str = "steps";
 
 /// A bundle that this process alone writes.
 #[derive(Debug)]
-pub struct Store {
+pub struct Bundle {
     folder: PathBuf,
-    /// What is known of the bundle.
+    /// Its table of contents.
     pub manifest: Manifest,
     _lock: File,
 }
@@ -34,27 +32,27 @@ pub struct Found {
     pub damaged: Vec<String>,
 }
 
-impl Store {
-    /// Opens the bundle in `folder` to go on with it, or begins it as `fresh`.
-    pub fn open(folder: &Path, fresh: Manifest) -> Result<(Store, Found), Stop> {
+impl Bundle {
+    /// Opens the bundle in `folder` to resume it, or begins it as `fresh`.
+    pub fn open(folder: &Path, fresh: Manifest) -> Result<(Bundle, Found), Stop> {
         check_folder(folder)?;
         fs::create_dir_all(folder.join(STEPS))
             .map_err(|error| Stop::io("create the bundle", folder, &error))?;
         let lock = lock(folder)?;
         remove_leftovers(folder)?;
         let Some(mut manifest) = read_manifest(folder)? else {
-            let store = Store {
+            let bundle = Bundle {
                 folder: folder.to_owned(),
                 manifest: fresh,
                 _lock: lock,
             };
-            store.save()?;
-            return Ok((store, Found::default()));
+            bundle.save()?;
+            return Ok((bundle, Found::default()));
         };
         let differences = manifest.differences(&fresh);
         if !differences.is_empty() {
             let head = format!(
-                "--out {}: holds a bundle of another measurement; go on with the same plan, \
+                "--out {}: holds a bundle of another measurement; resume it with the same plan, \
                  target and fio, or choose another folder. It differs in:",
                 folder.display()
             );
@@ -68,13 +66,13 @@ impl Store {
                 manifest.warnings.push(warning);
             }
         }
-        let store = Store {
+        let bundle = Bundle {
             folder: folder.to_owned(),
             manifest,
             _lock: lock,
         };
-        store.save()?;
-        Ok((store, found))
+        bundle.save()?;
+        Ok((bundle, found))
     }
 
     /// The manifest of the bundle in `folder`, if there is one.
@@ -100,7 +98,7 @@ impl Store {
         Ok(format!("{STEPS}/{name}"))
     }
 
-    /// Makes a finished step last: fsyncs and checksums its files, then says so in the manifest.
+    /// Commits a finished step: fsyncs and checksums its files, then records them in the manifest.
     pub fn commit(
         &mut self,
         index: usize,
@@ -112,7 +110,7 @@ impl Store {
         record.error = None;
         for name in names {
             let path = self.steps_folder().join(name);
-            let sum = sync_and_sum(&path).map_err(|error| Stop::io("keep", &path, &error))?;
+            let sum = sync_and_sum(&path).map_err(|error| Stop::io("sync", &path, &error))?;
             record.sha256.insert(format!("{STEPS}/{name}"), sum);
         }
         sync_folder(&self.steps_folder())?;
@@ -149,7 +147,7 @@ fn lock(folder: &Path) -> Result<File, Stop> {
     Ok(file)
 }
 
-/// Removes half-written files of a run that was killed.
+/// Removes partial files of a run that was killed.
 fn remove_leftovers(folder: &Path) -> Result<(), Stop> {
     for folder in [folder.to_owned(), folder.join(STEPS)] {
         let entries = fs::read_dir(&folder).map_err(|error| Stop::io("read", &folder, &error))?;
@@ -178,7 +176,7 @@ fn read_manifest(folder: &Path) -> Result<Option<Manifest>, Stop> {
     })?;
     if manifest.format != FORMAT {
         return Err(Stop::refused(format!(
-            "{}: format {}; this program goes on with format {FORMAT}",
+            "{}: format {}; this program resumes format {FORMAT}",
             path.display(),
             manifest.format
         )));
@@ -211,16 +209,6 @@ fn check_steps(folder: &Path, manifest: &mut Manifest) -> Found {
     found
 }
 
-/// Sha-256 in hexadecimal.
-pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            write!(text, "{byte:02x}").expect("writing to a string");
-            text
-        })
-}
-
 fn sync_and_sum(path: &Path) -> std::io::Result<String> {
     File::open(path)?.sync_all()?;
     Ok(sha256(&fs::read(path)?))
@@ -232,7 +220,7 @@ fn sync_folder(folder: &Path) -> Result<(), Stop> {
         .map_err(|error| Stop::io("sync", folder, &error))
 }
 
-/// Writes a file so that it is either the old one or the new one, never a part.
+/// Writes a file atomically: it is either the old one or the new one, never a part.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Stop> {
     let name = path
         .file_name()
@@ -249,10 +237,10 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Stop> {
     sync_folder(path.parent().expect("a file has a folder"))
 }
 
-/// Puts a file that fio wrote in its place.
-pub fn keep(part: &Path, path: &Path) -> Result<(), Stop> {
+/// Moves a file that fio wrote to its final name.
+pub fn publish(part: &Path, path: &Path) -> Result<(), Stop> {
     File::open(part)
         .and_then(|file| file.sync_all())
         .and_then(|()| fs::rename(part, path))
-        .map_err(|error| Stop::io("keep", path, &error))
+        .map_err(|error| Stop::io("rename", path, &error))
 }

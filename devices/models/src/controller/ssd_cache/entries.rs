@@ -62,7 +62,7 @@ impl Entries {
 }
 
 impl Clone for Entries {
-    /// Memory of pages that nobody has touched stays untouched in the copy.
+    /// The memory of untouched pages stays untouched in the copy.
     fn clone(&self) -> Entries {
         let mut copy = Entries::new(self.values.len());
         copy.touched.copy_from_slice(&self.touched);
