@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from math import log10
 from typing import TYPE_CHECKING
@@ -34,10 +35,12 @@ _EDGE = 40.0
 _BAR = 5.0
 _FAR = 1.25
 """Ratio to the published figure from which on a point is named."""
+_LINE = 100
+"""Characters of a line of the Markdown page."""
 _OWN = "Figures of one's own"
 _USED = {
     "predicted": "predicted: no parameter was chosen with the figure in view",
-    "by hand": "by hand: parameters were chosen with the figure in view",
+    "chosen in view": "chosen in view: a parameter was chosen by hand with the figure in view",
     "fitted": "fitted: parameters were fitted to the figure",
 }
 
@@ -208,9 +211,12 @@ def markdown_validation(validation: Validation) -> str:
             "",
             f"## {source}",
             "",
-            f"{report.title or _OWN}."
-            f" {found['held']} of {found['rows']} within tolerance, {found['ran']} ran, median"
-            f" error {'–' if median is None else digits(median)} %.",
+            *textwrap.wrap(
+                f"{report.title or _OWN}."
+                f" {found['held']} of {found['rows']} within tolerance, {found['ran']} ran, median"
+                f" error {'–' if median is None else digits(median)} %.",
+                _LINE,
+            ),
             "",
             "| figure | configuration | load | queue depth | published | simulated | error, % | |"
             " used |",

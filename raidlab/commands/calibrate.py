@@ -21,7 +21,7 @@ from raidlab.commands.common import (
     resumable,
     say,
 )
-from raidlab.commands.tables import Output, Shown, Wide, paragraph, print_shown
+from raidlab.commands.tables import Output, Shown, Wide, print_notes, print_shown
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
 from raidlab.devices.units import DURATION
@@ -161,9 +161,11 @@ def _show(result: Calibration, document: dict[str, Any], output: Output) -> None
     print_shown(shown, output)
     if "posterior" in document:
         found = document["posterior"]
-        paragraph(
-            f"{found['draws']} devices drawn: {100 * found['share_inside']:.0f} % of the measured"
-            " rates lie in the 95 % intervals of the drawn ones."
+        print_notes(
+            [
+                f"{found['draws']} devices drawn: {100 * found['share_inside']:.0f} % of the"
+                " measured rates lie in the 95 % intervals of the drawn ones."
+            ]
         )
 
 

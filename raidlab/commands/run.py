@@ -24,7 +24,7 @@ from raidlab.commands.common import (
     tell_breaches,
     unfinished,
 )
-from raidlab.commands.tables import Output, Wide, opening, paragraph, print_table
+from raidlab.commands.tables import Output, Wide, opening, print_notes, print_table
 from raidlab.devices.files import write_file
 from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.results import answers
@@ -127,22 +127,19 @@ def _show(result: Result, output: Output, warnings: Sequence[str]) -> None:
     opening(result.title, answers.answer(result), warnings)
     if result.results:
         print_table(answers.table(result), output)
-        for line in latency_bound(result.summary()):
-            paragraph(line)
+        print_notes(latency_bound(result.summary()))
     events, worn, gains = events_table(result), wear_table(result), answers.gains(result)
     if events is not None:
         print_table(events, output)
-        for line in integrity_summary(result):
-            paragraph(line)
+        print_notes(integrity_summary(result))
     if worn is not None:
         print_table(worn, output)
-        for line in cautions(endurance(result)):
-            paragraph(line)
+        print_notes(cautions(endurance(result)))
     if gains is not None:
         table, others = gains
         if table.rows:
             print_table(table, output)
-        paragraph(others)
+        print_notes([others])
 
 
 def _write(result: Result, html: Path | None, out: Path | None, line: str) -> None:

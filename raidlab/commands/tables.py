@@ -76,7 +76,15 @@ def print_shown(shown: Shown, output: Output, warnings: Iterable[str] = ()) -> N
     opening(shown.title, shown.answer, warnings)
     for table in shown.tables:
         print_table(table, output)
-    for note in shown.notes:
+    print_notes(shown.notes)
+
+
+def print_notes(notes: Sequence[str]) -> None:
+    """Sentences below a table, an empty line before them."""
+    known = [note for note in notes if note]
+    if known:
+        print()
+    for note in known:
         paragraph(note)
 
 
