@@ -5,17 +5,36 @@ use crate::run::single::stations;
 use crate::run::system::System;
 use raidlab_kernel::{Io, Time};
 
+/// Breaches found, in words.
+struct Breaches(Vec<String>);
+
+impl Breaches {
+    fn must(&mut self, holds: bool, what: String) {
+        if !holds {
+            self.0.push(what);
+        }
+    }
+}
+
 /// Every breach found, in words; empty if all is well. All events up to `until` have been handled,
 /// and none beyond.
 pub fn check(system: &System, until: Time) -> Vec<String> {
-    let mut breaches = Vec::new();
-    let mut must = |holds: bool, what: String| {
-        if !holds {
-            breaches.push(what);
+    let mut breaches = Breaches(Vec::new());
+    check_accounts(system, until, &mut breaches);
+    check_components(system, until, &mut breaches);
+    check_sectors(system, &mut breaches);
+    for drive in &system.layers.path.drives {
+        if let Err(what) = drive.device.check() {
+            breaches.must(false, format!("drive {}: {what}", drive.name));
         }
-    };
+    }
+    breaches.0
+}
+
+/// Requests, their times and their bytes.
+fn check_accounts(system: &System, until: Time, breaches: &mut Breaches) {
     let tally = &system.layers.loads.tally;
-    must(
+    breaches.must(
         tally.wrong_bytes == 0,
         format!(
             "{} requests moved wrong numbers of bytes",
@@ -26,7 +45,7 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
         let meter = &workload.meter;
         let parts = u128::from(meter.parts.total().0);
         let latencies = meter.reads.sum() + meter.writes.sum();
-        must(
+        breaches.must(
             parts == latencies,
             format!(
                 "{}: accounted parts add up to {parts} ns, latencies to {latencies} ns",
@@ -35,7 +54,7 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
         );
     }
     let under_way: Vec<&Io> = system.requests_under_way().collect();
-    must(
+    breaches.must(
         tally.issued == tally.completed + tally.abandoned + under_way.len() as u64,
         format!(
             "{} requests issued, {} completed, {} under way",
@@ -50,16 +69,20 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
         .map(|io| u128::from(until.since(io.entered).0))
         .sum();
     let inside = system.layers.path.inside.area(until);
-    must(
+    breaches.must(
         inside == u128::from(tally.stay.0) + stays,
         format!(
             "Little's law: integral of I/Os inside {inside} ns, sum of stays {} ns",
             u128::from(tally.stay.0) + stays
         ),
     );
+}
+
+/// No component works longer than there is time, and what caches count fits.
+fn check_components(system: &System, until: Time, breaches: &mut Breaches) {
     for station in stations(system, until) {
         let most = u128::from(until.0) * station.servers as u128;
-        must(
+        breaches.must(
             u128::from(station.busy.0) <= most,
             format!(
                 "{} {} was busy for {} ns of {most}",
@@ -69,14 +92,18 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
     }
     for store in system.layers.raid.stores.iter().flatten() {
         if let Err(what) = store.cache.check() {
-            must(false, what);
+            breaches.must(false, what);
         }
     }
     for tier in system.layers.raid.tiers.iter().flatten() {
         if let Err(what) = tier.tier.check() {
-            must(false, what);
+            breaches.must(false, what);
         }
     }
+}
+
+/// What arrays know of unreadable sectors is so.
+fn check_sectors(system: &System, breaches: &mut Breaches) {
     for member in system
         .layers
         .raid
@@ -88,7 +115,7 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
         let unreadable = &system.layers.path.drives[member.drive as usize]
             .health
             .unreadable;
-        must(
+        breaches.must(
             member.unreadable.is_within(unreadable),
             format!(
                 "drive {}: sectors that can be read are known as unreadable",
@@ -96,10 +123,4 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
             ),
         );
     }
-    for drive in &system.layers.path.drives {
-        if let Err(what) = drive.device.check() {
-            must(false, format!("drive {}: {what}", drive.name));
-        }
-    }
-    breaches
 }

@@ -264,14 +264,26 @@ fn check_workload(index: usize, workload: &WorkloadPlan, capacity: u64, faults: 
         area_bytes.to_string(),
         format!("at most {capacity} from the start of the array"),
     );
+    check_spot_and_arrival(workload, &mut check);
+}
+
+/// The hot spot lies in the area, and I/Os arrive.
+fn check_spot_and_arrival(
+    workload: &WorkloadPlan,
+    check: &mut impl FnMut(bool, &str, String, String),
+) {
+    let (start, end_of_area) = (
+        workload.area_start_bytes,
+        workload.area_start_bytes + workload.area_bytes,
+    );
     if let Some(spot) = &workload.hot_spot {
         let (first, end) = (
             spot.start_bytes,
             spot.start_bytes.saturating_add(spot.bytes),
         );
-        let inside = first >= area_start_bytes && end <= area_start_bytes + area_bytes;
+        let inside = first >= start && end <= end_of_area;
         check(
-            inside && spot.bytes >= block_bytes && (0.0..=1.0).contains(&spot.share),
+            inside && spot.bytes >= workload.block_bytes && (0.0..=1.0).contains(&spot.share),
             "hot_spot",
             format!("{} of {first} to {end}", spot.share),
             "a share of 0 to 1; a block or more inside the area".into(),

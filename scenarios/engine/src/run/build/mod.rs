@@ -93,22 +93,7 @@ impl System {
             drives,
         };
         let caches = build_caches(plan, threads + outside_threads);
-        let mut loads = Loads {
-            host: Host::new(&plan.host, all_threads, plan.seed),
-            signalled: vec![Queue::default(); all_threads],
-            arrived: vec![Queue::default(); all_threads],
-            core_look: Time::NEVER,
-            workloads,
-            tally: Tally::default(),
-            recorded: 0,
-            ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,
-            over: None,
-            page_commands: Vec::new(),
-            noted: 0,
-        };
-        for (workload, cache) in loads.workloads.iter_mut().zip(&caches.of_workload) {
-            workload.flusher = cache.as_ref().map(|cache| cache.flusher());
-        }
+        let loads = build_loads(plan, workloads, &caches, all_threads);
         let mut system = System {
             layers: Layers {
                 path,
@@ -162,6 +147,31 @@ impl System {
                 }
             }
         }
+    }
+}
+
+/// The loads, and the host's threads on which they run.
+fn build_loads(
+    plan: &Plan,
+    mut workloads: Vec<Workload>,
+    caches: &PageCaches,
+    threads: usize,
+) -> Loads {
+    for (workload, cache) in workloads.iter_mut().zip(&caches.of_workload) {
+        workload.flusher = cache.as_ref().map(|cache| cache.flusher());
+    }
+    Loads {
+        host: Host::new(&plan.host, threads, plan.seed),
+        signalled: vec![Queue::default(); threads],
+        arrived: vec![Queue::default(); threads],
+        core_look: Time::NEVER,
+        workloads,
+        tally: Tally::default(),
+        recorded: 0,
+        ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,
+        over: None,
+        page_commands: Vec::new(),
+        noted: 0,
     }
 }
 
