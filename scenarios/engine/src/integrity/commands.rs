@@ -3,7 +3,7 @@
 use crate::integrity::Integrity;
 use crate::integrity::jobs::place;
 use crate::integrity::medium::Medium;
-use crate::integrity::sectors::{GRAIN, grains};
+use crate::integrity::sectors::{TOKEN_BYTES, lbas};
 use crate::layout::Role;
 use raidlab_kernel::{IoId, Time};
 
@@ -31,7 +31,7 @@ impl Integrity {
         let payload = self.payloads.entry(command).or_default();
         if let (true, Target::Unit(job, role, start)) = (write, target) {
             let shadow = self.shadows.entry(job).or_default();
-            for sector in grains(u64::from(start), bytes) {
+            for sector in lbas(u64::from(start), bytes) {
                 let place = place(role, sector);
                 // A repaired unit goes back as it was recovered.
                 let value = shadow.new.get(place).or_else(|| shadow.read.get(place));
@@ -42,7 +42,7 @@ impl Integrity {
             Target::Unit(_, _, start) => u64::from(start),
             Target::Range(offset) => offset,
         };
-        let count = grains(start, bytes).count();
+        let count = lbas(start, bytes).count();
         payload.targets.push((target, count));
     }
 
@@ -52,7 +52,7 @@ impl Integrity {
             return;
         };
         let medium = &mut self.drives[drive as usize];
-        for (at, sector) in grains(offset, bytes).enumerate() {
+        for (at, sector) in lbas(offset, bytes).enumerate() {
             if !write {
                 payload.tokens.push(medium.read(sector));
             } else if let Some(&value) = payload.tokens.get(at).filter(|_| !payload.placed) {
@@ -67,7 +67,7 @@ impl Integrity {
             payload.placed = true;
             let medium = &mut self.drives[drive as usize];
             for (at, &value) in payload.tokens.iter().enumerate() {
-                medium.hold(offset / GRAIN + at as u64, value);
+                medium.hold(offset / TOKEN_BYTES + at as u64, value);
             }
         }
     }
@@ -89,7 +89,7 @@ impl Integrity {
         if let Some(payload) = self.payloads.remove(&command) {
             let reached = self.torn.below(payload.tokens.len() as u64 + 1) as usize;
             for (at, &value) in payload.tokens.iter().take(reached).enumerate() {
-                let sector = offset / GRAIN + at as u64;
+                let sector = offset / TOKEN_BYTES + at as u64;
                 self.drives[drive as usize].write(sector, value);
             }
         }
@@ -108,14 +108,14 @@ impl Integrity {
             for (at, value) in tokens.by_ref().take(count).enumerate() {
                 match target {
                     Target::Unit(job, role, start) => {
-                        let sector = u64::from(start) / GRAIN + at as u64;
+                        let sector = u64::from(start) / TOKEN_BYTES + at as u64;
                         let shadow = self.shadows.entry(job).or_default();
                         shadow.read.insert(place(role, sector), value);
                     }
                     Target::Range(offset) => {
-                        let grain = offset / GRAIN + at as u64;
+                        let lba = offset / TOKEN_BYTES + at as u64;
                         let got = &mut self.readers.entry(parent).or_default().got;
-                        got.insert_new(grain, value);
+                        got.insert_new(lba, value);
                     }
                 }
             }
@@ -134,6 +134,6 @@ impl Integrity {
 
     /// What a drive holds at an offset.
     pub fn held(&self, drive: u32, offset: u64) -> u64 {
-        self.drives[drive as usize].read(offset / GRAIN)
+        self.drives[drive as usize].read(offset / TOKEN_BYTES)
     }
 }

@@ -1,7 +1,7 @@
 //! What a job knows and makes of its stripe: new data, parity, copies, what was lost.
 
 use crate::integrity::Integrity;
-use crate::integrity::sectors::{GRAIN, grains, token};
+use crate::integrity::sectors::{TOKEN_BYTES, lbas, token};
 use crate::integrity::tokens::Tokens;
 use crate::layout::{Extent, Role, WriteStrategy, galois};
 use raidlab_kernel::IoId;
@@ -40,15 +40,15 @@ impl Integrity {
     /// copies a line, or from the cache if it has none; `offset` is the array's offset of the extent.
     pub fn new_data(&mut self, job: u32, parent: IoId, array: u32, extent: Extent, offset: u64) {
         let write = self.writes.get(&parent).map(|write| write.number);
-        for (at, grain) in grains(offset, u64::from(extent.end - extent.start)).enumerate() {
+        for (at, lba) in lbas(offset, u64::from(extent.end - extent.start)).enumerate() {
             let value = match write {
-                Some(write) => token(write, grain),
+                Some(write) => token(write, lba),
                 None => match self.readers.get(&parent) {
-                    Some(copied) => copied.got.get(grain).unwrap_or(0),
-                    None => self.cached(array, grain * GRAIN),
+                    Some(copied) => copied.got.get(lba).unwrap_or(0),
+                    None => self.cached(array, lba * TOKEN_BYTES),
                 },
             };
-            let sector = u64::from(extent.start) / GRAIN + at as u64;
+            let sector = u64::from(extent.start) / TOKEN_BYTES + at as u64;
             let shadow = self.shadows.entry(job).or_default();
             shadow
                 .new
@@ -69,7 +69,7 @@ impl Integrity {
         };
         let mut data: Vec<Option<u64>> = Vec::with_capacity(columns as usize);
         for &(start, end) in ranges {
-            for sector in grains(u64::from(start), u64::from(end - start)) {
+            for sector in lbas(u64::from(start), u64::from(end - start)) {
                 let read = |role| shadow.read.get(place(role, sector));
                 let new = |column| shadow.new.get(place(Role::Data(column), sector));
                 let old_parity = [read(Role::Parity(0)), read(Role::Parity(1))];
@@ -160,11 +160,11 @@ impl Integrity {
             return;
         };
         let bytes = u64::from(extent.end - extent.start);
-        for (at, grain) in grains(offset, bytes).enumerate() {
-            let sector = u64::from(extent.start) / GRAIN + at as u64;
+        for (at, lba) in lbas(offset, bytes).enumerate() {
+            let sector = u64::from(extent.start) / TOKEN_BYTES + at as u64;
             if let Some(value) = shadow.read.get(place(Role::Data(extent.column), sector)) {
                 let got = &mut self.readers.entry(parent).or_default().got;
-                got.insert_new(grain, value);
+                got.insert_new(lba, value);
             }
         }
     }

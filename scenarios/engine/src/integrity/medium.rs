@@ -4,7 +4,7 @@
 //! has taken shows in what is read at once; the medium keeps the older content until the drive
 //! has written the newer one there.
 
-use crate::integrity::sectors::grains;
+use crate::integrity::sectors::lbas;
 use crate::integrity::tokens::Tokens;
 use raidlab_kernel::Time;
 use std::collections::{HashMap, VecDeque};
@@ -38,7 +38,7 @@ impl Medium {
             self.beneath.remove(&sector);
         }
         if token == 0 {
-            // As if it had never been written: a tier copies much of that.
+            // As if it had never been written: an SSD cache copies much of that.
             self.held.remove(sector);
         } else {
             self.held.insert(sector, token);
@@ -59,7 +59,7 @@ impl Medium {
                 .contains_key(&sector)
                 .then(|| self.read(sector))
         };
-        let sectors: Vec<(u64, u64)> = grains(offset, bytes)
+        let sectors: Vec<(u64, u64)> = lbas(offset, bytes)
             .filter_map(|sector| held(sector).map(|token| (sector, token)))
             .collect();
         if !sectors.is_empty() {

@@ -9,16 +9,16 @@ pub(crate) mod commands;
 pub(crate) mod jobs;
 pub(crate) mod medium;
 pub(crate) mod pages;
+pub(crate) mod reference;
 pub(crate) mod sectors;
 pub(crate) mod tokens;
-pub(crate) mod truth;
 
 use crate::integrity::commands::Payload;
 use crate::integrity::jobs::Shadow;
 use crate::integrity::medium::Medium;
-use crate::integrity::sectors::{GRAIN, grains, token};
+use crate::integrity::reference::ReferenceCopy;
+use crate::integrity::sectors::{TOKEN_BYTES, lbas, token};
 use crate::integrity::tokens::Tokens;
-use crate::integrity::truth::Truth;
 use raidlab_kernel::{IoId, Stream};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
@@ -26,7 +26,7 @@ use std::collections::{BTreeSet, HashMap};
 /// What became of the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DataReport {
-    /// Writes that were told to be complete.
+    /// Writes that were acknowledged.
     pub acknowledged_writes: u64,
     /// Sectors whose last acknowledged version can no longer be read, at the end of the run.
     pub lost_sectors: u64,
@@ -74,7 +74,7 @@ pub(crate) struct Integrity {
     clock: u64,
     drives: Vec<Medium>,
     /// By array: what each sector may hold.
-    truth: Vec<Truth>,
+    reference: Vec<ReferenceCopy>,
     /// By array: what the cache holds, as far as its lines are valid.
     cache: Vec<Tokens>,
     payloads: HashMap<IoId, Payload>,
@@ -93,7 +93,7 @@ impl Integrity {
         Integrity {
             clock: 0,
             drives: (0..drives).map(|_| Medium::default()).collect(),
-            truth: (0..arrays).map(|_| Truth::default()).collect(),
+            reference: (0..arrays).map(|_| ReferenceCopy::default()).collect(),
             cache: vec![Tokens::default(); arrays],
             payloads: HashMap::new(),
             shadows: HashMap::new(),
@@ -125,7 +125,7 @@ impl Integrity {
             refused: false,
         };
         self.writes.insert(id, write);
-        self.truth[array as usize].begin(self.clock, offset, bytes);
+        self.reference[array as usize].begin(self.clock, offset, bytes);
     }
 
     /// A write is over; acknowledged, it replaces what was over before it began.
@@ -133,11 +133,11 @@ impl Integrity {
         let began = self.readers.values().map(|reader| reader.began);
         let oldest = began.filter(|&began| began > 0).min().unwrap_or(self.clock);
         let range = (write.offset, write.bytes);
-        let truth = &mut self.truth[write.array as usize];
-        truth.end(write.number, range, acknowledged, (self.clock, oldest));
+        let reference = &mut self.reference[write.array as usize];
+        reference.end(write.number, range, acknowledged, (self.clock, oldest));
     }
 
-    /// A host's request is told to be complete.
+    /// A host's request is acknowledged.
     pub fn complete(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
         self.clock += 1;
         if let Some(write) = self.writes.remove(&id) {
@@ -149,10 +149,10 @@ impl Integrity {
                 self.report.refused_reads += 1;
                 return;
             }
-            let truth = &self.truth[array as usize];
-            let stale = grains(offset, bytes).any(|grain| {
-                let got = reader.got.get(grain);
-                got.is_none_or(|got| !truth.was_right(grain, got, reader.began))
+            let reference = &self.reference[array as usize];
+            let stale = lbas(offset, bytes).any(|lba| {
+                let got = reader.got.get(lba);
+                got.is_none_or(|got| !reference.was_right(lba, got, reader.began))
             });
             self.report.stale_reads += u64::from(stale);
         }
@@ -169,8 +169,8 @@ impl Integrity {
     /// A write's data are in the cache.
     pub fn cache_write(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
         if let Some(write) = self.writes.get(&id) {
-            for grain in grains(offset, bytes) {
-                self.cache[array as usize].insert(grain, token(write.number, grain));
+            for lba in lbas(offset, bytes) {
+                self.cache[array as usize].insert(lba, token(write.number, lba));
             }
         }
     }
@@ -179,8 +179,8 @@ impl Integrity {
     pub fn read_cache(&mut self, reader: IoId, array: u32, offset: u64, bytes: u64) {
         let got = &mut self.readers.entry(reader).or_default().got;
         let cache = &self.cache[array as usize];
-        for grain in grains(offset, bytes) {
-            got.insert(grain, cache.get(grain).unwrap_or(0));
+        for lba in lbas(offset, bytes) {
+            got.insert(lba, cache.get(lba).unwrap_or(0));
         }
     }
 
@@ -189,9 +189,9 @@ impl Integrity {
         let Some(reader) = self.readers.get(&reader) else {
             return;
         };
-        for grain in grains(offset, bytes) {
-            if let Some(got) = reader.got.get(grain) {
-                self.cache[array as usize].insert(grain, got);
+        for lba in lbas(offset, bytes) {
+            if let Some(got) = reader.got.get(lba) {
+                self.cache[array as usize].insert(lba, got);
             }
         }
     }
@@ -200,8 +200,8 @@ impl Integrity {
     pub fn hand_up(&mut self, reader: IoId, above: IoId) {
         if let Some(read) = self.readers.remove(&reader) {
             let above = &mut self.readers.entry(above).or_default().got;
-            for (grain, token) in read.got.iter() {
-                above.insert_new(grain, token);
+            for (lba, token) in read.got.iter() {
+                above.insert_new(lba, token);
             }
         }
     }
@@ -215,22 +215,22 @@ impl Integrity {
     /// a copy lacks are lost, since nobody knows which copy is right; `in_drives` if drives' own
     /// caches had them. What is left is right from now on, unless it never was.
     pub fn lose(&mut self, array: u32, offset: u64, held: &OnDrives, in_drives: bool) {
-        let (truth, grain) = (&mut self.truth[array as usize], offset / GRAIN);
-        if !truth.knows(grain) {
+        let (reference, lba) = (&mut self.reference[array as usize], offset / TOKEN_BYTES);
+        if !reference.knows(lba) {
             return;
         }
-        let is_right = |token: &u64| truth.is_right(grain, *token);
+        let is_right = |token: &u64| reference.is_right(lba, *token);
         if !held.tokens.is_empty() && held.tokens.iter().all(is_right) {
             return;
         }
-        let lost: Vec<u64> = truth.told(grain).collect();
+        let lost: Vec<u64> = reference.acknowledged(lba).collect();
         if in_drives {
             self.lost_in_drives.extend(&lost);
         }
         self.lost.extend(lost);
         for &token in &held.tokens {
-            if !held.computed || truth.remembers(grain, token) {
-                truth.admit(grain, token);
+            if !held.computed || reference.remembers(lba, token) {
+                reference.admit(lba, token);
             }
         }
     }
@@ -243,7 +243,7 @@ impl Integrity {
 
     /// Whether a sector was ever written.
     pub fn knows(&self, array: u32, offset: u64) -> bool {
-        self.truth[array as usize].knows(offset / GRAIN)
+        self.reference[array as usize].knows(offset / TOKEN_BYTES)
     }
 
     /// Everything under way is gone; the cache's content too unless it is kept.
@@ -263,21 +263,21 @@ impl Integrity {
     /// What the cache holds of an array's offset.
     pub fn cached(&self, array: u32, offset: u64) -> u64 {
         let cache = &self.cache[array as usize];
-        cache.get(offset / GRAIN).unwrap_or(0)
+        cache.get(offset / TOKEN_BYTES).unwrap_or(0)
     }
 
     /// Every sector of an array that was ever written.
     pub fn written(&self, array: u32) -> impl Iterator<Item = u64> + '_ {
-        self.truth[array as usize].written()
+        self.reference[array as usize].written()
     }
 
     /// Whether a token is right for a sector now.
     pub fn is_right(&self, array: u32, offset: u64, token: u64) -> bool {
-        self.truth[array as usize].is_right(offset / GRAIN, token)
+        self.reference[array as usize].is_right(offset / TOKEN_BYTES, token)
     }
 
     /// The acknowledged writes that a sector should hold.
-    pub fn told(&self, array: u32, offset: u64) -> impl Iterator<Item = u64> + '_ {
-        self.truth[array as usize].told(offset / GRAIN)
+    pub fn acknowledged(&self, array: u32, offset: u64) -> impl Iterator<Item = u64> + '_ {
+        self.reference[array as usize].acknowledged(offset / TOKEN_BYTES)
     }
 }

@@ -13,7 +13,7 @@ use raidlab_kernel::{IoId, Time};
 pub(crate) enum Up {
     None,
     /// The controller takes up a request of an array that `raid` manages.
-    TakeUp(IoId),
+    Firmware(IoId),
     /// A request of such an array goes on.
     GoOn(IoId),
     /// All that a request of such an array waited for has come.
@@ -72,7 +72,7 @@ pub(crate) enum Call {
     /// A finished job has given its lock to the next one.
     Unlocked(u32),
     /// The same, of a job whose slot of the SSD cache is gone.
-    SlotGone(u32),
+    SlotFailed(u32),
     /// A row of a background task has been read, and others have followed.
     RowRead(u32),
     /// So many rows of an array's first task begin.

@@ -25,7 +25,7 @@ impl Path {
             self.dispatch_waiting(drive, now);
         }
         if parent != Io::NONE {
-            if self.watch {
+            if self.can_fail {
                 return Up::Examine(id);
             }
             return self.join(id, now);

@@ -43,7 +43,7 @@ impl Path {
     pub(crate) fn next_leg(&mut self, id: IoId, now: Time) {
         let io = &mut self.ios[id];
         let path = &self.drives[io.drive as usize].path;
-        let (way, link) = if io.op == Op::Write {
+        let (direction, link) = if io.op == Op::Write {
             (Direction::Down, path[(io.hops - 1 - io.hop) as usize])
         } else {
             (Direction::Up, path[io.hop as usize])
@@ -56,7 +56,7 @@ impl Path {
             now
         };
         let last = if io.hop == 0 { now } else { io.data_end };
-        let served = link.transfer(way, io.bytes, ready, last);
+        let served = link.transfer(direction, io.bytes, ready, last);
         io.charge(Part::Link, now);
         io.charge(Part::LinkWait, served.start);
         io.data_end = served.end;
@@ -67,7 +67,7 @@ impl Path {
             return;
         }
         io.charge(Part::Link, served.end);
-        let arrived = match way {
+        let arrived = match direction {
             Direction::Down => Event::AtDrive(id),
             Direction::Up => Event::Returned(id),
         };
@@ -113,7 +113,7 @@ impl Path {
 
     #[inline]
     pub(crate) fn device_done(&mut self, id: IoId, now: Time) -> Up {
-        if self.watch {
+        if self.can_fail {
             return Up::AtMedium(id);
         }
         self.ascend(id, now)

@@ -36,7 +36,7 @@ impl Path {
     }
 
     /// An event of a record whose power failed under way.
-    pub(crate) fn bury(&mut self, id: IoId, at_drive: bool, now: Time) {
+    pub(crate) fn release_aborted(&mut self, id: IoId, at_drive: bool, now: Time) {
         if at_drive {
             let drive = self.ios[id].drive;
             let slot = &mut self.drives[drive as usize];

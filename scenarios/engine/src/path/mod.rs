@@ -38,7 +38,7 @@ pub(crate) struct Path {
     /// Requests between host and host.
     pub(crate) inside: TimeWeighted,
     /// True if anything can fail or the data are followed: commands are looked at.
-    pub(crate) watch: bool,
+    pub(crate) can_fail: bool,
     /// The power is off until then.
     pub(crate) off_until: Time,
     pub(crate) integrity: Option<Integrity>,

@@ -31,7 +31,7 @@ impl Path {
     pub(crate) fn take_up(&mut self, index: u32, id: IoId, now: Time) -> Up {
         self.controllers[index as usize].in_work += 1;
         if self.arrays[self.ios[id].array as usize].in_memory {
-            return Up::TakeUp(id);
+            return Up::Firmware(id);
         }
         let controller = &mut self.controllers[index as usize];
         let io = &mut self.ios[id];

@@ -30,10 +30,10 @@ use raidlab_models::Table;
 pub(crate) struct Raid {
     /// For each array: its volume, if its data pass through memory.
     pub volumes: Vec<Option<Volume>>,
-    /// For each array: its tier of SSDs, if it has one.
-    pub tiers: Vec<Option<Redirect>>,
-    /// For each array: the one whose tier it is.
-    pub tier_of: Vec<Option<u32>>,
+    /// For each array: its SSD cache of SSDs, if it has one.
+    pub redirects: Vec<Option<Redirect>>,
+    /// For each array: the one whose SSD cache it is.
+    pub ssd_cache_of: Vec<Option<u32>>,
     /// For each controller: its cache, if it has one that is used.
     pub stores: Vec<Option<Store>>,
     pub jobs: Jobs,
@@ -44,7 +44,7 @@ pub(crate) struct Raid {
     pub ranges: Vec<(u32, u32)>,
     pub transfers: Vec<Transfer>,
     /// Jobs whose writes are done again when the power is back.
-    pub kept: Vec<u32>,
+    pub preserved: Vec<u32>,
     /// When the last rebuild was done, if none is under way.
     pub rebuilt: Option<Time>,
     /// Reads and writes refused because data are lost.
@@ -58,29 +58,29 @@ impl Raid {
     pub fn new(
         plan: &Plan,
         volumes: Vec<Option<Volume>>,
-        tiers: Vec<Option<Redirect>>,
+        redirects: Vec<Option<Redirect>>,
         stores: Vec<Option<Store>>,
         jobs: usize,
     ) -> Raid {
         let used = volumes.iter().any(Option::is_some);
         let jobs = if used { jobs } else { 0 };
-        let mut tier_of = vec![None; plan.arrays.len()];
-        for (array, tier) in tiers.iter().enumerate() {
-            if let Some(tier) = tier {
-                tier_of[tier.array as usize] = Some(array as u32);
+        let mut ssd_cache_of = vec![None; plan.arrays.len()];
+        for (array, redirect) in redirects.iter().enumerate() {
+            if let Some(redirect) = redirect {
+                ssd_cache_of[redirect.array as usize] = Some(array as u32);
             }
         }
         Raid {
             volumes,
-            tier_of,
-            tiers,
+            ssd_cache_of,
+            redirects,
             stores,
             jobs: Jobs::with_capacity(jobs),
             readers: Vec::with_capacity(8),
             locks: Table::with_capacity(jobs),
             ranges: Vec::with_capacity(64),
             transfers: Vec::with_capacity(256),
-            kept: Vec::new(),
+            preserved: Vec::new(),
             rebuilt: None,
             refused: 0,
             tasks_begun: 0,

@@ -15,7 +15,7 @@ impl Raid {
         if [Stage::TakenUp, Stage::Awaited].contains(&path.ios[id].stage) {
             self.follow_begin(path, id);
         }
-        if path.watch && self.is_refused(path, id) {
+        if path.can_fail && self.is_refused(path, id) {
             let bytes = path.ios[id].bytes;
             self.refuse(path, id, bytes);
             path.ios[id].stage = Stage::Done;
@@ -71,7 +71,7 @@ impl Raid {
             path.ios[id].stage = Stage::Done;
             let io = &path.ios[id];
             if io.op == Op::Write {
-                self.past_ends(io.array, (io.offset, io.bytes));
+                self.bypass_ends(io.array, (io.offset, io.bytes));
                 // What was read beside it may be older.
                 self.forget(path, id);
             } else {
@@ -84,10 +84,10 @@ impl Raid {
 
     /// Data of a request pass the memory so many times, and the link to the host, unless they go
     /// straight there with their commands; then the request goes on.
-    fn cross(&mut self, path: &mut Path, id: IoId, way: Direction, passes: u64, now: Time) {
+    fn cross(&mut self, path: &mut Path, id: IoId, direction: Direction, passes: u64, now: Time) {
         let io = &mut path.ios[id];
         let array = &path.arrays[io.array as usize];
-        let mirrored = array.mirrors && way == Direction::Down;
+        let mirrored = array.mirrors && direction == Direction::Down;
         if array.straight && !mirrored {
             return self.go_on(path, id, now);
         }
@@ -100,7 +100,7 @@ impl Raid {
         }
         if let Some(link) = self.volume_link(path.ios[id].array) {
             let io = &mut path.ios[id];
-            let served = path.links[link as usize].transfer(way, io.bytes, ready, ready);
+            let served = path.links[link as usize].transfer(direction, io.bytes, ready, ready);
             io.charge_stay(Part::LinkWait, Part::Link, served);
             ready = served.end;
         }

@@ -23,7 +23,7 @@ impl Raid {
             Call::Destaged { array, group, full } => self.destaged(path, array, group, full, now),
             Call::FinishJob(job) => self.finish_job(path, job, now),
             Call::Unlocked(job) => self.unlocked(path, job, now),
-            Call::SlotGone(job) => self.slot_gone(path, job, now),
+            Call::SlotFailed(job) => self.write_without_slot(path, job, now),
             Call::RowRead(job) => self.row_read(path, job, now),
             Call::BeginRows(array, rows) => self.begin_each(path, array, rows, now),
             Call::Follow { array, busy } => self.follow_on(path, array, busy, now),

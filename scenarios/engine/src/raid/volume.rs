@@ -66,7 +66,7 @@ pub(crate) struct Volume {
     /// Work in the background by urgency, the first one under way.
     pub tasks: Vec<Background>,
     /// When its next step is due; never if none is.
-    pub turn: Time,
+    pub next_step: Time,
     /// Rows of the first task that are under way, and those that are done and keep their locks until
     /// all before them are.
     pub under_way: u32,
@@ -99,7 +99,7 @@ impl Volume {
             spares: Vec::new(),
             background_share: 1.0,
             tasks: Vec::new(),
-            turn: Time::NEVER,
+            next_step: Time::NEVER,
             under_way: 0,
             done: Vec::with_capacity(rows as usize),
             offline: false,

@@ -1,17 +1,17 @@
-//! What the caches of a run have done: the controllers' memories and the tiers of SSDs.
+//! What the caches of a run have done: the controllers' memories and the SSD caches.
 
 use crate::raid::cache::store::Counts;
 use crate::raid::redirect::Redirect;
 use crate::run::system::System;
-use crate::ssd_cache::TierCounts;
+use crate::ssd_cache::SsdCacheCounts;
 use serde::Serialize;
 
 /// One cache's part of the result; counts are of the recorded time.
 #[derive(Clone, Debug, Serialize)]
 pub struct CacheReport {
-    /// The controller, or the array whose tier it is.
+    /// The controller, or the array whose SSD cache it is.
     pub name: String,
-    /// memory or tier.
+    /// memory or SSD cache.
     pub kind: &'static str,
     /// Reads that came to it.
     pub reads: u64,
@@ -19,19 +19,19 @@ pub struct CacheReport {
     pub read_hits: u64,
     /// Writes that came to it.
     pub writes: u64,
-    /// Of a memory: writes whose lines were dirty already. Of a tier: writes that it took whole.
+    /// Of a memory: writes whose lines were dirty already. Of an SSD cache: writes that it took whole.
     pub write_hits: u64,
-    /// Of a memory: stripes (or units) written to drives. Of a tier: lines written back.
+    /// Of a memory: stripes (or units) written to drives. Of an SSD cache: lines written back.
     pub destages: u64,
     /// Of a memory: those among them that were full stripes.
     pub full_stripes: u64,
-    /// Of a memory: bytes that were read ahead. Of a tier: bytes copied to it.
+    /// Of a memory: bytes that were read ahead. Of an SSD cache: bytes copied to it.
     pub filled_bytes: u64,
     /// Of a memory: by how much what waits in it for the drives has grown.
     pub gathered_bytes: i64,
     /// Of a memory: what waits in it for the drives at the end.
     pub waiting_bytes: u64,
-    /// Of a tier at the end of the run: share of its lines that hold data, and dirty ones.
+    /// Of an SSD cache at the end of the run: share of its lines that hold data, and dirty ones.
     pub used_share: Option<f64>,
     /// See `used_share`.
     pub dirty_share: Option<f64>,
@@ -41,14 +41,14 @@ pub struct CacheReport {
 #[derive(Debug, Default)]
 pub(crate) struct CountsBefore {
     memories: Vec<(Counts, u64)>,
-    tiers: Vec<TierCounts>,
+    redirects: Vec<SsdCacheCounts>,
 }
 
 impl CountsBefore {
     pub(crate) fn take(system: &System) -> CountsBefore {
         CountsBefore {
             memories: memories(system).map(|(_, now)| now).collect(),
-            tiers: tiers(system).map(|(_, _, counts)| counts).collect(),
+            redirects: redirects(system).map(|(_, _, counts)| counts).collect(),
         }
     }
 
@@ -72,8 +72,8 @@ impl CountsBefore {
             };
         let mut reports: Vec<CacheReport> =
             memories(system).zip(&self.memories).map(memory).collect();
-        for ((name, tier, now), then) in tiers(system).zip(&self.tiers) {
-            let slots = f64::from(tier.tier.slots().max(1));
+        for ((name, redirect, now), then) in redirects(system).zip(&self.redirects) {
+            let slots = f64::from(redirect.map.slots().max(1));
             reports.push(CacheReport {
                 name,
                 kind: "tier",
@@ -85,9 +85,9 @@ impl CountsBefore {
                 full_stripes: 0,
                 gathered_bytes: 0,
                 waiting_bytes: 0,
-                filled_bytes: (now.promoted - then.promoted) * tier.line_bytes(),
-                used_share: Some(f64::from(tier.tier.len()) / slots),
-                dirty_share: Some(f64::from(tier.tier.dirty()) / slots),
+                filled_bytes: (now.promoted - then.promoted) * redirect.line_bytes(),
+                used_share: Some(f64::from(redirect.map.len()) / slots),
+                dirty_share: Some(f64::from(redirect.map.dirty()) / slots),
             });
         }
         reports
@@ -112,9 +112,9 @@ fn memories(system: &System) -> impl Iterator<Item = Memory> + '_ {
 }
 
 /// The name of an array with an SSD cache, where the cache's lines lie, and what it has counted.
-fn tiers(system: &System) -> impl Iterator<Item = (String, &Redirect, TierCounts)> + '_ {
+fn redirects(system: &System) -> impl Iterator<Item = (String, &Redirect, SsdCacheCounts)> + '_ {
     let (redirects, policies) = (
-        &system.layers.raid.tiers,
+        &system.layers.raid.redirects,
         &system.layers.ssd_caches.of_array,
     );
     let arrays = system.layers.path.arrays.iter();

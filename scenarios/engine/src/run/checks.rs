@@ -95,8 +95,8 @@ fn check_components(system: &System, until: Time, breaches: &mut Breaches) {
             breaches.must(false, what);
         }
     }
-    for tier in system.layers.raid.tiers.iter().flatten() {
-        if let Err(what) = tier.tier.check() {
+    for redirect in system.layers.raid.redirects.iter().flatten() {
+        if let Err(what) = redirect.map.check() {
             breaches.must(false, what);
         }
     }

@@ -37,14 +37,14 @@ impl Layers {
                 Up::None => return,
                 Up::Complete(io) => self.loads.complete(&mut self.path, io, now),
                 Up::Job(job) => return self.raid.step_job(&mut self.path, job, now),
-                Up::TakeUp(io) => return self.raid.take_up_in_memory(&mut self.path, io, now),
+                Up::Firmware(io) => return self.raid.take_up_in_memory(&mut self.path, io, now),
                 Up::GoOn(io) => return self.raid.go_on(&mut self.path, io, now),
                 Up::PassOn(io) => return self.raid.pass_on(&mut self.path, io, now),
-                Up::AtMedium(io) => match self.raid.watch_medium(&mut self.path, io, now) {
+                Up::AtMedium(io) => match self.raid.meet_medium(&mut self.path, io, now) {
                     true => return,
                     false => self.path.ascend(io, now),
                 },
-                Up::Examine(io) => match self.raid.watch_return(&mut self.path, io, now) {
+                Up::Examine(io) => match self.raid.examine(&mut self.path, io, now) {
                     true => return,
                     false => self.path.join(io, now),
                 },
@@ -59,10 +59,11 @@ impl Layers {
             Call::Signal(io) => self.loads.signal(&mut self.path, io, now),
             Call::WorkOff(thread) => return self.loads.work_off(&mut self.path, thread, now),
             Call::Cores => return self.loads.hand_over_cores(&mut self.path, now),
-            Call::Access(io) => self
-                .ssd_caches
-                .heat(&mut self.raid, &mut self.path, io, now),
-            Call::Prefetch(io) => self.raid.foresee(&self.path, io),
+            Call::Access(io) => {
+                self.ssd_caches
+                    .count_access(&mut self.raid, &mut self.path, io, now)
+            }
+            Call::Prefetch(io) => self.raid.prefetch_tables(&self.path, io),
             Call::Copy(job) => self
                 .ssd_caches
                 .step_copy(&mut self.raid, &mut self.path, job, now),
@@ -72,7 +73,7 @@ impl Layers {
             }
             Call::Clean(array) => {
                 self.ssd_caches
-                    .clean_tier(&mut self.raid, &mut self.path, array, now)
+                    .write_lines_back(&mut self.raid, &mut self.path, array, now)
             }
             call => self.raid.resume(&mut self.path, call, now),
         }

@@ -20,14 +20,14 @@ impl System {
         for store in self.layers.raid.stores.iter_mut().flatten() {
             store.keeps = store.safe && back.since(now) <= store.hold;
         }
-        let kept = self.layers.raid.kept_jobs(&self.layers.path);
+        let preserved = self.layers.raid.preserved_jobs(&self.layers.path);
         let older = self.layers.path.cut_drives(now);
         self.layers.raid.tear_writes(&mut self.layers.path);
         self.layers.raid.empty_queues(&mut self.layers.path, now);
         self.layers
             .raid
-            .drop_jobs(&mut self.layers.path, &kept, now);
-        self.layers.raid.cut_tiers();
+            .drop_jobs(&mut self.layers.path, &preserved, now);
+        self.layers.raid.cut_redirects();
         self.layers.ssd_caches.forget_copies();
         self.layers
             .loads
@@ -51,16 +51,16 @@ impl System {
         }
         self.layers.raid.judge_drives(&mut self.layers.path, &older);
         if let Some(integrity) = &mut self.layers.path.integrity {
-            integrity.power_failed(safe, &kept);
+            integrity.power_failed(safe, &preserved);
         }
-        self.layers.raid.kept = kept;
+        self.layers.raid.preserved = preserved;
         self.layers.path.log(now, "power failed".into());
         self.layers.path.calendar.push(back, Event::PowerBack);
     }
 
     pub(crate) fn power_back(&mut self, now: Time) {
         self.layers.path.log(now, "power back".into());
-        for index in self.layers.raid.kept.clone() {
+        for index in self.layers.raid.preserved.clone() {
             let job = &self.layers.raid.jobs[index];
             if job.run.head != index {
                 // The head of its run writes it.
@@ -85,7 +85,9 @@ impl System {
         for array in 0..self.layers.path.arrays.len() as u32 {
             let volume = self.layers.raid.volumes[array as usize].as_ref();
             if volume.is_some_and(|volume| !volume.tasks.is_empty()) {
-                self.layers.raid.turn_at(&mut self.layers.path, array, now);
+                self.layers
+                    .raid
+                    .schedule_step(&mut self.layers.path, array, now);
             }
         }
     }

@@ -90,7 +90,7 @@ impl Simulation {
                 self.system.layers.path.arrays.len()
             )
         })?;
-        if self.system.layers.raid.tier_of[array as usize].is_some() {
+        if self.system.layers.raid.ssd_cache_of[array as usize].is_some() {
             return Err(format!("array {array}; it is the tier of another"));
         }
         if op != Op::Flush && bytes == 0 {
@@ -182,7 +182,7 @@ impl Simulation {
     /// # Errors
     /// Says that the system does not follow its data, or what is not there.
     pub fn act(&mut self, action: Action) -> Result<(), String> {
-        if !self.system.layers.path.watch {
+        if !self.system.layers.path.can_fail {
             return Err("nothing can fail in a system that does not follow its data".into());
         }
         let sizes = Sizes {
@@ -194,8 +194,8 @@ impl Simulation {
         if let Err((key, index, count)) = action.check(sizes) {
             return Err(format!("{key} {index}; there are {count}"));
         }
-        let mut tiers = self.system.layers.ssd_caches.of_array.iter().flatten();
-        if matches!(action, Action::PowerFail { .. }) && tiers.any(|tier| tier.forgets) {
+        let mut policies = self.system.layers.ssd_caches.of_array.iter().flatten();
+        if matches!(action, Action::PowerFail { .. }) && policies.any(|policy| policy.forgets) {
             return Err("power_fail beside a tier whose drives forget what they hold".into());
         }
         let cached = &self.system.caches.of_workload;
@@ -229,7 +229,7 @@ impl Simulation {
         self.system.layers.path.calendar.advance_to(self.now);
         if self.system.layers.path.ios[io].owner.is_aborted() {
             // The power failed meanwhile.
-            self.system.layers.path.bury(io, true, self.now);
+            self.system.layers.path.release_aborted(io, true, self.now);
             return Ok(());
         }
         self.system.layers.path.ios[io].charge(Part::Service, self.now);

@@ -89,7 +89,7 @@ impl System {
         let Some((now, event)) = self.layers.path.calendar.pop_until(limit) else {
             return false;
         };
-        if self.layers.path.watch && self.sift(event, now) {
+        if self.layers.path.can_fail && self.is_void(event, now) {
             return true;
         }
         let up = match event {

@@ -117,7 +117,7 @@ impl System {
     }
 
     /// Events that come to nothing, or later, since the power failed: true if that is so.
-    pub(crate) fn sift(&mut self, event: Event, now: Time) -> bool {
+    pub(crate) fn is_void(&mut self, event: Event, now: Time) -> bool {
         let (id, at_drive) = match event {
             Event::Admit(id) | Event::Dispatch(id) => (id, false),
             Event::Leg(id)
@@ -138,7 +138,7 @@ impl System {
         };
         let aborted = self.layers.path.ios[id].owner.is_aborted();
         if aborted {
-            self.layers.path.bury(id, at_drive, now);
+            self.layers.path.release_aborted(id, at_drive, now);
         }
         aborted
     }

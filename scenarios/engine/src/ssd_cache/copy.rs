@@ -1,4 +1,4 @@
-//! Copies between an array and its tier: hot lines there, dirty lines back.
+//! Copies between an array and its SSD cache: hot lines there, dirty lines back.
 
 use crate::path::Path;
 use crate::path::agenda::Call;
@@ -12,7 +12,7 @@ use raidlab_kernel::{Io, Op, Time};
 use raidlab_models::CopyEnd;
 
 impl SsdCaches {
-    /// Begins to copy a hot line to the tier, unless too many are on their way, all slots hold
+    /// Begins to copy a hot line to the SSD cache, unless too many are on their way, all slots hold
     /// dirty lines, or newer data for it are in the controller's memory or on their way to the
     /// array: what is read now could miss them.
     pub(crate) fn promote(
@@ -26,38 +26,44 @@ impl SsdCaches {
         if raid.is_dirty_in_memory(array, line) || !raid.may_copy(path, array) {
             return;
         }
-        let Some(tier) = raid.tiers[array as usize].as_mut() else {
+        let Some(redirect) = raid.redirects[array as usize].as_mut() else {
             return;
         };
         let Some(cache) = self.of_array[array as usize].as_mut() else {
             return;
         };
-        if cache.copies >= cache.copies_at_once || tier.past.contains(line) {
+        if cache.copies >= cache.copies_at_once || redirect.bypassing.contains(line) {
             return;
         }
-        let start = line * tier.line_bytes();
-        if tier.lost.touches(start, start + tier.line_bytes()) {
+        let start = line * redirect.line_bytes();
+        if redirect.lost.touches(start, start + redirect.line_bytes()) {
             return;
         }
-        let Some(slot) = tier.tier.begin(line) else {
+        let Some(slot) = redirect.map.begin(line) else {
             return;
         };
         cache.copies += 1;
         let (job, copy) = self.new_copy(raid, path, array, CopyTo::Cache, slot, now);
         let record = raid.jobs[job].io;
-        raid.go_past(path, record, Op::Read, array, copy.range, now);
+        raid.bypass_cache(path, record, Op::Read, array, copy.range, now);
     }
 
     /// Writes dirty lines back, as many at once as may be.
-    pub(crate) fn clean_tier(&mut self, raid: &mut Raid, path: &mut Path, array: u32, now: Time) {
+    pub(crate) fn write_lines_back(
+        &mut self,
+        raid: &mut Raid,
+        path: &mut Path,
+        array: u32,
+        now: Time,
+    ) {
         while let Some(cache) = self.of_array[array as usize].as_mut() {
             if cache.cleans >= cache.cleans_at_once || !raid.may_copy(path, array) {
                 return;
             }
-            let Some(tier) = raid.tiers[array as usize].as_mut() else {
+            let Some(redirect) = raid.redirects[array as usize].as_mut() else {
                 return;
             };
-            let Some(slot) = tier.tier.next_to_clean() else {
+            let Some(slot) = redirect.map.next_to_clean() else {
                 return;
             };
             cache.cleans += 1;
@@ -80,8 +86,8 @@ impl SsdCaches {
         slot: u32,
         now: Time,
     ) -> (u32, LineCopy) {
-        let tier = raid.tiers[array as usize].as_ref();
-        let range = tier.map_or((0, 0), |tier| tier.range(slot));
+        let redirect = raid.redirects[array as usize].as_ref();
+        let range = redirect.map_or((0, 0), |redirect| redirect.range(slot));
         let copy = LineCopy { to, slot, range };
         let index = raid.new_job(path, Io::NONE, array, 0, Work::Copy(copy), now);
         let job = &mut raid.jobs[index];
@@ -119,21 +125,21 @@ impl SsdCaches {
         job.phase = Phase::Finish;
         let (record, array, refused) = (job.io, job.array, job.flags.refused);
         let LineCopy { to, slot, range } = copy;
-        let gone = raid.tiers[array as usize]
+        let failed = raid.redirects[array as usize]
             .as_ref()
-            .is_none_or(|tier| tier.gone);
-        if refused || gone {
+            .is_none_or(|redirect| redirect.failed);
+        if refused || failed {
             return self.finish_copy(raid, path, index, copy, now);
         }
         if let Some(controller) = path.arrays[array as usize].controller {
             let chip = &mut path.controllers[controller as usize].chip;
             chip.memory.pass_in_background(now, 2 * range.1);
         }
-        let Some(tier) = raid.tiers[array as usize].as_ref() else {
+        let Some(redirect) = raid.redirects[array as usize].as_ref() else {
             return;
         };
         if to == CopyTo::Cache {
-            let (fast, at) = (tier.array, tier.at(slot, range.0));
+            let (fast, at) = (redirect.array, redirect.at(slot, range.0));
             raid.write_array(path, record, fast, at, range.1, now);
         } else {
             raid.write_array(path, record, array, range.0, range.1, now);
@@ -162,7 +168,7 @@ impl SsdCaches {
         }
         raid.jobs.release(index);
         raid.child_returned(path, record, now);
-        let Some(tier) = raid.tiers[array as usize].as_mut() else {
+        let Some(redirect) = raid.redirects[array as usize].as_mut() else {
             return;
         };
         let Some(cache) = self.of_array[array as usize].as_mut() else {
@@ -170,19 +176,19 @@ impl SsdCaches {
         };
         if to == CopyTo::Cache {
             cache.copies -= 1;
-            if !tier.gone {
-                let arrived = tier.tier.arrived(slot, end);
+            if !redirect.failed {
+                let arrived = redirect.map.arrived(slot, end);
                 cache.counts.promoted += u64::from(arrived);
             }
         } else {
             cache.cleans -= 1;
             cache.counts.cleaned += u64::from(end == CopyEnd::Whole);
-            if !tier.gone {
-                tier.tier.cleaned(slot, end);
-                cache.shadow_cleaned(&mut tier.tier);
+            if !redirect.failed {
+                redirect.map.cleaned(slot, end);
+                cache.shadow_cleaned(&mut redirect.map);
                 raid.give_up_unreadable(path, array, slot, now);
             }
         }
-        self.clean_tier(raid, path, array, now);
+        self.write_lines_back(raid, path, array, now);
     }
 }

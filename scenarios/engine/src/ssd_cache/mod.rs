@@ -1,14 +1,14 @@
-//! A tier of SSDs over an array: requests are looked up in it, hot lines move to it, dirty ones
+//! An SSD cache over an array: requests are looked up in it, hot lines move to it, dirty ones
 //! back, at the pace that the array's own drives allow.
 //!
 //! A line is what leaves the controller's cache together: a stripe unit or, with parity, the data
-//! of a stripe, so that what comes back from the tier is a full stripe. Which lines are there, and
+//! of a stripe, so that what comes back from the SSD cache is a full stripe. Which lines are there, and
 //! which deserve to be, is decided in `raidlab_models::SsdCache`; copies are jobs like all others, and
 //! compete with the load for drives.
 //!
-//! **Time lapse.** A tier fills in hours, while a second of load says how fast the system is with
-//! the lines that the tier has now. With a time lapse of `k` each simulated second stands for `k`
-//! seconds of the tier's life: beside every request `k - 1` shadows, drawn from the same
+//! **Time lapse.** An SSD cache fills in hours, while a second of load says how fast the system is with
+//! the lines that the SSD cache has now. With a time lapse of `k` each simulated second stands for `k`
+//! seconds of the SSD cache's life: beside every request `k - 1` shadows, drawn from the same
 //! distribution, heat, promote and dirty lines as a request would, but move no data. See
 //! docs/models/cache-tier.md.
 
@@ -33,7 +33,7 @@ use raidlab_models::{DeviceParams, Lookup, ReferenceCounts, SsdCache, SsdCachePa
 /// drive busy beside a load, too few to fill its queue.
 const CLEANS_PER_DRIVE: u32 = 2;
 
-/// Whether a drive of an array tells a write to be complete before it is on its medium. A tier of
+/// Whether a drive of an array acknowledges a write before it is on its medium. An SSD cache of
 /// such drives has no power failure: nobody could know which of its lines are whole afterwards.
 pub(crate) fn forgets(plan: &Plan, array: &ArrayPlan) -> bool {
     let mut drives = array.drives.iter().chain(&array.spares);
@@ -47,9 +47,9 @@ pub(crate) fn forgets(plan: &Plan, array: &ArrayPlan) -> bool {
     })
 }
 
-/// What a tier has done.
+/// What an SSD cache has done.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct TierCounts {
+pub(crate) struct SsdCacheCounts {
     pub reads: u64,
     pub read_hits: u64,
     pub writes: u64,
@@ -81,7 +81,7 @@ pub(crate) struct CachePolicy {
     batch: Vec<Request>,
     /// Lines that a request has made hot, the next one last.
     hot: Vec<u64>,
-    pub counts: TierCounts,
+    pub counts: SsdCacheCounts,
 }
 
 /// All SSD caches of a system.
@@ -121,7 +121,7 @@ pub(crate) fn build(
         write_back: tier.write_back,
     };
     let redirect = Redirect {
-        tier: if tier.warm {
+        map: if tier.warm {
             warm::warm(params, decisions, plan, index)?
         } else {
             SsdCache::new(&params)?
@@ -131,9 +131,9 @@ pub(crate) fn build(
         write_back: tier.write_back,
         unit: (own.geometry.parities() > 0).then_some(own.geometry.unit()),
         columns: u64::from(fast.geometry.columns()),
-        past: ReferenceCounts::with_capacity(64),
+        bypassing: ReferenceCounts::with_capacity(64),
         lost: Ranges::default(),
-        gone: false,
+        failed: false,
     };
     let cleans_at_once = own.members.len() as u32 * CLEANS_PER_DRIVE;
     Ok((
@@ -175,39 +175,39 @@ impl CachePolicy {
             shadows: plan.workloads.iter().map(shadow).collect(),
             batch: Vec::with_capacity(BATCH),
             hot: Vec::with_capacity(64),
-            counts: TierCounts::default(),
+            counts: SsdCacheCounts::default(),
         }
     }
 }
 
 impl SsdCaches {
     /// A request that the controller's memory cannot serve heats its lines; hot ones are copied to
-    /// the tier.
-    pub(crate) fn heat(&mut self, raid: &mut Raid, path: &mut Path, id: IoId, now: Time) {
+    /// the SSD cache.
+    pub(crate) fn count_access(&mut self, raid: &mut Raid, path: &mut Path, id: IoId, now: Time) {
         let io = &path.ios[id];
         let (array, op, offset, bytes, owner) = (io.array, io.op, io.offset, io.bytes, io.owner);
-        let Some(tier) = raid.tiers[array as usize].as_mut() else {
+        let Some(redirect) = raid.redirects[array as usize].as_mut() else {
             return;
         };
         let Some(cache) = self.of_array[array as usize].as_mut() else {
             return;
         };
-        if !matches!(op, Op::Read | Op::Write) || now < cache.begins || tier.gone {
+        if !matches!(op, Op::Read | Op::Write) || now < cache.begins || redirect.failed {
             return;
         }
         if now >= cache.cool_at {
-            tier.tier.halve_counts();
+            redirect.map.halve_counts();
             cache.cool_at = now + cache.half_life;
         }
         // What comes from outside callers has no distribution to draw shadows from.
         if let Some(slot) = owner.slot().filter(|_| cache.lapse > 1) {
             let slot = path.slots[slot as usize];
-            cache.shadow(&mut tier.tier, slot.workload, slot.own);
+            cache.shadow(&mut redirect.map, slot.workload, slot.own);
         }
         debug_assert!(cache.hot.is_empty());
         let mut here = true;
-        for line in tier.lines(offset, bytes) {
-            match tier.tier.access(line) {
+        for line in redirect.lines(offset, bytes) {
+            match redirect.map.access(line) {
                 Lookup::Hit => {}
                 Lookup::Hot => {
                     here = false;
@@ -222,13 +222,13 @@ impl SsdCaches {
             counts.read_hits += u64::from(here);
         } else {
             counts.writes += 1;
-            counts.write_hits += u64::from(here && tier.write_back);
+            counts.write_hits += u64::from(here && redirect.write_back);
         }
         cache.hot.reverse();
         self.promote_hot(raid, path, array, now);
     }
 
-    /// Lines that have become hot are copied to the tier; then dirty ones are written back.
+    /// Lines that have become hot are copied to the SSD cache; then dirty ones are written back.
     pub(crate) fn promote_hot(&mut self, raid: &mut Raid, path: &mut Path, array: u32, now: Time) {
         let mark = path.agenda.mark();
         while let Some(cache) = self.of_array[array as usize].as_mut() {
@@ -240,7 +240,7 @@ impl SsdCaches {
                 return path.agenda.below(mark, Call::Promote(array));
             }
         }
-        self.clean_tier(raid, path, array, now);
+        self.write_lines_back(raid, path, array, now);
     }
 
     /// The hot spot of a workload moves, and that of its shadow with it.

@@ -1,4 +1,4 @@
-//! The life of a tier faster than the clock: beside each request shadows that make a tier's
+//! The life of an SSD cache faster than the clock: beside each request shadows that make an SSD cache's
 //! decisions without moving data.
 
 use crate::ssd_cache::CachePolicy;
@@ -9,12 +9,12 @@ use raidlab_models::{CopyEnd, Lookup, SsdCache};
 /// Requests that are looked up beside each other.
 pub(crate) const BATCH: usize = 32;
 
-/// What requests decide of a tier, without their data.
+/// What requests decide of an SSD cache, without their data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Decisions {
     /// Bytes of a line.
     pub line: u64,
-    /// True if the tier takes writes.
+    /// True if the SSD cache takes writes.
     pub write_back: bool,
 }
 
@@ -24,26 +24,26 @@ impl Decisions {
     }
 
     /// Brings near the processor what these requests look at.
-    pub(crate) fn fetch(self, tier: &SsdCache, requests: &[Request]) {
+    pub(crate) fn fetch(self, map: &SsdCache, requests: &[Request]) {
         let lines = requests.iter().map(|r| self.lines(r.offset, r.bytes));
-        tier.fetch(lines.flatten());
+        map.fetch(lines.flatten());
     }
 
     /// A request that moves no data; lines that it makes hot are here at once, if there is `room`
     /// for their copies.
-    pub(crate) fn imagine(self, tier: &mut SsdCache, request: &Request, room: bool) {
+    pub(crate) fn imagine(self, map: &mut SsdCache, request: &Request, room: bool) {
         for line in self.lines(request.offset, request.bytes) {
-            let heat = tier.access(line);
-            if heat == Lookup::Hot && room {
-                if let Some(slot) = tier.begin(line) {
-                    tier.arrived(slot, CopyEnd::Whole);
+            let lookup = map.access(line);
+            if lookup == Lookup::Hot && room {
+                if let Some(slot) = map.begin(line) {
+                    map.arrived(slot, CopyEnd::Whole);
                 }
             }
             if request.op == Op::Write {
                 if self.write_back {
-                    tier.write(line);
+                    map.write(line);
                 } else {
-                    tier.written_around(line);
+                    map.written_around(line);
                 }
             }
         }
@@ -51,17 +51,17 @@ impl Decisions {
 }
 
 /// Writes the next line back that should be, at once.
-pub(crate) fn imagine_cleaned(tier: &mut SsdCache) -> bool {
-    let next = tier.next_to_clean();
+pub(crate) fn imagine_cleaned(map: &mut SsdCache) -> bool {
+    let next = map.next_to_clean();
     if let Some(slot) = next {
-        tier.cleaned(slot, CopyEnd::Whole);
+        map.cleaned(slot, CopyEnd::Whole);
     }
     next.is_some()
 }
 
 impl CachePolicy {
-    /// What happens to the tier beside one request of a workload's thread, in a time lapse.
-    pub(crate) fn shadow(&mut self, tier: &mut SsdCache, workload: u32, thread: u32) {
+    /// What happens to the SSD cache beside one request of a workload's thread, in a time lapse.
+    pub(crate) fn shadow(&mut self, map: &mut SsdCache, workload: u32, thread: u32) {
         let Some(load) = &mut self.shadows[workload as usize] else {
             return;
         };
@@ -74,18 +74,18 @@ impl CachePolicy {
             if self.batch.is_empty() {
                 return;
             }
-            self.decisions.fetch(tier, &self.batch);
+            self.decisions.fetch(map, &self.batch);
             for request in &self.batch {
-                self.decisions.imagine(tier, request, room);
+                self.decisions.imagine(map, request, room);
             }
             left -= self.batch.len();
         }
     }
 
     /// As many lines have been written back beside one that really was, in a time lapse.
-    pub(crate) fn shadow_cleaned(&self, tier: &mut SsdCache) {
+    pub(crate) fn shadow_cleaned(&self, map: &mut SsdCache) {
         for _ in 1..self.lapse {
-            imagine_cleaned(tier);
+            imagine_cleaned(map);
         }
     }
 }

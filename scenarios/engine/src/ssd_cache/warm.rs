@@ -1,4 +1,4 @@
-//! A tier with a past: what its loads make of it in the long run.
+//! An SSD cache with a past: what its loads make of it in the long run.
 
 use crate::plan::{Arrival, Plan, WorkloadPlan};
 use crate::ssd_cache::shadow::{BATCH, Decisions, imagine_cleaned};
@@ -6,15 +6,15 @@ use crate::state::load::{Load, Request};
 use raidlab_kernel::Nanos;
 use raidlab_models::{Memo, SsdCache, SsdCacheParams};
 
-/// Accesses to each line of a hot spot after which a tier is as the load makes it in the long
+/// Accesses to each line of a hot spot after which an SSD cache is as the load makes it in the long
 /// run: with a third access to promote, all but e^-12 (1 + 12 + 72), one in 2000, have come.
 const WARM_ACCESSES: u64 = 12;
 /// The most accesses that warming up takes.
 const WARM_AT_MOST: u64 = 100_000_000;
 
-/// All that the past of a tier depends on.
+/// All that the past of an SSD cache depends on.
 #[derive(Clone, Debug, PartialEq)]
-struct Past {
+struct History {
     params: SsdCacheParams,
     decisions: Decisions,
     seed: u64,
@@ -22,9 +22,9 @@ struct Past {
 }
 
 /// Points of a curve share one past.
-static KNOWN: Memo<Past, SsdCache> = Memo::new(64 << 20);
+static KNOWN: Memo<History, SsdCache> = Memo::new(64 << 20);
 
-/// The tier of array `index` as the workloads of a plan make it in the long run.
+/// The SSD cache of array `index` as the workloads of a plan make it in the long run.
 ///
 /// # Errors
 /// Says what does not fit.
@@ -44,7 +44,7 @@ pub(crate) fn warm(
         },
         ..load.clone()
     };
-    let past = Past {
+    let history = History {
         loads: plan
             .workloads
             .iter()
@@ -55,13 +55,13 @@ pub(crate) fn warm(
         params,
         decisions,
     };
-    let empty = SsdCache::new(&past.params)?;
-    let known = KNOWN.get(&past, || past.end(empty), SsdCache::bytes);
+    let empty = SsdCache::new(&history.params)?;
+    let known = KNOWN.get(&history, || history.end(empty), SsdCache::bytes);
     Ok((*known).clone())
 }
 
-impl Past {
-    fn end(&self, mut tier: SsdCache) -> SsdCache {
+impl History {
+    fn end(&self, mut map: SsdCache) -> SsdCache {
         let mut loads: Vec<Load> = self
             .loads
             .iter()
@@ -81,13 +81,13 @@ impl Past {
             }
             thread = thread.wrapping_add(1);
             if batch.len() >= BATCH || round == rounds {
-                self.decisions.fetch(&tier, &batch);
+                self.decisions.fetch(&map, &batch);
                 for request in batch.drain(..) {
-                    self.decisions.imagine(&mut tier, &request, true);
-                    while imagine_cleaned(&mut tier) {}
+                    self.decisions.imagine(&mut map, &request, true);
+                    while imagine_cleaned(&mut map) {}
                 }
             }
         }
-        tier
+        map
     }
 }

@@ -76,7 +76,7 @@ impl Loads {
         self.tally.completed += 1;
         debug_assert_eq!(io.parts.total(), io.latency());
         match owner.slot() {
-            Some(slot) => self.turn(path, id, slot, served.end),
+            Some(slot) => self.count_and_issue(path, id, slot, served.end),
             None => match owner.into() {
                 Owner::Outside(mark) => {
                     let outcome = if path.ios[id].refused {
@@ -185,7 +185,7 @@ impl Loads {
     }
 
     /// The load thread counts a completed I/O and issues the next one of its slot.
-    pub(crate) fn turn(&mut self, path: &mut Path, id: IoId, slot: u32, done: Time) {
+    pub(crate) fn count_and_issue(&mut self, path: &mut Path, id: IoId, slot: u32, done: Time) {
         let index = path.slots[slot as usize].workload as usize;
         if self.noted < path.log.len() {
             self.note_log(path);

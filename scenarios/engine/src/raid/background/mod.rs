@@ -170,10 +170,10 @@ impl Raid {
         tasks.insert(place, background);
         if place == 0 {
             // What was under way stops; its pause does not hold up what is more urgent.
-            volume.turn = Time::NEVER;
+            volume.next_step = Time::NEVER;
             self.suspend(path, array, now);
         }
-        self.turn_at(path, array, now);
+        self.schedule_step(path, array, now);
     }
 
     /// The task behind an array's first one is no longer under way: what it has begun will not count.
@@ -197,11 +197,11 @@ impl Raid {
         let Some(volume) = self.volumes[array as usize].as_mut() else {
             return;
         };
-        if now < volume.turn {
+        if now < volume.next_step {
             // Of a task that has been suspended since.
             return;
         }
-        volume.turn = Time::NEVER;
+        volume.next_step = Time::NEVER;
         let offline = volume.offline;
         let Some(first) = volume.tasks.first_mut().filter(|_| !offline) else {
             return;
@@ -230,7 +230,7 @@ impl Raid {
         if let Some(task) = volume.tasks.first() {
             let done = task.row >= self.task_rows(array, task.task);
             let pause = task.stint.pause(volume.background_share, now);
-            self.turn_at(path, array, if done { now } else { now + pause });
+            self.schedule_step(path, array, if done { now } else { now + pause });
         }
     }
 
@@ -242,7 +242,7 @@ impl Raid {
         let more = !volume.tasks.is_empty();
         let took = now.since(done.began.unwrap_or(now)).seconds();
         if more {
-            self.turn_at(path, array, now);
+            self.schedule_step(path, array, now);
         }
         let Some(volume) = self.volumes[array as usize].as_mut() else {
             return;
@@ -290,11 +290,11 @@ impl Raid {
     }
 
     /// The background of an array has its next turn at `at`.
-    pub(crate) fn turn_at(&mut self, path: &mut Path, array: u32, at: Time) {
+    pub(crate) fn schedule_step(&mut self, path: &mut Path, array: u32, at: Time) {
         if let Some(volume) = self.volumes[array as usize].as_mut() {
-            let idle = volume.turn == Time::NEVER && volume.under_way == 0 && !volume.offline;
+            let idle = volume.next_step == Time::NEVER && volume.under_way == 0 && !volume.offline;
             if idle && !volume.tasks.is_empty() {
-                volume.turn = at;
+                volume.next_step = at;
                 path.calendar.push(at, Event::Background(array));
             }
         }

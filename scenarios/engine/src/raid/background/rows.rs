@@ -201,7 +201,8 @@ impl Raid {
         path.hold(io);
         if let Some(drive) = self.filled_by(index) {
             path.ios[io].pending += 1;
-            let command = self.new_raid_command(path, io, Op::Write, drive, row * unit, unit, now);
+            let command =
+                self.new_raid_command(path, io, Op::Write, drive, (row * unit, unit), now);
             path.attach(command, Target::Unit(index, role, 0), unit);
             path.send(command, drive, now);
         }
@@ -253,7 +254,7 @@ impl Raid {
             self.pause(path, array, now);
         } else {
             // Its task is gone; the next one takes its turn.
-            self.turn_at(path, array, now);
+            self.schedule_step(path, array, now);
         }
     }
 

@@ -37,7 +37,7 @@ impl Raid {
             lane.under_way += 1;
             let array = lane.array;
             store.counts.destages += 1;
-            if path.watch && self.volume(array).offline {
+            if path.can_fail && self.volume(array).offline {
                 self.pin(controller, group);
                 continue;
             }
@@ -67,23 +67,23 @@ impl Raid {
         if let Some(store) = self.stores[controller as usize].as_mut() {
             store.cache.leave(group, &mut store.leaving);
         }
-        let tiered = self.tier_takes(path, array, number, now);
-        let (target, at) = tiered.map_or((array, stripe), |place| (place.array, place.stripe));
-        let slot = tiered.map(|place| place.slot);
+        let redirected = self.redirect_write(path, array, number, now);
+        let (target, at) = redirected.map_or((array, stripe), |place| (place.array, place.stripe));
+        let slot = redirected.map(|place| place.slot);
         let work = Work::Destage(Destage { group, slot });
         let job = self.new_job(path, Io::NONE, target, at, work, now);
         let Raid {
             volumes,
             stores,
-            tiers,
+            redirects,
             jobs,
             ..
         } = self;
         let extents = &mut jobs[job].extents;
-        if let Some(cached) = Cached::of(array, volumes, stores, tiers) {
+        if let Some(cached) = Cached::of(array, volumes, stores, redirects) {
             cached.list_leaving(extents);
         }
-        if let Some(place) = tiered {
+        if let Some(place) = redirected {
             for extent in extents.iter_mut() {
                 *extent = place.extent(*extent);
             }
@@ -139,16 +139,16 @@ impl Raid {
         let Some(controller) = path.arrays[array as usize].controller else {
             return;
         };
-        let kept = !path.watch || !self.volume(array).offline;
-        let on_tier = self.tier_of[array as usize].is_some();
+        let kept = !path.can_fail || !self.volume(array).offline;
+        let on_ssd_cache = self.ssd_cache_of[array as usize].is_some();
         if let Some(store) = self.stores[controller as usize].as_mut() {
             if kept {
                 store.end(group);
                 store.cache.left(group);
             } else {
                 store.cache.stay(group);
-                if on_tier {
-                    // Without its tier the array takes them.
+                if on_ssd_cache {
+                    // Without its SSD cache the array takes them.
                     store.end(group);
                 } else {
                     self.pin(controller, group);

@@ -109,7 +109,7 @@ impl Raid {
         let filling = &mut self.jobs[job];
         (filling.work, filling.phase) = (Work::Fill(Fill { range, readers }), Phase::Finish);
         path.ios[record].op = Op::Read;
-        self.move_range(path, record, Op::Read, array, first, last - first, now);
+        self.move_range(path, record, Op::Read, array, (first, last - first), now);
         Some(job)
     }
 

@@ -18,7 +18,7 @@ fn pages_at_most(bytes: u64, line: u64) -> u64 {
 impl Raid {
     /// Asks for the memory in which a request will be looked up, and for what its drive will need
     /// of its map if it is a read, as most are not in the cache.
-    pub(crate) fn foresee(&self, path: &Path, id: IoId) {
+    pub(crate) fn prefetch_tables(&self, path: &Path, id: IoId) {
         let io = &path.ios[id];
         let Some(cached) = self.cached(io.array) else {
             return;
@@ -35,7 +35,7 @@ impl Raid {
             Op::Read => {
                 store.cache.prefetch(line, None);
                 let role = Role::Data(piece.column);
-                self.foresee_transfer(path, volume, piece.stripe, role, (piece.start, piece.end));
+                self.prefetch_transfer(path, volume, piece.stripe, role, (piece.start, piece.end));
             }
             Op::Write => {
                 let group = volume.group(piece.stripe, piece.column);
@@ -68,8 +68,8 @@ impl Raid {
             0
         };
         let chip = &mut path.controllers[index as usize].chip;
-        let tiered = self.tiers[io.array as usize].is_some();
-        let served = if tiered {
+        let redirected = self.redirects[io.array as usize].is_some();
+        let served = if redirected {
             chip.take_up_and_look_up(route, commands, now)
         } else {
             chip.take_up(route, commands, now)
@@ -77,7 +77,7 @@ impl Raid {
         io.charge_stay(Part::ControllerWait, Part::Controller, served);
         let ready = served.end + chip.latency();
         io.charge(Part::Controller, ready);
-        if tiered && !(hit && op == Op::Read) {
+        if redirected && !(hit && op == Op::Read) {
             path.agenda.rest(Call::Ready(id, ready));
             return path.agenda.up(Call::Access(id));
         }
@@ -93,7 +93,7 @@ impl Raid {
         }
     }
 
-    /// Whether writes to an array are told to be complete when they are in the cache.
+    /// Whether writes to an array are acknowledged when they are in the cache.
     pub(crate) fn writes_back(&self, array: u32) -> bool {
         let policy = self.volume(array).caching.as_ref().map(|c| c.write);
         match policy {
@@ -229,7 +229,7 @@ impl Raid {
         let io = &mut path.ios[id];
         io.stage = Stage::Working;
         let (array, offset, bytes) = (io.array, io.offset, io.bytes);
-        self.move_range(path, id, Op::Read, array, offset, bytes, now);
+        self.move_range(path, id, Op::Read, array, (offset, bytes), now);
     }
 
     /// Write data are in memory: they go into the cache, or on to the drives.
@@ -241,7 +241,7 @@ impl Raid {
         if !self.goes_back(path, id) {
             // Older data must reach the drives first.
             if !self.send_older_data(path, id) {
-                return self.write_past_cache(path, id, now);
+                return self.write_around(path, id, now);
             }
             if let Some(store) = self.stores[controller as usize].as_mut() {
                 store.waiting.push(&mut path.ios, id);
@@ -261,8 +261,8 @@ impl Raid {
         let io = &mut path.ios[id];
         io.stage = Stage::Working;
         let (array, offset, bytes) = (io.array, io.offset, io.bytes);
-        self.past_begins(array, (offset, bytes));
-        self.move_range(path, id, Op::Write, array, offset, bytes, now);
+        self.bypass_begins(array, (offset, bytes));
+        self.move_range(path, id, Op::Write, array, (offset, bytes), now);
     }
 
     /// Puts a write into the cache; false if there is no room for it now.
@@ -288,7 +288,7 @@ impl Raid {
         true
     }
 
-    /// A write is in the cache: told to be complete.
+    /// A write is in the cache: acknowledged.
     fn written_back(&mut self, path: &mut Path, controller: u32, id: IoId) {
         let io = &mut path.ios[id];
         io.stage = Stage::Done;
@@ -297,7 +297,7 @@ impl Raid {
         path.agenda.up(Call::Complete(id));
     }
 
-    fn write_past_cache(&mut self, path: &mut Path, id: IoId, now: Time) {
+    fn write_around(&mut self, path: &mut Path, id: IoId, now: Time) {
         self.forget(path, id);
         self.write_drives(path, id, now);
     }
@@ -333,7 +333,7 @@ impl Raid {
             if back {
                 self.written_back(path, controller, id);
             } else {
-                self.write_past_cache(path, id, now);
+                self.write_around(path, id, now);
             }
             if path.agenda.rose(mark) {
                 return path.agenda.below(mark, Call::AdmitWaiting(controller));

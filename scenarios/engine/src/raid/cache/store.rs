@@ -11,9 +11,9 @@ use raidlab_models::{Cache, LINE_SECTORS, Leaving, SECTOR, Sectors, sectors};
 pub(crate) struct Caching {
     /// The controller whose cache it is.
     pub controller: u32,
-    /// Where its dirty data wait in the cache for its drives, and for those of its tier.
+    /// Where its dirty data wait in the cache for its drives, and for those of its SSD cache.
     pub space: u32,
-    pub tier_space: Option<u32>,
+    pub ssd_space: Option<u32>,
     /// Bytes of a line.
     pub line: u64,
     pub write: WritePolicy,
@@ -49,13 +49,13 @@ impl Caching {
 
     /// Where new data of a group wait: with those of the same group that wait already, else by
     /// where the group belongs now.
-    pub fn space_of(&self, cache: &Cache, tier: Option<&Redirect>, group: u64) -> u32 {
-        let (Some(fast), Some(tier)) = (self.tier_space, tier) else {
+    pub fn space_of(&self, cache: &Cache, redirect: Option<&Redirect>, group: u64) -> u32 {
+        let (Some(fast), Some(redirect)) = (self.ssd_space, redirect) else {
             return self.space;
         };
-        let on_tier = cache.has_group(fast, group)
-            || !cache.has_group(self.space, group) && tier.would_take(group);
-        if on_tier { fast } else { self.space }
+        let on_ssd_cache = cache.has_group(fast, group)
+            || !cache.has_group(self.space, group) && redirect.would_take(group);
+        if on_ssd_cache { fast } else { self.space }
     }
 
     /// The first byte of a line on the array.
@@ -76,7 +76,7 @@ pub(crate) struct Counts {
     pub filled_bytes: u64,
 }
 
-/// Dirty data on their way to the drives of one array, or of one tier.
+/// Dirty data on their way to the drives of one array, or of one SSD cache.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lane {
     /// The array whose data they are.

@@ -12,7 +12,7 @@ pub(crate) struct Cached<'a, S> {
     pub caching: &'a Caching,
     pub store: S,
     /// The SSD cache of the array, if it has one.
-    pub tier: Option<&'a Redirect>,
+    pub redirect: Option<&'a Redirect>,
 }
 
 impl<'a> Cached<'a, &'a mut Store> {
@@ -22,7 +22,7 @@ impl<'a> Cached<'a, &'a mut Store> {
         array: u32,
         volumes: &'a [Option<Volume>],
         stores: &'a mut [Option<Store>],
-        tiers: &'a [Option<Redirect>],
+        redirects: &'a [Option<Redirect>],
     ) -> Option<Cached<'a, &'a mut Store>> {
         let volume = volumes[array as usize].as_ref()?;
         let caching = volume.caching.as_ref()?;
@@ -30,7 +30,7 @@ impl<'a> Cached<'a, &'a mut Store> {
             volume,
             caching,
             store: stores[caching.controller as usize].as_mut()?,
-            tier: tiers[array as usize].as_ref(),
+            redirect: redirects[array as usize].as_ref(),
         })
     }
 
@@ -45,7 +45,9 @@ impl<'a> Cached<'a, &'a mut Store> {
     #[inline]
     pub fn place_of(&self, key: u64) -> (u32, u64) {
         let group = self.volume.group_at(self.caching.offset(key));
-        let space = self.caching.space_of(&self.store.cache, self.tier, group);
+        let space = self
+            .caching
+            .space_of(&self.store.cache, self.redirect, group);
         (space, group)
     }
 }
@@ -60,13 +62,13 @@ impl Raid {
             volume,
             caching,
             store: self.stores[caching.controller as usize].as_ref()?,
-            tier: self.tiers[array as usize].as_ref(),
+            redirect: self.redirects[array as usize].as_ref(),
         })
     }
 
     /// An array and the cache that serves it, to change what the cache holds.
     #[inline]
     pub fn cached_mut(&mut self, array: u32) -> Option<Cached<'_, &mut Store>> {
-        Cached::of(array, &self.volumes, &mut self.stores, &self.tiers)
+        Cached::of(array, &self.volumes, &mut self.stores, &self.redirects)
     }
 }

@@ -1,6 +1,6 @@
 //! The end of a run: what can still be read, and whether parity fits the data.
 
-use crate::integrity::sectors::GRAIN;
+use crate::integrity::sectors::TOKEN_BYTES;
 use crate::integrity::{DataReport, OnDrives};
 use crate::layout::{Place, Role, galois};
 use crate::path::Path;
@@ -24,23 +24,30 @@ impl Raid {
                 if self.is_locked((array, offset)) {
                     continue;
                 }
-                let stripe = self.volume(array).geometry.piece(offset, GRAIN).stripe;
+                let stripe = self
+                    .volume(array)
+                    .geometry
+                    .piece(offset, TOKEN_BYTES)
+                    .stripe;
                 if stripes.last() != Some(&stripe) {
                     stripes.push(stripe);
                 }
-                let on_tier = self.on_tier(array, offset);
-                let on_tier = on_tier.filter(|&at| !self.is_locked(at));
-                for (at, offset) in on_tier.into_iter().chain([(array, offset)]) {
+                let on_ssd_cache = self.on_ssd_cache(array, offset);
+                let on_ssd_cache = on_ssd_cache.filter(|&at| !self.is_locked(at));
+                for (at, offset) in on_ssd_cache.into_iter().chain([(array, offset)]) {
                     if self.copies_differ(path, at, offset) {
-                        apart.insert((at, self.volume(at).geometry.piece(offset, GRAIN).stripe));
+                        apart.insert((
+                            at,
+                            self.volume(at).geometry.piece(offset, TOKEN_BYTES).stripe,
+                        ));
                     }
                 }
                 let found = self.readable(path, array, offset);
                 let integrity = path.integrity.as_ref()?;
                 if !found.is_some_and(|found| integrity.is_right(array, offset, found)) {
-                    let mut told = integrity.told(array, offset).peekable();
-                    report.lost_sectors += u64::from(told.peek().is_some());
-                    lacking.extend(told);
+                    let mut acknowledged = integrity.acknowledged(array, offset).peekable();
+                    report.lost_sectors += u64::from(acknowledged.peek().is_some());
+                    lacking.extend(acknowledged);
                 }
             }
             stripes.sort_unstable();
@@ -67,7 +74,7 @@ impl Raid {
     /// Whether a job is at work on a sector's stripe.
     fn is_locked(&self, (array, offset): (u32, u64)) -> bool {
         let volume = self.volume(array);
-        let piece = volume.geometry.piece(offset, GRAIN);
+        let piece = volume.geometry.piece(offset, TOKEN_BYTES);
         let key = volume.lock_key(array, piece.stripe, piece.column);
         self.locks.get(key).is_some()
     }
@@ -78,7 +85,7 @@ impl Raid {
             return None;
         }
         if let Some(cached) = self.cached_mut(array) {
-            let mut lines = cached.caching.lines(offset, GRAIN);
+            let mut lines = cached.caching.lines(offset, TOKEN_BYTES);
             let cache = &mut cached.store.cache;
             if lines.any(|(key, sectors)| cache.find(key, sectors) == Found::All) {
                 return Some(path.integrity.as_ref()?.cached(array, offset));
@@ -87,15 +94,15 @@ impl Raid {
         self.stored(path, array, offset).tokens.first().copied()
     }
 
-    /// What lies beneath the controller's memory: every living copy on the tier, if that has the
+    /// What lies beneath the controller's memory: every living copy on the SSD cache, if that has the
     /// sector's line, then, if that is no newer, on the array's own drives.
     pub(crate) fn stored(&self, path: &Path, array: u32, offset: u64) -> OnDrives {
-        if self.is_lost(array, (offset, GRAIN)) {
+        if self.is_lost(array, (offset, TOKEN_BYTES)) {
             return OnDrives::default();
         }
-        let on_tier = self.on_tier(array, offset);
-        let above = on_tier.map(|(fast, at)| self.on_drives(path, fast, at));
-        if self.is_dirty_on_tier(array, offset) {
+        let on_ssd_cache = self.on_ssd_cache(array, offset);
+        let above = on_ssd_cache.map(|(fast, at)| self.on_drives(path, fast, at));
+        if self.is_dirty_on_ssd_cache(array, offset) {
             return above.unwrap_or_default();
         }
         let mut held = self.on_drives(path, array, offset);
@@ -108,7 +115,7 @@ impl Raid {
         let (volume, Some(integrity)) = (self.volume(array), &path.integrity) else {
             return OnDrives::default();
         };
-        let piece = volume.geometry.piece(offset, GRAIN);
+        let piece = volume.geometry.piece(offset, TOKEN_BYTES);
         let within = u64::from(piece.start);
         let copies = (0..volume.geometry.copies())
             .map(|copy| volume.geometry.data(piece.stripe, piece.column, copy))
@@ -169,13 +176,13 @@ impl Raid {
         let drive = volume.members[place.member as usize].drive;
         let at = place.offset + within;
         let unreadable = &path.drives[drive as usize].health.unreadable;
-        (volume.stands(place) && !unreadable.touches(at, at + GRAIN)).then_some((drive, at))
+        (volume.stands(place) && !unreadable.touches(at, at + TOKEN_BYTES)).then_some((drive, at))
     }
 
     /// Whether a stripe's parity fits its data, as far as all of them can be read.
     fn parity_fits(&self, path: &Path, array: u32, stripe: u64) -> bool {
         let geometry = &self.volume(array).geometry;
-        let mut sectors = (0..geometry.unit()).step_by(GRAIN as usize);
+        let mut sectors = (0..geometry.unit()).step_by(TOKEN_BYTES as usize);
         geometry.parities() == 0
             || sectors.all(|within| {
                 let data = self.units(path, array, stripe, within, true);

@@ -1,4 +1,4 @@
-//! The drives' own volatile caches when the power fails: what they had told to be written and
+//! The drives' own volatile caches when the power fails: what they had acknowledged and
 //! had not written yet is gone, whatever the controller's backup keeps.
 
 use crate::layout::Role;
@@ -26,8 +26,8 @@ impl Raid {
                 .integrity
                 .as_ref()
                 .is_some_and(|f| f.knows(array, offset));
-            // What the tier has newer data of does not matter here.
-            let dirty = self.is_dirty_on_tier(array, offset);
+            // What the SSD cache has newer data of does not matter here.
+            let dirty = self.is_dirty_on_ssd_cache(array, offset);
             if known && !cached && !dirty {
                 let held = self.on_drives(path, array, offset);
                 if let Some(integrity) = &mut path.integrity {

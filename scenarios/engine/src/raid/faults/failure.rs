@@ -14,7 +14,7 @@ use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
 
 impl Raid {
     /// A command is at its drive's medium: data change hands. True if it comes back later.
-    pub(crate) fn watch_medium(&mut self, path: &mut Path, id: IoId, now: Time) -> bool {
+    pub(crate) fn meet_medium(&mut self, path: &mut Path, id: IoId, now: Time) -> bool {
         let slow = path.drives[path.ios[id].drive as usize].health.slow;
         if slow > Nanos::ZERO {
             let io = &mut path.ios[id];
@@ -109,7 +109,7 @@ impl Raid {
     }
 
     /// A command comes back: true if its error has been taken care of, false if it is as any.
-    pub(crate) fn watch_return(&mut self, path: &mut Path, id: IoId, now: Time) -> bool {
+    pub(crate) fn examine(&mut self, path: &mut Path, id: IoId, now: Time) -> bool {
         let io = &path.ios[id];
         let (drive, op, offset, bytes, parent) = (io.drive, io.op, io.offset, io.bytes, io.parent);
         let health = &path.drives[drive as usize].health;
@@ -262,7 +262,7 @@ impl Raid {
             let what = format!("array {name} offline: more is lost than it can bear");
             path.log(now, what);
             self.give_up_tasks(path, array, &tasks, now);
-            self.tier_fails(path, array, now);
+            self.ssd_cache_fails(path, array, now);
         }
         Some((array, place))
     }

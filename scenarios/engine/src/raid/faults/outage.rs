@@ -42,15 +42,15 @@ impl Raid {
     }
 
     /// Jobs that were writing, and whose data a battery or flash keeps.
-    pub(crate) fn kept_jobs(&self, path: &Path) -> Vec<u32> {
-        let kept = |&index: &u32| {
+    pub(crate) fn preserved_jobs(&self, path: &Path) -> Vec<u32> {
+        let preserved = |&index: &u32| {
             let job = &self.jobs[index];
             let controller = path.arrays[job.array as usize].controller;
             let store = controller.and_then(|c| self.stores[c as usize].as_ref());
             let writing = job.work.is_write() || matches!(job.work, Work::Recover);
             writing && job.phase == Phase::Finish && store.is_some_and(|store| store.keeps)
         };
-        self.jobs.ids().filter(kept).collect()
+        self.jobs.ids().filter(preserved).collect()
     }
 
     /// Writes on their way to a drive get there in part. A drive to which a spare is being copied
@@ -101,7 +101,7 @@ impl Raid {
         }
     }
 
-    pub(crate) fn drop_jobs(&mut self, path: &mut Path, kept: &[u32], now: Time) {
+    pub(crate) fn drop_jobs(&mut self, path: &mut Path, preserved: &[u32], now: Time) {
         self.locks.clear();
         for volume in self.volumes.iter_mut().flatten() {
             volume.drop_rows();
@@ -114,8 +114,8 @@ impl Raid {
                     path.ios[reader].pending = 1;
                 }
             }
-            if kept.contains(&index) {
-                self.keep_job(path, index, now);
+            if preserved.contains(&index) {
+                self.preserve_job(path, index, now);
                 continue;
             }
             let job = &mut self.jobs[index];
@@ -137,12 +137,12 @@ impl Raid {
     }
 
     /// A job whose writes will be done again has nobody who waits for it any more.
-    fn keep_job(&mut self, path: &mut Path, index: u32, now: Time) {
+    fn preserve_job(&mut self, path: &mut Path, index: u32, now: Time) {
         let key = self.lock_key(index);
         // A line that was on its way back is dirty again, and may be newer.
         let older = self
             .copy_above(path, index)
-            .is_some_and(|copy| !self.has_lost_tier(copy));
+            .is_some_and(|copy| !self.has_lost_ssd_cache(copy));
         let job = &mut self.jobs[index];
         job.flags.older |= older;
         (job.lock, job.work) = (Waiters::NONE, job.work.without_slot());

@@ -104,7 +104,7 @@ impl Raid {
             if writes {
                 written = transfers.iter().map(|t| u64::from(t.end - t.start)).sum();
             } else {
-                self.foresee_transfers(path, index, &transfers);
+                self.prefetch_transfers(path, index, &transfers);
             }
             self.transfers = transfers;
         }
@@ -170,20 +170,20 @@ impl Raid {
     }
 
     /// Asks for the memory that the drives will need when these transfers come to them.
-    fn foresee_transfers(&self, path: &Path, index: u32, transfers: &[Transfer]) {
+    fn prefetch_transfers(&self, path: &Path, index: u32, transfers: &[Transfer]) {
         let job = &self.jobs[index];
         let volume = self.volume(job.array);
         if volume.caching.is_none() {
             return;
         }
         for &Transfer { role, start, end } in transfers {
-            self.foresee_transfer(path, volume, job.stripe, role, (start, end));
+            self.prefetch_transfer(path, volume, job.stripe, role, (start, end));
         }
     }
 
     /// Asks for the memory that a drive will need of its map for a part of a unit.
     #[inline]
-    pub(crate) fn foresee_transfer(
+    pub(crate) fn prefetch_transfer(
         &self,
         path: &Path,
         volume: &Volume,
@@ -329,15 +329,7 @@ impl Raid {
         path.hold(io);
         let transfers = self.list(index, op == Op::Write);
         for &Transfer { role, start, end } in &transfers {
-            self.send_to(
-                path,
-                io,
-                op,
-                index,
-                (array, stripe, role),
-                (start, end),
-                now,
-            );
+            self.send_to(path, op, index, (array, stripe, role), (start, end), now);
         }
         self.transfers = transfers;
         self.let_go(path, io, now);
@@ -365,7 +357,7 @@ impl Raid {
             return self.give_up(path, index, now);
         };
         path.ios[io].pending += 1;
-        let command = self.new_raid_command(path, io, Op::Read, drive, offset, bytes, now);
+        let command = self.new_raid_command(path, io, Op::Read, drive, (offset, bytes), now);
         path.attach(command, Target::Unit(index, role, 0), bytes);
         path.send(command, drive, now);
     }
@@ -428,10 +420,10 @@ impl Raid {
         }) = work
         {
             self.slot_destaged(array, slot);
-        } else if path.watch {
+        } else if path.can_fail {
             self.refuse_what_is_lost(path, index);
             self.made_good(index);
-            self.kept.retain(|&kept| kept != index);
+            self.preserved.retain(|&kept| kept != index);
         }
         self.follow_finish(path, index);
         let mark = path.agenda.mark();

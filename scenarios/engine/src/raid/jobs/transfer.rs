@@ -29,8 +29,7 @@ impl Raid {
         parent: IoId,
         op: Op,
         drive: u32,
-        offset: u64,
-        bytes: u64,
+        (offset, bytes): (u64, u64),
         now: Time,
     ) -> IoId {
         let from_memory = self.is_from_memory(path, parent, op);
@@ -44,13 +43,13 @@ impl Raid {
     pub(crate) fn send_to(
         &mut self,
         path: &mut Path,
-        parent: IoId,
         op: Op,
         job: u32,
         place: (u32, u64, Role),
         range: (u32, u32),
         now: Time,
     ) {
+        let parent = self.jobs[job].io;
         let (array, stripe, role) = place;
         let mut bytes = u64::from(range.1 - range.0);
         let mut copies = 1;
@@ -77,7 +76,7 @@ impl Raid {
             let offset = unit.offset + u64::from(range.0);
             for (drive, bytes) in drives.into_iter().flatten() {
                 path.ios[parent].pending += 1;
-                let command = self.new_raid_command(path, parent, op, drive, offset, bytes, now);
+                let command = self.new_raid_command(path, parent, op, drive, (offset, bytes), now);
                 self.follow_unit(path, command, job, (role, range.0), bytes);
                 path.send(command, drive, now);
             }
@@ -133,21 +132,20 @@ impl Raid {
         }
     }
 
-    /// Reads or writes a range of the array below `parent`, on its tier as far as that has it.
+    /// Reads or writes a range of the array below `parent`, on its SSD cache as far as that has it.
     pub(crate) fn move_range(
         &mut self,
         path: &mut Path,
         parent: IoId,
         op: Op,
         array: u32,
-        offset: u64,
-        bytes: u64,
+        (offset, bytes): (u64, u64),
         now: Time,
     ) {
-        if self.tiers[array as usize].is_some() {
+        if self.redirects[array as usize].is_some() {
             self.go_by_line(path, parent, op, array, (offset, bytes), now);
         } else {
-            self.move_array(path, parent, op, array, offset, bytes, now);
+            self.move_array(path, parent, op, array, (offset, bytes), now);
         }
     }
 
@@ -158,8 +156,7 @@ impl Raid {
         parent: IoId,
         op: Op,
         array: u32,
-        offset: u64,
-        bytes: u64,
+        (offset, bytes): (u64, u64),
         now: Time,
     ) {
         if op == Op::Write {
@@ -208,7 +205,7 @@ impl Raid {
                     let bytes = self.volume(array).readable(&run, copy);
                     path.ios[parent].pending += 1;
                     let command =
-                        self.new_raid_command(path, parent, Op::Read, drive, offset, bytes, now);
+                        self.new_raid_command(path, parent, Op::Read, drive, (offset, bytes), now);
                     self.inherit(path, command, before);
                     self.follow_read(path, command, array, Run { bytes, ..run });
                     path.send(command, drive, now);

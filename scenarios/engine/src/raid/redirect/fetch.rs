@@ -1,4 +1,4 @@
-//! Pieces of requests read from the tier, and from the array where the tier has lost them.
+//! Pieces of requests read from the SSD cache, and from the array where the SSD cache has lost them.
 
 use crate::path::Path;
 use crate::raid::Raid;
@@ -33,8 +33,8 @@ impl Raid {
         let job = &self.jobs[index];
         let (record, array) = (job.io, job.array);
         let (slot, (offset, bytes)) = (from.slot, from.range);
-        if let Some(tier) = self.tiers[array as usize].as_ref() {
-            let (fast, at) = (tier.array, tier.at(slot, offset));
+        if let Some(redirect) = self.redirects[array as usize].as_ref() {
+            let (fast, at) = (redirect.array, redirect.at(slot, offset));
             self.read_array(path, record, fast, at, bytes, now);
         }
     }
@@ -94,23 +94,23 @@ impl Raid {
             }
             None => {
                 self.jobs[index].work = Work::Bypass;
-                self.go_past(path, record, Op::Read, array, range, now);
+                self.bypass_cache(path, record, Op::Read, array, range, now);
             }
         }
     }
 
-    /// Somebody reads a slot: its line stays on the tier.
+    /// Somebody reads a slot: its line stays on the SSD cache.
     fn pin_slot(&mut self, array: u32, slot: u32) {
-        if let Some(tier) = self.tiers[array as usize].as_mut() {
-            tier.tier.pin(slot);
+        if let Some(redirect) = self.redirects[array as usize].as_mut() {
+            redirect.map.pin(slot);
         }
     }
 
     /// Nobody reads or writes a slot any more for one of those who did.
     pub(crate) fn unpin_slot(&mut self, array: u32, slot: u32) {
-        let tier = self.tiers[array as usize].as_mut();
-        if let Some(tier) = tier.filter(|tier| !tier.gone) {
-            tier.tier.unpin(slot);
+        let redirect = self.redirects[array as usize].as_mut();
+        if let Some(redirect) = redirect.filter(|redirect| !redirect.failed) {
+            redirect.map.unpin(slot);
         }
     }
 }

@@ -10,7 +10,7 @@ use raidlab_models::{ReferenceCounts, SsdCache};
 /// The lines of an array that its SSD cache holds, and what that has lost.
 #[derive(Debug)]
 pub(crate) struct Redirect {
-    pub tier: SsdCache,
+    pub map: SsdCache,
     /// The array of the SSDs.
     pub array: u32,
     /// Bytes of a line.
@@ -22,11 +22,11 @@ pub(crate) struct Redirect {
     /// Lines in a stripe of the SSDs.
     pub columns: u64,
     /// Lines that requests are writing past the controller's memory.
-    pub past: ReferenceCounts,
+    pub bypassing: ReferenceCounts,
     /// What was dirty on SSDs that cannot be read any more, and has not been written since.
     pub lost: Ranges,
     /// True if the SSDs have failed: the array goes on without.
-    pub gone: bool,
+    pub failed: bool,
 }
 
 impl Redirect {

@@ -1,4 +1,4 @@
-//! Arrays from a plan: layouts, volumes whose data pass through memory, caches, tiers.
+//! Arrays from a plan: layouts, volumes whose data pass through memory, caches, SSD caches.
 
 use crate::layout::Layout;
 use crate::plan::{ArrayPlan, ControllerPlan, Level, Plan, ReadAhead, TierPlan, WritePolicy};
@@ -37,7 +37,7 @@ pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
                     Path::Uncached
                 },
                 in_memory: in_memory(plan, array),
-                straight: !is_kept(plan, array),
+                straight: !passes_memory(plan, array),
                 mirrors: mirrors(plan, array),
             }),
             Err(why) => faults.add(format!("arrays.{index}"), &array.name, why),
@@ -50,7 +50,7 @@ pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
 /// asked.
 fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
     let asked = plan.data || plan.can_fail() || !array.spares.is_empty();
-    is_kept(plan, array) || mirrors(plan, array) || asked
+    passes_memory(plan, array) || mirrors(plan, array) || asked
 }
 
 /// Whether copies are made in memory: by a controller that has one.
@@ -62,18 +62,18 @@ fn mirrors(plan: &Plan, array: &ArrayPlan) -> bool {
 }
 
 /// Whether an array's data pass through memory, where parity is made and the cache lies.
-fn is_kept(plan: &Plan, array: &ArrayPlan) -> bool {
+fn passes_memory(plan: &Plan, array: &ArrayPlan) -> bool {
     let cached = array.cache.as_ref().is_some_and(|policy| {
         policy.keep_reads
             || policy.write != WritePolicy::WriteThrough
             || policy.read_ahead != ReadAhead::None
     });
-    let tiered = array.tier.is_some() || tier_of(plan, array).is_some();
-    array.level.has_parity() || cached || tiered
+    let redirected = array.tier.is_some() || ssd_cache_of(plan, array).is_some();
+    array.level.has_parity() || cached || redirected
 }
 
-/// The array whose tier an array is.
-fn tier_of(plan: &Plan, array: &ArrayPlan) -> Option<usize> {
+/// The array whose SSD cache an array is.
+fn ssd_cache_of(plan: &Plan, array: &ArrayPlan) -> Option<usize> {
     plan.arrays.iter().position(|other| {
         let tier = other.tier.as_ref().map(|tier| tier.array as usize);
         tier.is_some_and(|tier| plan.arrays[tier].name == array.name)
@@ -81,7 +81,7 @@ fn tier_of(plan: &Plan, array: &ArrayPlan) -> Option<usize> {
 }
 
 /// The SSD caches of the arrays: where lines lie, and when they move.
-pub(crate) fn build_tiers(
+pub(crate) fn build_ssd_caches(
     plan: &Plan,
     volumes: &[Option<Volume>],
     faults: &mut Faults,
@@ -112,8 +112,8 @@ pub(crate) fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<O
                 under_way: 0,
                 at_most: (drives as u32 * cache.destages_per_drive).max(1),
             };
-            let on_tier = |tier: &TierPlan| plan.arrays[tier.array as usize].drives.len();
-            let fast = array.tier.as_ref().map(on_tier);
+            let on_ssd_cache = |tier: &TierPlan| plan.arrays[tier.array as usize].drives.len();
+            let fast = array.tier.as_ref().map(on_ssd_cache);
             let (Some(policy), Some(volume)) = (&array.cache, &mut volumes[at]) else {
                 continue;
             };
@@ -124,7 +124,7 @@ pub(crate) fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<O
             volume.caching = Some(Caching {
                 controller: index as u32,
                 space,
-                tier_space: fast.map(|_| space + 1),
+                ssd_space: fast.map(|_| space + 1),
                 line: Caching::line_of(volume.geometry.unit()),
                 write: policy.write,
                 read_ahead: policy.read_ahead,

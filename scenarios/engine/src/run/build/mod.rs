@@ -11,7 +11,7 @@ use crate::path::loads::Loads;
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
 use crate::raid::Raid;
 use crate::raid::volume::rows_under_way;
-use crate::run::build::arrays::{build_arrays, build_stores, build_tiers, build_volumes};
+use crate::run::build::arrays::{build_arrays, build_ssd_caches, build_stores, build_volumes};
 use crate::run::build::check::{Faults, check_references, check_workloads};
 use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
@@ -64,7 +64,7 @@ impl System {
         let requests = slots.len() + OUTSIDE_IOS;
         let ios = requests + commands_at_most(plan, &arrays);
         let mut volumes = build_volumes(plan, &mut drives, &arrays);
-        let (tiers, ssd_caches) = build_tiers(plan, &volumes, &mut faults);
+        let (redirects, ssd_caches) = build_ssd_caches(plan, &volumes, &mut faults);
         if !faults.0.is_empty() {
             return Err(faults.0);
         }
@@ -84,7 +84,7 @@ impl System {
             outside_threads,
             outside: VecDeque::with_capacity(OUTSIDE_IOS),
             inside: TimeWeighted::default(),
-            watch: plan.data || plan.can_fail(),
+            can_fail: plan.data || plan.can_fail(),
             off_until: Time::ZERO,
             integrity: plan
                 .data
@@ -98,7 +98,7 @@ impl System {
             layers: Layers {
                 path,
                 loads,
-                raid: Raid::new(plan, volumes, tiers, stores, ios),
+                raid: Raid::new(plan, volumes, redirects, stores, ios),
                 ssd_caches,
             },
             caches,
@@ -204,7 +204,7 @@ fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
         // A page cache's own requests: writing back, and two windows of each reader.
         let cached = workload.page_cache.as_ref();
         let behind = cached.map_or(0, |cache| cache.requests as usize + 2 * places as usize);
-        // A tier's copies, and a job above each command to its drives.
+        // An SSD cache's copies, and a job above each command to its drives.
         let tier = plan.arrays[workload.array as usize].tier.as_ref();
         let (jobs, copies) = tier.map_or((1, 0), |tier| (2, 2 * tier.copies_at_once as usize));
         jobs * commands as usize * places as usize + copies + behind

@@ -2,7 +2,7 @@
 //! sectors; they are kept by pages of neighbours, each version with the sectors of its page.
 
 use crate::integrity::pages::{PAGE, Pages, has, sectors};
-use crate::integrity::sectors::{GRAIN, grains, token};
+use crate::integrity::sectors::{TOKEN_BYTES, lbas, token};
 
 /// Versions of a page above which those are forgotten that were replaced before every read under
 /// way began.
@@ -38,32 +38,32 @@ impl Version {
         }
     }
 
-    fn token(&self, grain: u64) -> u64 {
+    fn token(&self, lba: u64) -> u64 {
         match self.write {
             0 => self.token,
-            write => token(write, grain),
+            write => token(write, lba),
         }
     }
 
-    /// True if a host was told that it is written.
-    fn is_told(&self) -> bool {
+    /// True if a host was acknowledged that it is written.
+    fn is_acknowledged(&self) -> bool {
         self.acknowledged.is_some_and(|at| at > 0)
     }
 }
 
 /// The versions of one array's sectors.
 #[derive(Debug)]
-pub(crate) struct Truth(Pages<Vec<Version>>);
+pub(crate) struct ReferenceCopy(Pages<Vec<Version>>);
 
-impl Default for Truth {
-    fn default() -> Truth {
-        Truth(Pages::with_capacity(64))
+impl Default for ReferenceCopy {
+    fn default() -> ReferenceCopy {
+        ReferenceCopy(Pages::with_capacity(64))
     }
 }
 
 /// The pages of a range, each with a bit for each of its sectors in there.
 fn cut(offset: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
-    let sectors = grains(offset, bytes);
+    let sectors = lbas(offset, bytes);
     (sectors.start / PAGE..sectors.end.div_ceil(PAGE)).map(move |page| {
         let first = sectors.start.saturating_sub(page * PAGE);
         let count = (sectors.end - page * PAGE).min(PAGE) - first;
@@ -71,16 +71,16 @@ fn cut(offset: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-impl Truth {
+impl ReferenceCopy {
     /// The versions of a sector.
-    fn versions(&self, grain: u64) -> impl Iterator<Item = &Version> {
-        let all = self.0.get(grain).into_iter().flatten();
-        all.filter(move |version| has(version.sectors, grain))
+    fn versions(&self, lba: u64) -> impl Iterator<Item = &Version> {
+        let all = self.0.get(lba).into_iter().flatten();
+        all.filter(move |version| has(version.sectors, lba))
     }
 
     /// Those that no later one has replaced.
-    fn current(&self, grain: u64) -> impl Iterator<Item = &Version> {
-        self.versions(grain).filter(|v| v.replaced.is_none())
+    fn current(&self, lba: u64) -> impl Iterator<Item = &Version> {
+        self.versions(lba).filter(|v| v.replaced.is_none())
     }
 
     /// A write begins; before the first one there were zeros.
@@ -127,47 +127,51 @@ impl Truth {
     }
 
     /// Whether a token was right at any time since `began`.
-    pub fn was_right(&self, grain: u64, token: u64, began: u64) -> bool {
-        let mut versions = self.versions(grain).peekable();
+    pub fn was_right(&self, lba: u64, token: u64, began: u64) -> bool {
+        let mut versions = self.versions(lba).peekable();
         if versions.peek().is_none() {
             return token == 0;
         }
-        versions.any(|v| v.token(grain) == token && v.replaced.is_none_or(|at| at > began))
+        versions.any(|v| v.token(lba) == token && v.replaced.is_none_or(|at| at > began))
     }
 
     /// Whether a token is right now.
-    pub fn is_right(&self, grain: u64, token: u64) -> bool {
-        self.current(grain).any(|v| v.token(grain) == token)
+    pub fn is_right(&self, lba: u64, token: u64) -> bool {
+        self.current(lba).any(|v| v.token(lba) == token)
     }
 
     /// Whether a token has been right at some time that is remembered.
-    pub fn remembers(&self, grain: u64, token: u64) -> bool {
-        self.versions(grain).any(|v| v.token(grain) == token)
+    pub fn remembers(&self, lba: u64, token: u64) -> bool {
+        self.versions(lba).any(|v| v.token(lba) == token)
     }
 
     /// A token is right from now on, too, whatever was lost.
-    pub fn admit(&mut self, grain: u64, token: u64) {
-        if !self.is_right(grain, token) {
-            let version = Version::of_old(1 << (grain % PAGE), token);
-            self.0.at(grain).push(version);
+    pub fn admit(&mut self, lba: u64, token: u64) {
+        if !self.is_right(lba, token) {
+            let version = Version::of_old(1 << (lba % PAGE), token);
+            self.0.at(lba).push(version);
         }
     }
 
     /// The acknowledged writes that a sector should hold.
-    pub fn told(&self, grain: u64) -> impl Iterator<Item = u64> + '_ {
-        let told = self.current(grain).filter(|version| version.is_told());
-        told.map(|version| version.write)
+    pub fn acknowledged(&self, lba: u64) -> impl Iterator<Item = u64> + '_ {
+        let acknowledged = self
+            .current(lba)
+            .filter(|version| version.is_acknowledged());
+        acknowledged.map(|version| version.write)
     }
 
     /// Whether a sector was ever written.
-    pub fn knows(&self, grain: u64) -> bool {
-        self.versions(grain).next().is_some()
+    pub fn knows(&self, lba: u64) -> bool {
+        self.versions(lba).next().is_some()
     }
 
     /// Offsets of every sector that was ever written.
     pub fn written(&self) -> impl Iterator<Item = u64> + '_ {
         let all = self.0.iter();
-        all.flat_map(|(first, versions)| sectors(first, known(versions)).map(|grain| grain * GRAIN))
+        all.flat_map(|(first, versions)| {
+            sectors(first, known(versions)).map(|lba| lba * TOKEN_BYTES)
+        })
     }
 }
 
@@ -202,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_range_is_cut_at_pages() {
-        let sector = |n: u64| n * GRAIN;
+        let sector = |n: u64| n * TOKEN_BYTES;
         let found: Vec<_> = cut(sector(62), sector(67)).collect();
         assert_eq!(found, [(0, 0b11 << 62), (1, u64::MAX), (2, 1)]);
         assert_eq!(cut(0, sector(64)).collect::<Vec<_>>(), [(0, u64::MAX)]);
@@ -212,15 +216,15 @@ mod tests {
     /// either version there, a later one the newer.
     #[test]
     fn a_write_replaces_what_it_covers() {
-        let mut truth = Truth::default();
-        truth.begin(1, 0, 4 * GRAIN);
-        truth.end(1, (0, 4 * GRAIN), true, (2, 2));
-        truth.begin(3, 2 * GRAIN, 2 * GRAIN);
-        truth.end(3, (2 * GRAIN, 2 * GRAIN), true, (5, 4));
-        assert!(truth.is_right(1, token(1, 1)) && !truth.is_right(2, token(1, 2)));
-        assert!(truth.was_right(2, token(1, 2), 4) && !truth.was_right(2, token(1, 2), 5));
-        assert_eq!(truth.told(3).collect::<Vec<_>>(), [3]);
-        assert_eq!(truth.written().collect::<Vec<_>>().len(), 4);
-        assert!(truth.was_right(9, 0, 1) && !truth.knows(9));
+        let mut reference = ReferenceCopy::default();
+        reference.begin(1, 0, 4 * TOKEN_BYTES);
+        reference.end(1, (0, 4 * TOKEN_BYTES), true, (2, 2));
+        reference.begin(3, 2 * TOKEN_BYTES, 2 * TOKEN_BYTES);
+        reference.end(3, (2 * TOKEN_BYTES, 2 * TOKEN_BYTES), true, (5, 4));
+        assert!(reference.is_right(1, token(1, 1)) && !reference.is_right(2, token(1, 2)));
+        assert!(reference.was_right(2, token(1, 2), 4) && !reference.was_right(2, token(1, 2), 5));
+        assert_eq!(reference.acknowledged(3).collect::<Vec<_>>(), [3]);
+        assert_eq!(reference.written().collect::<Vec<_>>().len(), 4);
+        assert!(reference.was_right(9, 0, 1) && !reference.knows(9));
     }
 }
