@@ -1,11 +1,11 @@
 //! What each level wants and offers: drives, columns, parities, copies, commands.
 
-use super::Layout;
+use crate::layout::Layout;
 use crate::plan::Level;
 use raidlab_kernel::Op;
 
 /// What a stripe of a level consists of.
-pub(super) struct Shape {
+pub(crate) struct Shape {
     pub columns: u32,
     pub parities: u32,
     pub copies: u32,
@@ -13,7 +13,7 @@ pub(super) struct Shape {
 
 impl Shape {
     /// The stripes of a level over so many drives.
-    pub(super) fn of(level: Level, members: u32, spans: u32) -> Shape {
+    pub(crate) fn of(level: Level, members: u32, spans: u32) -> Shape {
         let parities = match level {
             Level::Raid5 | Level::Raid50 => 1,
             Level::Raid6 | Level::Raid60 => 2,
@@ -56,7 +56,7 @@ fn wanted(level: Level, members: u32, spans: u32) -> (bool, &'static str) {
 ///
 /// # Errors
 /// Says which number of drives or stripe unit the level wants.
-pub(super) fn check(level: Level, unit: u64, members: u32, spans: u32) -> Result<(), String> {
+pub(crate) fn check(level: Level, unit: u64, members: u32, spans: u32) -> Result<(), String> {
     let (fits, wanted) = wanted(level, members, spans);
     if !fits {
         return Err(format!("{level:?} of {members} drives; allowed: {wanted}"));

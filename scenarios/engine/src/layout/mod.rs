@@ -22,14 +22,14 @@ mod stripe;
 #[cfg(test)]
 mod tests;
 
-pub use place::{Piece, Place};
-pub(crate) use ranges::Ranges;
-pub use repair::{Repair, Unit, Want, without};
-pub use run::{Run, Runs};
-pub use stripe::{Extent, Role, Stripe, Transfer, WriteStrategy, parity_ranges};
+pub use crate::layout::place::{Piece, Place};
+pub(crate) use crate::layout::ranges::Ranges;
+pub use crate::layout::repair::{Repair, Unit, Want, without};
+pub use crate::layout::run::{Run, Runs};
+pub use crate::layout::stripe::{Extent, Role, Stripe, Transfer, WriteStrategy, parity_ranges};
 
+use crate::layout::level::Shape;
 use crate::plan::{Level, Rotation};
-use level::Shape;
 use raidlab_kernel::Divider;
 
 /// The layout of an array, with its sizes.
@@ -57,7 +57,7 @@ pub struct Layout {
 
 /// Where a drive of a jbod begins.
 #[derive(Clone, Copy, Debug, Default)]
-struct Start {
+pub(crate) struct Start {
     /// Bytes of the array before it.
     bytes: u64,
     /// Stripes before it.

@@ -7,7 +7,7 @@
 //! the parity. Level 1E puts a stripe into two rows of all drives: the data into the first, the
 //! copies into the second, one drive further.
 
-use super::{Extent, Layout, Role, Start};
+use crate::layout::{Extent, Layout, Role, Start};
 use crate::plan::{Level, Rotation};
 
 /// A contiguous piece of a request inside one unit.
@@ -77,7 +77,7 @@ impl Layout {
     }
 
     /// Of jbod: the drive of a byte of the array, and where that drive begins.
-    pub(super) fn drive_at(&self, offset: u64) -> (usize, Start) {
+    pub(crate) fn drive_at(&self, offset: u64) -> (usize, Start) {
         let drive = self.starts.partition_point(|start| start.bytes <= offset) - 1;
         (drive, self.starts[drive])
     }
@@ -89,7 +89,7 @@ impl Layout {
     }
 
     /// Of jbod: the array's offset behind a drive's last byte.
-    pub(super) fn end_of(&self, drive: usize) -> u64 {
+    pub(crate) fn end_of(&self, drive: usize) -> u64 {
         let next = self.starts.get(drive + 1);
         next.map_or(self.capacity, |start| start.bytes)
     }

@@ -6,8 +6,8 @@
 //! What is computed for a drive that is present is written back, and the drive reallocates it. Linux'
 //! md does so (`fix_read_error` in drivers/md/raid1.c, `R5_ReWrite` in raid5.c), as do controllers.
 
-use super::ranges::Ranges;
-use super::stripe::{Role, Stripe, Transfer};
+use crate::layout::ranges::Ranges;
+use crate::layout::stripe::{Role, Stripe, Transfer};
 
 /// What can be read of a unit: all but the sectors that are known to be unreadable.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@
 //! that a request covers lie one behind the other. With parity, or on RAID 1E, a run is a part of
 //! one unit.
 
-use super::{Extent, Layout, Place};
+use crate::layout::{Extent, Layout, Place};
 use crate::plan::Level;
 
 /// Bytes of a column that lie one behind the other on each drive that holds it.

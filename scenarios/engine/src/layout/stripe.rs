@@ -6,7 +6,7 @@
 //! their data is impossible. Where none is left, the other units are read and the lost ones are
 //! *recovered* (see `repair`).
 
-use super::repair::Unit;
+use crate::layout::repair::Unit;
 
 /// Bytes of one data column that are new.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -238,8 +238,8 @@ mod tests {
         Extent { column, start, end }
     }
 
-    use super::super::ranges::Ranges;
-    use super::super::repair::{Repair, Want, without};
+    use crate::layout::ranges::Ranges;
+    use crate::layout::repair::{Repair, Want, without};
 
     /// The strategy, what is read and what is written, with units that are lost and bytes of others that
     /// are unreadable.

@@ -1,7 +1,7 @@
 //! The arithmetic against textbooks and against a plain table of every sector.
 
-use super::oracle::Table;
-use super::*;
+use crate::layout::oracle::Table;
+use crate::layout::*;
 use proptest::prelude::*;
 use raidlab_kernel::Op;
 use std::collections::HashMap;

@@ -1,11 +1,30 @@
 //! An array as the controller keeps it: its places, and which of its drives can be used.
 
-use super::background::Background;
-use super::rows::rows_under_way;
-use super::store::Caching;
 use crate::layout::{Extent, Layout, Place, Ranges, Role, Run, Unit};
+use crate::raid::background::Background;
+use crate::raid::cache::store::Caching;
 use raidlab_kernel::Time;
 use raidlab_models::{SECTOR, Throughput};
+
+/// Bytes of a member that begin side by side: neighbours cost the drives one seek. Assumed: half a
+/// MiB, as much as such controllers write to a drive at once.
+const STEP: u64 = 512 << 10;
+/// Rows that begin side by side: so few that a drive can have them all queued, so many that it does
+/// not run dry while the slowest one reads the first of them. Assumed.
+const ROWS: std::ops::RangeInclusive<u64> = 4..=32;
+/// Steps under way at most, read or written: 2 MiB with the usual units, as the resync window of
+/// Linux' md (`RESYNC_WINDOW` in drivers/md/raid1.c).
+const STEPS: u64 = 4;
+
+/// Rows that begin side by side, for a stripe unit.
+pub(crate) fn rows_of_step(unit: u64) -> u64 {
+    (STEP / unit).clamp(*ROWS.start(), *ROWS.end())
+}
+
+/// Rows under way at most, for a stripe unit.
+pub(crate) fn rows_under_way(unit: u64) -> u64 {
+    STEPS * rows_of_step(unit)
+}
 
 /// A drive's place in an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +66,7 @@ pub(crate) struct Volume {
     /// Work in the background by urgency, the first one under way.
     pub tasks: Vec<Background>,
     /// When its next step is due; never if none is.
-    pub turn: Time,
+    pub next_step: Time,
     /// Rows of the first task that are under way, and those that are done and keep their locks until
     /// all before them are.
     pub under_way: u32,
@@ -80,7 +99,7 @@ impl Volume {
             spares: Vec::new(),
             background_share: 1.0,
             tasks: Vec::new(),
-            turn: Time::NEVER,
+            next_step: Time::NEVER,
             under_way: 0,
             done: Vec::with_capacity(rows as usize),
             offline: false,
