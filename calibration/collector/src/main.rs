@@ -1,4 +1,4 @@
-//! `raidlab-collect`: see `raidlab-collect --help` and `docs/collector.md`.
+//! `raidlab-collect`: see `raidlab-collect --help` and `docs/how-to/measure.md`.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The bundle's table of contents, `manifest.json`. Described in `docs/files/bundle.md`.
+//! The bundle's table of contents, `manifest.json`. Described in `docs/reference/formats/bundle.md`.
 
 use crate::fio::Summary;
 use crate::plan::Plan;

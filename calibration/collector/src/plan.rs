@@ -1,5 +1,5 @@
 //! Plans: what to measure, as data. Built-in ones are the TOML files of `plans/`; a user's own
-//! has the same form (`docs/collector.md`).
+//! has the same form (`docs/how-to/measure.md`).
 
 use crate::steady_state::Criteria;
 use crate::stop::Stop;

@@ -43,7 +43,7 @@ fn something_else_called_fio_is_not_run() {
 }
 
 #[test]
-fn a_crash_is_told_with_the_step_and_fios_last_words() {
+fn a_crash_is_reported_with_the_step_and_fios_last_words() {
     let bench = failing("echo 'out of ideas' >&2; kill -SEGV $$");
     let output = bench.run(&[]);
     assert_eq!(output.status.code(), Some(1));

@@ -2,7 +2,7 @@
 //!
 //! The library is preloaded into fio (`LD_PRELOAD`). It stands in for libaio, behind which the
 //! engine runs, and for the monotonic clock and the sleeps of fio's job threads. 60 seconds of
-//! fio take what the engine takes. Described in `docs/fio.md`.
+//! fio take what the engine takes. Described in `docs/how-to/run-fio.md`.
 //!
 //! - `setup`: what the environment hands over;
 //! - `world`: job threads, the engine and the virtual time, without any threads of its own;

@@ -5,7 +5,7 @@
 //! context switch. Threads that outnumber the cores wait for one. Without a scheduler latency a
 //! thread takes the core that became free last before it was ready, so its work stays where it
 //! was; if all cores are in use it takes the one that becomes free first. With a scheduler latency
-//! each core has a run queue and time slices (`run_queues`). See docs/models/host.md.
+//! each core has a run queue and time slices (`run_queues`). See docs/explanation/host.md.
 
 use crate::run_queues::RunQueues;
 use raidlab_kernel::{Nanos, Op, Served, Station, Stream, Time};

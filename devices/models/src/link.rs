@@ -4,7 +4,7 @@
 //! the first frame (cut-through), so a chain of links is a pipeline, not a sum. Half-duplex links
 //! (SATA) have one server for both directions, full-duplex ones (SAS, PCIe) one for each.
 //! Where the rates come from (coding, lanes, practical share) is computed by the catalogue;
-//! see docs/models/link.md.
+//! see docs/explanation/links.md.
 
 use crate::Fault;
 use raidlab_kernel::{Nanos, Served, Station, Time};

@@ -11,7 +11,7 @@
 //!
 //! Source: the documentation of Linux's completely fair scheduler (`sched-design-CFS`, and the
 //! tunables of `kernel/sched/fair.c`: latency 6 ms, least share 0.75 ms, wake-up granularity 1 ms,
-//! each times 1 + log2 of the cores); docs/models/host.md.
+//! each times 1 + log2 of the cores); docs/explanation/host.md.
 
 use raidlab_kernel::{Nanos, Time};
 

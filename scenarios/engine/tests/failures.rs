@@ -1,8 +1,8 @@
-//! Failures and the data's fate: small systems, known histories.
+//! Failures and data integrity: small systems, known histories.
 
 mod common;
 
-use common::followed::{REDUNDANT, assert_told, at, data, followed, mirrored, times};
+use common::followed::{REDUNDANT, assert_reported, at, data, followed, mirrored, times};
 use common::result;
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ fn write_through_without_backup_leaves_a_write_hole_but_loses_no_acknowledged_wr
 /// parity: a consistency check makes them one again. The load comes in bursts a second apart, of
 /// which the outage meets the second; until the end nothing is written over.
 #[test]
-fn a_consistency_check_mends_what_an_outage_tore() {
+fn a_consistency_check_repairs_what_an_outage_tore() {
     let fails = at(1006, json!({"action": "power_fail", "off_ns": 100_000_000}));
     let check = at(1200, json!({"action": "consistency_check", "array": 0}));
     for (level, drives) in [
@@ -155,7 +155,7 @@ fn a_consistency_check_mends_what_an_outage_tore() {
             torn += corrupt;
             value["events"] = json!([fails, check]);
             let checked = result(&value);
-            assert_told(&checked, "consistency check done");
+            assert_reported(&checked, "consistency check done");
             assert_eq!(data(&checked), (0, 0, 0, 0), "{level} of {drives}");
         }
         assert!(torn > 0, "{level} of {drives}");
@@ -225,9 +225,9 @@ fn drives_that_forget_lose_acknowledged_writes_behind_a_working_backup() {
     }
 }
 
-/// Writes of 4 KiB at a known rate: what was told in the 20 ms before the power failed is lost.
+/// Writes of 4 KiB at a known rate: what was reported in the 20 ms before the power failed is lost.
 #[test]
-fn a_drive_on_the_host_forgets_what_it_told_last() {
+fn a_drive_on_the_host_forgets_what_it_reported_last() {
     let mut value = forgetful("jbod", 1, "write_through");
     value["controllers"] = json!([]);
     let array = value["arrays"][0].as_object_mut().unwrap();

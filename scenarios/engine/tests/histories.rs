@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 const USUAL: u32 = 500;
 
 #[derive(Clone, Debug)]
-enum Happening {
+enum Event {
     Fail(u32),
     Replace(u32),
     Unreadable(u32, u64),
@@ -61,7 +61,7 @@ struct History {
     rows: u64,
     background_share: f64,
     tier: Option<Fast>,
-    happenings: Vec<(u64, Happening)>,
+    events: Vec<(u64, Event)>,
 }
 
 fn tiers() -> impl Strategy<Value = Option<Fast>> {
@@ -91,18 +91,18 @@ fn tiers() -> impl Strategy<Value = Option<Fast>> {
     prop::option::weighted(0.6, fast)
 }
 
-fn happenings(drives: u32) -> impl Strategy<Value = Vec<(u64, Happening)>> {
+fn events(drives: u32) -> impl Strategy<Value = Vec<(u64, Event)>> {
     // So few rows that unreadable sectors meet, or all.
     let sectors = prop_oneof![0u64..6, 0u64..80];
     let one = prop_oneof![
-        3 => (0..drives).prop_map(Happening::Fail),
-        2 => (0..drives).prop_map(Happening::Replace),
-        4 => (0..drives, sectors).prop_map(|(drive, sector)| Happening::Unreadable(drive, sector)),
-        1 => (0..drives).prop_map(Happening::Slow),
-        3 => (1u64..3000).prop_map(Happening::Power),
-        1 => any::<bool>().prop_map(Happening::Backup),
-        1 => Just(Happening::Patrol),
-        1 => Just(Happening::Check),
+        3 => (0..drives).prop_map(Event::Fail),
+        2 => (0..drives).prop_map(Event::Replace),
+        4 => (0..drives, sectors).prop_map(|(drive, sector)| Event::Unreadable(drive, sector)),
+        1 => (0..drives).prop_map(Event::Slow),
+        3 => (1u64..3000).prop_map(Event::Power),
+        1 => any::<bool>().prop_map(Event::Backup),
+        1 => Just(Event::Patrol),
+        1 => Just(Event::Check),
     ];
     prop::collection::vec((0u64..20_000, one), 0..8)
 }
@@ -146,9 +146,9 @@ fn histories() -> impl Strategy<Value = History> {
             prop_oneof![Just(20u64), Just(50u64)],
             prop_oneof![3 => Just(0.7), 1 => Just(1.0)],
         );
-        let happenings = happenings(level.1 + spares + fast);
-        (settings, load, background, happenings).prop_map(
-            move |(settings, load, background, happenings)| {
+        let events = events(level.1 + spares + fast);
+        (settings, load, background, events).prop_map(
+            move |(settings, load, background, events)| {
                 let (rotation, mut write, mut read_ahead, mut keep_reads, backup, settle_us) =
                     settings;
                 if straight {
@@ -172,28 +172,28 @@ fn histories() -> impl Strategy<Value = History> {
                     rows,
                     background_share,
                     tier: tier.clone(),
-                    happenings,
+                    events,
                 }
             },
         )
     })
 }
 
-fn event(at_us: u64, happening: &Happening) -> Value {
-    let mut event = match happening {
-        Happening::Fail(drive) => json!({"action": "fail_drive", "drive": drive}),
-        Happening::Replace(drive) => json!({"action": "replace_drive", "drive": drive}),
-        Happening::Unreadable(drive, sector) => json!({"action": "unreadable_sectors",
+fn event(at_us: u64, event: &Event) -> Value {
+    let mut event = match event {
+        Event::Fail(drive) => json!({"action": "fail_drive", "drive": drive}),
+        Event::Replace(drive) => json!({"action": "replace_drive", "drive": drive}),
+        Event::Unreadable(drive, sector) => json!({"action": "unreadable_sectors",
             "drive": drive, "offset_bytes": sector * 512, "bytes": 1536}),
-        Happening::Slow(drive) => {
+        Event::Slow(drive) => {
             json!({"action": "slow_drive", "drive": drive, "extra_ns": 300_000})
         }
-        Happening::Power(us) => json!({"action": "power_fail", "off_ns": us * 1000}),
-        Happening::Backup(ready) => {
+        Event::Power(us) => json!({"action": "power_fail", "off_ns": us * 1000}),
+        Event::Backup(ready) => {
             json!({"action": "backup_ready", "controller": 0, "ready": ready})
         }
-        Happening::Patrol => json!({"action": "patrol_read", "array": 0}),
-        Happening::Check => json!({"action": "consistency_check", "array": 0}),
+        Event::Patrol => json!({"action": "patrol_read", "array": 0}),
+        Event::Check => json!({"action": "consistency_check", "array": 0}),
     };
     event["at_ns"] = json!(at_us * 1000);
     event
@@ -242,7 +242,7 @@ fn value(history: &History) -> Value {
                              "think_ns": 20_000});
     value["duration_ns"] = json!(25_000_000);
     value["data"] = json!(true);
-    let events = history.happenings.iter().map(|(at, what)| event(*at, what));
+    let events = history.events.iter().map(|(at, what)| event(*at, what));
     value["events"] = json!(events.collect::<Vec<_>>());
     value
 }
@@ -289,12 +289,12 @@ impl History {
         u64::from(columns)
     }
 
-    fn any(&self, what: impl Fn(&Happening) -> bool) -> bool {
-        self.happenings.iter().any(|(_, happening)| what(happening))
+    fn any(&self, what: impl Fn(&Event) -> bool) -> bool {
+        self.events.iter().any(|(_, event)| what(event))
     }
 
     fn has_outage(&self) -> bool {
-        self.any(|h| matches!(h, Happening::Power(_)))
+        self.any(|h| matches!(h, Event::Power(_)))
     }
 
     fn has_parity(&self) -> bool {
@@ -317,31 +317,28 @@ impl History {
 
     /// The places among so many drives from `first` on at which data are lost at some time.
     fn lost_below(&self, first: u32, drives: u32) -> BTreeSet<u32> {
-        let lost = self
-            .happenings
-            .iter()
-            .filter_map(|(_, happening)| match happening {
-                Happening::Fail(drive) | Happening::Replace(drive) => Some(*drive),
-                Happening::Unreadable(drive, _) => Some(*drive),
-                _ => None,
-            });
+        let lost = self.events.iter().filter_map(|(_, event)| match event {
+            Event::Fail(drive) | Event::Replace(drive) => Some(*drive),
+            Event::Unreadable(drive, _) => Some(*drive),
+            _ => None,
+        });
         let places = lost.filter_map(|drive| drive.checked_sub(first));
         places.filter(|&place| place < drives).collect()
     }
 
     /// Whether the backup keeps the cache through every outage, and drives keep what they take.
     fn backup_bears(&self) -> bool {
-        let fails = |happening: &Happening| match happening {
-            Happening::Power(us) => *us > 2000,
-            Happening::Backup(ready) => !ready,
+        let fails = |event: &Event| match event {
+            Event::Power(us) => *us > 2000,
+            Event::Backup(ready) => !ready,
             _ => false,
         };
         self.backup && self.settle_us == 0 && !self.any(fails)
     }
 
-    /// Whether a write is told to be complete only when it is on the drives' media.
+    /// Whether a write is reported to be complete only when it is on the drives' media.
     fn writes_through(&self) -> bool {
-        let never_ready = !self.backup && !self.any(|h| matches!(h, Happening::Backup(true)));
+        let never_ready = !self.backup && !self.any(|h| matches!(h, Event::Backup(true)));
         let through = self.write == "write_through" || self.write == "write_back" && never_ready;
         through && self.settle_us == 0
     }
@@ -457,23 +454,23 @@ fn what_has_been_looked_through_bears_a_loss() {
         // Copies on neighbours lie in rows next to each other.
         let (_, members) = history.level;
         let rows = history.rows / 2;
-        let mut happenings: Vec<(u64, Happening)> = (0..rows)
+        let mut events: Vec<(u64, Event)> = (0..rows)
             .map(|row| (history.seed.rotate_left(row as u32 * 7), row))
             .map(|(bits, row)| {
                 let drive = (bits >> 8) as u32 % members;
                 let sector = row * 8 + bits % 6;
-                (bits % 20_000, Happening::Unreadable(drive, sector))
+                (bits % 20_000, Event::Unreadable(drive, sector))
             })
             .collect();
-        happenings.sort_by_key(|&(at, _)| at);
-        let looks = [Happening::Patrol, Happening::Check];
-        happenings.push((20_000, looks[history.seed as usize % 2].clone()));
+        events.sort_by_key(|&(at, _)| at);
+        let looks = [Event::Patrol, Event::Check];
+        events.push((20_000, looks[history.seed as usize % 2].clone()));
         let mut lost = BTreeSet::new();
         for place in 0..members {
             let place = (place + (history.seed >> 32) as u32) % members;
             lost.insert(place);
             if bears(history.level, &lost) {
-                happenings.push((400_000, Happening::Fail(place)));
+                events.push((400_000, Event::Fail(place)));
             } else {
                 lost.remove(&place);
             }
@@ -481,7 +478,7 @@ fn what_has_been_looked_through_bears_a_loss() {
         if lost.is_empty() {
             return Ok(());
         }
-        history.happenings = happenings;
+        history.events = events;
         let mut value = value(&history);
         value["duration_ns"] = json!(450_000_000);
         let result = run(&plan(&value), || true).expect("a run");
@@ -518,7 +515,7 @@ fn with_a_spare(seed: u64) -> History {
         rows: 20,
         background_share: 0.7,
         tier: None,
-        happenings: Vec::new(),
+        events: Vec::new(),
     }
 }
 
@@ -534,10 +531,10 @@ fn a_copyback_that_an_outage_cuts_brings_what_it_lacks() {
             outstanding: 8,
             block_sectors: 1,
             rows: 40,
-            happenings: vec![
-                (700, Happening::Fail(2)),
-                (700, Happening::Replace(2)),
-                (14_000, Happening::Power(90)),
+            events: vec![
+                (700, Event::Fail(2)),
+                (700, Event::Replace(2)),
+                (14_000, Event::Power(90)),
             ],
             ..with_a_spare(seed)
         };
@@ -557,10 +554,10 @@ fn a_spare_serves_nothing_of_the_place_that_it_has_left() {
             outstanding: 4,
             block_sectors: 3,
             rows: 20,
-            happenings: vec![
-                (1200, Happening::Fail(2)),
-                (1200, Happening::Replace(2)),
-                (1600, Happening::Fail(0)),
+            events: vec![
+                (1200, Event::Fail(2)),
+                (1200, Event::Replace(2)),
+                (1600, Event::Fail(0)),
             ],
             ..with_a_spare(seed)
         };
@@ -589,10 +586,10 @@ fn a_refused_read_keeps_account_of_its_time() {
             copies: 2,
             warm: false,
         }),
-        happenings: vec![
-            (12065, Happening::Unreadable(2, 2)),
-            (1027, Happening::Power(1)),
-            (12609, Happening::Replace(0)),
+        events: vec![
+            (12065, Event::Unreadable(2, 2)),
+            (1027, Event::Power(1)),
+            (12609, Event::Replace(0)),
         ],
         ..with_a_spare(1739351331668565570)
     };

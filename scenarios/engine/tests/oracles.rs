@@ -40,7 +40,7 @@ fn assert_holds(interval: [f64; 2], truth: f64, tightness: f64) {
 
 /// Nothing takes time, so the clock cannot move.
 #[test]
-fn a_load_whose_ios_take_no_time_is_told() {
+fn a_load_whose_ios_take_no_time_is_reported() {
     let mut value = stations(1, 0, "fixed", 1);
     value["workloads"] = json!([closed("slow", 1), closed("reader", 4)]);
     value["workloads"][0]["arrival"]["think_ns"] = json!(1_000_000);
@@ -55,7 +55,7 @@ fn a_load_whose_ios_take_no_time_is_told() {
 
 /// Every I/O of a burst at one instant, and a load that pauses on a way that takes no time.
 #[test]
-fn bursts_that_take_no_time_are_no_standstill() {
+fn bursts_that_take_no_time_are_no_livelock() {
     let mut value = stations(1, 0, "fixed", 1);
     value["workloads"] = json!([closed("burst", 400_000)]);
     value["workloads"][0]["arrival"]["think_ns"] = json!(10_000_000);

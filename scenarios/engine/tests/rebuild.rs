@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::followed::{REDUNDANT, assert_told, at, data, followed, mirrored, times};
+use common::followed::{REDUNDANT, assert_reported, at, data, followed, mirrored, times};
 use common::result;
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn a_spare_takes_over_and_then_another_drive_may_fail() {
         at(900, json!({"action": "fail_drive", "drive": 2})),
     ]);
     let result = result(&value);
-    assert_told(&result, "rebuild done");
+    assert_reported(&result, "rebuild done");
     assert_eq!(data(&result), (0, 0, 0, 0));
 }
 
@@ -34,7 +34,7 @@ fn the_replaced_drive_gets_its_data_back_from_the_spare() {
         at(1800, json!({"action": "fail_drive", "drive": 2})),
     ]);
     let result = result(&value);
-    assert_told(&result, "copyback done");
+    assert_reported(&result, "copyback done");
     assert_eq!(data(&result), (0, 0, 0, 0));
 }
 
@@ -78,7 +78,7 @@ fn a_copyback_begins_when_the_rebuild_is_done() {
     let rebuilt = times(&result, "rebuild done");
     assert_eq!(times(&result, "copyback to drive 0 begins"), rebuilt);
     let took = (times(&result, "copyback done")[0] - rebuilt[0]) as f64 / 1e3;
-    assert_told(&result, &format!("copyback done after {took:.1} s"));
+    assert_reported(&result, &format!("copyback done after {took:.1} s"));
     assert!(rebuilt[0] > 250 && took > 0.15, "{:?}", result.log);
 }
 
@@ -174,14 +174,17 @@ fn a_rebuild_comes_before_what_looks_for_faults() {
         value["duration_ns"] = json!(6_000_000_000_u64);
         let events = value["events"].as_array_mut().expect("a list");
         events.insert(0, at(10, json!({"action": action, "array": 0})));
-        let told = result(&value);
-        let begins = times(&told, "rebuild on drive 2 begins");
-        assert!((200..=205).contains(&begins[0]), "{:?}", told.log);
-        assert_eq!(times(&told, &format!("{name} of data suspended")), [200]);
-        let resumed = times(&told, &format!("{name} of data goes on"));
-        assert_eq!(resumed, times(&told, "rebuild done"));
-        let done = times(&told, &format!("{name} done"))[0];
-        assert_eq!(data(&told), (0, 0, 0, 0));
+        let reported = result(&value);
+        let begins = times(&reported, "rebuild on drive 2 begins");
+        assert!((200..=205).contains(&begins[0]), "{:?}", reported.log);
+        assert_eq!(
+            times(&reported, &format!("{name} of data suspended")),
+            [200]
+        );
+        let resumed = times(&reported, &format!("{name} of data goes on"));
+        assert_eq!(resumed, times(&reported, "rebuild done"));
+        let done = times(&reported, &format!("{name} done"))[0];
+        assert_eq!(data(&reported), (0, 0, 0, 0));
         // What it had done before counts.
         value["events"].as_array_mut().expect("a list").truncate(1);
         let alone = times(&result(&value), &format!("{name} done"))[0] - 10;
@@ -205,7 +208,7 @@ fn a_rebuild_does_not_wait_for_the_hosts_share() {
 }
 
 #[test]
-fn the_load_is_told_from_event_to_event() {
+fn the_load_is_reported_from_event_to_event() {
     let mut value = followed("raid5", 5, "write_through");
     value["arrays"][0]["drives"] = json!([0, 1, 2, 3]);
     value["arrays"][0]["spares"] = json!([4]);
@@ -215,10 +218,10 @@ fn the_load_is_told_from_event_to_event() {
     value["events"] = json!([at(200, json!({"action": "fail_drive", "drive": 1}))]);
     let result = result(&value);
     let load = &result.workloads[0];
-    let told: Vec<&str> = load.periods.iter().map(|p| p.what.as_str()).collect();
-    assert_eq!(told.len(), 3, "{told:?}");
-    assert_eq!(told[0], "the run begins");
-    assert!(told[1].contains("failed; rebuild on") && told[2].starts_with("rebuild done"));
+    let reported: Vec<&str> = load.periods.iter().map(|p| p.what.as_str()).collect();
+    assert_eq!(reported.len(), 3, "{reported:?}");
+    assert_eq!(reported[0], "the run begins");
+    assert!(reported[1].contains("failed; rebuild on") && reported[2].starts_with("rebuild done"));
     assert_eq!(load.periods.iter().map(|p| p.ios).sum::<u64>(), load.ios);
     // The run ends a tenth of a second after the rebuild.
     let after = &load.periods[2];

@@ -1,8 +1,8 @@
-//! Failures beside a tier of SSDs, and the data's fate: small systems, known histories.
+//! Failures beside a tier of SSDs, and data integrity: small systems, known histories.
 
 mod common;
 
-use common::bench::{Bench, told};
+use common::bench::{Bench, reported};
 use common::{plan, result, stations};
 use raidlab_engine::Simulation;
 use raidlab_engine::kernel::{Nanos, Op};
@@ -73,7 +73,7 @@ fn fail(drive: u32) -> Value {
 fn data(result: &RunResult) -> (u64, u64, u64, u64) {
     let data = result.data.expect("data were followed");
     assert!(data.acknowledged_writes > 100);
-    told(&data)
+    reported(&data)
 }
 
 /// A read at 500 us makes its line hot: read from the disk until 600, it is on the SSD at 620. A
@@ -100,7 +100,7 @@ fn a_write_beside_the_copy_of_its_line_is_not_missing_there() {
             bench.until(6000);
             let data = bench.data();
             assert_eq!(
-                (told(&data), data.lost_sectors),
+                (reported(&data), data.lost_sectors),
                 ((0, 0, 0, 0), 0),
                 "{array:?} {write_at}"
             );
@@ -124,7 +124,7 @@ fn a_failed_ssd_takes_what_was_dirty_there_alone() {
         bench.submit(us, op, sector, 1);
     }
     bench.happens(3000, Action::FailDrive { drive: 1 });
-    assert_eq!(told(&bench.data()), (1, 0, 0, 0));
+    assert_eq!(reported(&bench.data()), (1, 0, 0, 0));
     bench.submit(4000, Op::Read, 8, 1);
     bench.submit(4000, Op::Read, 3, 1);
     bench.submit(5000, Op::Write, 3, 1);
@@ -133,7 +133,7 @@ fn a_failed_ssd_takes_what_was_dirty_there_alone() {
     bench.until(7000);
     let data = bench.data();
     // Refused: sector 3 before it was written again, sector 4, of which nothing newer came.
-    assert_eq!((told(&data), data.lost_sectors), ((1, 0, 2, 0), 0));
+    assert_eq!((reported(&data), data.lost_sectors), ((1, 0, 2, 0), 0));
 }
 
 /// A read and a write that are on their way to an SSD when it fails (2010 us) go to the disk.
@@ -150,7 +150,7 @@ fn what_is_on_its_way_to_a_failed_ssd_goes_to_the_disk() {
     bench.until(4000);
     let data = bench.data();
     assert_eq!(
-        (told(&data), data.lost_sectors, data.acknowledged_writes),
+        (reported(&data), data.lost_sectors, data.acknowledged_writes),
         ((0, 0, 0, 0), 0, 1)
     );
 }
@@ -175,7 +175,7 @@ fn an_unreadable_sector_of_the_tier_costs_a_dirty_line_alone() {
         bench.submit(3000, Op::Read, 0, 1);
         bench.submit(4000, Op::Read, 0, 8);
         bench.until(5000);
-        assert_eq!(told(&bench.data()), expected);
+        assert_eq!(reported(&bench.data()), expected);
     }
 }
 
@@ -212,7 +212,7 @@ fn what_the_memory_has_of_a_lost_line_goes_to_the_disk() {
         bench.submit(9000, Op::Read, 0, 4);
         bench.until(10_000);
         let data = bench.data();
-        assert_eq!((told(&data), data.lost_sectors), ((0, 0, 1, 0), 0));
+        assert_eq!((reported(&data), data.lost_sectors), ((0, 0, 1, 0), 0));
     }
 }
 
@@ -272,11 +272,11 @@ fn a_striped_tier_loses_dirty_lines_and_one_for_reads_nothing() {
     let (lost, stale, refused, corrupt) = data(&back);
     assert!(lost > 10 && refused > 0);
     assert_eq!((stale, corrupt), (0, 0));
-    let told = "array data: ";
+    let reported = "array data: ";
     assert!(
         back.log
             .iter()
-            .any(|e| e.what.starts_with(told) && e.what.ends_with("are lost"))
+            .any(|e| e.what.starts_with(reported) && e.what.ends_with("are lost"))
     );
 }
 
@@ -306,7 +306,7 @@ fn a_disk_fails_under_a_tier() {
     }
 }
 
-/// Without a memory of the controller a write is told to be complete when it is on the SSDs, and
+/// Without a memory of the controller a write is reported to be complete when it is on the SSDs, and
 /// those keep it: the map of the tier with them.
 #[test]
 fn dirty_lines_outlive_an_outage() {
@@ -335,7 +335,11 @@ fn a_copy_ends_with_the_power() {
         bench.submit(4000, Op::Read, 0, 8);
         bench.until(5000);
         let data = bench.data();
-        assert_eq!((told(&data), data.lost_sectors), ((0, 0, 0, 0), 0), "{cut}");
+        assert_eq!(
+            (reported(&data), data.lost_sectors),
+            ((0, 0, 0, 0), 0),
+            "{cut}"
+        );
     }
 }
 

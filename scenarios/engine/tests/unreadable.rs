@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::bench::{Bench, told};
-use common::followed::{REDUNDANT, assert_told, at, data, followed, times};
+use common::bench::{Bench, reported};
+use common::followed::{REDUNDANT, assert_reported, at, data, followed, times};
 use common::{result, stations};
 use raidlab_engine::Outcome::{self, Done, Refused};
 use raidlab_engine::kernel::Op::{Read, Write};
@@ -51,7 +51,7 @@ fn replaced(drive: u32) -> Action {
 /// Lost sectors, stale reads, refused reads, corrupt stripes.
 fn lost(bench: &mut Bench) -> (u64, u64, u64, u64) {
     let data = bench.data();
-    let (_, stale, refused, corrupt) = told(&data);
+    let (_, stale, refused, corrupt) = reported(&data);
     (data.lost_sectors, stale, refused, corrupt)
 }
 
@@ -160,7 +160,7 @@ fn what_a_rebuild_cannot_compute_is_unreadable() {
         if spares == 0 {
             bench.now(replaced(1));
         }
-        let done = bench.until_told("rebuild done");
+        let done = bench.until_reported("rebuild done");
         let left = format!("; 512 bytes of drive {stands} are unreadable");
         assert!(done.ends_with(&left), "{done}");
         assert_eq!(bench.ask(Read, 8, 1).0, Refused);
@@ -171,9 +171,9 @@ fn what_a_rebuild_cannot_compute_is_unreadable() {
         assert_eq!(lost(&mut bench), (2, 0, 2, 0));
         // Neither a patrol read nor a check makes anything of them.
         bench.now(Action::PatrolRead { array: 0 });
-        bench.until_told("patrol read done");
+        bench.until_reported("patrol read done");
         bench.now(Action::ConsistencyCheck { array: 0 });
-        bench.until_told("consistency check done");
+        bench.until_reported("consistency check done");
         assert_eq!(lost(&mut bench), (2, 0, 2, 0));
         assert_eq!(bench.ask(Write, 8, 1).0, Done);
         assert_eq!(bench.ask(Read, 8, 1), (Done, 100));
@@ -193,11 +193,11 @@ fn what_a_copyback_cannot_read_is_unreadable() {
     let mut bench = bench("raid1", 2, 1);
     bench.ask(Write, 0, 8);
     bench.now(fails(0));
-    bench.until_told("rebuild done");
+    bench.until_reported("rebuild done");
     bench.now(bad(1, 3, 1));
     bench.now(bad(2, 2, 2));
     bench.now(replaced(0));
-    let done = bench.until_told("copyback done");
+    let done = bench.until_reported("copyback done");
     assert!(
         done.ends_with("; 512 bytes of drive 0 are unreadable"),
         "{done}"
@@ -218,10 +218,10 @@ fn a_copyback_brings_what_can_be_computed() {
         let mut bench = bench("raid5", 3, 1);
         bench.ask(Write, 0, 16);
         bench.now(fails(drive));
-        bench.until_told("rebuild done");
+        bench.until_reported("rebuild done");
         bench.now(bad(3, 1, 2));
         bench.now(replaced(drive));
-        let done = bench.until_told("copyback done");
+        let done = bench.until_reported("copyback done");
         assert!(!done.contains("unreadable"), "{done}");
         assert_eq!(lost(&mut bench), NOTHING, "{drive}");
         bench.now(fails((drive + 1) % 3));
@@ -246,11 +246,11 @@ fn a_read_that_met_a_puncture_is_done_again_if_that_is_written_meanwhile() {
     let mut bench = Bench::new(&value);
     bench.ask(Write, 0, 16);
     bench.now(fails(1));
-    bench.until_told("rebuild done");
+    bench.until_reported("rebuild done");
     bench.now(bad(0, 0, 1));
     bench.now(bad(3, 0, 1));
     bench.now(replaced(1));
-    let done = bench.until_told("copyback done");
+    let done = bench.until_reported("copyback done");
     assert!(
         done.ends_with("; 512 bytes of drive 1 are unreadable"),
         "{done}"
@@ -269,16 +269,16 @@ fn what_is_punctured_beside_a_copyback_is_so_on_both_drives() {
     let mut bench = bench("raid5", 3, 1);
     bench.ask(Write, 0, 16);
     bench.now(fails(2));
-    bench.until_told("rebuild done");
+    bench.until_reported("rebuild done");
     bench.now(replaced(2));
-    bench.until_told("copyback to drive 2 begins");
+    bench.until_reported("copyback to drive 2 begins");
     let now = bench.0.now().0 / 1000;
     bench.until(now + 1000);
     bench.now(bad(0, 0, 1));
     bench.now(bad(1, 0, 1));
     assert_eq!(lost(&mut bench), (2, 0, 0, 0));
     assert_eq!(bench.ask(Write, 0, 1).0, Done);
-    bench.until_told("copyback done");
+    bench.until_reported("copyback done");
     assert_eq!(bench.ask(Read, 0, 1).0, Done);
     assert_eq!(bench.ask(Read, 8, 1).0, Refused);
     assert_eq!(lost(&mut bench), (1, 0, 1, 0));
@@ -290,15 +290,15 @@ fn a_copyback_ends_what_was_known_of_the_spare() {
     let mut bench = bench("raid1", 2, 1);
     bench.ask(Write, 0, 8);
     bench.now(fails(0));
-    bench.until_told("rebuild done");
+    bench.until_reported("rebuild done");
     bench.now(replaced(0));
-    bench.until_told("copyback to drive 0 begins");
+    bench.until_reported("copyback to drive 0 begins");
     let now = bench.0.now().0 / 1000;
     bench.until(now + 1000);
     bench.now(bad(1, 3, 1));
     bench.now(bad(2, 3, 1));
     assert_eq!(bench.ask(Read, 0, 8).0, Refused);
-    bench.until_told("copyback done");
+    bench.until_reported("copyback done");
     assert_eq!(bench.ask(Read, 0, 8).0, Done);
     bench.now(fails(0));
     assert_eq!(bench.ask(Read, 0, 8).0, Done);
@@ -324,7 +324,7 @@ fn new_data_where_others_are_lost_leave_no_parity() {
     assert_eq!(bench.ask(Write, 1, 1).0, Done);
     assert_eq!(bench.ask(Write, 9, 1).0, Done);
     bench.now(replaced(1));
-    bench.until_told("rebuild done");
+    bench.until_reported("rebuild done");
     assert_eq!(bench.ask(Read, 0, 24).0, Done);
     assert_eq!(lost(&mut bench), (0, 0, 1, 0));
 }
@@ -347,7 +347,7 @@ fn patrol_read_and_consistency_check_repair() {
                 bench.now(bad(drive, 0, 12));
                 if let Some((action, name)) = look {
                     bench.now(action.clone());
-                    bench.until_told(&format!("{name} done"));
+                    bench.until_reported(&format!("{name} done"));
                 }
                 for others in 1..=if level == "raid6" { 2 } else { 1 } {
                     // Of a pair the other one.
@@ -377,9 +377,9 @@ fn unreadable_sectors_are_computed_and_repaired() {
         bad(100, 1),
         at(200, json!({"action": "patrol_read", "array": 0}))
     ]);
-    let mended = result(&value);
-    assert_told(&mended, "patrol read done");
-    assert_eq!(data(&mended), (0, 0, 0, 0));
+    let repaired = result(&value);
+    assert_reported(&repaired, "patrol read done");
+    assert_eq!(data(&repaired), (0, 0, 0, 0));
     // Repaired in time, a drive may fail; not repaired, it may not.
     let fail = at(3500, json!({"action": "fail_drive", "drive": 2}));
     value["events"].as_array_mut().unwrap().push(fail.clone());

@@ -97,7 +97,7 @@ def test_what_is_not_supported_is_reported(tmp_path: Path) -> None:
     assert any(note.startswith("Preseeking level = 2: not supported") for note in notes)
 
 
-def test_slips_beyond_the_spares_are_left_out_and_told(tmp_path: Path) -> None:
+def test_slips_beyond_the_spares_are_left_out_and_reported(tmp_path: Path) -> None:
     parv = files.write(tmp_path, model=("Number of spares = 20", "Number of spares = 1"))
     imported = import_disksim(parv)
     assert imported.notes == ["zone 0: 1 slips beyond what its spares make up for, left out"]

@@ -179,7 +179,7 @@ def test_a_measurement_survives_its_file(tmp_path: Path) -> None:
     assert load_measurement(path) == measurement
 
 
-def test_faults_of_a_measurement_file_are_all_told(tmp_path: Path) -> None:
+def test_faults_of_a_measurement_file_are_all_reported(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     path.write_text('{"format": "raidlab-measurement-1", "name": "x", "points": [{"rw": "up"}]}')
     with pytest.raises(SpecError) as error:

@@ -132,7 +132,7 @@ def test_options_that_cannot_be_are_named(tmp_path: Path) -> None:
         assert reported in result.output, (words, result.output)
 
 
-def test_how_far_a_fit_is_can_be_told() -> None:
+def test_how_far_a_fit_is_can_be_reported() -> None:
     """A station has one search, for reads; then all together, then the comparison."""
     reported: list[tuple[int, int]] = []
     calibrate(measured(), settings(), progress=lambda done, steps: reported.append((done, steps)))

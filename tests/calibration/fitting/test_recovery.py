@@ -23,7 +23,7 @@ def test_stations_are_given_back() -> None:
     assert share_held(found) >= 0.9
 
 
-def test_disks_are_given_back_and_what_is_hardly_told_is_said_to_be_so() -> None:
+def test_disks_are_given_back_and_what_is_hardly_reported_is_said_to_be_so() -> None:
     found = recovered("hdd", (5, 7))
     assert sum(one.is_identifiable for one in found) >= 7
     assert share_held(found) >= 0.9

@@ -228,7 +228,7 @@ def test_a_tier_without_rates_over_time_is_said_to_tell_little(tmp_path: Path) -
     assert json.loads(json.dumps(result.to_dict()))["system"].endswith("tier.toml")
 
 
-def test_two_unknown_drives_must_be_told_apart() -> None:
+def test_two_unknown_drives_must_be_reported_apart() -> None:
     tree = read_toml(SYSTEMS / "host.toml")
     tree["array"][0]["drives"].append({"model": "null"})
     with pytest.raises(SpecError, match='"unknown"'):

@@ -78,7 +78,7 @@ def test_the_most_that_was_looked_at_is_a_bound() -> None:
 
 
 @pytest.mark.parametrize(("tolerance", "reported"), [(0.1, True), (0.6, False)])
-def test_a_time_known_to_its_half_is_not_told_however_wide_its_range(
+def test_a_time_known_to_its_half_is_not_reported_however_wide_its_range(
     tolerance: float, reported: bool
 ) -> None:
     """Of a range from 1 us to 0.1 s half of 5 ms is little."""

@@ -35,7 +35,7 @@ def test_left_alone_it_protects_data(drives):
     assert array(sas, model="lsi1068", level="raid0", count=4)["cache"] is None
 
 
-def test_write_back_without_backup_is_write_through_and_told(drives):
+def test_write_back_without_backup_is_write_through_and_reported(drives):
     found = scenario(drives / "sas.toml", write="write-back", backup="none")
     assert found.plan(0, 0)["arrays"][0]["cache"]["write"] == "write_through"
     assert any("falls to write-through" in warning for warning in found.warnings)

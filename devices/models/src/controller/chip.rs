@@ -3,7 +3,7 @@
 //! Firmware time depends on the path that a request takes: through the cache, around it, through
 //! parity, or on the short path that skips most of the firmware (FastPath). Every request also has
 //! a latency that occupies no core: messages through doorbells and
-//! queues, set-up of transfers, interrupts. See docs/models/raid.md.
+//! queues, set-up of transfers, interrupts. See docs/explanation/raid.md.
 
 use raidlab_kernel::{Nanos, Served, Station, Stations, Time};
 use serde::Deserialize;

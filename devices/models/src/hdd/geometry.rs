@@ -4,7 +4,7 @@
 //! moved past slipped sectors and spares to its physical index, which then divides into
 //! cylinder, head and sector. The angle of a sector's start is
 //! `(offset + (h + (S-1)c) track_skew + c cylinder_skew + s) / T` revolutions, with `c`, `h`, `s`
-//! counted inside the zone, `S` heads and `T` sectors a track. See docs/models/hard-disk.md.
+//! counted inside the zone, `S` heads and `T` sectors a track. See docs/explanation/hard-disk.md.
 
 use super::check::Check;
 use super::params::{GeometryParams, HeadOrder, Sparing, ZoneParams};

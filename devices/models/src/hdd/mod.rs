@@ -1,5 +1,5 @@
 //! A hard disk, by mechanism: geometry, seek curve, rotation, buffer, write cache, scheduling,
-//! interface. See docs/models/hard-disk.md for the equations and their sources.
+//! interface. See docs/explanation/hard-disk.md for the equations and their sources.
 
 mod buffer;
 mod check;

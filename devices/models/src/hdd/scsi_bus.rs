@@ -6,7 +6,7 @@
 //! that continues after a command is state: reading ahead, or a write that is not on the medium
 //! yet. The phases are those of DiskSim's disk module (Bucy, Schindler, Schlosser and
 //! Ganger 2008), with the drive's own behaviour where that module departs from it; see
-//! docs/models/hard-disk.md.
+//! docs/explanation/hard-disk.md.
 
 use super::buffer::Buffer;
 use super::counts::Counts;

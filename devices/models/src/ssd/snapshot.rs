@@ -3,7 +3,7 @@
 //! The file has the map, the counters of the blocks, the frontiers and the random stream of the
 //! policy, as after an orderly shutdown: the content of the buffer is in NAND, clocks start anew.
 //! It also has the temperature and the throttling steps in effect. Of the map only what differs
-//! from the drive's own start is written. The layout of the file is in docs/files/state.md.
+//! from the drive's own start is written. The layout of the file is in docs/reference/formats/state.md.
 
 use crate::fault::Fault;
 use crate::ssd::nand::temperature::SavedTemperature;

@@ -3,7 +3,7 @@
 //! Every sector that was written holds a token that stands for its content; drives, cache and
 //! commands carry tokens along the same ways as the simulated data, parity is computed from them
 //! as the controller would, and lost units are recovered from it. A read is right if it gets the
-//! last acknowledged version, or one whose write ran beside it. See docs/models/data-fate.md.
+//! last acknowledged version, or one whose write ran beside it. See docs/explanation/integrity.md.
 
 pub(crate) mod commands;
 pub(crate) mod jobs;

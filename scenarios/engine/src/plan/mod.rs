@@ -269,7 +269,7 @@ pub struct TierPlan {
     pub warm: bool,
 }
 
-/// When a write is told to be complete.
+/// When a write is acknowledged.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum WritePolicy {
@@ -421,7 +421,7 @@ pub enum ReadAhead {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyPlan {
-    /// When a write is told to be complete.
+    /// When a write is acknowledged.
     pub write: WritePolicy,
     /// When more is read than was asked for.
     pub read_ahead: ReadAhead,

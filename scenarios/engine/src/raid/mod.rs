@@ -4,7 +4,7 @@
 //! A request to such an array becomes *jobs*, each with a record of its own below the request's;
 //! a job takes several phases, each of which sends commands. The last command of a phase carries
 //! its time into the job, the last job its time into the request, so that the parts of a
-//! request's time add up to its latency exactly. See docs/models/raid.md.
+//! request's time add up to its latency exactly. See docs/explanation/raid.md.
 
 pub(crate) mod background;
 pub(crate) mod cache;

@@ -68,7 +68,7 @@ pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, 
     if !finished {
         return Err(RunError::Stopped);
     }
-    // What was simulated is told even where its state finds no room.
+    // What was simulated is reported even where its state finds no space.
     let unsaved = plan
         .save_state
         .as_ref()

@@ -10,7 +10,7 @@
 //! the lines that the SSD cache has now. With a time lapse of `k` each simulated second stands for `k`
 //! seconds of the SSD cache's life: beside every request `k - 1` shadows, drawn from the same
 //! distribution, heat, promote and dirty lines as a request would, but move no data. See
-//! docs/models/cache-tier.md.
+//! docs/explanation/ssd-cache.md.
 
 pub(crate) mod copy;
 pub(crate) mod shadow;

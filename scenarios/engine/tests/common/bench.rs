@@ -8,7 +8,7 @@ use raidlab_engine::{Outcome, Simulation};
 use serde_json::Value;
 
 /// Lost writes, stale reads, refused reads, corrupt stripes.
-pub fn told(data: &DataReport) -> (u64, u64, u64, u64) {
+pub fn reported(data: &DataReport) -> (u64, u64, u64, u64) {
     (
         data.lost_writes,
         data.stale_reads,
@@ -37,13 +37,16 @@ impl Bench {
             .expect("inside the array");
     }
 
-    /// An I/O now: what is told of it, and after how many microseconds.
+    /// An I/O now: what is reported of it, and after how many microseconds.
     pub fn ask(&mut self, op: Op, sector: u64, sectors: u64) -> (Outcome, u64) {
         self.0
             .submit(0, op, sector * 512, sectors * 512, 0)
             .expect("inside the array");
-        let told = self.0.advance(Time::NEVER).expect("an answer");
-        (told.outcome, told.at.since(told.issued).0 / 1000)
+        let reported = self.0.advance(Time::NEVER).expect("an answer");
+        (
+            reported.outcome,
+            reported.at.since(reported.issued).0 / 1000,
+        )
     }
 
     /// Something happens now.
@@ -52,7 +55,7 @@ impl Bench {
     }
 
     /// Goes on until the log has an entry that begins so; gives all of it.
-    pub fn until_told(&mut self, beginning: &str) -> String {
+    pub fn until_reported(&mut self, beginning: &str) -> String {
         for _ in 0..10_000 {
             let mut log = self.0.log().iter();
             if let Some(entry) = log.find(|entry| entry.what.starts_with(beginning)) {

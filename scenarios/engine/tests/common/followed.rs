@@ -65,7 +65,7 @@ pub fn data(result: &RunResult) -> (u64, u64, u64, u64) {
 }
 
 /// The log has an entry that begins so.
-pub fn assert_told(result: &RunResult, beginning: &str) {
+pub fn assert_reported(result: &RunResult, beginning: &str) {
     let mut log = result.log.iter();
     assert!(
         log.any(|entry| entry.what.starts_with(beginning)),
@@ -76,7 +76,9 @@ pub fn assert_told(result: &RunResult, beginning: &str) {
 
 /// When the log has entries that begin so, in ms.
 pub fn times(result: &RunResult, beginning: &str) -> Vec<u64> {
-    let told = result.log.iter();
-    let told = told.filter(|entry| entry.what.starts_with(beginning));
-    told.map(|entry| (entry.t_s * 1e3).round() as u64).collect()
+    let reported = result.log.iter();
+    let reported = reported.filter(|entry| entry.what.starts_with(beginning));
+    reported
+        .map(|entry| (entry.t_s * 1e3).round() as u64)
+        .collect()
 }

@@ -5,7 +5,7 @@
 //! whose parity they share, or a stripe unit where there is none. Groups leave in elevator
 //! order, those that are dirty throughout before all others, since they need no reads. Lines
 //! that are being written to drives still serve reads and take new writes.
-//! See docs/models/controller-cache.md.
+//! See docs/explanation/controller-cache.md.
 
 mod destage;
 mod eviction;

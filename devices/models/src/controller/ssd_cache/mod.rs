@@ -5,7 +5,7 @@
 //! a free slot or into that of the least recently used clean line. Dirty lines are newer than the
 //! array. They are written back, the least recently used first, while there are more of them than
 //! the limit or no clean line is left. A slot that is being read or written is *pinned*: it is
-//! neither given to another line nor written back. See docs/models/cache-tier.md.
+//! neither given to another line nor written back. See docs/explanation/ssd-cache.md.
 
 mod entries;
 #[cfg(test)]

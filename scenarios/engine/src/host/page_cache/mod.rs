@@ -6,7 +6,7 @@
 //! a thread of its own writes back in order of position, neighbours as one request. It begins when
 //! dirty pages exceed a first limit or have become old; beyond a second limit writers sleep. A
 //! load that covers its area a given number of times ends with an fsync: everything dirty goes
-//! out, then the drives flush. See docs/models/page-cache.md.
+//! out, then the drives flush. See docs/explanation/page-cache.md.
 
 mod pages;
 mod read_ahead;

@@ -18,7 +18,7 @@
 //! How many requests the scheduler sees at once, and whose, is the business of `places`.
 //!
 //! Source: the documentation of Linux's block layer (`Documentation/block/deadline-iosched`,
-//! `cfq-iosched`: `fifo_batch`, `read_expire`, `quantum`, `slice_sync`); docs/models/host.md.
+//! `cfq-iosched`: `fifo_batch`, `read_expire`, `quantum`, `slice_sync`); docs/explanation/host.md.
 
 mod deadline;
 mod elevator;

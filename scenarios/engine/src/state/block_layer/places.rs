@@ -7,7 +7,7 @@
 //! scheduler's hands.
 //!
 //! Source: Linux's block layer, `nr_requests` and its batching processes (`BLK_BATCH_REQ`,
-//! `BLK_BATCH_TIME`); docs/models/host.md.
+//! `BLK_BATCH_TIME`); docs/explanation/host.md.
 
 use raidlab_kernel::{Io, IoId, Nanos, Queue, Slab, Time};
 use std::collections::VecDeque;
