@@ -109,6 +109,22 @@ impl Agenda {
         self.calls.push(call);
     }
 
+    /// The same, of what a handler gives.
+    #[inline]
+    pub(crate) fn raise(&mut self, up: Up) {
+        match up {
+            Up::None => {}
+            Up::Complete(io) => self.up(Call::Complete(io)),
+            other => unreachable!("{other:?} waits for nothing"),
+        }
+    }
+
+    /// Whether nothing waits.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
     /// What follows the handler's next call.
     #[inline]
     pub(crate) fn rest(&mut self, call: Call) {

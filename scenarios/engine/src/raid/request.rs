@@ -2,7 +2,7 @@
 //! an array in the host are in memory already; its commands cross the links.
 
 use crate::path::Path;
-use crate::path::agenda::Call;
+use crate::path::agenda::Up;
 use crate::raid::Raid;
 use crate::state::event::Event;
 use raidlab_kernel::{IoId, Op, Part, Stage, Time};
@@ -10,7 +10,7 @@ use raidlab_models::{Direction, Path as FirmwarePath};
 
 impl Raid {
     /// A request goes on: taken up, its data in memory, or all done.
-    pub(crate) fn go_on(&mut self, path: &mut Path, id: IoId, now: Time) {
+    pub(crate) fn go_on(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
         path.agenda.must_be_open();
         if [Stage::TakenUp, Stage::Awaited].contains(&path.ios[id].stage) {
             self.follow_begin(path, id);
@@ -19,14 +19,14 @@ impl Raid {
             let bytes = path.ios[id].bytes;
             self.refuse(path, id, bytes);
             path.ios[id].stage = Stage::Done;
-            return path.agenda.up(Call::Complete(id));
+            return Up::Complete(id);
         }
         let io = &mut path.ios[id];
         match (io.stage, io.op) {
             (Stage::TakenUp, Op::Write) => {
                 io.stage = Stage::DataIn;
                 // In here; going out is charged to whoever writes them.
-                self.cross(path, id, Direction::Down, 1, now);
+                self.cross(path, id, Direction::Down, 1, now)
             }
             (Stage::TakenUp | Stage::Awaited, Op::Read) => self.read_through(path, id, now),
             (Stage::DataIn, _) => self.write_on(path, id, now),
@@ -35,8 +35,9 @@ impl Raid {
                 let array = io.array;
                 if path.arrays[array as usize].straight {
                     self.trim_drives(path, id, array, now);
+                    Up::None
                 } else {
-                    self.pass_on(path, id, now);
+                    self.pass_on(path, id, now)
                 }
             }
             (Stage::TakenUp, Op::Flush) => {
@@ -44,17 +45,18 @@ impl Raid {
                 let array = io.array;
                 if self.writes_back(array) {
                     // The cache's content is as good as on the drives.
-                    self.pass_on(path, id, now);
+                    self.pass_on(path, id, now)
                 } else {
                     self.flush_drives(path, id, array, now);
+                    Up::None
                 }
             }
-            _ => path.agenda.up(Call::Complete(id)),
+            _ => Up::Complete(id),
         }
     }
 
     /// All that a request waited for has come.
-    pub(crate) fn pass_on(&mut self, path: &mut Path, id: IoId, now: Time) {
+    pub(crate) fn pass_on(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
         let io = &path.ios[id];
         if io.op == Op::Read {
             // From the cache: once through the memory. From the drives: in and out again, but
@@ -66,7 +68,7 @@ impl Raid {
                 _ => 1,
             };
             path.ios[id].stage = Stage::Done;
-            self.cross(path, id, Direction::Up, passes, now);
+            self.cross(path, id, Direction::Up, passes, now)
         } else {
             path.ios[id].stage = Stage::Done;
             let io = &path.ios[id];
@@ -78,13 +80,20 @@ impl Raid {
                 // However many drives have heard of it.
                 path.ios[id].moved = path.ios[id].bytes;
             }
-            path.agenda.up(Call::Complete(id));
+            Up::Complete(id)
         }
     }
 
     /// Data of a request pass the memory so many times, and the link to the host, unless they go
     /// straight there with their commands; then the request goes on.
-    fn cross(&mut self, path: &mut Path, id: IoId, direction: Direction, passes: u64, now: Time) {
+    fn cross(
+        &mut self,
+        path: &mut Path,
+        id: IoId,
+        direction: Direction,
+        passes: u64,
+        now: Time,
+    ) -> Up {
         let io = &mut path.ios[id];
         let array = &path.arrays[io.array as usize];
         let mirrored = array.mirrors && direction == Direction::Down;
@@ -106,8 +115,9 @@ impl Raid {
         }
         if ready > now {
             path.calendar.push(ready, Event::Dispatch(id));
+            Up::None
         } else {
-            self.go_on(path, id, now);
+            self.go_on(path, id, now)
         }
     }
 

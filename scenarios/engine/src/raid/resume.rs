@@ -9,7 +9,6 @@ impl Raid {
     /// Work of `raid` that waited.
     pub(crate) fn resume(&mut self, path: &mut Path, call: Call, now: Time) {
         match call {
-            Call::Ready(io, at) => self.ready(path, io, at, now),
             Call::Asked(io, job) => self.asked(path, io, job, now),
             Call::ReadAhead(array, range) => self.read_ahead(path, array, range, now),
             Call::ReadOn(array, stream) => self.read_on(path, array, stream, now),

@@ -22,24 +22,33 @@ impl Layers {
     /// Passes on what goes up, and works the agenda off.
     #[inline]
     pub(crate) fn settle(&mut self, up: Up, now: Time) {
-        self.pass_up(up, now);
+        if up != Up::None {
+            self.pass_up(up, now);
+        }
+        if !self.path.agenda.is_empty() {
+            self.work_agenda_off(now);
+        }
+    }
+
+    fn work_agenda_off(&mut self, now: Time) {
         while let Some(call) = self.path.agenda.pop() {
             let up = self.call_up(call, now);
-            self.pass_up(up, now);
+            if up != Up::None {
+                self.pass_up(up, now);
+            }
         }
     }
 
     /// Passes what a handler gives to whoever stands above it.
-    #[inline]
     fn pass_up(&mut self, mut up: Up, now: Time) {
         loop {
             up = match up {
                 Up::None => return,
                 Up::Complete(io) => self.loads.complete(&mut self.path, io, now),
                 Up::Job(job) => return self.raid.step_job(&mut self.path, job, now),
-                Up::Firmware(io) => return self.raid.take_up_in_memory(&mut self.path, io, now),
-                Up::GoOn(io) => return self.raid.go_on(&mut self.path, io, now),
-                Up::PassOn(io) => return self.raid.pass_on(&mut self.path, io, now),
+                Up::Firmware(io) => self.raid.take_up_in_memory(&mut self.path, io, now),
+                Up::GoOn(io) => self.raid.go_on(&mut self.path, io, now),
+                Up::PassOn(io) => self.raid.pass_on(&mut self.path, io, now),
                 Up::AtMedium(io) => match self.raid.meet_medium(&mut self.path, io, now) {
                     true => return,
                     false => self.path.ascend(io, now),
@@ -75,6 +84,7 @@ impl Layers {
                 self.ssd_caches
                     .write_lines_back(&mut self.raid, &mut self.path, array, now)
             }
+            Call::Ready(io, at) => return self.raid.ready(&mut self.path, io, at, now),
             call => self.raid.resume(&mut self.path, call, now),
         }
         Up::None

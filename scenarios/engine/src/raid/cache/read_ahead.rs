@@ -169,7 +169,8 @@ impl Raid {
                 self.read_drives(path, reader, now);
             } else {
                 path.ios[reader].stage = Stage::Awaited;
-                self.go_on(path, reader, now);
+                let up = self.go_on(path, reader, now);
+                path.agenda.raise(up);
             }
             if path.agenda.rose(mark) {
                 return path.agenda.below(mark, Call::Readers);

@@ -2,7 +2,7 @@
 
 use crate::layout::Role;
 use crate::path::Path;
-use crate::path::agenda::Call;
+use crate::path::agenda::{Call, Up};
 use crate::plan::{ReadAhead, WritePolicy};
 use crate::raid::Raid;
 use crate::raid::cache::view::Cached;
@@ -46,10 +46,10 @@ impl Raid {
     }
 
     /// The controller takes up a request whose data pass through its memory.
-    pub(crate) fn take_up_in_memory(&mut self, path: &mut Path, id: IoId, now: Time) {
+    pub(crate) fn take_up_in_memory(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
         let (array, op) = (path.ios[id].array, path.ios[id].op);
         let Some(index) = path.arrays[array as usize].controller else {
-            return;
+            return Up::None;
         };
         let caching = self.volume(array).caching.is_some();
         let (hit, route) = match op {
@@ -79,17 +79,19 @@ impl Raid {
         io.charge(Part::Controller, ready);
         if redirected && !(hit && op == Op::Read) {
             path.agenda.rest(Call::Ready(id, ready));
-            return path.agenda.up(Call::Access(id));
+            path.agenda.up(Call::Access(id));
+            return Up::None;
         }
-        self.ready(path, id, ready, now);
+        self.ready(path, id, ready, now)
     }
 
     /// The firmware is done with a request at a time, and the request goes on.
-    pub(crate) fn ready(&mut self, path: &mut Path, id: IoId, ready: Time, now: Time) {
+    pub(crate) fn ready(&mut self, path: &mut Path, id: IoId, ready: Time, now: Time) -> Up {
         if ready > now {
             path.calendar.push(ready, Event::Dispatch(id));
+            Up::None
         } else {
-            self.go_on(path, id, now);
+            self.go_on(path, id, now)
         }
     }
 
@@ -140,11 +142,12 @@ impl Raid {
     }
 
     /// A read goes on with what the cache has.
-    pub(crate) fn read_through(&mut self, path: &mut Path, id: IoId, now: Time) {
+    pub(crate) fn read_through(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
         let io = &path.ios[id];
         let (array, offset, bytes) = (io.array, io.offset, io.bytes);
         let Some(caching) = self.volume(array).caching.as_ref() else {
-            return self.read_drives(path, id, now);
+            self.read_drives(path, id, now);
+            return Up::None;
         };
         let mark = path.agenda.mark();
         let keep = caching.keep_reads;
@@ -154,13 +157,14 @@ impl Raid {
         if path.ios[id].stage == Stage::TakenUp {
             self.count_read(array, found);
         }
+        let mut up = Up::None;
         match found {
             Found::All => {
                 path.ios[id].moved = bytes;
                 if let Some(integrity) = &mut path.integrity {
                     integrity.read_cache(id, array, offset, bytes);
                 }
-                self.pass_on(path, id, now);
+                up = self.pass_on(path, id, now);
             }
             Found::Coming(reader) => {
                 self.jobs.readers(reader).push(&mut path.ios, id);
@@ -178,13 +182,13 @@ impl Raid {
                 }
             }
         }
-        if !ahead {
-        } else if path.agenda.rose(mark) {
+        if ahead && (up != Up::None || path.agenda.rose(mark)) {
             let range = (offset, bytes);
             path.agenda.below(mark, Call::ReadAhead(array, range));
-        } else {
+        } else if ahead {
             self.read_ahead(path, array, (offset, bytes), now);
         }
+        up
     }
 
     /// A read waits for the job that reads what the cache lacks, or reads it itself.
@@ -233,28 +237,33 @@ impl Raid {
     }
 
     /// Write data are in memory: they go into the cache, or on to the drives.
-    pub(crate) fn write_on(&mut self, path: &mut Path, id: IoId, now: Time) {
+    pub(crate) fn write_on(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
         let array = path.ios[id].array;
         let Some(controller) = path.arrays[array as usize].controller else {
-            return self.write_drives(path, id, now);
+            self.write_drives(path, id, now);
+            return Up::None;
         };
         if !self.goes_back(path, id) {
             // Older data must reach the drives first.
             if !self.send_older_data(path, id) {
-                return self.write_around(path, id, now);
+                self.write_around(path, id, now);
+                return Up::None;
             }
             if let Some(store) = self.stores[controller as usize].as_mut() {
                 store.waiting.push(&mut path.ios, id);
                 store.sweep = store.cache.groups_waiting();
             }
-            return self.destage(path, controller, now);
+            self.destage(path, controller, now);
+            return Up::None;
         }
         if self.first_waiting(controller).is_none() && self.put_in_cache(path, id) {
-            self.written_back(path, controller, id);
-        } else if let Some(store) = self.stores[controller as usize].as_mut() {
+            return self.written_back(path, controller, id);
+        }
+        if let Some(store) = self.stores[controller as usize].as_mut() {
             store.waiting.push(&mut path.ios, id);
             self.destage(path, controller, now);
         }
+        Up::None
     }
 
     fn write_drives(&mut self, path: &mut Path, id: IoId, now: Time) {
@@ -289,12 +298,12 @@ impl Raid {
     }
 
     /// A write is in the cache: acknowledged.
-    fn written_back(&mut self, path: &mut Path, controller: u32, id: IoId) {
+    fn written_back(&mut self, path: &mut Path, controller: u32, id: IoId) -> Up {
         let io = &mut path.ios[id];
         io.stage = Stage::Done;
         io.moved = io.bytes;
         path.agenda.rest(Call::WrittenBack(controller));
-        path.agenda.up(Call::Complete(id));
+        Up::Complete(id)
     }
 
     fn write_around(&mut self, path: &mut Path, id: IoId, now: Time) {
@@ -331,7 +340,8 @@ impl Raid {
             path.ios[id].charge(Part::CacheWait, now);
             let mark = path.agenda.mark();
             if back {
-                self.written_back(path, controller, id);
+                let up = self.written_back(path, controller, id);
+                path.agenda.raise(up);
             } else {
                 self.write_around(path, id, now);
             }

@@ -163,7 +163,10 @@ impl Raid {
     fn has_all(&mut self, path: &mut Path, id: IoId, now: Time) {
         match job_of(&path.ios[id]) {
             Some(job) => self.step_job(path, job, now),
-            None => self.pass_on(path, id, now),
+            None => {
+                let up = self.pass_on(path, id, now);
+                path.agenda.raise(up);
+            }
         }
     }
 }
