@@ -1,7 +1,7 @@
 //! The phases of a job: plan, read, compute, write, finish.
 
 use super::fate::Target;
-use super::jobs::{Destage, Job, NO_JOB, Phase, Row, Work};
+use super::jobs::{Destage, Job, NO_JOB, Phase, Row, Transfers, Work};
 use super::mend::{Unit, Want, without};
 use super::run::Run;
 use super::stripe::{Extent, Role, Stripe, Transfer, WriteStrategy, parity_ranges};
@@ -90,23 +90,17 @@ impl System {
         if for_nothing {
             return self.give_up(index, now);
         }
-        let strategy = self.strategy(index);
-        self.raid.jobs[index].strategy = strategy;
-        if strategy == WriteStrategy::Recover && self.mend(index) {
-            return self.give_up(index, now);
-        }
-        let (mut commands, mut written) = (0, 0);
-        for writes in [false, true] {
-            let transfers = self.list(index, writes);
-            commands += transfers.len() as u64;
-            if writes {
-                written = transfers.iter().map(|t| u64::from(t.end - t.start)).sum();
-            } else {
-                self.foresee_transfers(index, &transfers);
+        let commands = if work.is_write() && self.volume(array).changes == 0 {
+            self.plan_once(index)
+        } else {
+            let strategy = self.strategy(index);
+            let job = &mut self.raid.jobs[index];
+            (job.strategy, job.flags.listed) = (strategy, false);
+            if strategy == WriteStrategy::Recover && self.mend(index) {
+                return self.give_up(index, now);
             }
-            self.raid.transfers = transfers;
-        }
-        self.raid.jobs[index].written = written;
+            self.count_transfers(index)
+        };
         if self.arrays[array as usize].straight && matches!(work, Work::Write | Work::WriteSlot(_))
         {
             // Counted when the request was taken up.
@@ -119,6 +113,36 @@ impl System {
         let served = self.firmware(array, commands * copies, now);
         self.ios[io].charge_stay(Part::ControllerWait, Part::Controller, served);
         self.step_job_at(index, Phase::Read, served.end, now);
+    }
+
+    /// Plans a write to a stripe of an array whose units can all be read: what it will read and
+    /// write depends on nothing else, so it is listed once. Gives the number of transfers.
+    fn plan_once(&mut self, index: u32) -> u64 {
+        let mut ranges = std::mem::take(&mut self.raid.ranges);
+        let list = std::mem::take(&mut self.raid.jobs[index].transfers).into_list();
+        let job = &self.raid.jobs[index];
+        let (strategy, transfers) = list_write(job, self.volume(job.array), &mut ranges, list);
+        self.prefetch_transfers(index, transfers.reads());
+        let written = bytes_of(transfers.writes());
+        let commands = transfers.reads().len() + transfers.writes().len();
+        let job = &mut self.raid.jobs[index];
+        (job.strategy, job.flags.listed) = (strategy, true);
+        (job.transfers, job.written) = (transfers, written);
+        self.raid.ranges = ranges;
+        commands as u64
+    }
+
+    /// The number of transfers of a job that has its strategy.
+    fn count_transfers(&mut self, index: u32) -> u64 {
+        let reads = self.list(index, false);
+        let mut commands = reads.len();
+        self.prefetch_transfers(index, &reads);
+        self.raid.transfers = reads;
+        let writes = self.list(index, true);
+        commands += writes.len();
+        self.raid.jobs[index].written = bytes_of(&writes);
+        self.raid.transfers = writes;
+        commands as u64
     }
 
     /// The strategy that a job takes.
@@ -168,7 +192,7 @@ impl System {
     }
 
     /// Asks for the memory that the drives will need when these transfers come to them.
-    fn foresee_transfers(&self, index: u32, transfers: &[Transfer]) {
+    fn prefetch_transfers(&self, index: u32, transfers: &[Transfer]) {
         let job = &self.raid.jobs[index];
         let volume = self.volume(job.array);
         if volume.caching.is_none() {
@@ -320,11 +344,23 @@ impl System {
             (job.io, job.array, job.stripe)
         };
         self.hold(io);
-        let transfers = self.list(index, op == Op::Write);
-        for &Transfer { role, start, end } in &transfers {
-            self.send_to(io, op, index, (array, stripe, role), (start, end), now);
+        if self.raid.jobs[index].flags.listed && self.volume(array).changes == 0 {
+            let transfers = std::mem::take(&mut self.raid.jobs[index].transfers);
+            let part = match op {
+                Op::Write => transfers.writes(),
+                _ => transfers.reads(),
+            };
+            for &Transfer { role, start, end } in part {
+                self.send_to(io, op, index, (array, stripe, role), (start, end), now);
+            }
+            self.raid.jobs[index].transfers = transfers;
+        } else {
+            let transfers = self.list(index, op == Op::Write);
+            for &Transfer { role, start, end } in &transfers {
+                self.send_to(io, op, index, (array, stripe, role), (start, end), now);
+            }
+            self.raid.transfers = transfers;
         }
-        self.raid.transfers = transfers;
         self.let_go(io, now);
     }
 
@@ -357,6 +393,9 @@ impl System {
 
     /// The tokens of the data follow what the parity engine does.
     fn follow_compute(&mut self, index: u32) {
+        if self.raid.fate.is_none() {
+            return;
+        }
         let job = &self.raid.jobs[index];
         let geometry = &self.volume(job.array).geometry;
         let (columns, copies) = (geometry.columns(), geometry.copies());
@@ -441,6 +480,34 @@ impl System {
             fate.end_job(index);
         }
     }
+}
+
+/// The strategy of a write to a stripe whose units can all be read, and its transfers in the memory
+/// of a list.
+fn list_write(
+    job: &Job,
+    volume: &Volume,
+    ranges: &mut Vec<(u32, u32)>,
+    mut list: Vec<Transfer>,
+) -> (WriteStrategy, Transfers) {
+    ranges.clear();
+    if volume.geometry.parities() > 0 {
+        parity_ranges(&job.extents, ranges);
+    }
+    let stripe = stripe_of(job, volume);
+    let strategy = stripe.strategy(ranges);
+    stripe.reads(strategy, ranges, &mut list);
+    let reads = list.len();
+    let mut writes = 0;
+    if strategy != WriteStrategy::Modify {
+        stripe.append_writes(ranges, &mut list);
+        writes = reads;
+    }
+    (strategy, Transfers::new(list, reads, writes))
+}
+
+fn bytes_of(transfers: &[Transfer]) -> u64 {
+    transfers.iter().map(|t| u64::from(t.end - t.start)).sum()
 }
 
 /// A job's stripe as the planner sees it.
