@@ -2,7 +2,7 @@
 
 use super::mend::Repair;
 use super::stripe::{Extent, Role, Transfer, WriteStrategy};
-use raidlab_kernel::{Io, IoId, Queue, Slab};
+use raidlab_kernel::{Io, IoId, Op, Queue, Slab};
 use std::ops::{Index, IndexMut};
 
 /// No job.
@@ -260,19 +260,24 @@ impl Transfers {
         }
     }
 
+    /// Transfers of one phase.
+    pub fn all(list: Vec<Transfer>) -> Transfers {
+        let reads = list.len();
+        Transfers::new(list, reads, 0)
+    }
+
     /// The memory of the list.
     pub fn into_list(self) -> Vec<Transfer> {
         self.list
     }
 
+    /// Those that are read, or written.
     #[inline]
-    pub fn reads(&self) -> &[Transfer] {
-        &self.list[..self.reads as usize]
-    }
-
-    #[inline]
-    pub fn writes(&self) -> &[Transfer] {
-        &self.list[self.writes as usize..]
+    pub fn of(&self, op: Op) -> &[Transfer] {
+        match op {
+            Op::Write => &self.list[self.writes as usize..],
+            _ => &self.list[..self.reads as usize],
+        }
     }
 }
 

@@ -122,9 +122,9 @@ impl System {
         let list = std::mem::take(&mut self.raid.jobs[index].transfers).into_list();
         let job = &self.raid.jobs[index];
         let (strategy, transfers) = list_write(job, self.volume(job.array), &mut ranges, list);
-        self.prefetch_transfers(index, transfers.reads());
-        let written = bytes_of(transfers.writes());
-        let commands = transfers.reads().len() + transfers.writes().len();
+        self.prefetch_transfers(index, transfers.of(Op::Read));
+        let written = bytes_of(transfers.of(Op::Write));
+        let commands = transfers.of(Op::Read).len() + transfers.of(Op::Write).len();
         let job = &mut self.raid.jobs[index];
         (job.strategy, job.flags.listed) = (strategy, true);
         (job.transfers, job.written) = (transfers, written);
@@ -344,22 +344,20 @@ impl System {
             (job.io, job.array, job.stripe)
         };
         self.hold(io);
-        if self.raid.jobs[index].flags.listed && self.volume(array).changes == 0 {
-            let transfers = std::mem::take(&mut self.raid.jobs[index].transfers);
-            let part = match op {
-                Op::Write => transfers.writes(),
-                _ => transfers.reads(),
-            };
-            for &Transfer { role, start, end } in part {
-                self.send_to(io, op, index, (array, stripe, role), (start, end), now);
-            }
+        let listed = self.raid.jobs[index].flags.listed && self.volume(array).changes == 0;
+        let transfers = if listed {
+            std::mem::take(&mut self.raid.jobs[index].transfers)
+        } else {
+            let list = self.list(index, op == Op::Write);
+            Transfers::all(list)
+        };
+        for &Transfer { role, start, end } in transfers.of(op) {
+            self.send_to(io, op, index, (array, stripe, role), (start, end), now);
+        }
+        if listed {
             self.raid.jobs[index].transfers = transfers;
         } else {
-            let transfers = self.list(index, op == Op::Write);
-            for &Transfer { role, start, end } in &transfers {
-                self.send_to(io, op, index, (array, stripe, role), (start, end), now);
-            }
-            self.raid.transfers = transfers;
+            self.raid.transfers = transfers.into_list();
         }
         self.let_go(io, now);
     }
@@ -494,7 +492,13 @@ fn list_write(
     if volume.geometry.parities() > 0 {
         parity_ranges(&job.extents, ranges);
     }
-    let stripe = stripe_of(job, volume);
+    let stripe = Stripe {
+        columns: volume.geometry.columns(),
+        parities: volume.geometry.parities(),
+        copies: volume.geometry.copies(),
+        extents: &job.extents,
+        unit: |_| Some(Unit::WHOLE),
+    };
     let strategy = stripe.strategy(ranges);
     stripe.reads(strategy, ranges, &mut list);
     let reads = list.len();
