@@ -1,6 +1,6 @@
 //! Every kind of device behind one static dispatch.
 
-use crate::hdd::{Hdd, HddParams};
+use crate::hdd::{Hdd, HddModel};
 use crate::ssd::{DriveState, Ssd, SsdParams, Written};
 use crate::station::{FixedStation, StationParams};
 use crate::{Fault, Port};
@@ -14,7 +14,7 @@ pub enum DeviceParams {
     /// A service time and nothing else.
     Station(StationParams),
     /// A hard disk.
-    Hdd(Box<HddParams>),
+    Hdd(Box<HddModel>),
     /// A solid-state drive.
     Ssd(Box<SsdParams>),
     /// Served by the caller's own code (a SimPy process), not by the engine.
@@ -58,12 +58,11 @@ impl Device {
         })
     }
 
-    /// A command for these bytes will come soon: large tables are asked for what it will need of
-    /// them, which comes while something else is done. Nothing else changes.
+    /// Prefetches the tables that a command for these bytes will read. It changes no state.
     #[inline]
-    pub fn foresee(&self, offset: u64, bytes: u64) {
+    pub fn prefetch_tables(&self, offset: u64, bytes: u64) {
         if let Device::Ssd(ssd) = self {
-            ssd.foresee(offset, bytes);
+            ssd.prefetch_tables(offset, bytes);
         }
     }
 
@@ -90,8 +89,8 @@ impl Device {
         }
     }
 
-    /// The power fails: volatile memory loses its content. Commands under way go on, for whoever
-    /// waits for their end.
+    /// The power fails: volatile memory loses its content. Commands under way still complete,
+    /// because the engine waits for their end.
     pub fn power_cut<P: Port>(&mut self, port: &mut P) {
         if let Device::Hdd(hdd) = self {
             hdd.power_cut(port);
@@ -108,8 +107,8 @@ impl Device {
         }
     }
 
-    /// How long the device would take to get to `offset` if it were free now: what a mirror
-    /// weighs when it chooses a copy. Zero for a device whose position does not matter.
+    /// How long the device would take to get to `offset` if it were free now. A mirror chooses a
+    /// copy by it. Zero for a device without moving parts.
     pub fn positioning(&self, now: Time, offset: u64) -> Nanos {
         match self {
             Device::Hdd(hdd) => hdd.positioning(now, offset),
@@ -127,7 +126,7 @@ impl Device {
         }
     }
 
-    /// The same of what else of it can be full, by kind.
+    /// The same of other resources of the device, by kind.
     pub fn parts_busy_until(&self, now: Time) -> Vec<(&'static str, Nanos, usize)> {
         match self {
             Device::Ssd(ssd) => ssd.parts_busy_until(now),
@@ -135,7 +134,7 @@ impl Device {
         }
     }
 
-    /// The device's state for a file, of those that keep one.
+    /// The device's state for a file; only SSDs have one.
     pub fn state(&self, name: &str) -> Option<DriveState> {
         match self {
             Device::Ssd(ssd) => Some(ssd.state(name)),
@@ -143,7 +142,7 @@ impl Device {
         }
     }
 
-    /// Why the device cannot go on, and what to change about it, if it said that it cannot.
+    /// Why the device cannot continue and what to change, if it reported `Port::fails`.
     pub fn failure(&self) -> Option<Fault> {
         match self {
             Device::Ssd(ssd) => ssd.failure(),
@@ -163,7 +162,7 @@ impl Device {
         }
     }
 
-    /// What was written so far, of devices that know of NAND.
+    /// What was written so far; only SSDs count it.
     pub fn written(&self) -> Option<Written> {
         match self {
             Device::Ssd(ssd) => Some(ssd.written()),

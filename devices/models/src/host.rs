@@ -1,11 +1,11 @@
 //! The host's CPU: each load thread submits and completes its I/Os one after the other, on one
 //! of the host's cores.
 //!
-//! A thread that has nothing to do sleeps; the completion that wakes it costs an interrupt and a
-//! change of context besides. Threads that outnumber the cores wait for one: a thread takes the
-//! core that became free last before it was ready, so that its work stays where it was, and the
-//! one that becomes free first if all are at work; with a scheduler's latency, each core has a queue
-//! of threads that take turns (`run_queues`). See docs/models/host.md.
+//! A thread without work sleeps; the completion that wakes it also costs an interrupt and a
+//! context switch. Threads that outnumber the cores wait for one. Without a scheduler latency a
+//! thread takes the core that became free last before it was ready, so its work stays where it
+//! was; if all cores are in use it takes the one that becomes free first. With a scheduler latency
+//! each core has a run queue and time slices (`run_queues`). See docs/models/host.md.
 
 use crate::run_queues::RunQueues;
 use raidlab_kernel::{Nanos, Op, Served, Station, Stream, Time};
@@ -30,24 +30,24 @@ pub struct HostParams {
     /// The same for two parities.
     #[serde(default)]
     pub two_parities_bytes_per_s: u64,
-    /// CPU time of a completion besides if the thread was asleep.
+    /// Extra CPU time of a completion if the thread was asleep.
     #[serde(default)]
     pub wake_ns: Nanos,
-    /// CPU time to issue a write besides: its data are made or copied.
+    /// Extra CPU time to issue a write: its data are made or copied.
     #[serde(default)]
     pub fill_ns: Nanos,
-    /// CPU time to issue each 4 KiB of an I/O besides: its pages are locked and listed.
+    /// Extra CPU time to issue each 4 KiB of an I/O: its pages are locked and listed.
     #[serde(default)]
     pub page_ns: Nanos,
     /// Cores that the threads share; 0 for one each.
     #[serde(default)]
     pub cores: u32,
-    /// Time in which every thread that waits at a core is to have its turn; 0 where each piece of
-    /// work takes the first core that is free.
+    /// Time in which every runnable thread of a core gets a time slice; 0 if each piece of work
+    /// takes the first core that is free.
     #[serde(default)]
     pub scheduler_latency_ns: Nanos,
-    /// CPU time of a completion's interrupt, which the first core takes from the thread that it
-    /// works for; it has an effect only where threads take turns at fewer cores.
+    /// CPU time of a completion's interrupt, which delays the thread on the first core. It has an
+    /// effect only with a scheduler latency and fewer cores than threads.
     #[serde(default)]
     pub interrupt_ns: Nanos,
     /// Share of each piece of CPU time that varies exponentially; the mean stays.
@@ -60,7 +60,7 @@ pub struct HostParams {
 pub struct Host {
     params: HostParams,
     threads: Vec<Station>,
-    /// Empty if every thread has a core of its own.
+    /// Empty if every thread has a core of its own, or cores have run queues.
     cores: Vec<Station>,
     queues: Option<RunQueues>,
     draws: Stream,
@@ -81,7 +81,7 @@ impl Host {
         }
     }
 
-    /// True if `thread` can turn to a completion at `now`; if not it waits for a core.
+    /// True if `thread` can begin a completion at `now`; if not it waits for a core.
     #[inline]
     pub fn may_complete(&mut self, thread: u32, now: Time) -> bool {
         let Some(queues) = &mut self.queues else {
@@ -97,7 +97,7 @@ impl Host {
         self.may_begin(thread, now)
     }
 
-    /// True if `thread` can turn to an I/O that begins at `now`; if not it waits for a core.
+    /// True if `thread` can begin an I/O at `now`; if not it waits for a core.
     #[inline]
     pub fn may_begin(&mut self, thread: u32, now: Time) -> bool {
         let threads = &self.threads;
@@ -113,7 +113,7 @@ impl Host {
         self.queues.as_mut()?.hand_over(now, free_at)
     }
 
-    /// When to look for a core again, if a thread waits for one.
+    /// When a core may become free, if a thread waits for one.
     pub fn next_look(&self) -> Option<Time> {
         let free_at = |other: u32| self.threads[other as usize].free_at();
         self.queues.as_ref()?.next_look(free_at)
@@ -126,7 +126,7 @@ impl Host {
         }
     }
 
-    /// Thread `thread` issues an I/O that it turns to at `now`.
+    /// Thread `thread` issues an I/O that it begins at `now`.
     #[inline]
     pub fn submit(&mut self, thread: u32, op: Op, bytes: u64, now: Time) -> Served {
         let fill = if op.is_write() {
@@ -159,7 +159,7 @@ impl Host {
     /// Thread `thread` works for `time` on something else: a system call, copying.
     #[inline]
     pub fn work(&mut self, thread: u32, now: Time, time: Nanos) -> Served {
-        // Caches and other interrupts make it take now less, now more.
+        // Cache misses and other interrupts vary it.
         let time = self.draws.varied(time, self.params.spread);
         if let Some(queues) = &mut self.queues {
             queues.charge(thread, time);

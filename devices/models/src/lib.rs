@@ -8,22 +8,23 @@ mod device;
 mod fault;
 pub mod hdd;
 mod host;
-mod known;
 mod link;
+mod memo;
 mod port;
 mod run_queues;
 mod ssd;
 mod station;
 
 pub use controller::{
-    BitSet, Busy, Cache, Chip, ChipParams, Found, Heat, LINE_SECTORS, Leaving, PAGE,
-    PROMOTE_AFTER_MAX, Path, SECTOR, Sectors, Table, Throughput, Tier, TierParams, sectors,
+    Cache, Chip, ChipParams, CopyEnd, Eligible, Found, LINE_SECTORS, Leaving, Lookup, PAGE,
+    PROMOTE_AFTER_MAX, Path, ReferenceCounts, SECTOR, Sectors, SsdCache, SsdCacheParams, Table,
+    Throughput, sectors,
 };
 pub use device::{Device, DeviceParams};
 pub use fault::Fault;
 pub use host::{Host, HostParams};
-pub use known::Known;
 pub use link::{Direction, Link, LinkParams};
+pub use memo::Memo;
 pub use port::Port;
 pub use ssd::{
     BufferParams, CollectionParams, CompressionParams, DriveState, FirmwareParams, HeatParams,

@@ -1,6 +1,6 @@
 //! A link: PCIe, a SAS wide port or a SATA cable, as a rate in each direction.
 //!
-//! A transfer of n bytes holds its direction for n / rate. The receiver may pass data on after
+//! A transfer of n bytes occupies its direction for n / rate. The receiver may pass data on after
 //! the first frame (cut-through), so a chain of links is a pipeline, not a sum. Half-duplex links
 //! (SATA) have one server for both directions, full-duplex ones (SAS, PCIe) one for each.
 //! Where the rates come from (coding, lanes, practical share) is computed by the catalogue;
@@ -10,13 +10,22 @@ use crate::Fault;
 use raidlab_kernel::{Nanos, Served, Station, Time};
 use serde::Deserialize;
 
-/// Which way data moves.
+/// Where data move to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Towards the host: read data.
     Up,
     /// Towards the drive: write data.
     Down,
+}
+
+/// Whether both directions of a link share one server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Duplex {
+    /// One transfer at a time, in either direction.
+    Half,
+    /// Each direction has a server of its own.
+    Full,
 }
 
 /// A link in the plan.
@@ -32,17 +41,27 @@ pub struct LinkParams {
     pub full_duplex: bool,
     /// Bytes that must have arrived before they can be passed on.
     pub frame_bytes: u64,
-    /// Time for which each read holds the link besides its data: the frames and handshakes of
-    /// a command on a port.
+    /// Time that each read occupies the link besides its data: the frames and handshakes of a
+    /// command on a port.
     #[serde(default)]
     pub read_command_ns: Nanos,
     /// The same for each write.
     #[serde(default)]
     pub write_command_ns: Nanos,
-    /// How much later a transfer arrives than it ends here, without holding the link: what an
-    /// adapter between takes to pass a command on.
+    /// Delay between the end of a transfer here and its arrival, during which the link is free: the
+    /// latency of an adapter between.
     #[serde(default)]
     pub latency_ns: Nanos,
+}
+
+impl LinkParams {
+    fn duplex(&self) -> Duplex {
+        if self.full_duplex {
+            Duplex::Full
+        } else {
+            Duplex::Half
+        }
+    }
 }
 
 /// A link in a run.
@@ -51,7 +70,7 @@ pub struct Link {
     /// Nanoseconds a byte, times 2^32.
     ns_per_byte: u64,
     frame: Nanos,
-    full_duplex: bool,
+    duplex: Duplex,
     /// Up, down.
     command: [Nanos; 2],
     latency: Nanos,
@@ -79,7 +98,7 @@ impl Link {
         let mut link = Link {
             ns_per_byte,
             frame: Nanos::ZERO,
-            full_duplex: params.full_duplex,
+            duplex: params.duplex(),
             command: [params.read_command_ns, params.write_command_ns],
             latency: params.latency_ns,
             stations: Default::default(),
@@ -89,7 +108,7 @@ impl Link {
         Ok(link)
     }
 
-    /// How long `bytes` hold the link.
+    /// How long `bytes` occupy the link.
     #[inline]
     pub fn duration(&self, bytes: u64) -> Nanos {
         Nanos(((u128::from(bytes) * u128::from(self.ns_per_byte)) >> 32) as u64)
@@ -103,15 +122,23 @@ impl Link {
 
     /// Moves `bytes` that are ready from `ready` on and whose last byte is ready at `last`.
     ///
-    /// The transfer holds the link for `bytes / rate`, and for what a command takes besides,
-    /// from its start; it ends no earlier than a
-    /// frame after the last byte was ready.
+    /// The transfer occupies the link for its command and for `bytes / rate`. It ends no earlier
+    /// than a frame after the last byte was ready.
     #[inline]
-    pub fn transfer(&mut self, way: Direction, bytes: u64, ready: Time, last: Time) -> Served {
-        let lane = if self.full_duplex { way as usize } else { 0 };
-        let held = self.command[way as usize] + self.duration(bytes);
-        let served = self.stations[lane].serve(ready, held);
-        self.bytes[way as usize] += bytes;
+    pub fn transfer(
+        &mut self,
+        direction: Direction,
+        bytes: u64,
+        ready: Time,
+        last: Time,
+    ) -> Served {
+        let lane = match self.duplex {
+            Duplex::Full => direction as usize,
+            Duplex::Half => 0,
+        };
+        let occupied = self.command[direction as usize] + self.duration(bytes);
+        let served = self.stations[lane].serve(ready, occupied);
+        self.bytes[direction as usize] += bytes;
         Served {
             start: served.start,
             end: served.end.max(last + self.frame(bytes)) + self.latency,
@@ -123,7 +150,7 @@ impl Link {
         (self.bytes[0], self.bytes[1])
     }
 
-    /// Time that the busier direction was held up to `now`.
+    /// Time that the busier direction was occupied up to `now`.
     pub fn busy_until(&self, now: Time) -> Nanos {
         self.stations
             .iter()
@@ -137,11 +164,11 @@ impl Link {
 mod tests {
     use super::*;
 
-    fn link(full_duplex: bool) -> Link {
+    fn link(duplex: Duplex) -> Link {
         Link::new(&LinkParams {
             name: "link".into(),
             bytes_per_s: 500_000_000, // 2 ns a byte
-            full_duplex,
+            full_duplex: duplex == Duplex::Full,
             frame_bytes: 1000,
             read_command_ns: Nanos::ZERO,
             write_command_ns: Nanos::ZERO,
@@ -151,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_holds_the_link_besides_its_data_and_passes_the_adapter() {
+    fn a_command_occupies_the_link_besides_its_data_and_passes_the_adapter() {
         let mut link = Link::new(&LinkParams {
             name: "port".into(),
             bytes_per_s: 500_000_000,
@@ -168,8 +195,8 @@ mod tests {
     }
 
     #[test]
-    fn a_transfer_holds_the_link_for_its_bytes() {
-        let mut link = link(true);
+    fn a_transfer_occupies_the_link_for_its_bytes() {
+        let mut link = link(Duplex::Full);
         let first = link.transfer(Direction::Up, 4000, Time(0), Time(0));
         let second = link.transfer(Direction::Up, 4000, Time(0), Time(0));
         assert_eq!(
@@ -180,8 +207,8 @@ mod tests {
 
     #[test]
     fn half_duplex_shares_one_server_and_full_duplex_does_not() {
-        for (full_duplex, expected) in [(true, 8000), (false, 16000)] {
-            let mut link = link(full_duplex);
+        for (duplex, expected) in [(Duplex::Full, 8000), (Duplex::Half, 16000)] {
+            let mut link = link(duplex);
             link.transfer(Direction::Up, 4000, Time(0), Time(0));
             let write = link.transfer(Direction::Down, 4000, Time(0), Time(0));
             assert_eq!(write.end, Time(expected));
@@ -190,10 +217,10 @@ mod tests {
 
     #[test]
     fn slow_data_end_a_frame_after_their_last_byte() {
-        let mut link = link(true);
+        let mut link = link(Duplex::Full);
         let served = link.transfer(Direction::Up, 4000, Time(0), Time(50_000));
         assert_eq!(served.end, Time(52_000));
-        // The link itself was held for 8000 ns only.
+        // The link itself was occupied for 8000 ns only.
         assert_eq!(link.busy_until(Time(60_000)), Nanos(8000));
     }
 }

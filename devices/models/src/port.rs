@@ -22,17 +22,17 @@ pub trait Port {
     /// this the device may not touch the record any more.
     fn done(&mut self, io: IoId, at: Time, lead: Nanos);
 
-    /// The device cannot go on as it is made; it says why when it is asked. The run ends.
+    /// The device cannot continue; `Device::failure` says why. The run ends.
     fn fails(&mut self) {}
 
-    /// The data of a write stand in memory that forgets them when the power fails, and the write
-    /// will be told to be complete before the medium has them.
+    /// The data of a write are in volatile memory. The write is acknowledged before the medium has
+    /// them.
     fn holds(&mut self, _io: IoId) {}
 
-    /// What such memory holds of a range now is on the medium from `at` on.
+    /// The data of a range that are in volatile memory now are on the medium from `at` on.
     fn settles(&mut self, _offset: u64, _bytes: u64, _at: Time) {}
 
-    /// True if somebody listens to `settles`.
+    /// True if the engine uses `settles`.
     fn listens(&self) -> bool {
         false
     }

@@ -1,13 +1,13 @@
 //! Threads that outnumber the cores: each core has a queue of its own and shares its time fairly.
 //!
-//! A thread belongs to a core. One that wakes goes to its own core if that is idle, else to one
-//! that is, else to the first core (whose interrupt wakes it) if fewer wait there, else it waits at
-//! its own. Of those that wait the one that has had the least CPU time is next. It keeps the core
-//! until it sleeps or, while others wait, has had its share of `latency`: an equal one, and an
-//! eighth at least. A thread that slept is given half of `latency` of arrears at most, and ends
-//! the turn of one that is a sixth of `latency` ahead of it. Completions of threads without a
-//! core wait, however long they have been there: so a few requests wait for many times the mean,
-//! and the rest see a shorter queue at the drive.
+//! A thread belongs to a core. A thread that wakes goes to its own core if that is idle, else to
+//! another idle one. If none is idle it waits: at the first core, whose interrupt wakes it, if
+//! fewer wait there, else at its own. The waiting thread with the least CPU time runs next. It has
+//! the core until it sleeps or, while others wait, until its time slice is over: an equal share of
+//! `latency`, at least an eighth. A thread that slept is credited half of `latency` at most. It
+//! preempts a thread that is a sixth of `latency` ahead of it. Completions of threads without a
+//! core wait. So a few requests take many times the mean, and the others meet a shorter queue at
+//! the drive.
 //!
 //! Source: the documentation of Linux's completely fair scheduler (`sched-design-CFS`, and the
 //! tunables of `kernel/sched/fair.c`: latency 6 ms, least share 0.75 ms, wake-up granularity 1 ms,
@@ -17,7 +17,7 @@ use raidlab_kernel::{Nanos, Time};
 
 const NONE: u32 = u32::MAX;
 const LEAST_SHARE: u64 = 8;
-const ARREARS: u64 = 2;
+const CREDIT: u64 = 2;
 const AHEAD: u64 = 6;
 
 /// Which thread has which core, and who waits for one.
@@ -36,14 +36,14 @@ struct Core {
     waiting: Vec<u32>,
     /// CPU time of the thread that has had the least of it; it never falls.
     floor: Nanos,
-    /// The turn of its thread is over.
-    gives_way: bool,
+    /// The time slice of its thread is over.
+    preempted: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Thread {
     core: u32,
-    /// CPU time that it has had, interrupts included; sleeping counts beyond the arrears.
+    /// CPU time that it has had, interrupts included; sleeping counts beyond the credit.
     had: Nanos,
     is_waiting: bool,
 }
@@ -56,7 +56,7 @@ impl RunQueues {
             begun: Nanos::ZERO,
             waiting: Vec::new(),
             floor: Nanos::ZERO,
-            gives_way: false,
+            preempted: false,
         };
         let asleep = |thread| Thread {
             // From the last core: the first one has the interrupts.
@@ -83,7 +83,7 @@ impl RunQueues {
 
     /// True if `thread` may work at `now`: it has a core, or takes one whose thread sleeps.
     ///
-    /// `free_at` gives when a thread has done what it has been given.
+    /// `free_at` gives when a thread has done all its work.
     #[inline]
     pub fn may_run(&mut self, thread: u32, now: Time, free_at: impl Fn(u32) -> Time) -> bool {
         let own = self.threads[thread as usize];
@@ -93,7 +93,7 @@ impl RunQueues {
         let core = &self.cores[own.core as usize];
         if core.thread == thread {
             let stays = core.waiting.is_empty()
-                || (!core.gives_way && own.had - core.begun < self.share(core));
+                || (!core.preempted && own.had - core.begun < self.share(core));
             if !stays {
                 self.wait(thread);
             }
@@ -112,7 +112,7 @@ impl RunQueues {
         }
         let fewer = self.cores[0].waiting.len() + 1 < core.waiting.len();
         self.join(thread, if fewer { 0 } else { own.core as usize });
-        self.claim(thread);
+        self.preempt(thread);
         self.wait(thread);
         false
     }
@@ -156,23 +156,23 @@ impl RunQueues {
         Nanos(self.latency.0 / (core.waiting.len() as u64 + 1).min(LEAST_SHARE))
     }
 
-    /// A thread that slept belongs to `core` from now on, with arrears up to the limit.
+    /// A thread that slept belongs to `core` from now on, with a limited credit of CPU time.
     fn join(&mut self, thread: u32, core: usize) {
         let own = &mut self.threads[thread as usize];
         let before = self.cores[own.core as usize].floor;
         let floor = self.cores[core].floor;
         let had = (own.had + floor).0.saturating_sub(before.0);
-        let least = floor.0.saturating_sub(self.latency.0 / ARREARS);
+        let least = floor.0.saturating_sub(self.latency.0 / CREDIT);
         own.had = Nanos(had.max(least));
         own.core = core as u32;
     }
 
-    /// A thread that is far behind the one at work ends that one's turn.
-    fn claim(&mut self, thread: u32) {
+    /// A thread that is far behind the running one preempts it.
+    fn preempt(&mut self, thread: u32) {
         let own = self.threads[thread as usize];
         let core = &mut self.cores[own.core as usize];
         let other = self.threads[core.thread as usize].had;
-        core.gives_way |= other > own.had + Nanos(self.latency.0 / AHEAD);
+        core.preempted |= other > own.had + Nanos(self.latency.0 / AHEAD);
     }
 
     fn wait(&mut self, thread: u32) {
@@ -187,7 +187,7 @@ impl RunQueues {
         core.thread = thread;
         core.begun = had;
         core.floor = core.floor.max(had);
-        core.gives_way = false;
+        core.preempted = false;
     }
 }
 
@@ -205,7 +205,7 @@ mod tests {
 
     /// Two threads share 200 ns on one core: 100 ns each.
     #[test]
-    fn a_thread_keeps_its_core_for_its_share_and_then_waits() {
+    fn a_thread_has_its_core_for_its_time_slice_and_then_waits() {
         let mut queues = RunQueues::new(Nanos(200), 1, 2);
         assert!(queues.may_run(0, Time(0), BUSY));
         assert!(!queues.may_run(1, Time(10), BUSY));
@@ -213,7 +213,7 @@ mod tests {
         assert!(queues.may_run(0, Time(99), BUSY));
         queues.charge(0, Nanos(1));
         assert!(!queues.may_run(0, Time(100), BUSY));
-        // It still works on what it has been given; then its place is the other's.
+        // It completes its work first; then the core is the other's.
         assert_eq!(queues.hand_over(Time(100), BUSY), None);
         assert_eq!(queues.next_look(BUSY), Some(Time(1_000)));
         assert_eq!(queues.hand_over(Time(1_000), BUSY), Some(1));
@@ -257,7 +257,7 @@ mod tests {
 
     /// A sixth of 1200 ns is 200 ns: the share of two would be 600 ns.
     #[test]
-    fn a_thread_far_ahead_gives_way_to_one_that_wakes() {
+    fn a_thread_far_ahead_is_preempted_by_one_that_wakes() {
         let mut queues = RunQueues::new(Nanos(1_200), 1, 2);
         assert!(queues.may_run(0, Time(0), BUSY));
         queues.charge(0, Nanos(200));

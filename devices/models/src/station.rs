@@ -41,7 +41,7 @@ pub struct FixedStation {
     params: StationParams,
     servers: Stations,
     draws: Stream,
-    /// When everything told to be complete so far is on the medium.
+    /// When all writes acknowledged so far are on the medium.
     settled: Time,
 }
 

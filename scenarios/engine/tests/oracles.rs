@@ -279,3 +279,24 @@ fn dies_behind_a_fast_channel_do_not_hinder_each_other() {
         assert!((least..=most).contains(&rate), "{dies} dies: {rate}");
     }
 }
+
+/// The record of an I/O has 27 bits for the place that issued it.
+#[test]
+fn more_places_than_a_record_can_name_are_refused() {
+    let mut value = stations(1, 1000, "fixed", 1);
+    let loads = |count: u32| -> Vec<_> {
+        let names = (0..count).map(|load| format!("load {load}"));
+        names.map(|name| closed(&name, 1 << 20)).collect()
+    };
+    value["workloads"] = json!(loads(128));
+    let Err(RunError::Plan(faults)) = run(&plan(&value), || true) else {
+        panic!("a plan with 2^27 places runs");
+    };
+    let [fault] = &faults[..] else {
+        panic!("{faults:?}");
+    };
+    assert_eq!(
+        (fault.key.as_str(), fault.value.as_str()),
+        ("workloads", "134217728")
+    );
+}

@@ -120,21 +120,60 @@ impl IndexMut<Part> for Parts {
 /// An I/O's index in the slab of all I/Os.
 pub type IoId = u32;
 
+/// Who issued an I/O: 32 bits of the engine's own, which the kernel does not interpret.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Mark(u32);
+
+impl Mark {
+    /// A mark of these bits.
+    #[inline]
+    pub const fn new(bits: u32) -> Mark {
+        Mark(bits)
+    }
+
+    /// The bits of the mark.
+    #[inline]
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+}
+
+/// How far a request has come whose data pass through a memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// The controller has taken it up.
+    #[default]
+    TakenUp,
+    /// Write data are in memory.
+    DataIn,
+    /// Commands or jobs are under way.
+    Working,
+    /// Only the host has to learn of its completion.
+    Done,
+    /// The data that a read waited for have come into the cache.
+    Awaited,
+}
+
 /// One I/O on its way: a host's request, or one of the commands it was split into.
 ///
-/// What nearly every step needs stands first, in one line of the processor's cache: of thousands of
-/// I/Os that are under way each step finds another one, which it has to wait for.
+/// The first 64 bytes, one line of the processor's cache, hold what nearly every step needs: with
+/// thousands of I/Os under way, each step meets another record and waits for its memory.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub struct Io {
     /// What is asked.
     pub op: Op,
-    /// True if a request cannot be served: what it wants is lost, or cannot be kept.
+    /// How far a request has come.
+    pub stage: Stage,
+    /// True if a request cannot be served: its data are lost, or cannot be stored.
     pub refused: bool,
-    /// How many links its data cross.
-    pub legs: u16,
-    /// The drive that serves it as a command.
-    pub drive: u32,
+    /// True if a command's data come from its controller's memory or end there.
+    pub from_memory: bool,
+    /// How many of its links a command's data have reached.
+    pub hop: u16,
+    /// How many links a command's data cross.
+    pub hops: u16,
     /// First byte, on the array for a request, on the drive for a command.
     pub offset: u64,
     /// Number of bytes; may be 0 for a flush.
@@ -144,16 +183,16 @@ pub struct Io {
     /// When the last of its data came or comes in at that link; before the first link of a
     /// read, when the first of them came.
     pub data_end: Time,
+    /// The drive that serves it as a command.
+    pub drive: u32,
     /// The request that this command serves; `Io::NONE` for a request itself.
     pub parent: IoId,
     /// The one behind it in the queue where it waits.
     pub next: IoId,
-    /// How many of them its data have reached.
-    pub leg: u32,
     /// Commands that a request still waits for.
     pub pending: u32,
-    /// Who issued it: the engine's own numbering of load slots and outside callers.
-    pub owner: u32,
+    /// Who issued it.
+    pub owner: Mark,
     /// The array that a request is for.
     pub array: u32,
     /// Where its time went up to `mark`: the parts add up to `mark - issued`.
@@ -208,6 +247,16 @@ impl Io {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::mem::{offset_of, size_of};
+
+    #[test]
+    fn what_every_step_needs_lies_in_one_line_of_the_cache() {
+        assert_eq!(offset_of!(Io, offset), 8);
+        assert_eq!(offset_of!(Io, drive), 40);
+        assert_eq!(offset_of!(Io, array) + size_of::<u32>(), 64);
+        assert_eq!(offset_of!(Io, parts), 64);
+        assert_eq!(size_of::<Io>(), 256);
+    }
 
     proptest! {
         #[test]

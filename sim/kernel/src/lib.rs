@@ -4,22 +4,30 @@
 //! Nothing here knows a storage device. The hot path allocates nothing once the buffers have
 //! reached the size that the plan asks for.
 
+mod bits;
+mod bitset;
 mod calendar;
+mod divider;
 mod heap;
 mod histogram;
 mod io;
 mod queue;
 mod random;
+mod recency;
 mod slab;
 mod station;
 mod statistics;
 mod time;
 
+pub use bits::Bits;
+pub use bitset::BitSet;
 pub use calendar::Calendar;
+pub use divider::Divider;
 pub use histogram::Histogram;
-pub use io::{Io, IoId, Op, PART_COUNT, Part, Parts};
+pub use io::{Io, IoId, Mark, Op, PART_COUNT, Part, Parts, Stage};
 pub use queue::Queue;
 pub use random::Stream;
+pub use recency::{Linked, NO_SLOT, RecencyLink, RecencyList};
 pub use slab::Slab;
 pub use station::{Served, Station, Stations};
 pub use statistics::{BatchMeans, Interval, TimeWeighted, student_t_975};

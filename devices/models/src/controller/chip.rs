@@ -1,21 +1,21 @@
 //! The controller's chip: cores that run firmware, an engine that computes parity, memory.
 //!
-//! Firmware time depends on the path that a request takes: through the cache, past it, through
-//! parity, or on the short path that skips the firmware's bookkeeping (FastPath). On top of the
-//! core's time, every request has a latency that no core spends: messages through doorbells and
+//! Firmware time depends on the path that a request takes: through the cache, around it, through
+//! parity, or on the short path that skips most of the firmware (FastPath). Every request also has
+//! a latency that occupies no core: messages through doorbells and
 //! queues, set-up of transfers, interrupts. See docs/models/raid.md.
 
 use raidlab_kernel::{Nanos, Served, Station, Stations, Time};
 use serde::Deserialize;
 
-/// The way of a request through the firmware.
+/// The path of a request through the firmware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
     /// Straight to the drives.
     Uncached,
     /// Read from or written into the cache.
     Cached,
-    /// An array with parity, past the cache.
+    /// An array with parity, around the cache.
     Parity,
     /// The short path.
     Fast,
@@ -31,13 +31,13 @@ pub struct ChipParams {
     pub uncached_ns: Nanos,
     /// Core time of a request served by the cache.
     pub cached_ns: Nanos,
-    /// Core time of a request to an array with parity, past the cache.
+    /// Core time of a request to an array with parity, around the cache.
     pub parity_ns: Nanos,
     /// Core time of a request on the short path.
     pub fast_path_ns: Nanos,
     /// Core time of each command to a drive.
     pub command_ns: Nanos,
-    /// Core time of looking a request up in a tier of SSDs.
+    /// Core time of looking a request up in an SSD cache.
     pub tier_ns: Nanos,
     /// Time that a request spends in messages and set-up, on no core.
     pub latency_ns: Nanos,
@@ -53,8 +53,8 @@ pub struct Throughput {
     /// Nanoseconds a byte, times 2^32.
     ns_per_byte: u64,
     station: Station,
-    /// Work in the background that has not been done yet.
-    behind: Nanos,
+    /// Background work that has not been done yet.
+    backlog: Nanos,
 }
 
 impl Throughput {
@@ -64,7 +64,7 @@ impl Throughput {
         Throughput {
             ns_per_byte: scaled.map_or(0, |ns| ns as u64),
             station: Station::default(),
-            behind: Nanos::ZERO,
+            backlog: Nanos::ZERO,
         }
     }
 
@@ -72,27 +72,27 @@ impl Throughput {
     #[inline]
     pub fn pass(&mut self, now: Time, bytes: u64) -> Served {
         let own = self.duration(bytes);
-        if self.behind == Nanos::ZERO {
+        if self.backlog == Nanos::ZERO {
             return self.station.serve(now, own);
         }
         self.catch_up(now);
-        // Both take turns: as long as there is a backlog, half of the rate is left.
-        let between = self.behind.min(own);
-        self.behind -= between;
+        // Both alternate: while there is a backlog, half of the rate is left.
+        let between = self.backlog.min(own);
+        self.backlog -= between;
         self.station.serve(now, own + between)
     }
 
-    /// Moves `bytes` in the background: in pauses, and in turns with what passes.
-    pub fn pass_behind(&mut self, now: Time, bytes: u64) {
+    /// Moves `bytes` in the background: while the station is idle, and alternating with other work.
+    pub fn pass_in_background(&mut self, now: Time, bytes: u64) {
         self.catch_up(now);
-        self.behind += self.duration(bytes);
+        self.backlog += self.duration(bytes);
     }
 
-    /// The background's work in the pause up to `now`.
+    /// Does background work in the idle time up to `now`.
     fn catch_up(&mut self, now: Time) {
         let from = self.station.free_at();
-        let done = self.behind.min(now.since(from));
-        self.behind -= done;
+        let done = self.backlog.min(now.since(from));
+        self.backlog -= done;
         self.station.serve(from, done);
     }
 
@@ -107,8 +107,8 @@ impl Throughput {
 
     /// Work done up to `now`.
     pub fn busy_until(&self, now: Time) -> Nanos {
-        let pause = self.behind.min(now.since(self.station.free_at()));
-        self.station.busy_until(now) + pause
+        let background = self.backlog.min(now.since(self.station.free_at()));
+        self.station.busy_until(now) + background
     }
 }
 
@@ -120,7 +120,7 @@ pub struct Chip {
     pub cores: Stations,
     /// Computes parity.
     pub parity: Throughput,
-    /// Holds data on their way and the cache.
+    /// Transfers data in flight and the cache's content.
     pub memory: Throughput,
 }
 
@@ -151,14 +151,14 @@ impl Chip {
         }
     }
 
-    /// The same for an array with a tier of SSDs, in which the request must be looked up.
+    /// The same for an array with an SSD cache, in which the request must be looked up.
     #[inline]
-    pub fn take_up_tiered(&mut self, path: Path, commands: u64, now: Time) -> Served {
+    pub fn take_up_and_look_up(&mut self, path: Path, commands: u64, now: Time) -> Served {
         let service = self.request(path) + self.params.command_ns * commands + self.params.tier_ns;
         self.cores.serve(now, service)
     }
 
-    /// Firmware issues commands of work that goes on already.
+    /// Firmware issues commands of a request that it has taken up before.
     #[inline]
     pub fn issue(&mut self, commands: u64, now: Time) -> Served {
         self.cores.serve(now, self.params.command_ns * commands)
@@ -198,7 +198,7 @@ mod tests {
         let third = chip.take_up(Path::Fast, 1, Time(0));
         assert_eq!((third.start, third.end), (Time(120), Time(160)));
         assert_eq!(
-            chip.take_up_tiered(Path::Cached, 1, Time(160)).end,
+            chip.take_up_and_look_up(Path::Cached, 1, Time(160)).end,
             Time(225)
         );
     }
@@ -212,12 +212,12 @@ mod tests {
         assert_eq!(chip.memory.pass(Time(5), 1 << 40).end, Time(5));
     }
 
-    /// 1000 bytes wait behind: 300 pass in the pause, 200 in turns with 200 others, which take
-    /// twice their time; the last 500 are done when nothing else comes for so long.
+    /// A backlog of 1000 bytes: 300 pass while the station is idle, 200 alternate with 200 others,
+    /// which take twice their time; the last 500 pass in the next idle time.
     #[test]
-    fn the_background_takes_pauses_and_turns() {
+    fn background_work_uses_idle_time_and_alternates() {
         let mut station = Throughput::new(1_000_000_000);
-        station.pass_behind(Time(0), 1000);
+        station.pass_in_background(Time(0), 1000);
         assert_eq!(station.pass(Time(300), 200).end, Time(700));
         assert_eq!(station.pass(Time(1500), 200).end, Time(1700));
         assert_eq!(station.busy_until(Time(2000)), Nanos(1400));

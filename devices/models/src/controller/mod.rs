@@ -1,15 +1,13 @@
 //! What a RAID controller is made of: one mechanism a file.
 
-mod bitset;
-mod busy;
 mod cache;
 mod chip;
+mod reference_counts;
+mod ssd_cache;
 mod table;
-mod tier;
 
-pub use bitset::BitSet;
-pub use busy::Busy;
-pub use cache::{Cache, Found, LINE_SECTORS, Leaving, PAGE, SECTOR, Sectors, sectors};
+pub use cache::{Cache, Eligible, Found, LINE_SECTORS, Leaving, PAGE, SECTOR, Sectors, sectors};
 pub use chip::{Chip, ChipParams, Path, Throughput};
+pub use reference_counts::ReferenceCounts;
+pub use ssd_cache::{CopyEnd, Lookup, PROMOTE_AFTER_MAX, SsdCache, SsdCacheParams};
 pub use table::Table;
-pub use tier::{Heat, PROMOTE_AFTER_MAX, Tier, TierParams};

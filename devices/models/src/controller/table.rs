@@ -8,9 +8,9 @@ const EMPTY: u8 = 0;
 
 /// Keys, each with a value.
 ///
-/// A byte of each key's hash stands beside the others: most questions after keys that are not
-/// there, and the first look for those that are, read these few bytes alone, which stay in the
-/// processor's cache where the keys of a large table do not.
+/// One byte of each key's hash is stored in an array of its own. Most look-ups of absent keys read
+/// only these bytes, and so does the first step of any look-up. They fit in the processor's cache
+/// where the keys of a large table do not.
 #[derive(Clone, Debug)]
 pub struct Table {
     tags: Vec<u8>,
@@ -53,18 +53,18 @@ impl Table {
         let mask = self.slots.len() - 1;
         let (mut at, tag) = self.home(key);
         loop {
-            let held = self.tags[at];
-            if held == tag && self.slots[at].0 == key {
+            let there = self.tags[at];
+            if there == tag && self.slots[at].0 == key {
                 return (at, true);
             }
-            if held == EMPTY {
+            if there == EMPTY {
                 return (at, false);
             }
             at = (at + 1) & mask;
         }
     }
 
-    /// Asks for the memory of a key ahead, which comes while the caller does something else.
+    /// Prefetches the memory of a key.
     #[inline]
     pub fn touch(&self, key: u64) {
         let (at, _) = self.home(key);
@@ -96,7 +96,7 @@ impl Table {
         self.slots[at] = (key, value);
     }
 
-    /// Takes `key` out and gives its value.
+    /// Removes `key` and gives its value.
     #[inline]
     pub fn remove(&mut self, key: u64) -> Option<u32> {
         let (mut hole, found) = self.find(key);
@@ -128,7 +128,7 @@ impl Table {
             .map(|(_, &slot)| slot)
     }
 
-    /// Takes every key out.
+    /// Removes every key.
     pub fn clear(&mut self) {
         self.tags.fill(EMPTY);
         self.used = 0;

@@ -1,6 +1,7 @@
 //! The buffer for reads: segments, each a run of sectors, the least recently used one replaced.
 
 use super::geometry::Place;
+use super::media_op::MediaOp;
 use super::model::Model;
 use super::params::{BufferParams, ReadAhead};
 use raidlab_kernel::Nanos;
@@ -12,11 +13,11 @@ pub struct Segment {
     pub start: u64,
     /// One beyond the last sector.
     pub end: u64,
-    /// When it was used last, in uses of the buffer. Four thousand million uses are far more than
-    /// a run has, and a small record keeps a thousand drives in the processor's cache.
+    /// When it was used last, counted in uses of the buffer. 2^32 uses are far more than a run has.
+    /// The record is small so that a thousand drives fit in the processor's cache.
     pub used: u32,
-    /// The last use was a write.
-    pub written: bool,
+    /// What used it last.
+    pub last_use: MediaOp,
 }
 
 impl Segment {
@@ -34,8 +35,8 @@ impl Segment {
 /// Stands for the end of a segment that holds nothing.
 const NOWHERE: u32 = u32::MAX;
 
-/// All segments. What is asked of all of them stands in arrays of its own, so that a question that
-/// finds nothing, as most do, reads little memory.
+/// All segments. The fields that a search compares stand in arrays of their own: most searches
+/// find nothing, and then read little memory.
 #[derive(Debug)]
 pub struct Buffer {
     /// The segments, to be read; with a segment of their own writes use the first.
@@ -61,17 +62,18 @@ impl Buffer {
         }
     }
 
-    /// The stretch of a sector, as far as it fits: different sectors may seem near, never the
-    /// other way round.
+    /// The stretch of a sector, truncated to 32 bits: distant sectors may seem near, but near ones
+    /// never seem distant.
     #[inline]
     fn stretch(&self, lbn: u64) -> u32 {
         (lbn >> self.size.next_power_of_two().trailing_zeros()) as u32
     }
 
-    /// Which ends of segments say that the segment may touch the sectors from `lbn` to before `end`.
+    /// A test of a segment's end: false if the segment cannot touch the sectors from `lbn` to before
+    /// `end`.
     #[inline]
     fn near(&self, lbn: u64, end: u64) -> impl Fn(u32) -> bool + use<> {
-        // A segment that touches them ends no further behind them than it is long.
+        // A segment that touches them ends at most its own length beyond them.
         let first = self.stretch(lbn.saturating_sub(1));
         let last = self.stretch(end + u64::from(self.size));
         let width = last.wrapping_sub(first);
@@ -85,8 +87,8 @@ impl Buffer {
         self.ends.iter().fold(false, |found, &at| found | near(at))
     }
 
-    /// A segment has changed.
-    fn note(&mut self, index: usize) {
+    /// Updates the arrays after a change of a segment.
+    fn update(&mut self, index: usize) {
         let segment = self.segments[index];
         (self.ends[index], self.ages[index]) = if segment.is_empty() {
             (NOWHERE, 0)
@@ -95,12 +97,12 @@ impl Buffer {
         };
     }
 
-    /// Marks a segment as used last, by a write if `written`.
-    pub fn touch(&mut self, index: usize, written: bool) {
+    /// Marks a segment as used last.
+    pub fn touch(&mut self, index: usize, op: MediaOp) {
         self.uses = self.uses.wrapping_add(1);
         self.segments[index].used = self.uses;
-        self.segments[index].written = written;
-        self.note(index);
+        self.segments[index].last_use = op;
+        self.update(index);
     }
 
     /// True if the segment was the last one used.
@@ -136,16 +138,16 @@ impl Buffer {
         oldest.unwrap_or(0)
     }
 
-    /// A segment now reaches to `end`, and keeps what fits.
+    /// A segment now reaches to `end`; its first sectors leave if they do not fit any more.
     pub fn grow(&mut self, index: usize, end: u64) {
         let segment = &mut self.segments[index];
         segment.end = segment.end.max(end);
         let first = segment.end.saturating_sub(u64::from(self.size));
         segment.start = segment.start.max(first);
-        self.note(index);
+        self.update(index);
     }
 
-    /// Resets a segment to a run of sectors, of which it keeps the last that fit.
+    /// Resets a segment to the last sectors of a run that fit.
     pub fn reset(&mut self, index: usize, lbn: u64, end: u64) {
         let segment = &mut self.segments[index];
         (segment.start, segment.end) = (lbn, lbn);
@@ -156,7 +158,7 @@ impl Buffer {
     pub fn clear(&mut self, index: usize) {
         let segment = &mut self.segments[index];
         segment.start = segment.end;
-        self.note(index);
+        self.update(index);
     }
 
     /// Empties every segment that holds any sector from `lbn` to before `end`, save `skip`.
@@ -173,7 +175,7 @@ impl Buffer {
             let segment = &mut self.segments[index];
             if segment.overlaps(lbn, end) && Some(index) != skip {
                 segment.end = segment.start;
-                self.note(index);
+                self.update(index);
             }
         }
     }
@@ -204,8 +206,8 @@ pub fn read_ahead_limit(model: &Model, start: u64, end: u64) -> u64 {
 }
 
 /// The first sector that is in the buffer when a head that waited `wait` on the track of `place`
-/// begins to read there: what passed it on that track, if the drive keeps that.
-pub fn first_kept(model: &Model, place: &Place, wait: Nanos) -> u64 {
+/// begins to read there: what passed it on that track, if the drive buffers that.
+pub fn first_buffered(model: &Model, place: &Place, wait: Nanos) -> u64 {
     if !model.buffer.read_while_waiting {
         return place.lbn;
     }

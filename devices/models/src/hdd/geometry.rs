@@ -3,11 +3,23 @@
 //! Zones hold consecutive ranges of logical sectors. Inside a zone a sector's logical index is
 //! moved past slipped sectors and spares to its physical index, which then divides into
 //! cylinder, head and sector. The angle of a sector's start is
-//! `(offset + (h + (S-1)c) track_skew + c cylinder_skew + s) / T` turns, with `c`, `h`, `s`
+//! `(offset + (h + (S-1)c) track_skew + c cylinder_skew + s) / T` revolutions, with `c`, `h`, `s`
 //! counted inside the zone, `S` heads and `T` sectors a track. See docs/models/hard-disk.md.
 
-use super::params::{Check, GeometryParams, HeadOrder, Sparing, ZoneParams};
+use super::check::Check;
+use super::params::{GeometryParams, HeadOrder, Sparing, ZoneParams};
 use super::slips::Slips;
+
+/// Where an access begins: what a positioning estimate needs of a sector.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Target {
+    /// Cylinder.
+    pub cylinder: u32,
+    /// Head.
+    pub head: u32,
+    /// Angle of the sector's start, 2^32 a revolution.
+    pub angle: u32,
+}
 
 /// Where a logical sector lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +41,15 @@ pub struct Place {
 }
 
 impl Place {
+    /// What a positioning estimate needs of it.
+    pub fn target(&self) -> Target {
+        Target {
+            cylinder: self.cylinder,
+            head: self.head,
+            angle: self.angle,
+        }
+    }
+
     /// True if both lie on one track.
     pub fn same_track(&self, other: &Place) -> bool {
         self.cylinder == other.cylinder && self.head == other.head
@@ -48,7 +69,7 @@ struct Zone {
     track_skew: u32,
     cylinder_skew: u32,
     /// 2^64 over the sectors of a track.
-    turn_per_sector: u64,
+    angle_per_sector: u64,
     slips: Slips,
     /// (bad, replacement), ascending.
     defects: Vec<(u64, u64)>,
@@ -244,7 +265,7 @@ impl Zone {
             empty: zone.empty_sectors,
             track_skew: zone.track_skew_sectors,
             cylinder_skew: zone.cylinder_skew_sectors,
-            turn_per_sector: ((1u128 << 64) / u128::from(per_track)).min(u128::from(u64::MAX))
+            angle_per_sector: ((1u128 << 64) / u128::from(per_track)).min(u128::from(u64::MAX))
                 as u64,
             slips,
             defects,
@@ -253,8 +274,8 @@ impl Zone {
         (check.0.len() == faults).then_some(zone)
     }
 
-    /// The last sector must still lie inside the zone, and no replacement may hold a logical
-    /// sector of its own.
+    /// The last sector must still lie inside the zone, and a defect's replacement must not be in use
+    /// as a logical sector.
     fn check_layout(&self, heads: u32, raw: u64, key: &str, check: &mut Check) {
         let last = self.physical(heads, self.end_lbn - 1).0;
         check.that(
@@ -264,7 +285,7 @@ impl Zone {
             "no more than the zone's spares make up for",
         );
         for &(bad, replacement) in &self.defects {
-            let taken = self.holds(heads, replacement) && !self.is_bad(replacement);
+            let taken = self.contains(heads, replacement) && !self.is_bad(replacement);
             let twice = self.defects.iter().filter(|d| d.1 == replacement).count() > 1;
             check.that(
                 !taken && !twice,
@@ -279,8 +300,8 @@ impl Zone {
         self.defects.iter().any(|defect| defect.0 == physical)
     }
 
-    /// True if some logical sector lies at this physical index, defects left aside.
-    fn holds(&self, heads: u32, physical: u64) -> bool {
+    /// True if a logical sector lies at this physical index, without regard to defects.
+    fn contains(&self, heads: u32, physical: u64) -> bool {
         let (mut low, mut high) = (self.first_lbn, self.end_lbn);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -325,10 +346,10 @@ impl Zone {
             + tracks * u64::from(self.track_skew)
             + u64::from(cylinder) * u64::from(self.cylinder_skew)
             + u64::from(sector);
-        // Multiples of 2^64 / T wrap as turns do; the rounding of the factor stays below 2^-32
-        // of a turn for every drive that `check` lets pass.
+        // Multiples of 2^64 / T wrap as revolutions do; the rounding of the factor stays below 2^-32
+        // of a revolution for every drive that `check` accepts.
         (sectors
-            .wrapping_mul(self.turn_per_sector)
+            .wrapping_mul(self.angle_per_sector)
             .wrapping_add(1 << 31)
             >> 32) as u32
     }

@@ -1,13 +1,15 @@
 //! A drive behind a link: firmware, a queue that the arm is free to reorder, a buffer that
 //! reads ahead, a cache for writes.
 //!
-//! The firmware takes commands one after the other; while the arm is busy that costs nothing.
-//! The arm does one thing at a time: it reads or writes for a command, writes out the cache, or
-//! reads ahead, which any command may interrupt. Each of these is one event; what passes under
+//! The firmware handles commands one after the other; while the arm works that costs no time.
+//! The arm does one thing at a time: it reads or writes for a command, destages the write cache,
+//! or reads ahead, which any command may interrupt. Each of these is one event; what passes under
 //! the head in between is arithmetic.
 
-use super::buffer::{Buffer, first_kept};
+use super::buffer::{Buffer, first_buffered};
+use super::counts::Counts;
 use super::mechanics::{Arm, Movement, Sweep};
+use super::media_op::MediaOp;
 use super::model::Model;
 use super::params::{LinkFrontParams, SECTOR_BYTES};
 use super::scheduler::{Queue, Waiting};
@@ -19,10 +21,25 @@ use std::collections::VecDeque;
 mod reads;
 mod writes;
 
-/// The arm is done with what it did.
-const DONE: u32 = 0;
-/// Nothing may have happened for a while.
-const IDLE: u32 = 1;
+/// Events that the drive asks for; the engine stores them as tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+enum Timer {
+    /// The arm has completed its work.
+    ArmDone = 0,
+    /// The drive may have been idle for a while.
+    Idle = 1,
+}
+
+impl Timer {
+    fn of(token: u32) -> Timer {
+        match token {
+            0 => Timer::ArmDone,
+            1 => Timer::Idle,
+            _ => unreachable!("a disk with a link has no timer {token}"),
+        }
+    }
+}
 
 /// What the arm does.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +56,7 @@ enum Activity {
         arm: Arm,
         end: u64,
     },
-    /// Writes out a run of the cache.
+    /// Destages a run of the write cache.
     Destage {
         arm: Arm,
         end: u64,
@@ -53,19 +70,6 @@ enum Activity {
     },
 }
 
-/// Counts for the report.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
-    pub reads: u64,
-    pub writes: u64,
-    pub read_hits: u64,
-    pub cached_writes: u64,
-    pub destaged: u64,
-    pub seek: Nanos,
-    pub rotation: Nanos,
-    pub accesses: u64,
-}
-
 /// A drive behind a link.
 #[derive(Debug)]
 pub struct LinkFront {
@@ -76,19 +80,19 @@ pub struct LinkFront {
     queue: Queue,
     buffer: Buffer,
     cache: Option<Box<WriteCache>>,
-    /// Flushes that wait for the cache, and those that came after they had begun to.
+    /// Flushes that wait for the cache, and those that arrived later.
     flushing: VecDeque<IoId>,
     flush_next: VecDeque<IoId>,
     arm: Arm,
     /// One beyond the sector that the head passed last.
     at: u64,
     activity: Activity,
-    /// How much longer than planned each movement takes.
+    /// Draws how much longer than its time each movement takes.
     lateness: Stream,
-    /// The arm is done with what it does at this time.
+    /// The arm completes its work at this time.
     free: Time,
     busy: Nanos,
-    /// When a command came last.
+    /// When the last command arrived.
     quiet_since: Time,
     idle_timer: bool,
     pub counts: Counts,
@@ -163,30 +167,30 @@ impl LinkFront {
         }
     }
 
-    /// True if the arm does nothing that must be finished.
+    /// True if the arm can be used now.
     fn is_free(&self) -> bool {
         matches!(self.activity, Activity::Idle | Activity::ReadAhead { .. })
     }
 
-    /// Gives the arm its next work, if there is any.
+    /// Starts the arm's next work, if there is any.
     #[inline]
     fn dispatch<P: Port>(&mut self, model: &Model, port: &mut P) {
         let overdue = self.cache.as_ref().is_some_and(|cache| cache.is_overdue());
-        let pressed = self.cache.as_ref().is_some_and(|cache| {
-            cache.presses() || overdue || self.queue.defers() || !self.flushing.is_empty()
+        let destages = self.cache.as_ref().is_some_and(|cache| {
+            cache.needs_destage() || overdue || self.queue.defers() || !self.flushing.is_empty()
         });
-        if self.queue.is_empty() && !pressed {
+        if self.queue.is_empty() && !destages {
             return;
         }
         let start = self.interrupt(model, port.now());
         let command = self.queue.choose(model, &self.arm, self.at, start);
-        // Only a run that is reached sooner than the command is of interest, or one that is overdue.
+        // A run is served before the command if its access is shorter or it is overdue.
         let bound = match command {
             Some((_, time)) if !overdue => time.max(0) as u64,
             _ => u64::MAX,
         };
         let run = match &self.cache {
-            Some(cache) if pressed => cache.choose(model, &self.arm, self.at, start, bound),
+            Some(cache) if destages => cache.choose(model, &self.arm, self.at, start, bound),
             _ => None,
         };
         match (command, run) {
@@ -194,7 +198,7 @@ impl LinkFront {
             (Some((index, _)), None) => {
                 let waiting = self.queue.take(index);
                 if let (true, Some(cache)) = (waiting.deferred, &mut self.cache) {
-                    cache.passed_by(u64::from(waiting.sectors));
+                    cache.bypass(u64::from(waiting.sectors));
                 }
                 self.serve(model, port, &waiting, start);
             }
@@ -207,15 +211,14 @@ impl LinkFront {
     fn serve<P: Port>(&mut self, model: &Model, port: &mut P, waiting: &Waiting, free: Time) {
         let start = free.max(waiting.ready);
         let end = waiting.place.lbn + u64::from(waiting.sectors);
-        let shuffled = if waiting.write {
-            model.buffer.write_on_arrival
-        } else {
-            model.buffer.read_on_arrival
+        let shuffled = match waiting.op {
+            MediaOp::Read => model.buffer.read_on_arrival,
+            MediaOp::Write => model.buffer.write_on_arrival,
         };
         let movement = Movement {
             place: waiting.place,
             start,
-            write: waiting.write,
+            op: waiting.op,
             shuffled_end: if shuffled { end } else { 0 },
             least_seek: Nanos::ZERO,
             late: model.seek.lateness(&mut self.lateness),
@@ -231,14 +234,17 @@ impl LinkFront {
         self.counts.seek += access.seek;
         self.counts.rotation += access.rotation;
         self.counts.accesses += 1;
-        self.activity = if waiting.write {
-            let arm = sweep.arm();
-            port.done(waiting.io, done, Nanos::ZERO);
-            Activity::Write { arm, end }
-        } else {
-            port.done(waiting.io, done, done.since(begin));
-            let lbn = first_kept(model, &waiting.place, access.rotation);
-            Activity::Read { sweep, lbn, end }
+        self.activity = match waiting.op {
+            MediaOp::Read => {
+                port.done(waiting.io, done, done.since(begin));
+                let lbn = first_buffered(model, &waiting.place, access.rotation);
+                Activity::Read { sweep, lbn, end }
+            }
+            MediaOp::Write => {
+                let arm = sweep.arm();
+                port.done(waiting.io, done, Nanos::ZERO);
+                Activity::Write { arm, end }
+            }
         };
         self.occupy(port, start, done);
     }
@@ -246,13 +252,13 @@ impl LinkFront {
     fn occupy<P: Port>(&mut self, port: &mut P, start: Time, done: Time) {
         self.busy += done.since(start);
         self.free = done;
-        port.wake(done, DONE);
+        port.wake(done, Timer::ArmDone as u32);
     }
 
     /// An event that the drive asked for.
     #[inline]
     pub fn event<P: Port>(&mut self, model: &Model, port: &mut P, token: u32) {
-        if token == IDLE {
+        if Timer::of(token) == Timer::Idle {
             return self.idle(model, port);
         }
         match self.activity {
@@ -267,7 +273,7 @@ impl LinkFront {
                 self.has_destaged(model, port);
             }
             Activity::Idle | Activity::ReadAhead { .. } => {
-                unreachable!("the arm was busy until now")
+                unreachable!("an idle arm completes no work")
             }
         }
         if self.is_free() {
@@ -292,7 +298,8 @@ impl LinkFront {
             return Nanos::ZERO;
         }
         let place = model.geometry.place(lbn);
-        arm.access(model, &place, now.max(self.free), false).total()
+        arm.access(model, &place, now.max(self.free), MediaOp::Read)
+            .total()
     }
 
     /// Time that the arm worked up to `now`.
@@ -300,7 +307,7 @@ impl LinkFront {
         self.busy.saturating_sub(self.free.since(now))
     }
 
-    /// The cache must count right.
+    /// The counts of the cache must be right.
     pub fn check(&self) -> Result<(), String> {
         match &self.cache {
             Some(cache) => cache.check(),

@@ -2,17 +2,19 @@
 //! passes under the head, over tracks and cylinders.
 
 use super::geometry::Place;
+use super::media_op::MediaOp;
 use super::model::Model;
+use super::seek::Head;
 use raidlab_kernel::{Nanos, Time};
 
-/// Where the arm stands, and how the platter is turned.
+/// Where the arm stands, and the platter's phase.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arm {
     /// Cylinder.
     pub cylinder: u32,
     /// Head in use.
     pub head: u32,
-    /// The platter's angle at time zero, 2^64 a turn.
+    /// The platter's angle at time zero, 2^64 a revolution.
     pub phase: u64,
 }
 
@@ -35,9 +37,14 @@ impl Access {
 impl Arm {
     /// What it takes to get to `place` from `start` on.
     #[inline]
-    pub fn access(&self, model: &Model, place: &Place, start: Time, write: bool) -> Access {
+    pub fn access(&self, model: &Model, place: &Place, start: Time, op: MediaOp) -> Access {
         let distance = self.cylinder.abs_diff(place.cylinder);
-        let seek = model.seek.time(distance, place.head != self.head, write);
+        let head = if place.head == self.head {
+            Head::Same
+        } else {
+            Head::Other
+        };
+        let seek = model.seek.time(distance, head, op);
         let under_head = model.rotation.angle(self.phase, start + seek);
         let rotation = model.rotation.wait(under_head, place.angle);
         Access { seek, rotation }
@@ -55,14 +62,14 @@ impl Arm {
 pub struct Movement {
     /// The first sector.
     pub place: Place,
-    /// The arm is free to go.
+    /// The arm can start.
     pub start: Time,
-    /// Sectors are written.
-    pub write: bool,
+    /// What the head does there.
+    pub op: MediaOp,
     /// Sectors below this one may be taken in the order in which they pass: a head that arrives
     /// in the middle of them does not wait for the first. 0 for none.
     pub shuffled_end: u64,
-    /// The movement takes at least this long, if there is one.
+    /// The least time of the movement, if the arm moves.
     pub least_seek: Nanos,
     /// How much later than its seek time says the arm settles, if it moves.
     pub late: Nanos,
@@ -70,12 +77,12 @@ pub struct Movement {
 
 /// The head passing over consecutive logical sectors, track after track, without a pause.
 ///
-/// It knows the run that it is on and steps to the next one when it is asked about a sector
-/// beyond; so questions must ascend, and an ordinary transfer costs no loop over its sectors.
+/// It holds one run of sectors and steps to the next run for a sector beyond. So calls must ask
+/// for ascending sectors, and an ordinary transfer costs no loop over its sectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Sweep {
     arm: Arm,
-    write: bool,
+    op: MediaOp,
     /// First sector of the present run.
     place: Place,
     /// The arm has arrived on its track.
@@ -95,12 +102,9 @@ impl Sweep {
     #[inline]
     pub fn new(model: &Model, mut arm: Arm, movement: &Movement) -> (Sweep, Access) {
         let &Movement {
-            place,
-            start,
-            write,
-            ..
+            place, start, op, ..
         } = movement;
-        let mut access = arm.access(model, &place, start, write);
+        let mut access = arm.access(model, &place, start, op);
         let settled = match access.seek {
             Nanos::ZERO => movement.least_seek,
             seek => seek.max(movement.least_seek) + movement.late,
@@ -113,7 +117,7 @@ impl Sweep {
         arm.move_to(&place);
         let mut sweep = Sweep {
             arm,
-            write,
+            op,
             place,
             arrived: start + access.seek,
             begin: start + access.total(),
@@ -128,8 +132,8 @@ impl Sweep {
         (sweep, access)
     }
 
-    /// Begins with the next sector boundary if that lies among the wanted sectors; says how long
-    /// the head waits in idleness.
+    /// Begins with the next sector boundary if that lies among the wanted sectors; gives the time
+    /// for which the head waits.
     fn shuffle(&mut self, model: &Model, wait: Nanos) -> Nanos {
         self.early = 0;
         self.early_end = 0;
@@ -194,7 +198,7 @@ impl Sweep {
             self.begin = leave + gap;
             return;
         }
-        let access = self.arm.access(model, &next, leave, self.write);
+        let access = self.arm.access(model, &next, leave, self.op);
         self.arm.move_to(&next);
         self.place = next;
         self.arrived = leave + access.seek;
@@ -247,14 +251,14 @@ impl Sweep {
         (self.place.lbn + u64::from(count)).min(limit)
     }
 
-    /// `lbn` and what follows pass `turns` turns later: the head was there, its data were not.
-    pub fn wait_turns(&mut self, model: &Model, lbn: u64, turns: u64) {
+    /// `lbn` and what follows pass so many revolutions later: its data came too late.
+    pub fn wait_revolutions(&mut self, model: &Model, lbn: u64, count: u64) {
         let begin = self.begin_of(model, lbn);
         let skip = (lbn - self.place.lbn) as u32;
         self.place.lbn = lbn;
         self.place.sector += skip;
         self.place.run -= skip;
-        self.begin = begin + model.rotation.period() * turns;
+        self.begin = begin + model.rotation.period() * count;
         self.early = 0;
         self.early_end = 0;
     }

@@ -2,19 +2,25 @@
 //! interface. See docs/models/hard-disk.md for the equations and their sources.
 
 mod buffer;
+mod check;
+mod counts;
 mod geometry;
 mod link_front;
 mod mechanics;
+mod media_op;
 mod model;
-mod outlook;
 mod params;
+mod positioning;
 mod rotation;
 mod scheduler;
 mod scsi_bus;
 mod seek;
+mod seek_bounds;
 mod slips;
+mod write_bins;
 mod write_cache;
 
+pub use model::HddModel;
 pub use params::{
     AfterParams, BufferParams, CurveParams, ExtraDisconnectParams, GeometryParams, HddParams,
     HeadOrder, InterfaceParams, LinkFrontParams, ReadAhead, SchedulerParams, ScsiBusParams,
@@ -36,7 +42,7 @@ pub struct Hdd {
     front: Front,
 }
 
-/// What stands between the commands and the arm.
+/// The firmware between the commands and the arm.
 #[derive(Debug)]
 enum Front {
     Link(Box<LinkFront>),
@@ -49,10 +55,10 @@ impl Hdd {
     ///
     /// # Errors
     /// Names every parameter that is out of its range.
-    pub fn new(params: &HddParams, seed: u64, name: &str) -> Result<Hdd, Vec<Fault>> {
-        let model = params.model()?;
-        let phase = match model.initial_turn {
-            Some(turn) => (turn * 18_446_744_073_709_551_616.0) as u64,
+    pub fn new(entry: &HddModel, seed: u64, name: &str) -> Result<Hdd, Vec<Fault>> {
+        let model = entry.model()?;
+        let phase = match model.initial_revolution {
+            Some(part) => (part * 18_446_744_073_709_551_616.0) as u64,
             None => Stream::new(seed, name, "spindle").bits(),
         };
         let front = match &model.interface {
@@ -95,7 +101,7 @@ impl Hdd {
         }
     }
 
-    /// The power fails: the cache for writes loses its content.
+    /// The power fails: the write cache loses its content.
     pub fn power_cut<P: Port>(&mut self, port: &mut P) {
         if let Front::Link(front) = &mut self.front {
             front.power_cut(&self.model, port);
@@ -107,7 +113,7 @@ impl Hdd {
         self.model.sectors * SECTOR_BYTES
     }
 
-    /// How long the arm would take to get to `offset`, once it is done with what it does.
+    /// How long the arm would take to get to `offset` after its present work.
     pub fn positioning(&self, now: Time, offset: u64) -> Nanos {
         let lbn = (offset / SECTOR_BYTES).min(self.model.sectors - 1);
         match &self.front {

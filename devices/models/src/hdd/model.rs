@@ -1,21 +1,50 @@
 //! What all drives of one entry in the plan share: tables and settings, built once.
 
+use super::check::Check;
 use super::geometry::Geometry;
-use super::outlook::Plans;
 use super::params::{
     BufferParams, HddParams, InterfaceParams, SECTOR_BYTES, SchedulerParams, WriteCacheParams,
 };
 use super::rotation::Rotation;
 use super::seek::Seek;
-use super::write_cache::Bins;
+use super::seek_bounds::SeekBounds;
+use super::write_bins::Bins;
+use crate::Fault;
+use serde::Deserialize;
+use std::sync::{Arc, OnceLock};
+
+/// A hard disk in the plan: its parameters, and the tables that its drives share.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+pub struct HddModel {
+    /// What the plan says.
+    pub params: HddParams,
+    /// Built with the first drive.
+    #[serde(skip)]
+    built: OnceLock<Arc<Model>>,
+}
+
+impl HddModel {
+    /// The shared tables.
+    ///
+    /// # Errors
+    /// Names every parameter that is out of its range.
+    pub(super) fn model(&self) -> Result<Arc<Model>, Vec<Fault>> {
+        if let Some(model) = self.built.get() {
+            return Ok(Arc::clone(model));
+        }
+        let model = Arc::new(Model::new(&self.params)?);
+        Ok(Arc::clone(self.built.get_or_init(|| model)))
+    }
+}
 
 /// Tables and settings of a drive model.
 #[derive(Debug)]
 pub struct Model {
     pub geometry: Geometry,
     pub seek: Seek,
-    /// Movements that a choice counts on.
-    pub plans: Plans,
+    /// Longest movements, for the choice by position.
+    pub seek_bounds: SeekBounds,
     pub rotation: Rotation,
     /// Nanoseconds a sector, times 2^20, by zone.
     pub sector_time: Box<[u64]>,
@@ -27,11 +56,35 @@ pub struct Model {
     pub interface: InterfaceParams,
     /// Bins of the write cache, if there is one.
     pub bins: Option<Bins>,
-    pub initial_turn: Option<f64>,
+    /// Part of a revolution that has passed the head at time zero.
+    pub initial_revolution: Option<f64>,
 }
 
 impl Model {
-    pub fn new(params: &HddParams, geometry: Geometry, seek: Seek) -> Model {
+    fn new(params: &HddParams) -> Result<Model, Vec<Fault>> {
+        let mut check = Check(Vec::new());
+        params.check(&mut check);
+        let geometry = Geometry::new(&params.geometry, &mut check);
+        let cylinders = geometry.as_ref().map_or(1, Geometry::cylinders);
+        let seek = Seek::new(&params.seek, cylinders, &mut check);
+        if let Some(geometry) = &geometry {
+            let most = geometry.sectors() * SECTOR_BYTES;
+            check.that(
+                params.capacity_bytes <= most && params.capacity_bytes % SECTOR_BYTES == 0,
+                "capacity_bytes",
+                params.capacity_bytes,
+                &format!("a multiple of {SECTOR_BYTES}, at most {most}: what the geometry holds"),
+            );
+        }
+        match (geometry, seek) {
+            (Some(geometry), Some(seek)) if check.0.is_empty() => {
+                Ok(Model::with(params, geometry, seek))
+            }
+            _ => Err(check.0),
+        }
+    }
+
+    fn with(params: &HddParams, geometry: Geometry, seek: Seek) -> Model {
         let rotation = Rotation::new(params.rpm);
         let sector_time = (0..geometry.zones() as u32)
             .map(|zone| rotation.sector_time(geometry.sectors_per_track(zone)))
@@ -45,7 +98,7 @@ impl Model {
                 .write_cache
                 .as_ref()
                 .map(|cache| Bins::new(cache, &geometry)),
-            plans: Plans::new(&seek, geometry.cylinders()),
+            seek_bounds: SeekBounds::new(&seek, geometry.cylinders()),
             geometry,
             seek,
             rotation,
@@ -54,7 +107,7 @@ impl Model {
             write_cache: params.write_cache.clone(),
             scheduler: params.scheduler,
             interface: params.interface.clone(),
-            initial_turn: params.initial_turn,
+            initial_revolution: params.initial_turn,
         }
     }
 }

@@ -1,26 +1,23 @@
-//! A hard disk in the plan: plain numbers in base units, checked whole before anything is built.
+//! The parameters of a hard disk in the plan: plain numbers in base units.
 
-use super::model::Model;
 use raidlab_kernel::Nanos;
 use serde::Deserialize;
-use std::sync::{Arc, OnceLock};
 
-mod check;
-pub(in crate::hdd) use check::Check;
+mod checks;
 
 /// Bytes of a sector on the medium.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// A hard disk in the plan.
+/// The parameters of a hard disk.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HddParams {
     /// Bytes that it offers; 0 for all that its geometry holds.
     #[serde(default)]
     pub capacity_bytes: u64,
-    /// Turns a minute.
+    /// Revolutions a minute.
     pub rpm: f64,
-    /// Part of a turn that has passed the head at time zero; random if absent, because the
+    /// Part of a revolution that has passed the head at time zero. Random if absent: the
     /// spindles of a system are not synchronised.
     #[serde(default)]
     pub initial_turn: Option<f64>,
@@ -37,9 +34,6 @@ pub struct HddParams {
     pub scheduler: SchedulerParams,
     /// What lies between the buffer and the wire.
     pub interface: InterfaceParams,
-    /// Tables that all drives of this entry share, built with the first.
-    #[serde(skip)]
-    pub(super) built: OnceLock<Arc<Model>>,
 }
 
 /// How heads follow each other from cylinder to cylinder.
@@ -49,7 +43,7 @@ pub enum HeadOrder {
     /// Head 0 first in every cylinder.
     #[default]
     Cylinder,
-    /// Ascending and descending in turn, so that a change of cylinder keeps the head.
+    /// Ascending in one cylinder, descending in the next: a change of cylinder keeps the head.
     Serpentine,
 }
 
@@ -105,10 +99,10 @@ pub struct ZoneParams {
     /// Unused sectors before the zone's first logical one.
     #[serde(default)]
     pub empty_sectors: u64,
-    /// Sectors that the next track of a cylinder is turned by.
+    /// Sectors by which the next track of a cylinder is skewed.
     #[serde(default)]
     pub track_skew_sectors: u32,
-    /// Sectors that the next cylinder is turned by.
+    /// Sectors by which the next cylinder is skewed.
     #[serde(default)]
     pub cylinder_skew_sectors: u32,
     /// Spare sectors of each track, range or zone; spare tracks of the zone for `track`.
@@ -225,7 +219,7 @@ pub struct BufferParams {
     /// A write likewise.
     #[serde(default)]
     pub write_on_arrival: bool,
-    /// What passes on the track while the head waits for the wanted sector is kept.
+    /// Sectors that pass while the head waits for the wanted one go into the buffer.
     #[serde(default)]
     pub read_while_waiting: bool,
 }

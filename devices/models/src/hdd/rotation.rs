@@ -1,68 +1,69 @@
-//! The platter's angle as wrapping fixed-point turns.
+//! The platter's angle as wrapping fixed-point revolutions.
 //!
-//! An angle is a `u32`: 2^32 is one turn. The angle at `now` is the high half of
-//! `phase + now * (2^64 / period)`, which wraps as the platter does, so the wait for an angle is
+//! An angle is a `u32`: 2^32 is one revolution. The angle at `now` is the high half of
+//! `phase + now * (2^64 / period)`, which wraps as the platter does. So the wait for an angle is
 //! one wrapping subtraction and one multiplication. The rounding of the factor is below 2^-40
 //! of itself: the platter gains or loses less than a tenth of a microsecond in a day.
 
 use raidlab_kernel::{Nanos, Time};
 
 /// An angle this little past a sector's start still catches the sector: whole nanoseconds and
-/// whole angle steps round by a few nanoseconds, and a sector lost to that would cost a turn.
+/// whole angle steps round by a few nanoseconds, and a sector missed by that would cost a
+/// revolution.
 const CAUGHT: u32 = 4096;
 
 /// Speed of the platter; its phase belongs to the single drive.
 #[derive(Clone, Debug)]
 pub struct Rotation {
-    /// Turns a nanosecond, times 2^64.
-    turns_per_ns: u64,
-    /// Nanoseconds a turn, times 16.
+    /// Revolutions a nanosecond, times 2^64.
+    revolutions_per_ns: u64,
+    /// Nanoseconds a revolution, times 16.
     period_16ths: u64,
     period_ns: f64,
 }
 
 impl Rotation {
-    /// A platter that turns `rpm` times a minute.
+    /// A platter that makes `rpm` revolutions a minute.
     pub fn new(rpm: f64) -> Rotation {
         let period_ns = 60e9 / rpm;
         Rotation {
-            turns_per_ns: (18_446_744_073_709_551_616.0 / period_ns).round() as u64,
+            revolutions_per_ns: (18_446_744_073_709_551_616.0 / period_ns).round() as u64,
             period_16ths: (period_ns * 16.0).round() as u64,
             period_ns,
         }
     }
 
-    /// What part of a turn a platter that stood at `phase` at time zero has made by `now`, both
-    /// 2^64 a turn.
+    /// The angle under the head at `now` on a platter that stood at `phase` at time zero, both 2^64
+    /// a revolution.
     #[inline]
-    pub fn turned(&self, phase: u64, now: Time) -> u64 {
-        phase.wrapping_add(now.0.wrapping_mul(self.turns_per_ns))
+    pub fn fine_angle(&self, phase: u64, now: Time) -> u64 {
+        phase.wrapping_add(now.0.wrapping_mul(self.revolutions_per_ns))
     }
 
-    /// The angle under the head at `now` on a platter that stood at `phase` at time zero.
+    /// The same angle, 2^32 a revolution.
     #[inline]
     pub fn angle(&self, phase: u64, now: Time) -> u32 {
-        (self.turned(phase, now) >> 32) as u32
+        (self.fine_angle(phase, now) >> 32) as u32
     }
 
-    /// How long the platter takes to turn from `from` to `to`; nothing if `to` has just passed
-    /// by less than rounding explains.
+    /// How long the platter takes from `from` to `to`; nothing if `to` has just passed by less than
+    /// rounding explains.
     #[inline]
     pub fn wait(&self, from: u32, to: u32) -> Nanos {
-        let turn = to.wrapping_sub(from);
-        if turn > u32::MAX - CAUGHT {
+        let part = to.wrapping_sub(from);
+        if part > u32::MAX - CAUGHT {
             return Nanos::ZERO;
         }
-        self.duration(turn)
+        self.duration(part)
     }
 
-    /// How long a part of a turn takes.
+    /// How long a part of a revolution takes.
     #[inline]
-    pub fn duration(&self, turn: u32) -> Nanos {
-        Nanos((u64::from(turn) * self.period_16ths) >> 36)
+    pub fn duration(&self, part: u32) -> Nanos {
+        Nanos((u64::from(part) * self.period_16ths) >> 36)
     }
 
-    /// One whole turn.
+    /// One whole revolution.
     pub fn period(&self) -> Nanos {
         Nanos(self.period_ns.round() as u64)
     }
@@ -79,13 +80,13 @@ mod tests {
 
     #[test]
     fn the_angle_wraps_with_the_platter() {
-        let rotation = Rotation::new(6000.0); // 10 ms a turn
+        let rotation = Rotation::new(6000.0); // 10 ms a revolution
         assert_eq!(rotation.period(), Nanos(10_000_000));
         let quarter = rotation.angle(0, Time(2_500_000));
         assert!(quarter.abs_diff(1 << 30) <= 1);
-        // A million turns later it is the same angle.
+        // A million revolutions later it is the same angle.
         let later = rotation.angle(0, Time(2_500_000 + 1_000_000 * 10_000_000));
-        // 2^32 * 10^6 turns * 2^-41 of rounding at the most.
+        // 2^32 * 10^6 revolutions * 2^-41 of rounding at the most.
         assert!(later.abs_diff(quarter) <= 2000, "{later} {quarter}");
     }
 
@@ -95,7 +96,7 @@ mod tests {
         let three_quarters = 3 << 30;
         assert_eq!(rotation.wait(three_quarters, 1 << 30), Nanos(5_000_000));
         assert_eq!(rotation.wait(1 << 30, 1 << 30), Nanos::ZERO);
-        // Just missed by a rounding error: caught; by more than that: a whole turn.
+        // Just missed by a rounding error: caught; by more than that: a whole revolution.
         assert_eq!(rotation.wait((1 << 30) + 100, 1 << 30), Nanos::ZERO);
         assert!(rotation.wait((1 << 30) + 10_000, 1 << 30) > Nanos(9_999_000));
     }

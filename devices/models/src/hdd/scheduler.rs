@@ -1,22 +1,23 @@
 //! The commands that wait at the drive, and which of them goes next.
 //!
-//! What the choice needs of a command (cylinder, head, angle) is found once, when it arrives;
-//! the choice itself costs one look from the arm a command. Shortest access time first
-//! starves nobody: `ageing` times its age is taken off a command's access time, and since the
-//! present is the same for all, it is enough to add `ageing` times the arrival.
+//! The cylinder, head and angle of a command are computed once, when it arrives. A choice then
+//! costs one positioning estimate for each command. Shortest access time first does not starve a
+//! command: `ageing` times its age is subtracted from its access time. The present time is the same
+//! for all commands, so it is enough to add `ageing` times the arrival time.
 
-use super::geometry::Place;
+use super::geometry::{Place, Target};
 use super::mechanics::Arm;
+use super::media_op::MediaOp;
 use super::model::Model;
-use super::outlook::Outlook;
 use super::params::SchedulerParams;
+use super::positioning::Estimate;
 use raidlab_kernel::{IoId, Nanos, Time};
 
-/// What the choice looks at.
+/// What a choice by position reads of a command.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
-    target: (u32, u32, u32),
-    write: bool,
+    target: Target,
+    op: MediaOp,
     handicap: u64,
 }
 
@@ -29,25 +30,25 @@ pub struct Waiting {
     pub place: Place,
     /// Sectors.
     pub sectors: u32,
-    /// Written to the medium.
-    pub write: bool,
+    /// Read from or written to the medium.
+    pub op: MediaOp,
     /// The firmware is done with it.
     pub ready: Time,
-    /// A write that goes into the cache as soon as there is room, unless its turn comes first.
+    /// A write that goes into the cache as soon as there is room, unless it is served first.
     pub deferred: bool,
     /// Commands that came before it; the queue counts.
     pub number: u64,
 }
 
-/// Begins nowhere: a command that does not read.
+/// In place of the first sector: a command that does not read.
 const NO_READ: u64 = u64::MAX;
 
-/// The commands that wait for the arm. What is asked of all of them stands in arrays of its own,
-/// so that a question reads little memory.
+/// The commands that wait for the arm. The fields that a search compares stand in arrays of their
+/// own, so that it reads little memory.
 #[derive(Debug)]
 pub struct Queue {
     candidates: Vec<Candidate>,
-    /// Where those that read begin, [`NO_READ`] for the others.
+    /// First sectors of reads, [`NO_READ`] for writes.
     reads: Vec<u64>,
     waiting: Vec<Waiting>,
     arrivals: u64,
@@ -73,7 +74,7 @@ impl Queue {
         }
     }
 
-    /// True if nothing waits.
+    /// True if no command waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
@@ -83,7 +84,7 @@ impl Queue {
         self.waiting.len()
     }
 
-    /// `ageing` times a time: what a command that arrives then has to make up for.
+    /// `ageing` times a time: the handicap of a command that arrives then.
     #[inline]
     fn handicap(&self, at: Time) -> u64 {
         ((u128::from(at.0) * u128::from(self.ageing)) >> 16) as u64
@@ -94,12 +95,14 @@ impl Queue {
     pub fn push(&mut self, waiting: Waiting) {
         let place = &waiting.place;
         self.candidates.push(Candidate {
-            target: (place.cylinder, place.head, place.angle),
-            write: waiting.write,
+            target: place.target(),
+            op: waiting.op,
             handicap: self.handicap(waiting.ready),
         });
-        self.reads
-            .push(if waiting.write { NO_READ } else { place.lbn });
+        self.reads.push(match waiting.op {
+            MediaOp::Read => place.lbn,
+            MediaOp::Write => NO_READ,
+        });
         self.deferred += usize::from(waiting.deferred);
         self.waiting.push(Waiting {
             number: self.arrivals,
@@ -126,8 +129,8 @@ impl Queue {
     }
 
     /// The command to serve next by an arm that stands after sector `at` and is free from
-    /// `now` on, and how it compares with one that has just arrived and whose access takes the
-    /// returned time.
+    /// `now` on. The second value is its access time less its bonus for age: comparable with the
+    /// access time of a command that arrives now.
     #[inline]
     pub fn choose(&self, model: &Model, arm: &Arm, at: u64, now: Time) -> Option<(usize, i64)> {
         if self.waiting.is_empty() {
@@ -137,7 +140,7 @@ impl Queue {
             SchedulerParams::ShortestAccess { .. } => Some(self.shortest(model, arm, now)),
             SchedulerParams::FirstCome => self.least(model, arm, now, |waiting| waiting.number),
             SchedulerParams::CLook => self.least(model, arm, now, |waiting| {
-                // Those behind the arm come after all those before it.
+                // Sectors below the arm wrap to large keys: they come last.
                 waiting.place.lbn.wrapping_sub(at)
             }),
         }
@@ -145,10 +148,10 @@ impl Queue {
 
     #[inline]
     fn shortest(&self, model: &Model, arm: &Arm, now: Time) -> (usize, i64) {
-        let outlook = Outlook::new(model, arm, now);
+        let estimate = Estimate::new(model, arm, now);
         let (mut best, mut least) = (0, u64::MAX);
         for (index, candidate) in self.candidates.iter().enumerate() {
-            let access = outlook.access(candidate.target, candidate.write);
+            let access = estimate.access(&candidate.target, candidate.op);
             let score = access.0 + candidate.handicap;
             if score < least {
                 (best, least) = (index, score);
@@ -157,8 +160,7 @@ impl Queue {
         (best, least as i64 - self.handicap(now) as i64)
     }
 
-    /// How a command whose access takes a time compares with one that has just arrived, as the
-    /// choice does.
+    /// An access time of a command less its bonus for age, as in `choose`.
     pub fn aged(&self, index: usize, access: Nanos, now: Time) -> i64 {
         let handicap = self.candidates[index].handicap as i64 - self.handicap(now) as i64;
         access.0 as i64 + handicap
@@ -177,7 +179,7 @@ impl Queue {
             .enumerate()
             .min_by_key(|(_, waiting)| key(waiting))?;
         let candidate = &self.candidates[best];
-        let access = Outlook::new(model, arm, now).access(candidate.target, candidate.write);
+        let access = Estimate::new(model, arm, now).access(&candidate.target, candidate.op);
         Some((best, access.0 as i64))
     }
 
@@ -189,7 +191,7 @@ impl Queue {
             .position(|&lbn| start <= lbn && lbn <= end)
     }
 
-    /// Takes a command out.
+    /// Removes a command.
     #[inline]
     pub fn take(&mut self, index: usize) -> Waiting {
         self.candidates.swap_remove(index);

@@ -1,16 +1,17 @@
 //! A drive on a parallel SCSI bus: command, disconnect, reconnect and data phases, a sector's
 //! time on the bus, water marks, and a buffer whose segments serve reads and writes.
 //!
-//! One command has the drive at a time, so its whole course follows from the state that it
-//! finds: when the arm starts, when each sector passes, when the bus carries it. Only what goes
-//! on behind a completed command is state: reading ahead, or a write that is on its way to the
-//! medium. The phases are those that DiskSim's disk module knows (Bucy, Schindler, Schlosser and
+//! The drive serves one command at a time, so the course of a command follows from the state at
+//! its start: when the arm starts, when each sector passes, when the bus transfers it. Only work
+//! that continues after a command is state: reading ahead, or a write that is not on the medium
+//! yet. The phases are those of DiskSim's disk module (Bucy, Schindler, Schlosser and
 //! Ganger 2008), with the drive's own behaviour where that module departs from it; see
 //! docs/models/hard-disk.md.
 
 use super::buffer::Buffer;
-use super::link_front::Counts;
-use super::mechanics::{Arm, Movement, Sweep};
+use super::counts::Counts;
+use super::mechanics::{Access, Arm, Movement, Sweep};
+use super::media_op::MediaOp;
 use super::model::Model;
 use super::params::{AfterParams, SECTOR_BYTES, ScsiBusParams};
 use super::scheduler::{Queue, Waiting};
@@ -20,7 +21,7 @@ use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
 mod read;
 mod write;
 
-/// What goes on behind completed commands.
+/// Work that continues after completed commands.
 #[derive(Clone, Copy, Debug)]
 enum Background {
     None,
@@ -45,7 +46,7 @@ struct Request {
     io: IoId,
     lbn: u64,
     end: u64,
-    /// It has the drive from now on.
+    /// The drive begins to serve it.
     at: Time,
 }
 
@@ -55,7 +56,7 @@ impl Request {
     }
 }
 
-/// When the arm may start and what it found on its way.
+/// When the arm starts, arrives, reaches the first sector and has passed the last.
 #[derive(Clone, Copy, Debug)]
 struct Media {
     start: Time,
@@ -73,22 +74,23 @@ pub struct ScsiFront {
     /// One beyond the sector that the head passed last.
     at: u64,
     background: Background,
-    last_was_write: bool,
-    /// The command that has the drive completes at this time.
+    /// What the last command did; others than writes count as reads.
+    last_op: MediaOp,
+    /// The command in service completes at this time.
     free: Time,
+    /// An event is due at `free`.
     awaited: bool,
-    /// The arm is done with what it was asked for.
+    /// The arm completes its work for commands at this time.
     arm_free: Time,
     busy: Nanos,
     pub counts: Counts,
 }
 
 impl AfterParams {
-    fn after(self, write: bool) -> Nanos {
-        if write {
-            self.after_write_ns
-        } else {
-            self.after_read_ns
+    fn after(self, op: MediaOp) -> Nanos {
+        match op {
+            MediaOp::Read => self.after_read_ns,
+            MediaOp::Write => self.after_write_ns,
         }
     }
 }
@@ -105,7 +107,7 @@ impl ScsiFront {
             },
             at: 0,
             background: Background::None,
-            last_was_write: false,
+            last_op: MediaOp::Read,
             free: Time::ZERO,
             awaited: false,
             arm_free: Time::ZERO,
@@ -119,12 +121,12 @@ impl ScsiFront {
         let now = port.now();
         if now < self.free || self.awaited {
             let record = port.io(io);
-            let write = record.op == Op::Write;
+            let op = media_op(record.op);
             let place = model.geometry.place(record.offset / SECTOR_BYTES);
             self.queue.push(Waiting {
                 io,
                 place,
-                write,
+                op,
                 ready: now,
                 ..Waiting::default()
             });
@@ -137,7 +139,7 @@ impl ScsiFront {
         self.serve(model, bus, port, io);
     }
 
-    /// The command that had the drive is complete.
+    /// The command in service is complete.
     pub fn event<P: Port>(&mut self, model: &Model, bus: &ScsiBusParams, port: &mut P) {
         self.awaited = false;
         let now = port.now();
@@ -172,11 +174,11 @@ impl ScsiFront {
             _ => request.at + bus.read_completion_ns,
         };
         port.io(io).charge(Part::Overhead, self.free);
-        self.last_was_write = op == Op::Write;
+        self.last_op = media_op(op);
         port.done(io, self.free, Nanos::ZERO);
     }
 
-    /// Brings what went on in the background up to `now`.
+    /// Advances the work in the background to `now`.
     fn catch_up(&mut self, model: &Model, now: Time) {
         match &mut self.background {
             Background::None => {}
@@ -215,7 +217,7 @@ impl ScsiFront {
         }
     }
 
-    /// What was written stays in its segment for reads, or it does not.
+    /// A drive without read hits on written data empties the segment.
     fn after_write(&mut self, model: &Model, segment: usize) {
         if !model.buffer.read_hits_on_written {
             self.buffer.clear(segment);
@@ -230,7 +232,7 @@ impl ScsiFront {
         }
     }
 
-    /// Stops reading ahead at `now`; says how much longer the arm is not free.
+    /// Stops reading ahead at `now`; gives the time until the arm is free.
     fn stop_read_ahead(&mut self, model: &Model, now: Time) -> Nanos {
         let Background::ReadAhead {
             mut sweep,
@@ -243,7 +245,7 @@ impl ScsiFront {
         let passed = sweep.passed_by(model, now, limit);
         let begin = sweep.begin_of(model, passed);
         let free = if now < begin || model.buffer.stop_in_sector {
-            // An arm on its way arrives; a head that waits for its sector need not.
+            // A moving arm arrives first; a head that waits for its sector stops at once.
             sweep.arrived().max(now)
         } else {
             self.buffer.grow(segment, passed + 1);
@@ -263,14 +265,14 @@ impl ScsiFront {
     /// being filled.
     fn hit(&self, model: &Model, request: &Request) -> Option<usize> {
         let filling = self.filling();
-        let holds = |index: usize| {
+        let contains = |index: usize| {
             let segment = &self.buffer.segments[index];
-            // The head that is about to pass the first sector need not be stopped for it.
+            // A head that is about to pass the first sector goes on.
             let reach = segment.end + u64::from(filling == Some(index));
             segment.start <= request.lbn && request.lbn < reach
         };
         self.readable(model)
-            .filter(|&index| holds(index))
+            .filter(|&index| contains(index))
             .max_by_key(|&index| {
                 let segment = &self.buffer.segments[index];
                 (
@@ -309,7 +311,7 @@ impl ScsiFront {
             .unwrap_or(0)
     }
 
-    fn count(&mut self, movement: &Movement, access: super::mechanics::Access) -> Media {
+    fn count(&mut self, movement: &Movement, access: Access) -> Media {
         self.counts.seek += access.seek;
         self.counts.rotation += access.rotation;
         self.counts.accesses += 1;
@@ -334,12 +336,20 @@ impl ScsiFront {
             Background::ReadAhead { sweep, .. } | Background::Write { sweep, .. } => sweep.arm(),
         };
         let place = model.geometry.place(lbn);
-        arm.access(model, &place, now.max(self.arm_free), false)
+        arm.access(model, &place, now.max(self.arm_free), MediaOp::Read)
             .total()
     }
 
     /// Time that the arm worked for commands up to `now`.
     pub fn busy_until(&self, now: Time) -> Nanos {
         self.busy.saturating_sub(self.arm_free.since(now))
+    }
+}
+
+/// The work of a command on the medium; a flush counts as a read.
+fn media_op(op: Op) -> MediaOp {
+    match op {
+        Op::Write => MediaOp::Write,
+        Op::Read | Op::Flush | Op::Trim => MediaOp::Read,
     }
 }

@@ -1,13 +1,15 @@
 //! Seek time by distance, from a measured table, a root and a line, or three figures.
 //!
-//! Every form becomes a table with a time for each distance, so that the run only looks up. Over
-//! very many cylinders long distances stand for their neighbours, between which lines are drawn:
-//! a table that outgrows the processor's cache would cost more than the arithmetic.
+//! Every form becomes a table with a time for each distance, so that a run only looks it up. Over
+//! many cylinders the table has only some of the long distances and interpolates between them: a
+//! table that outgrows the processor's cache would cost more than the arithmetic.
 //! The three figures of a data sheet determine `single + b sqrt(d-1) + c (d-1)` (Lee and Katz
 //! 1993): `full` fixes it at the longest distance, `average` fixes its mean over pairs of
 //! uniform random cylinders, of which `2 (N-d) / N^2` lie `d` apart.
 
-use super::params::{Check, CurveParams, SeekParams};
+use super::check::Check;
+use super::media_op::MediaOp;
+use super::params::{CurveParams, SeekParams};
 use raidlab_kernel::{Nanos, Stream};
 
 /// How long the arm takes.
@@ -20,6 +22,15 @@ pub struct Seek {
     head_switch: u32,
     write_settle: i64,
     spread: Nanos,
+}
+
+/// The head that a movement ends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Head {
+    /// The one in use before.
+    Same,
+    /// Another one: its track must be found.
+    Other,
 }
 
 /// Times by distance; 0 for distance 0.
@@ -135,15 +146,15 @@ impl Seek {
 
     /// The longest that a movement takes.
     #[inline]
-    pub fn latest(&self, distance: u32, head_changes: bool, write: bool) -> Nanos {
-        match self.time(distance, head_changes, write) {
+    pub fn longest(&self, distance: u32, head: Head, op: MediaOp) -> Nanos {
+        match self.time(distance, head, op) {
             Nanos::ZERO => Nanos::ZERO,
             time => time + self.spread,
         }
     }
 
-    /// How much longer than its time this movement takes: nobody knows before it ends, so a drive
-    /// that chooses by position counts on the longest, and loses what the arm was sooner.
+    /// How much longer than its time this movement takes. The drive does not know it in advance: a
+    /// choice by position counts on the longest, and an arm that settles sooner gains nothing.
     #[inline]
     pub fn lateness(&self, draws: &mut Stream) -> Nanos {
         match self.spread {
@@ -152,19 +163,22 @@ impl Seek {
         }
     }
 
-    /// Time to move `distance` cylinders, to another head if `head_changes`.
+    /// Time to move `distance` cylinders and to switch to the head.
     ///
-    /// The head switch runs beside the arm; the write settle follows any movement at all.
+    /// The head switch runs in parallel with the arm. The write settle follows any movement at all.
     #[inline]
-    pub fn time(&self, distance: u32, head_changes: bool, write: bool) -> Nanos {
-        let table = match &self.write {
-            Some(table) if write => table,
+    pub fn time(&self, distance: u32, head: Head, op: MediaOp) -> Nanos {
+        let table = match (&self.write, op) {
+            (Some(table), MediaOp::Write) => table,
             _ => &self.read,
         };
         let arm = table.time(distance);
-        let switch = if head_changes { self.head_switch } else { 0 };
+        let switch = match head {
+            Head::Same => 0,
+            Head::Other => self.head_switch,
+        };
         let time = arm.max(switch);
-        if write && time != 0 {
+        if op == MediaOp::Write && time != 0 {
             return Nanos(u64::from(time).saturating_add_signed(self.write_settle));
         }
         Nanos(u64::from(time))
@@ -343,8 +357,8 @@ mod tests {
             head_switch_ns: Nanos::ZERO,
         };
         let seek = Seek::new(&params, 100, &mut Check(Vec::new())).unwrap();
-        assert_eq!(seek.latest(1, false, false), Nanos(1_300_000));
-        assert_eq!(seek.latest(0, false, false), Nanos::ZERO);
+        assert_eq!(seek.longest(1, Head::Same, MediaOp::Read), Nanos(1_300_000));
+        assert_eq!(seek.longest(0, Head::Same, MediaOp::Read), Nanos::ZERO);
         let mut draws = Stream::new(1, "disk", "settling");
         let late: Vec<u64> = (0..2000).map(|_| seek.lateness(&mut draws).0).collect();
         assert!(late.iter().all(|&late| late <= 300_000));
@@ -355,7 +369,7 @@ mod tests {
 
     /// Mean over uniform random pairs of cylinders, in nanoseconds: the seek integral.
     fn average(seek: &Seek, n: u32) -> f64 {
-        let time = |d| seek.time(d, false, false).0 as f64;
+        let time = |d| seek.time(d, Head::Same, MediaOp::Read).0 as f64;
         let weighted = |d| 2.0 * f64::from(n - d) * time(d);
         (1..n).map(weighted).sum::<f64>() / (f64::from(n) * f64::from(n))
     }
@@ -389,7 +403,7 @@ mod tests {
             (9, 2_600_000),
         ] {
             assert_eq!(
-                seek.time(distance, false, false),
+                seek.time(distance, Head::Same, MediaOp::Read),
                 Nanos(expected),
                 "{distance}"
             );
@@ -400,12 +414,12 @@ mod tests {
     fn a_head_switch_runs_beside_the_arm_and_the_settle_follows() {
         let points = vec![(1, Nanos(500_000)), (2, Nanos(900_000))];
         let seek = seek(CurveParams::Table { points }, 3, 300_000);
-        assert_eq!(seek.time(1, true, false), Nanos(800_000));
-        assert_eq!(seek.time(2, true, false), Nanos(900_000));
-        assert_eq!(seek.time(2, true, true), Nanos(1_200_000));
+        assert_eq!(seek.time(1, Head::Other, MediaOp::Read), Nanos(800_000));
+        assert_eq!(seek.time(2, Head::Other, MediaOp::Read), Nanos(900_000));
+        assert_eq!(seek.time(2, Head::Other, MediaOp::Write), Nanos(1_200_000));
         // Nothing moves: nothing to settle.
-        assert_eq!(seek.time(0, false, true), Nanos::ZERO);
-        assert_eq!(seek.time(0, true, true), Nanos(1_100_000));
+        assert_eq!(seek.time(0, Head::Same, MediaOp::Write), Nanos::ZERO);
+        assert_eq!(seek.time(0, Head::Other, MediaOp::Write), Nanos(1_100_000));
     }
 
     #[test]
@@ -422,10 +436,13 @@ mod tests {
             2051,
             650_000,
         );
-        assert_eq!(seek.time(2, false, false), Nanos(3_680_000));
-        assert_eq!(seek.time(100, false, false), Nanos(7_110_000));
-        assert_eq!(seek.time(454, false, false), Nanos(10_428_600));
-        assert_eq!(seek.time(454, false, true), Nanos(11_078_600));
+        assert_eq!(seek.time(2, Head::Same, MediaOp::Read), Nanos(3_680_000));
+        assert_eq!(seek.time(100, Head::Same, MediaOp::Read), Nanos(7_110_000));
+        assert_eq!(seek.time(454, Head::Same, MediaOp::Read), Nanos(10_428_600));
+        assert_eq!(
+            seek.time(454, Head::Same, MediaOp::Write),
+            Nanos(11_078_600)
+        );
     }
 
     #[test]
@@ -437,8 +454,11 @@ mod tests {
         };
         let n = 20_000;
         let seek = seek(curve, n, 0);
-        assert_eq!(seek.time(1, false, false), Nanos(230_000));
-        assert_eq!(seek.time(n - 1, false, false), Nanos(17_060_000));
+        assert_eq!(seek.time(1, Head::Same, MediaOp::Read), Nanos(230_000));
+        assert_eq!(
+            seek.time(n - 1, Head::Same, MediaOp::Read),
+            Nanos(17_060_000)
+        );
         // Pairs of equal cylinders count in `average`, not on data sheets.
         let n = f64::from(n);
         let different = average(&seek, n as u32) * n / (n - 1.0);

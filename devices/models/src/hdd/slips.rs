@@ -4,7 +4,8 @@
 //! that lie at the end of its track, range or zone. Each scheme is one of those that drives
 //! were found to use (DIXtrac, Schindler and Ganger 1999).
 
-use super::params::{Check, GeometryParams, Sparing, ZoneParams};
+use super::check::Check;
+use super::params::{GeometryParams, Sparing, ZoneParams};
 
 /// A zone's slips under its sparing scheme.
 #[derive(Debug)]
@@ -97,7 +98,7 @@ impl Slips {
     }
 
     /// Physical index of a logical one (both from the zone's first sector on), and an upper
-    /// bound of how many follow without a gap, the end of the track left aside.
+    /// bound of how many follow without a gap, without regard to the end of the track.
     #[inline]
     pub fn physical(&self, sectors_per_track: u32, heads: u32, index: u64) -> (u64, u64) {
         let per_track = u64::from(sectors_per_track);

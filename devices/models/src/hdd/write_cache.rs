@@ -1,20 +1,23 @@
-//! The cache for writes: runs of sectors that the medium does not hold yet, and which of them
-//! is written next.
+//! The write cache: runs of sectors that are not on the medium yet, and which of them is destaged
+//! next.
 //!
-//! Thousands of runs may wait. They hang in bins of consecutive sectors, so both questions that
-//! are asked of them look at few: what overlaps a request, and what the arm reaches first.
-//! For the latter bins are visited outwards from the arm until even the seek to the next bin
-//! takes longer than the best access found. A cache for few runs looks at all of them.
+//! Thousands of runs may wait. They hang in bins of consecutive sectors, so that a search for runs
+//! that overlap a request, or for the run with the shortest access, compares few of them. The
+//! latter visits bins outwards from the arm until even the seek to the next bin takes longer than
+//! the best access found. A cache of few runs compares all of them.
 
+use super::geometry::Target;
 use super::mechanics::Arm;
+use super::media_op::MediaOp;
 use super::model::Model;
-use super::outlook::Outlook;
 use super::params::{SchedulerParams, WriteCacheParams};
-use raidlab_kernel::Time;
+use super::positioning::Estimate;
+use super::write_bins::Bins;
+use raidlab_kernel::{Bits, Time};
 
 const NONE: u16 = u16::MAX;
 
-/// A cache for so few runs looks at all of them: bins pay where there are many.
+/// A cache of so few runs compares all of them; bins are faster where there are more.
 const FEW: usize = 32;
 
 /// A run of sectors to be written; empty in a slot that is free.
@@ -22,70 +25,38 @@ const FEW: usize = 32;
 struct Extent {
     lbn: u64,
     end: u64,
-    /// Cylinder, head and angle of its first sector.
-    target: (u32, u32, u32),
+    /// Where its first sector lies.
+    target: Target,
     next: u16,
-    /// Flushes that had been asked for when its oldest sector came.
+    /// Number of flushes before its oldest sector was written.
     epoch: u32,
 }
 
-/// Bins of consecutive sectors, shared by all drives of a model.
-#[derive(Debug)]
-pub struct Bins {
-    shift: u32,
-    /// First cylinder of each bin, and one beyond the last.
-    first_cylinder: Box<[u32]>,
-}
-
-impl Bins {
-    /// About four bins for each run that can wait.
-    pub fn new(params: &WriteCacheParams, geometry: &super::geometry::Geometry) -> Bins {
-        let wanted = u64::from(params.extents * 4).clamp(64, 8192);
-        let sectors = geometry.sectors();
-        let shift = (0..64)
-            .find(|shift| (sectors >> shift) < wanted)
-            .unwrap_or(63);
-        let count = (sectors >> shift) + 1;
-        let cylinder = |bin: u64| match bin << shift {
-            first if first < sectors => geometry.place(first).cylinder,
-            _ => geometry.cylinders(),
-        };
-        Bins {
-            shift,
-            first_cylinder: (0..=count).map(cylinder).collect(),
-        }
-    }
-
-    fn count(&self) -> usize {
-        self.first_cylinder.len() - 1
-    }
-}
-
-/// Runs of sectors that the medium does not hold yet.
+/// Runs of sectors that are not on the medium yet.
 #[derive(Debug)]
 pub struct WriteCache {
     extents: Box<[Extent]>,
     free: Vec<u16>,
     bins: Box<[u16]>,
-    /// A bit for each bin that holds something.
-    occupied: Box<[u64]>,
+    /// A bit for each bin, set if it has runs.
+    occupied: Bits,
     shift: u32,
     sectors_max: u64,
     extent_sectors: u64,
     flush_sectors: u64,
     flush_extents: usize,
-    /// Sectors held, those being written included.
+    /// Sectors in the cache, those being destaged included.
     sectors: u64,
-    /// Longest run ever held.
+    /// Longest run so far.
     longest: u64,
-    /// The run that is being written, and its epoch.
+    /// The run that is being destaged, and its epoch.
     writing: Option<(u64, u64, u32)>,
     epoch: u32,
-    /// Runs of epochs before `epoch`, the one being written included.
+    /// Runs of epochs before `epoch`, the one being destaged included.
     old: u32,
-    /// Sectors that found no room and went to the medium since a run was last written out.
-    passed_by: u64,
-    /// What is old goes before commands.
+    /// Sectors written to the medium for lack of room since a run was last destaged.
+    bypassed: u64,
+    /// Old runs are served before commands.
     overdue: bool,
 }
 
@@ -96,7 +67,7 @@ impl WriteCache {
             extents: vec![Extent::default(); params.extents as usize].into(),
             free: (0..params.extents as u16).rev().collect(),
             bins: vec![NONE; bins.count()].into(),
-            occupied: vec![0; bins.count().div_ceil(64)].into(),
+            occupied: Bits::new(bins.count()),
             shift: bins.shift,
             sectors_max: params.sectors,
             extent_sectors: u64::from(params.extent_sectors),
@@ -107,7 +78,7 @@ impl WriteCache {
             writing: None,
             epoch: 0,
             old: 0,
-            passed_by: 0,
+            bypassed: 0,
             overdue: false,
         }
     }
@@ -122,33 +93,33 @@ impl WriteCache {
         self.sectors == 0
     }
 
-    /// True if there is so much that writing out competes with commands.
-    pub fn presses(&self) -> bool {
+    /// True if the cache is so full that destaging competes with commands.
+    pub fn needs_destage(&self) -> bool {
         self.sectors > self.flush_sectors || self.waiting() > self.flush_extents
     }
 
-    /// True if a write of so many sectors can ever be held.
-    pub fn can_hold(&self, sectors: u64) -> bool {
+    /// True if a write of so many sectors ever fits.
+    pub fn can_fit(&self, sectors: u64) -> bool {
         sectors <= self.sectors_max
     }
 
-    /// True if a write of so many sectors can be held now.
+    /// True if a write of so many sectors fits now.
     pub fn has_room(&self, sectors: u64) -> bool {
         !self.free.is_empty() && self.sectors + sectors <= self.sectors_max
     }
 
-    /// What came so far must be written before `flushed` says so.
+    /// Begins a flush: `flushed` is true once all runs of this moment are on the medium.
     pub fn flush(&mut self) {
         self.epoch += 1;
         self.old = self.waiting() as u32 + u32::from(self.writing.is_some());
     }
 
-    /// A write that found no room goes to the medium. When as much as the cache holds has gone past
-    /// its runs and none of them was written out, none would ever be: then they go first.
-    pub fn passed_by(&mut self, sectors: u64) {
-        self.passed_by += sectors;
-        if self.passed_by >= self.sectors_max && !self.overdue && self.waiting() > 0 {
-            // Those that a flush waits for come first, if one does.
+    /// A write bypassed the cache for lack of room. Once as many sectors as the cache can take have
+    /// bypassed it without a destage, its runs would wait for ever: they are served first then.
+    pub fn bypass(&mut self, sectors: u64) {
+        self.bypassed += sectors;
+        if self.bypassed >= self.sectors_max && !self.overdue && self.waiting() > 0 {
+            // If a flush is in progress, its runs come first.
             if self.flushed() {
                 self.flush();
             }
@@ -156,7 +127,7 @@ impl WriteCache {
         }
     }
 
-    /// True if runs go before commands.
+    /// True if old runs are served before commands.
     pub fn is_overdue(&self) -> bool {
         self.overdue
     }
@@ -177,19 +148,19 @@ impl WriteCache {
         })
     }
 
-    /// True if all sectors from `lbn` to before `end` are held in one run.
+    /// True if one run has all sectors from `lbn` to before `end`.
     pub fn covers(&self, lbn: u64, end: u64) -> bool {
         if self.sectors == 0 {
             return false;
         }
-        let holds = |from: u64, to: u64| from <= lbn && end <= to;
-        if self.writing.is_some_and(|(from, to, _)| holds(from, to)) {
+        let covers = |from: u64, to: u64| from <= lbn && end <= to;
+        if self.writing.is_some_and(|(from, to, _)| covers(from, to)) {
             return true;
         }
         self.slots(lbn.saturating_sub(self.longest), lbn)
             .any(|slot| {
                 let extent = &self.extents[slot as usize];
-                holds(extent.lbn, extent.end)
+                covers(extent.lbn, extent.end)
             })
     }
 
@@ -212,10 +183,7 @@ impl WriteCache {
         }
         let target = match target {
             Some(target) => target,
-            None => {
-                let place = model.geometry.place(from);
-                (place.cylinder, place.head, place.angle)
-            }
+            None => model.geometry.place(from).target(),
         };
         let Some(slot) = self.free.pop() else {
             unreachable!("a write was let in although there is no room for it");
@@ -229,7 +197,7 @@ impl WriteCache {
             epoch,
         };
         self.bins[bin] = slot;
-        self.occupied[bin / 64] |= 1 << (bin % 64);
+        self.occupied.set(bin as u32);
         self.sectors += to - from;
         self.longest = self.longest.max(to - from);
         self.old += u32::from(epoch < self.epoch);
@@ -254,7 +222,7 @@ impl WriteCache {
         if self.bins[bin] == slot {
             self.bins[bin] = extent.next;
             if extent.next == NONE {
-                self.occupied[bin / 64] &= !(1 << (bin % 64));
+                self.occupied.clear(bin as u32);
             }
         } else {
             let mut before = self.bins[bin];
@@ -270,9 +238,8 @@ impl WriteCache {
         extent
     }
 
-    /// The run to write next by an arm that stands at sector `at` and is free from `now` on,
-    /// and the time to get there, if that is less than `bound`. While a flush waits only what came
-    /// before it counts.
+    /// The run to destage next by an arm that stands at sector `at` and is free from `now` on,
+    /// and the access time, if that is less than `bound`. During a flush only older runs count.
     pub fn choose(
         &self,
         model: &Model,
@@ -286,8 +253,8 @@ impl WriteCache {
             return None;
         }
         let wanted = |extent: &Extent| self.old == 0 || extent.epoch < self.epoch;
-        let outlook = Outlook::new(model, arm, now);
-        let access = |extent: &Extent| outlook.access(extent.target, true).0;
+        let estimate = Estimate::new(model, arm, now);
+        let access = |extent: &Extent| estimate.access(&extent.target, MediaOp::Write).0;
         if !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. }) {
             let found = self.ascending(at, wanted, access);
             return found.filter(|&(_, time)| time < bound);
@@ -315,7 +282,7 @@ impl WriteCache {
                 _ => return best,
             };
             let limit = model.geometry.cylinders() - 1;
-            let seek = outlook.movement(distance.min(limit), true).0;
+            let seek = estimate.movement(distance.min(limit), MediaOp::Write).0;
             let least = best.map_or(bound, |(_, least)| least);
             if seek >= least {
                 return best;
@@ -338,8 +305,8 @@ impl WriteCache {
         }
     }
 
-    /// Of all runs the one that is reached first, if that takes less than `bound`; nothing is
-    /// known if several are reached at once, of which the one that bins meet first must go.
+    /// Of all runs the one with the shortest access below `bound`. Nothing if several accesses are
+    /// equally short: then the order of bins decides.
     #[inline]
     fn soonest(
         &self,
@@ -385,41 +352,28 @@ impl WriteCache {
     }
 
     fn occupied_from(&self, bin: usize) -> Option<usize> {
-        let mut word = bin / 64;
-        let mut bits = *self.occupied.get(word)? & (u64::MAX << (bin % 64));
-        while bits == 0 {
-            word += 1;
-            bits = *self.occupied.get(word)?;
-        }
-        Some(word * 64 + bits.trailing_zeros() as usize)
+        self.occupied.next(bin as u32).map(|bin| bin as usize)
     }
 
     fn occupied_before(&self, bin: usize) -> Option<usize> {
-        let mut word = bin / 64;
-        let mut bits = match self.occupied.get(word) {
-            Some(bits) => bits & !(u64::MAX << (bin % 64)),
-            None => 0,
-        };
-        while bits == 0 {
-            word = word.checked_sub(1)?;
-            bits = *self.occupied.get(word)?;
-        }
-        Some(word * 64 + 63 - bits.leading_zeros() as usize)
+        self.occupied
+            .last_before(bin as u32)
+            .map(|bin| bin as usize)
     }
 
-    /// Begins to write a run: its first sector and the one after its last.
+    /// Begins to destage a run: its first sector and the one after its last.
     pub fn start(&mut self, slot: u16) -> (u64, u64) {
         debug_assert!(self.writing.is_none());
-        self.passed_by = 0;
+        self.bypassed = 0;
         let extent = self.remove(slot);
-        // It holds its sectors until it is on the medium.
+        // Its sectors stay in the cache until they are on the medium.
         self.sectors += extent.end - extent.lbn;
         self.old += u32::from(extent.epoch < self.epoch);
         self.writing = Some((extent.lbn, extent.end, extent.epoch));
         (extent.lbn, extent.end)
     }
 
-    /// The run that was being written is on the medium.
+    /// The run that was being destaged is on the medium.
     pub fn finish(&mut self) {
         if let Some((lbn, end, epoch)) = self.writing.take() {
             self.sectors -= end - lbn;
@@ -434,13 +388,13 @@ impl WriteCache {
         self.free.extend((0..self.extents.len() as u16).rev());
         self.extents.fill(Extent::default());
         self.bins.fill(NONE);
-        self.occupied.fill(0);
+        self.occupied.clear_all();
         (self.sectors, self.longest, self.old) = (0, 0, 0);
-        (self.passed_by, self.overdue) = (0, false);
+        (self.bypassed, self.overdue) = (0, false);
         self.writing = None;
     }
 
-    /// Sectors held must be those of the runs.
+    /// The counts of sectors and runs must match the runs.
     pub fn check(&self) -> Result<(), String> {
         let last = (self.bins.len() as u64 - 1) << self.shift;
         let (mut sectors, mut count) = (0, 0);
@@ -452,7 +406,7 @@ impl WriteCache {
         sectors += self.writing.map_or(0, |(lbn, end, _)| end - lbn);
         if sectors != self.sectors || count != self.waiting() {
             return Err(format!(
-                "write cache holds {sectors} sectors in {count} runs but counts {} in {}",
+                "write cache has {sectors} sectors in {count} runs but counts {} in {}",
                 self.sectors,
                 self.waiting()
             ));

@@ -5,12 +5,10 @@
 //! programmed, moved and erased takes one event an operation, because reads overtake it.
 
 mod allocation;
-mod bits;
 mod buffer;
 mod channel;
 mod collection;
 mod compression;
-mod divider;
 mod endurance;
 mod firmware;
 mod heat;
@@ -214,7 +212,7 @@ impl Ssd {
     /// Asks for the memory of the map that a command will need; not while writes wait, as it would
     /// not stay at hand for so long.
     #[inline]
-    pub fn foresee(&self, offset: u64, bytes: u64) {
+    pub fn prefetch_tables(&self, offset: u64, bytes: u64) {
         if !self.buffer.waiting.is_empty() {
             return;
         }

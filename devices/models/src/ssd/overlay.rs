@@ -7,8 +7,8 @@
 //! one, or turn out to crowd on few of its pages. The hash table doubles as it grows: what an I/O costs does not depend on how many were
 //! before, and memory never exceeds the table's by more than a quarter.
 
-use super::bits::Bits;
 use prefetch_index::prefetch_index;
+use raidlab_kernel::Bits;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// No change is known.

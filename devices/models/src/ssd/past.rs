@@ -6,10 +6,10 @@
 
 use super::layout::TileEnd;
 use super::state::Past;
-use crate::known::Known;
+use crate::memo::Memo;
 use std::sync::Arc;
 
-static KNOWN: Known<Past, TileEnd> = Known::new(32 << 20);
+static KNOWN: Memo<Past, TileEnd> = Memo::new(32 << 20);
 
 /// The tile at the end of `past`.
 pub(super) fn end_of(past: &Past) -> Arc<TileEnd> {

@@ -1,10 +1,10 @@
-//! Dirty lines on their way out: in groups that share a parity, full ones first, then as an
-//! elevator meets them. Lines that leave still serve reads and take new writes.
+//! Destaging: dirty lines leave in groups that share a parity, full ones first, then in elevator
+//! order. Lines that leave still serve reads and take new writes.
 
 use super::Cache;
 use super::line::{NONE, Sectors, pages};
-use crate::BitSet;
 use prefetch_index::prefetch_index;
+use raidlab_kernel::BitSet;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
@@ -23,6 +23,15 @@ pub struct Leaving {
     pub key: u64,
     /// Its dirty sectors.
     pub dirty: Sectors,
+}
+
+/// Groups that may leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Eligible {
+    /// Those that are dirty throughout: they need no reads.
+    Full,
+    /// All that wait.
+    Any,
 }
 
 /// The key of a space's group.
@@ -55,7 +64,7 @@ impl Cache {
 
     /// Asks for the memory of a line, and of its group if it is to be written.
     #[inline]
-    pub fn foresee(&self, line: u64, group: Option<(u32, u64)>) {
+    pub fn prefetch(&self, line: u64, group: Option<(u32, u64)>) {
         self.index.touch(line);
         if let Some((space, number)) = group {
             self.group_index.touch(group_key(space, number));
@@ -90,11 +99,11 @@ impl Cache {
     }
 
     /// The group that should leave next, of those spaces that `may`: one that is dirty throughout,
-    /// or, unless only such are wanted, the next one that a space's elevator meets. Gives (group,
+    /// or else, if any is eligible, the next one that a space's elevator meets. Gives (group,
     /// space, number).
     pub fn next_to_leave(
         &mut self,
-        full_only: bool,
+        eligible: Eligible,
         may: impl Fn(usize) -> bool,
     ) -> Option<(u32, u32, u64)> {
         for space in (0..self.full.len()).filter(|&space| may(space)) {
@@ -106,7 +115,7 @@ impl Cache {
                 }
             }
         }
-        if full_only {
+        if eligible == Eligible::Full {
             return None;
         }
         for _ in 0..self.waiting.len() {
@@ -119,7 +128,10 @@ impl Cache {
                 self.position[space] = number + 1;
                 self.look_ahead(space as u32, number);
                 let key = group_key(space as u32, number);
-                let at = self.group_index.get(key).expect("a waiting group is known");
+                let at = self
+                    .group_index
+                    .get(key)
+                    .expect("a waiting group has an index");
                 return Some((at, space as u32, number));
             }
         }
@@ -131,8 +143,8 @@ impl Cache {
         self.position[space as usize] = number;
     }
 
-    /// Asks for the memory of the groups behind this one, which leave next: of each for what can be
-    /// found with what was asked for when it stood one further behind.
+    /// Prefetches the groups behind this one, which leave next. A chain of look-ups ends at a
+    /// group's first line; each call takes one step of it for each of the next three groups.
     fn look_ahead(&self, space: u32, number: u64) {
         let mut next = number;
         let mut behind = || {
@@ -171,11 +183,11 @@ impl Cache {
             }
             line.leaving = line.dirty;
             line.dirty = 0;
-            at = line.next;
+            at = line.next_of_group();
         }
     }
 
-    /// A group has nowhere to go: it stays dirty and is not offered again.
+    /// A group cannot be written to drives: it stays dirty and is not offered again.
     pub fn pin(&mut self, group: u32) {
         let Group { space, number, .. } = self.groups[group as usize];
         self.waiting[space as usize].remove(number);
@@ -187,15 +199,15 @@ impl Cache {
         let mut still_dirty = NONE;
         while at != NONE {
             let line = &mut self.lines[at as usize];
-            let next = line.next;
+            let next = line.next_of_group();
             self.sectors_dirty -= u64::from((line.leaving & !line.dirty).count_ones());
             line.leaving = 0;
             if line.dirty != 0 {
-                line.next = still_dirty;
+                line.set_next_of_group(still_dirty);
                 still_dirty = at;
             } else {
                 let comes = line.comes();
-                self.pages_dirty -= u64::from(pages(self.held(at)));
+                self.pages_dirty -= u64::from(pages(self.allocated(at)));
                 if !comes {
                     self.link_newest(at);
                 }
@@ -228,7 +240,7 @@ impl Cache {
             line.dirty |= line.leaving;
             line.leaving = 0;
             dirty += line.dirty.count_ones();
-            at = line.next;
+            at = line.next_of_group();
         }
         let state = &mut self.groups[group as usize];
         state.leaving = false;

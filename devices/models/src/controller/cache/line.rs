@@ -1,13 +1,16 @@
 //! Lines: valid and dirty by the sector, memory by the page.
 
-/// Bytes of a sector, the grain of valid and dirty.
+use raidlab_kernel::{Linked, NO_SLOT, RecencyLink};
+
+/// Bytes of a sector: valid and dirty count in sectors.
 pub const SECTOR: u64 = 512;
 /// Sectors of the longest line.
 pub const LINE_SECTORS: u64 = 128;
-/// Bytes of a page, the grain of memory.
+/// Bytes of a page: memory counts in pages.
 pub const PAGE: u64 = 4096;
 
-pub(super) const NONE: u32 = u32::MAX;
+/// No line.
+pub(super) const NONE: u32 = NO_SLOT;
 
 /// Sectors of a line, one bit each.
 pub type Sectors = u128;
@@ -35,24 +38,22 @@ pub(super) fn pages(valid: Sectors) -> u32 {
     (folded & 0x0101_0101_0101_0101_0101_0101_0101_0101).count_ones()
 }
 
-/// Stands for the older neighbour of a line of which sectors are being read.
+/// Stands for the older neighbour of a line while sectors of it are being read.
 const COMING: u32 = u32::MAX - 1;
 
-/// A line of the cache, in one line of the processor's: of some hundred thousand each step finds
-/// another one, which it has to wait for.
+/// A line of the cache, in one line of the processor's cache: each step reads another of some
+/// hundred thousand lines, and waits for that memory once.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Line {
     pub(super) valid: Sectors,
     pub(super) dirty: Sectors,
-    /// Dirty sectors whose destage is under way.
+    /// Dirty sectors that are being destaged.
     pub(super) leaving: Sectors,
     pub(super) key: u64,
-    /// While clean the neighbour that was used after it; while dirty or leaving the next line of
-    /// the same group.
-    pub(super) next: u32,
-    /// While clean the neighbour that was used before it, or the mark that sectors come.
-    pub(super) older: u32,
+    /// While clean its neighbours in the order of use, or the mark that sectors come. While dirty
+    /// or leaving `newer` is the next line of the same group.
+    pub(super) link: RecencyLink,
 }
 
 /// Sectors of a line that are being read from drives: few lines have any.
@@ -68,8 +69,7 @@ pub(super) const EMPTY_LINE: Line = Line {
     dirty: 0,
     leaving: 0,
     key: 0,
-    next: NONE,
-    older: NONE,
+    link: RecencyLink::NONE,
 };
 
 pub(super) const NOTHING_COMES: Coming = Coming {
@@ -77,14 +77,35 @@ pub(super) const NOTHING_COMES: Coming = Coming {
     reader: NONE,
 };
 
+impl Linked for Line {
+    #[inline]
+    fn link(&self) -> RecencyLink {
+        self.link
+    }
+
+    #[inline]
+    fn link_mut(&mut self) -> &mut RecencyLink {
+        &mut self.link
+    }
+}
+
 impl Line {
     /// True if sectors of it are being read: then it is in no order of use.
     pub(super) fn comes(&self) -> bool {
-        self.older == COMING
+        self.link.older == COMING
     }
 
     pub(super) fn set_comes(&mut self, comes: bool) {
-        self.older = if comes { COMING } else { NONE };
+        self.link.older = if comes { COMING } else { NONE };
+    }
+
+    /// The next line of the same group, of a line that is dirty or leaving.
+    pub(super) fn next_of_group(&self) -> u32 {
+        self.link.newer
+    }
+
+    pub(super) fn set_next_of_group(&mut self, next: u32) {
+        self.link.newer = next;
     }
 
     pub(super) fn is_dirty(&self) -> bool {

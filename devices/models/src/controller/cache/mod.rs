@@ -8,19 +8,20 @@
 //! See docs/models/controller-cache.md.
 
 mod destage;
+mod eviction;
 mod line;
 mod reading;
-mod recency;
 #[cfg(test)]
 mod tests;
 
-pub use destage::Leaving;
+pub use destage::{Eligible, Leaving};
 pub use line::{LINE_SECTORS, PAGE, SECTOR, Sectors, sectors};
 pub use reading::Found;
 
-use super::{BitSet, Table};
+use super::Table;
 use destage::Group;
-use line::{Coming, Line, NONE, pages};
+use line::{Coming, Line, pages};
+use raidlab_kernel::{BitSet, RecencyList};
 use std::collections::VecDeque;
 
 /// A cache shared by several spaces, each with groups of its own: what goes to the drives of one
@@ -32,8 +33,8 @@ pub struct Cache {
     coming: Vec<Coming>,
     free_lines: Vec<u32>,
     index: Table,
-    newest: u32,
-    oldest: u32,
+    /// Clean lines of which nothing is being read.
+    recency: RecencyList,
     groups: Vec<Group>,
     free_groups: Vec<u32>,
     group_index: Table,
@@ -64,8 +65,7 @@ impl Cache {
             coming: Vec::with_capacity(lines),
             free_lines: Vec::with_capacity(lines),
             index: Table::with_capacity(lines),
-            newest: NONE,
-            oldest: NONE,
+            recency: RecencyList::default(),
             groups: Vec::with_capacity(lines),
             free_groups: Vec::with_capacity(lines),
             group_index: Table::with_capacity(lines),
@@ -103,7 +103,7 @@ impl Cache {
         self.pages_dirty == 0
     }
 
-    /// Dirty bytes, those on their way to drives included.
+    /// Dirty bytes, those being destaged included.
     pub fn dirty_bytes(&self) -> u64 {
         self.sectors_dirty * SECTOR
     }
@@ -114,10 +114,10 @@ impl Cache {
     }
 
     /// New data for sectors of a line of a space's group; room has been made. True if it meets
-    /// data that are dirty or on their way to drives.
+    /// data that are dirty or being destaged.
     pub fn write(&mut self, key: u64, written: Sectors, space: u32, group: u64) -> bool {
         let at = self.line(key);
-        let (coming, before) = (self.coming(at), pages(self.held(at)));
+        let (coming, before) = (self.coming(at), pages(self.allocated(at)));
         let was_dirty = self.lines[at as usize].is_dirty();
         if !was_dirty && coming == 0 {
             self.unlink(at);
@@ -134,7 +134,7 @@ impl Cache {
         line.dirty |= written;
         let after = pages(line.valid | coming);
         if !was_dirty {
-            line.next = self.groups[group_at as usize].first;
+            line.set_next_of_group(self.groups[group_at as usize].first);
             self.groups[group_at as usize].first = at;
         }
         self.pages_used += u64::from(after);
@@ -154,7 +154,7 @@ impl Cache {
         ever != written
     }
 
-    /// Only what is dirty stays: what a backup keeps through an outage.
+    /// Only dirty data stay: what a battery backup preserves in an outage.
     pub fn keep_dirty(&mut self) {
         self.stop_reading();
         let keys: Vec<u64> = self.index.iter().map(|(key, _)| key).collect();
@@ -181,7 +181,7 @@ impl Cache {
         self.coming.clear();
         self.free_lines.clear();
         self.index.clear();
-        (self.newest, self.oldest) = (NONE, NONE);
+        self.recency = RecencyList::default();
         for at in 0..self.groups.len() {
             let Group { space, number, .. } = self.groups[at];
             self.waiting[space as usize].remove(number);
@@ -193,19 +193,19 @@ impl Cache {
         (self.pages_used, self.pages_dirty, self.sectors_dirty) = (0, 0, 0);
     }
 
-    /// Sectors of a line are written past the cache: what is here or coming is out of date.
+    /// Sectors of a line are written around the cache: its copies of them are out of date.
     pub fn forget(&mut self, key: u64, written: Sectors) {
         let Some(at) = self.index.get(key) else {
             return;
         };
-        let (before, was_coming) = (pages(self.held(at)), self.coming(at));
+        let (before, was_coming) = (pages(self.allocated(at)), self.coming(at));
         let line = &mut self.lines[at as usize];
         // What is dirty is newer than a write that has not gone through the cache can be.
         let written = written & !(line.dirty | line.leaving);
         line.valid &= !written;
         let coming = was_coming & !written;
-        let (held, dirty) = (line.valid | coming, line.is_dirty());
-        let gone = u64::from(before - pages(held));
+        let (allocated, dirty) = (line.valid | coming, line.is_dirty());
+        let gone = u64::from(before - pages(allocated));
         self.pages_used -= gone;
         if was_coming != 0 {
             self.set_coming(at, coming);
@@ -217,7 +217,7 @@ impl Cache {
         if was_coming != 0 && coming == 0 {
             self.link_newest(at);
         }
-        if held == 0 {
+        if allocated == 0 {
             self.evict(at);
         }
     }
@@ -230,7 +230,7 @@ impl Cache {
         })
     }
 
-    /// Those of these sectors of a line that are dirty or on their way to drives.
+    /// Those of these sectors of a line that are dirty or being destaged.
     pub fn dirty_at(&self, key: u64, wanted: Sectors) -> Sectors {
         self.index.get(key).map_or(0, |at| {
             let line = &self.lines[at as usize];
@@ -238,7 +238,7 @@ impl Cache {
         })
     }
 
-    /// True if any of these sectors of a line are dirty or on their way to drives.
+    /// True if any of these sectors of a line are dirty or being destaged.
     pub fn is_dirty_at(&self, key: u64, wanted: Sectors) -> bool {
         self.dirty_at(key, wanted) != 0
     }
@@ -251,10 +251,10 @@ impl Cache {
         let (mut used, mut dirty, mut sectors) = (0, 0, 0);
         for (_, at) in self.index.iter() {
             let line = &self.lines[at as usize];
-            let held = u64::from(pages(self.held(at)));
-            used += held;
+            let allocated = u64::from(pages(self.allocated(at)));
+            used += allocated;
             if line.is_dirty() {
-                dirty += held;
+                dirty += allocated;
             }
             sectors += u64::from((line.dirty | line.leaving).count_ones());
         }

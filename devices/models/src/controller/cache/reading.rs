@@ -29,7 +29,7 @@ impl Cache {
                 self.touch(at);
             }
             Found::All
-        } else if wanted & !self.held(at) == 0 {
+        } else if wanted & !self.allocated(at) == 0 {
             Found::Coming(self.coming[at as usize].reader)
         } else if wanted & line.valid != 0 {
             Found::Some
@@ -42,12 +42,12 @@ impl Cache {
     /// has been made. Gives the sectors that are now coming because of this call.
     pub fn expect(&mut self, key: u64, sectors: Sectors, reader: u32) -> Sectors {
         let at = self.line(key);
-        let held = self.held(at);
-        let new = sectors & !held;
+        let allocated = self.allocated(at);
+        let new = sectors & !allocated;
         let line = &self.lines[at as usize];
         if line.comes() || new == 0 {
             // One reader a line: a second one reads for itself alone.
-            if held == 0 {
+            if allocated == 0 {
                 self.evict(at);
             }
             return 0;
@@ -58,7 +58,7 @@ impl Cache {
         }
         self.set_coming(at, new);
         self.coming[at as usize].reader = reader;
-        let more = u64::from(pages(held | new) - pages(held));
+        let more = u64::from(pages(allocated | new) - pages(allocated));
         self.pages_used += more;
         if dirty {
             self.pages_dirty += more;
@@ -91,14 +91,14 @@ impl Cache {
             let Some(at) = self.index.get(key) else {
                 continue;
             };
-            let held = self.held(at);
+            let allocated = self.allocated(at);
             let line = &self.lines[at as usize];
             if !line.comes() {
                 continue;
             }
             let (valid, dirty) = (line.valid, line.is_dirty());
             self.set_coming(at, 0);
-            let gone = u64::from(pages(held) - pages(valid));
+            let gone = u64::from(pages(allocated) - pages(valid));
             self.pages_used -= gone;
             if dirty {
                 self.pages_dirty -= gone;

@@ -22,11 +22,11 @@ fn a_full_stripe_leaves_first() {
     assert!(!cache.has_full());
     cache.write(11, !0, 0, 5);
     assert!(cache.has_full());
-    let (group, _, number) = cache.next_to_leave(true, |_| true).unwrap();
+    let (group, _, number) = cache.next_to_leave(Eligible::Full, |_| true).unwrap();
     let mut leaving = Vec::new();
     cache.leave(group, &mut leaving);
     assert_eq!((number, leaving.len()), (5, 2));
-    assert_eq!(cache.next_to_leave(true, |_| true), None);
+    assert_eq!(cache.next_to_leave(Eligible::Full, |_| true), None);
     // New data for a leaving line keep it dirty.
     cache.write(10, sectors(0, 1), 0, 5);
     cache.left(group);
@@ -54,25 +54,27 @@ fn the_least_recently_used_clean_line_makes_room() {
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-struct Truth {
+struct Reference {
     valid: Sectors,
     dirty: Sectors,
     leaving: Sectors,
 }
 
-/// What waits for one array's drives leaves while those of the other are busy.
+/// Groups of one array leave while those of another wait for their drives.
 #[test]
 fn a_space_does_not_wait_for_another() {
     let mut cache = Cache::new(1 << 20, 1 << 20, &[(10, 256), (10, 256)]);
     cache.write(4, sectors(0, 8), 0, 2);
     cache.write(6, sectors(0, 8), 1, 3);
     assert!(cache.has_group(0, 2) && !cache.has_group(1, 2));
-    let (group, space, number) = cache.next_to_leave(false, |space| space == 1).unwrap();
+    let (group, space, number) = cache
+        .next_to_leave(Eligible::Any, |space| space == 1)
+        .unwrap();
     assert_eq!((space, number, cache.space(group)), (1, 3, 1));
     let mut list = Vec::new();
     cache.leave(group, &mut list);
-    assert_eq!(cache.next_to_leave(false, |space| space == 1), None);
-    let (_, space, number) = cache.next_to_leave(false, |_| true).unwrap();
+    assert_eq!(cache.next_to_leave(Eligible::Any, |space| space == 1), None);
+    let (_, space, number) = cache.next_to_leave(Eligible::Any, |_| true).unwrap();
     assert_eq!((space, number), (0, 2));
 }
 
@@ -83,11 +85,11 @@ proptest! {
         steps in prop::collection::vec((0u8..6, 0u64..12, 0u64..128, 1u64..64), 1..120),
     ) {
         let mut cache = Cache::new(40 * PAGE, 24 * PAGE, &[(6, 256)]);
-        let mut truth: BTreeMap<u64, Truth> = BTreeMap::new();
+        let mut reference: BTreeMap<u64, Reference> = BTreeMap::new();
         let (mut under_way, mut list) = (Vec::new(), Vec::new());
         for (what, key, first, length) in steps {
             let mask = sectors(first, first + length);
-            let line = truth.entry(key).or_default();
+            let line = reference.entry(key).or_default();
             match what {
                 0..=2 => {
                     if cache.may_dirty(16) && cache.make_room(16) {
@@ -97,14 +99,14 @@ proptest! {
                     }
                 }
                 3 => {
-                    if let Some((group, _, number)) = cache.next_to_leave(false, |_| true) {
+                    if let Some((group, _, number)) = cache.next_to_leave(Eligible::Any, |_| true) {
                         cache.leave(group, &mut list);
                         for key in [2 * number, 2 * number + 1] {
-                            let line = truth.entry(key).or_default();
+                            let line = reference.entry(key).or_default();
                             line.leaving = line.dirty;
                             line.dirty = 0;
-                            let told = list.iter().find(|l| l.key == key);
-                            prop_assert_eq!(told.map_or(0, |l| l.dirty), line.leaving);
+                            let found = list.iter().find(|l| l.key == key);
+                            prop_assert_eq!(found.map_or(0, |l| l.dirty), line.leaving);
                         }
                         under_way.push((group, number));
                     }
@@ -113,7 +115,7 @@ proptest! {
                     if let Some((group, number)) = under_way.pop() {
                         cache.left(group);
                         for key in [2 * number, 2 * number + 1] {
-                            truth.entry(key).or_default().leaving = 0;
+                            reference.entry(key).or_default().leaving = 0;
                         }
                     }
                 }
@@ -125,7 +127,7 @@ proptest! {
                 }
             }
             cache.check().map_err(TestCaseError::fail)?;
-            for (&key, line) in &truth {
+            for (&key, line) in &reference {
                 let must = line.dirty | line.leaving;
                 for bit in 0..128 {
                     prop_assert_eq!(cache.is_dirty_at(key, 1 << bit), must >> bit & 1 == 1);

@@ -60,7 +60,7 @@ fn sectors_fill_tracks_then_heads_then_cylinders_then_zones() {
 }
 
 #[test]
-fn skews_turn_tracks_and_cylinders() {
+fn skews_shift_tracks_and_cylinders() {
     let mut only = zone(0, 9, 100);
     (only.offset_sectors, only.track_skew_sectors) = (7, 20);
     only.cylinder_skew_sectors = 30;

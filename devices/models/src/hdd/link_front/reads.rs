@@ -2,6 +2,7 @@
 
 use super::super::buffer::read_ahead_limit;
 use super::super::mechanics::Sweep;
+use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::params::SchedulerParams;
 use super::super::scheduler::Waiting;
@@ -29,7 +30,7 @@ impl LinkFront {
         if cached || segment.is_some() {
             self.counts.read_hits += 1;
             if let Some(segment) = segment {
-                self.buffer.touch(segment, false);
+                self.buffer.touch(segment, MediaOp::Read);
                 self.read_on(model, port.now(), segment, end);
             }
             port.done(io, ready, Nanos::ZERO);
@@ -40,7 +41,7 @@ impl LinkFront {
             let lead = at.since(record.mark);
             record.charge(Part::Transfer, at);
             port.done(io, at, lead);
-        } else if let Some((sweep, passed)) = self.rides_on(model, port.now(), lbn, end) {
+        } else if let Some((sweep, passed)) = self.continues(model, port.now(), lbn, end) {
             self.go_on(model, port, (io, ready), sweep, (passed, end));
         } else {
             let waiting = Waiting {
@@ -54,7 +55,7 @@ impl LinkFront {
         }
     }
 
-    /// When the sectors will have been read ahead, if they follow what has been.
+    /// When the sectors will have been read ahead, if reading ahead reaches them.
     pub(super) fn passes_soon(
         &mut self,
         model: &Model,
@@ -71,22 +72,22 @@ impl LinkFront {
         else {
             return None;
         };
-        let held = self.buffer.segments[*segment];
-        let follows = held.start <= lbn && lbn <= held.end && end <= *limit;
+        let filled = self.buffer.segments[*segment];
+        let follows = filled.start <= lbn && lbn <= filled.end && end <= *limit;
         if !follows || !self.queue.is_empty() {
             return None;
         }
         let at = { *sweep }.end_of(model, end - 1);
         *promised = (*promised).max(at);
         let segment = *segment;
-        self.buffer.touch(segment, false);
+        self.buffer.touch(segment, MediaOp::Read);
         self.read_on(model, now, segment, end);
         Some(at)
     }
 
-    /// The sweep that a read goes on with, and where that is by now: the read follows what is read
-    /// ahead, and goes beyond it before the head stops there.
-    fn rides_on(&self, model: &Model, now: Time, lbn: u64, end: u64) -> Option<(Sweep, u64)> {
+    /// The sweep that a read continues, and the sector where that is now: the read begins in what is
+    /// read ahead and ends beyond it, and the head has not stopped yet.
+    fn continues(&self, model: &Model, now: Time, lbn: u64, end: u64) -> Option<(Sweep, u64)> {
         let Activity::ReadAhead {
             sweep,
             segment,
@@ -96,10 +97,10 @@ impl LinkFront {
         else {
             return None;
         };
-        let held = self.buffer.segments[segment];
-        let follows = held.start <= lbn && lbn <= held.end && limit < end;
+        let filled = self.buffer.segments[segment];
+        let follows = filled.start <= lbn && lbn <= filled.end && limit < end;
         let runs = follows && self.queue.is_empty() && still_runs(model, sweep, limit, now);
-        runs.then_some((sweep, held.end))
+        runs.then_some((sweep, filled.end))
     }
 
     /// A read up to before `end` whose sectors the head passes next, from `passed` on.
@@ -159,7 +160,7 @@ impl LinkFront {
         }
     }
 
-    /// Ends reading ahead; says when the arm is free.
+    /// Ends reading ahead; gives the time when the arm is free.
     pub(super) fn interrupt(&mut self, model: &Model, now: Time) -> Time {
         let Activity::ReadAhead {
             mut sweep,
@@ -178,7 +179,7 @@ impl LinkFront {
         } else {
             let begin = sweep.begin_of(model, passed);
             if now < begin || model.buffer.stop_in_sector {
-                // On its way to the track: it arrives; waiting for the sector: it need not.
+                // A moving arm arrives first; a head that waits for its sector stops at once.
                 now.max(sweep.arrived())
             } else {
                 let end = sweep.end_of(model, passed);
@@ -192,7 +193,7 @@ impl LinkFront {
         free
     }
 
-    /// The data of a read are in the buffer; the head reads on until it is needed.
+    /// The data of a read are in the buffer; the head reads ahead until the arm is needed.
     #[inline]
     pub(super) fn has_read<P: Port>(
         &mut self,
@@ -213,7 +214,7 @@ impl LinkFront {
                 segment
             }
         };
-        self.buffer.touch(segment, false);
+        self.buffer.touch(segment, MediaOp::Read);
         self.arm = sweep.arm();
         self.at = end;
         self.activity = Activity::Idle;
@@ -232,7 +233,7 @@ impl LinkFront {
         }
     }
 
-    /// If the next command reads what the head is about to pass, it just goes on.
+    /// If the next command reads what the head is about to pass, the head goes on.
     #[inline]
     pub(super) fn follow<P: Port>(
         &mut self,
@@ -246,8 +247,8 @@ impl LinkFront {
             return;
         };
         let now = port.now();
-        // A head that goes on is on the next track in time, for that is what tracks are skewed for:
-        // one that is sent there anew may wait for a whole turn.
+        // A head that goes on reaches the next track in time, thanks to the skew. After a new
+        // command it may wait for a whole revolution.
         let wait = match end < model.sectors {
             true => sweep.begin_of(model, end).since(now),
             false => Nanos::ZERO,
@@ -267,8 +268,7 @@ impl LinkFront {
     }
 }
 
-/// True if a head that reads ahead up to `limit` is not past it by `now`: it is not there any more
-/// then.
+/// True if a head that reads ahead up to `limit` has not reached it by `now`.
 fn still_runs(model: &Model, mut sweep: Sweep, limit: u64, now: Time) -> bool {
     sweep.end_of(model, limit - 1) >= now
 }

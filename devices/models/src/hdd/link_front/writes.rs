@@ -1,10 +1,11 @@
 //! Writes behind a link: into the cache, and from there to the medium.
 
 use super::super::mechanics::{Movement, Sweep};
+use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::params::SECTOR_BYTES;
 use super::super::scheduler::Waiting;
-use super::{Activity, IDLE, LinkFront};
+use super::{Activity, LinkFront, Timer};
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Part, Time};
 
@@ -24,7 +25,7 @@ impl LinkFront {
         let sectors = end - lbn;
         let mut deferred = false;
         if let Some(cache) = &mut self.cache {
-            deferred = cache.can_hold(sectors);
+            deferred = cache.can_fit(sectors);
             if deferred && !self.queue.defers() && cache.has_room(sectors) {
                 cache.insert(model, lbn, end);
                 self.counts.cached_writes += 1;
@@ -37,7 +38,7 @@ impl LinkFront {
             io,
             place: model.geometry.place(lbn),
             sectors: sectors as u32,
-            write: true,
+            op: MediaOp::Write,
             ready,
             deferred,
             ..Waiting::default()
@@ -45,7 +46,7 @@ impl LinkFront {
         self.enqueue(model, port, waiting);
     }
 
-    /// New data make what is being read ahead stale.
+    /// A write stops reading ahead of the sectors that it overwrites.
     pub(super) fn stop_overwritten(&mut self, model: &Model, now: Time, lbn: u64, end: u64) {
         if let Activity::ReadAhead { segment, limit, .. } = self.activity {
             let start = self.buffer.segments[segment].start;
@@ -57,8 +58,8 @@ impl LinkFront {
     }
 
     pub(super) fn after_caching<P: Port>(&mut self, model: &Model, port: &mut P) {
-        let presses = self.cache.as_ref().is_some_and(|cache| cache.presses());
-        if presses && self.is_free() {
+        let cache = self.cache.as_ref();
+        if cache.is_some_and(|cache| cache.needs_destage()) && self.is_free() {
             self.dispatch(model, port);
         } else {
             self.set_idle_timer(port);
@@ -83,14 +84,14 @@ impl LinkFront {
         }
     }
 
-    /// Writes out a run of the cache.
+    /// Destages a run of the cache.
     pub(super) fn destage<P: Port>(&mut self, model: &Model, port: &mut P, slot: u16, start: Time) {
         let Some(cache) = &mut self.cache else { return };
         let (lbn, end) = cache.start(slot);
         let movement = Movement {
             place: model.geometry.place(lbn),
             start,
-            write: true,
+            op: MediaOp::Write,
             shuffled_end: if model.buffer.write_on_arrival {
                 end
             } else {
@@ -119,7 +120,7 @@ impl LinkFront {
         self.has_room(model, port);
     }
 
-    /// The power fails: what the cache holds is lost.
+    /// The power fails: the content of the cache is lost.
     pub fn power_cut<P: Port>(&mut self, model: &Model, port: &mut P) {
         if let Some(cache) = &mut self.cache {
             cache.clear();
@@ -127,7 +128,7 @@ impl LinkFront {
         self.has_room(model, port);
     }
 
-    /// The cache holds less than before: writes and flushes that waited for that go on.
+    /// The cache has more room than before: writes and flushes that wait for it continue.
     fn has_room<P: Port>(&mut self, model: &Model, port: &mut P) {
         let now = port.now();
         let Some(cache) = &mut self.cache else { return };
@@ -165,11 +166,11 @@ impl LinkFront {
         if dirty && !self.idle_timer {
             self.idle_timer = true;
             let at = (self.quiet_since + self.idle_delay).max(port.now());
-            port.wake(at, IDLE);
+            port.wake(at, Timer::Idle as u32);
         }
     }
 
-    /// Writes out the cache if no command has come for a while.
+    /// Destages the cache if no command has come for a while.
     pub(super) fn idle<P: Port>(&mut self, model: &Model, port: &mut P) {
         self.idle_timer = false;
         if !self.is_free() {

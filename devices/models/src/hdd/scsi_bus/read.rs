@@ -1,15 +1,36 @@
 //! Reads on a parallel SCSI bus: hits, misses, and reading ahead.
 
-use super::super::buffer::{first_kept, read_ahead_limit};
+use super::super::buffer::{first_buffered, read_ahead_limit};
 use super::super::mechanics::{Movement, Sweep};
+use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::params::ScsiBusParams;
 use super::{Background, Media, Request, ScsiFront};
 use crate::Port;
 use raidlab_kernel::{Nanos, Part, Time};
 
+/// Whether the drive has the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bus {
+    /// The drive holds it for the present command.
+    Connected,
+    /// The drive must reselect first.
+    Disconnected,
+}
+
+/// A read between the start of the arm and the data phase.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Filling {
+    /// The segment that takes its sectors.
+    segment: usize,
+    sweep: Sweep,
+    /// The first sector can go over the bus from this time on, if it is in the buffer.
+    ready: Time,
+    bus: Bus,
+}
+
 impl ScsiFront {
-    /// A read; says when it completes.
+    /// A read; gives the time when it completes.
     pub(super) fn read<P: Port>(
         &mut self,
         model: &Model,
@@ -18,41 +39,42 @@ impl ScsiFront {
         request: &Request,
     ) -> Time {
         self.counts.reads += 1;
-        let hit_overhead = bus.read_hit.after(self.last_was_write);
-        let miss_overhead = bus.read_miss.after(self.last_was_write);
-        let leaves = bus.read_disconnect.after(self.last_was_write);
+        let hit_overhead = bus.read_hit.after(self.last_op);
+        let miss_overhead = bus.read_miss.after(self.last_op);
+        let leaves = bus.read_disconnect.after(self.last_op);
         let mut media_from = request.at + miss_overhead;
         let mut waited = false;
         if let Background::Write { done, .. } = self.background {
-            // The arm is writing: the drive leaves the bus and comes back after that.
+            // The arm is writing: the drive disconnects and comes back after that.
             media_from = (media_from + leaves).max(done);
             waited = true;
             self.finish_write(model);
         }
         let Some(segment) = self.hit(model, request) else {
-            let on_bus = bus.never_disconnect;
-            let ready = match on_bus {
-                true => media_from + bus.data_preparation_ns,
-                false => media_from + leaves,
+            let (ready, state) = if bus.never_disconnect {
+                (media_from + bus.data_preparation_ns, Bus::Connected)
+            } else {
+                (media_from + leaves, Bus::Disconnected)
             };
-            return self.read_miss(model, bus, port, request, (media_from, ready, on_bus));
+            return self.read_miss(model, bus, port, request, (media_from, ready, state));
         };
         self.counts.read_hits += 1;
-        self.buffer.touch(segment, false);
-        let on_bus = match waited {
-            true => media_from + bus.first_reselect_ns + bus.data_preparation_ns,
-            false => request.at + hit_overhead + bus.data_preparation_ns,
+        self.buffer.touch(segment, MediaOp::Read);
+        let ready = if waited {
+            media_from + bus.first_reselect_ns + bus.data_preparation_ns
+        } else {
+            request.at + hit_overhead + bus.data_preparation_ns
         };
-        port.io(request.io).charge(Part::Overhead, on_bus);
-        let held = self.buffer.segments[segment].end;
+        port.io(request.io).charge(Part::Overhead, ready);
+        let buffered = self.buffer.segments[segment].end;
         let filling = self.filling() == Some(segment);
-        if held >= request.end {
+        if buffered >= request.end {
             if filling {
                 self.read_on(model, request.end);
             } else if model.buffer.read_ahead_on_idle_hit {
                 self.restart_read_ahead(model, segment, request.end, media_from);
             }
-            let data = on_bus + bus.read_sector_ns * request.sectors();
+            let data = ready + bus.read_sector_ns * request.sectors();
             port.io(request.io).charge(Part::Transfer, data);
             return data + bus.read_completion_ns;
         }
@@ -60,33 +82,45 @@ impl ScsiFront {
             Background::ReadAhead { sweep, .. } if filling => sweep,
             _ => {
                 let start = media_from.max(request.at + self.stop_read_ahead(model, request.at));
-                self.sweep(model, held, start, request.end).0
+                self.sweep(model, buffered, start, request.end).0
             }
         };
-        self.rest_of_read(model, bus, port, request, segment, sweep, (on_bus, true))
+        let filling = Filling {
+            segment,
+            sweep,
+            ready,
+            bus: Bus::Connected,
+        };
+        self.rest_of_read(model, bus, port, request, filling)
     }
 
-    /// A read of which the buffer holds nothing.
+    /// A read of which no sector is in the buffer.
     pub(super) fn read_miss<P: Port>(
         &mut self,
         model: &Model,
         bus: &ScsiBusParams,
         port: &mut P,
         request: &Request,
-        (media_from, ready, on_bus): (Time, Time, bool),
+        (media_from, ready, state): (Time, Time, Bus),
     ) -> Time {
         let segment = self.replaced_by_read(model);
         let start = media_from.max(request.at + self.stop_read_ahead(model, request.at));
         let (sweep, media) = self.sweep(model, request.lbn, start, request.end);
         let place = model.geometry.place(request.lbn);
-        let kept = first_kept(model, &place, media.begin - media.arrived);
-        self.buffer.reset(segment, kept, request.lbn);
-        self.buffer.touch(segment, false);
+        let first = first_buffered(model, &place, media.begin - media.arrived);
+        self.buffer.reset(segment, first, request.lbn);
+        self.buffer.touch(segment, MediaOp::Read);
         let record = port.io(request.io);
         record.charge(Part::Overhead, media.start);
         record.charge(Part::Seek, media.arrived);
         record.charge(Part::Rotation, media.begin);
-        self.rest_of_read(model, bus, port, request, segment, sweep, (ready, on_bus))
+        let filling = Filling {
+            segment,
+            sweep,
+            ready,
+            bus: state,
+        };
+        self.rest_of_read(model, bus, port, request, filling)
     }
 
     /// Moves the arm to `lbn` from `start` on, for a read up to `wanted`.
@@ -100,7 +134,7 @@ impl ScsiFront {
         let movement = Movement {
             place: model.geometry.place(lbn),
             start,
-            write: false,
+            op: MediaOp::Read,
             shuffled_end: if model.buffer.read_on_arrival {
                 wanted
             } else {
@@ -115,39 +149,40 @@ impl ScsiFront {
         (sweep, media)
     }
 
-    /// Brings the sectors of a read over the bus as they pass under the head, then reads ahead.
-    ///
-    /// `ready` is when the bus can be had for the first of them, `on_bus` if it is held by then.
-    #[allow(clippy::too_many_arguments)]
+    /// Transfers the sectors of a read over the bus as they pass under the head, then reads ahead.
     pub(super) fn rest_of_read<P: Port>(
         &mut self,
         model: &Model,
         bus: &ScsiBusParams,
         port: &mut P,
         request: &Request,
-        segment: usize,
-        mut sweep: Sweep,
-        (ready, on_bus): (Time, bool),
+        filling: Filling,
     ) -> Time {
-        let held = self.buffer.segments[segment].end.max(request.lbn);
+        let Filling {
+            segment,
+            mut sweep,
+            ready,
+            bus: mut state,
+        } = filling;
+        let buffered = self.buffer.segments[segment].end.max(request.lbn);
         let water_mark = {
             let sectors = request
                 .sectors()
                 .min(u64::from(model.buffer.segment_sectors));
             ((sectors as f64 * bus.read_water_mark) as u64).max(1)
         };
-        let (mut next, mut now, mut on_bus) = (request.lbn, ready, on_bus);
+        let (mut next, mut now) = (request.lbn, ready);
         while next < request.end {
-            if !on_bus {
+            if state == Bus::Disconnected {
                 let wanted = (next + water_mark).min(request.end);
-                if wanted > held {
+                if wanted > buffered {
                     now = now.max(sweep.end_of(model, wanted - 1));
                 }
                 now = now + bus.first_reselect_ns + bus.data_preparation_ns;
-                on_bus = true;
+                state = Bus::Connected;
             }
-            let passed = if next < held {
-                held
+            let passed = if next < buffered {
+                buffered
             } else {
                 sweep.passed_by(model, now, request.end)
             };
@@ -157,7 +192,7 @@ impl ScsiFront {
             } else if bus.hold_bus || bus.never_disconnect {
                 now = sweep.end_of(model, next);
             } else {
-                on_bus = false;
+                state = Bus::Disconnected;
             }
         }
         port.io(request.io).charge(Part::Transfer, now);
@@ -186,8 +221,8 @@ impl ScsiFront {
         }
     }
 
-    /// A read up to `end` was served from a segment that nobody was filling: the arm goes to
-    /// where it ends.
+    /// A read up to `end` was served from a segment that was not being filled: the arm goes to the
+    /// end of the segment.
     pub(super) fn restart_read_ahead(
         &mut self,
         model: &Model,
@@ -195,13 +230,13 @@ impl ScsiFront {
         end: u64,
         from: Time,
     ) {
-        let held = self.buffer.segments[segment];
-        let limit = read_ahead_limit(model, held.start, end);
-        if limit <= held.end {
+        let filled = self.buffer.segments[segment];
+        let limit = read_ahead_limit(model, filled.start, end);
+        if limit <= filled.end {
             return;
         }
         let start = from + self.stop_read_ahead(model, from);
-        let (sweep, _) = self.sweep(model, held.end, start, 0);
+        let (sweep, _) = self.sweep(model, filled.end, start, 0);
         self.background = Background::ReadAhead {
             sweep,
             segment,

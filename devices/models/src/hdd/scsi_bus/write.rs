@@ -1,6 +1,7 @@
 //! Writes on a parallel SCSI bus: into the buffer, and from there to the medium.
 
 use super::super::mechanics::{Movement, Sweep};
+use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::params::{SECTOR_BYTES, ScsiBusParams};
 use super::{Background, Media, Request, ScsiFront};
@@ -8,7 +9,7 @@ use crate::Port;
 use raidlab_kernel::{Nanos, Part, Time};
 
 impl ScsiFront {
-    /// A write; says when it completes.
+    /// A write; gives the time when it completes.
     pub(super) fn write<P: Port>(
         &mut self,
         model: &Model,
@@ -17,7 +18,7 @@ impl ScsiFront {
         request: &Request,
     ) -> Time {
         self.counts.writes += 1;
-        let overhead = bus.write.after(self.last_was_write);
+        let overhead = bus.write.after(self.last_op);
         let mut data_from = request.at + overhead + bus.data_preparation_ns;
         let mut media_from = request.at + overhead;
         if let Background::Write {
@@ -30,7 +31,7 @@ impl ScsiFront {
             if end == request.lbn {
                 return self.append(model, bus, port, request, (sweep, segment, data_from));
             }
-            // The drive leaves the bus and comes back when the arm is free.
+            // The drive disconnects and comes back when the arm is free.
             media_from = (media_from + bus.write_disconnect_ns).max(done);
             data_from = media_from + bus.first_reselect_ns + bus.data_preparation_ns;
             self.finish_write(model);
@@ -49,7 +50,7 @@ impl ScsiFront {
         media_from = media_from.max(request.at + self.stop_read_ahead(model, request.at));
         self.buffer.forget(request.lbn, request.end, None);
         self.buffer.reset(segment, request.lbn, request.end);
-        self.buffer.touch(segment, true);
+        self.buffer.touch(segment, MediaOp::Write);
         let data_end = data_from + bus.write_sector_ns * request.sectors();
         let (sweep, media) = self.write_out(model, bus, request, media_from, data_from);
         self.occupied(media.start, media.end);
@@ -58,7 +59,7 @@ impl ScsiFront {
             record.charge(Part::Overhead, data_from);
             record.charge(Part::Transfer, data_end);
             self.counts.cached_writes += 1;
-            hold(port, request, media.end);
+            acknowledge_early(port, request, media.end);
             self.background = Background::Write {
                 sweep,
                 segment,
@@ -83,11 +84,12 @@ impl ScsiFront {
 
     /// True if the segment was used last of all, by a write that this one does not continue.
     pub(super) fn follows_unrelated_write(&self, segment: usize, request: &Request) -> bool {
-        let held = &self.buffer.segments[segment];
-        held.written && self.buffer.is_last_used(segment) && held.end != request.lbn
+        let used = &self.buffer.segments[segment];
+        let by_write = used.last_use == MediaOp::Write && self.buffer.is_last_used(segment);
+        by_write && used.end != request.lbn
     }
 
-    /// A write that continues the one on its way to the medium.
+    /// A write that continues the one that the arm is writing.
     pub(super) fn append<P: Port>(
         &mut self,
         model: &Model,
@@ -100,7 +102,7 @@ impl ScsiFront {
         self.occupied(self.arm_free, done);
         self.buffer.forget(request.lbn, request.end, Some(segment));
         self.buffer.grow(segment, request.end);
-        self.buffer.touch(segment, true);
+        self.buffer.touch(segment, MediaOp::Write);
         self.background = Background::Write {
             sweep,
             segment,
@@ -108,7 +110,7 @@ impl ScsiFront {
             done,
         };
         self.counts.cached_writes += 1;
-        hold(port, request, done);
+        acknowledge_early(port, request, done);
         let data_end = data_from + bus.write_sector_ns * request.sectors();
         let record = port.io(request.io);
         record.charge(Part::Overhead, data_from);
@@ -128,7 +130,7 @@ impl ScsiFront {
         let mut movement = Movement {
             place: model.geometry.place(request.lbn),
             start,
-            write: true,
+            op: MediaOp::Write,
             shuffled_end: 0,
             least_seek: bus.minimum_seek_ns,
             late: Nanos::ZERO,
@@ -145,15 +147,15 @@ impl ScsiFront {
     }
 }
 
-/// A write is complete before it is on the medium, at `done`.
-fn hold<P: Port>(port: &mut P, request: &Request, done: Time) {
+/// A write is acknowledged before it is on the medium, at `done`.
+fn acknowledge_early<P: Port>(port: &mut P, request: &Request, done: Time) {
     let bytes = request.sectors() * SECTOR_BYTES;
     port.holds(request.io);
     port.settles(request.lbn * SECTOR_BYTES, bytes, done);
 }
 
 /// When the last sector of a write has passed, each sector having begun with its data in the
-/// buffer: a sector whose data come over the bus too late passes once more.
+/// buffer. A sector whose data come too late passes once more.
 fn wait_for_data(
     model: &Model,
     bus: &ScsiBusParams,
@@ -162,7 +164,7 @@ fn wait_for_data(
     data_from: Time,
 ) -> Time {
     let sectors = request.sectors();
-    // A drive that leaves the bus twice begins with some way ahead of the head.
+    // A drive that disconnects twice begins with more sectors buffered ahead of the head.
     let head_start = match &bus.extra_disconnect {
         Some(_) if sectors >= 45 => 15,
         Some(_) => sectors.min(10),
@@ -179,7 +181,7 @@ fn wait_for_data(
         let needed = if index == 0 { head_start } else { index + 1 };
         let late = (data_from + bus.write_sector_ns * needed).since(begin);
         if late > Nanos::ZERO {
-            sweep.wait_turns(model, lbn, late.0.div_ceil(period.0));
+            sweep.wait_revolutions(model, lbn, late.0.div_ceil(period.0));
         }
     }
     sweep.end_of(model, request.end - 1)

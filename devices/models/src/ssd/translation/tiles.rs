@@ -2,11 +2,10 @@
 
 use super::{Shape, Translation, Untimed};
 use crate::ssd::allocation::Frontier;
-use crate::ssd::bits::Bits;
 use crate::ssd::collection::CollectionParams;
 use crate::ssd::layout::{Layout, TileBlock, TileEnd, Tiles};
 use crate::ssd::mapping::NONE;
-use raidlab_kernel::Stream;
+use raidlab_kernel::{Bits, Stream};
 use std::ops::Range;
 use std::sync::Arc;
 

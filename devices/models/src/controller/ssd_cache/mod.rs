@@ -1,0 +1,460 @@
+//! An SSD cache of an array: which lines of the array are on the SSDs, and which should be.
+//!
+//! A line that is not on the SSDs has an access count, which is halved at intervals. An access
+//! that raises the count to the threshold makes the line hot: it may be copied to the SSDs, into
+//! a free slot or into that of the least recently used clean line. Dirty lines are newer than the
+//! array. They are written back, the least recently used first, while there are more of them than
+//! the limit or no clean line is left. A slot that is being read or written is *pinned*: it is
+//! neither given to another line nor written back. See docs/models/cache-tier.md.
+
+mod entries;
+#[cfg(test)]
+mod tests;
+
+use super::ReferenceCounts;
+use entries::Entries;
+use raidlab_kernel::{RecencyLink, RecencyList};
+use std::hint::black_box;
+
+/// What an SSD cache is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SsdCacheParams {
+    /// Lines that fit on the SSDs.
+    pub slots: u32,
+    /// Lines of the array.
+    pub lines: u64,
+    /// Accesses that make a line hot.
+    pub promote_after: u32,
+    /// Share of the slots above which dirty lines are written back.
+    pub dirty_share: f64,
+}
+
+/// Access counts are below this; from here on an entry is the number of a slot.
+const SLOTS: u32 = 256;
+/// The most accesses that can make a line hot.
+pub const PROMOTE_AFTER_MAX: u32 = SLOTS - 1;
+
+/// Slots that may be read or written at once before memory must grow.
+const PINS: usize = 2048;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Free,
+    /// Being copied to the SSDs; not to be read there.
+    Coming,
+    /// The same, but out of date before it is there.
+    Spoiled,
+    Clean,
+    Dirty,
+    /// Dirty, and being written back.
+    Leaving,
+    /// The same, and newer than what is being written back.
+    Renewed,
+}
+
+/// What an access finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    /// The line is on the SSDs.
+    Hit,
+    /// It is not, and is accessed often enough to be copied there.
+    Hot,
+    /// It is not, or is being copied.
+    Cold,
+}
+
+/// How a copy to the SSDs, or a write-back to the array, ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyEnd {
+    /// The whole line was copied.
+    Whole,
+    /// A part of it could not be read or written.
+    Failed,
+}
+
+/// The content of a slot.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    line: u32,
+    state: State,
+}
+
+const EMPTY_SLOT: Slot = Slot {
+    line: 0,
+    state: State::Free,
+};
+
+/// The lines of an array on its SSD cache.
+#[derive(Clone, Debug)]
+pub struct SsdCache {
+    /// By line of the array: its access count, or its slot.
+    entries: Entries,
+    slots: Vec<Slot>,
+    /// Neighbours of each slot in `clean` or `dirty`, in the order of use.
+    links: Vec<RecencyLink>,
+    clean: RecencyList,
+    dirty: RecencyList,
+    free: Vec<u32>,
+    /// Slots from here on have never been used.
+    fresh: u32,
+    promote_after: u32,
+    dirty_max: u32,
+    /// Slots that are being read or written.
+    pins: ReferenceCounts,
+    counts: Counts,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    coming: u32,
+    leaving: u32,
+    /// Slots without a line that are not free before their readers are done.
+    dropped: u32,
+}
+
+impl SsdCache {
+    /// An empty cache.
+    ///
+    /// # Errors
+    /// Says that the array has more lines than can be numbered.
+    pub fn new(params: &SsdCacheParams) -> Result<SsdCache, String> {
+        let most = u64::from(u32::MAX - SLOTS);
+        if params.lines > most || u64::from(params.slots) > most {
+            return Err(format!("{} lines; at most {most}", params.lines));
+        }
+        let slots = params.slots as usize;
+        Ok(SsdCache {
+            entries: Entries::new(params.lines as usize),
+            slots: vec![EMPTY_SLOT; slots],
+            links: vec![RecencyLink::NONE; slots],
+            clean: RecencyList::default(),
+            dirty: RecencyList::default(),
+            free: Vec::with_capacity(1024.min(slots)),
+            fresh: 0,
+            promote_after: params.promote_after.clamp(1, PROMOTE_AFTER_MAX),
+            dirty_max: (f64::from(params.slots) * params.dirty_share) as u32,
+            pins: ReferenceCounts::with_capacity(PINS),
+            counts: Counts::default(),
+        })
+    }
+
+    /// Lines on the SSDs that can be read there.
+    pub fn len(&self) -> u32 {
+        self.clean.len() + self.dirty.len() + self.counts.leaving
+    }
+
+    /// True if no line can be read on the SSDs.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Lines that fit on the SSDs.
+    pub fn slots(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// Lines that are newer than the array.
+    pub fn dirty(&self) -> u32 {
+        self.dirty.len() + self.counts.leaving
+    }
+
+    /// The line that a slot holds.
+    pub fn line(&self, slot: u32) -> u64 {
+        u64::from(self.slots[slot as usize].line)
+    }
+
+    /// The slot where a line can be read.
+    #[inline]
+    pub fn slot(&self, line: u64) -> Option<u32> {
+        let slot = self.entries.get(line).checked_sub(SLOTS)?;
+        match self.slots[slot as usize].state {
+            State::Clean | State::Dirty | State::Leaving | State::Renewed => Some(slot),
+            State::Free | State::Coming | State::Spoiled => None,
+        }
+    }
+
+    /// Brings into the processor's cache what accesses to these lines read. Look-ups that are asked
+    /// for together wait for memory together.
+    pub fn fetch(&self, lines: impl Iterator<Item = u64> + Clone) {
+        let entries = lines.clone().map(|line| self.entries.get(line));
+        black_box(entries.fold(0, |seen, entry| seen ^ entry));
+        let slots = lines.filter_map(|line| self.entries.get(line).checked_sub(SLOTS));
+        let contents = slots.clone().map(|slot| self.slots[slot as usize].line);
+        black_box(contents.fold(0, |seen, line| seen ^ line));
+        self.fetch_links(slots);
+    }
+
+    /// Brings the links that a change of these slots' place in the order of use reads.
+    fn fetch_links(&self, slots: impl Iterator<Item = u32> + Clone) {
+        let own = slots.clone().map(|slot| self.links[slot as usize].newer);
+        black_box(own.fold(0, |seen, newer| seen ^ newer));
+        let neighbours = slots.flat_map(|slot| {
+            let RecencyLink { newer, older } = self.links[slot as usize];
+            [newer, older]
+        });
+        // The ends of a list have no neighbour.
+        let links = neighbours.filter_map(|slot| self.links.get(slot as usize));
+        black_box(links.fold(0, |seen, link| seen ^ link.newer));
+    }
+
+    /// Bytes of memory that are used.
+    pub fn bytes(&self) -> usize {
+        let slot = size_of::<Slot>() + size_of::<RecencyLink>();
+        self.entries.bytes() + self.fresh as usize * slot
+    }
+
+    /// Counts an access to a line.
+    #[inline]
+    pub fn access(&mut self, line: u64) -> Lookup {
+        let Some(slot) = self.entries.get(line).checked_sub(SLOTS) else {
+            let count = self.entries.at(line);
+            *count = (*count + 1).min(PROMOTE_AFTER_MAX);
+            return if *count >= self.promote_after {
+                Lookup::Hot
+            } else {
+                Lookup::Cold
+            };
+        };
+        match self.slots[slot as usize].state {
+            State::Clean => self.clean.touch(&mut self.links, slot),
+            State::Dirty => self.dirty.touch(&mut self.links, slot),
+            State::Leaving | State::Renewed => {}
+            State::Free | State::Coming | State::Spoiled => return Lookup::Cold,
+        }
+        Lookup::Hit
+    }
+
+    /// Begins to copy a line to the SSDs; gives its slot, if one is free or holds a clean line.
+    pub fn begin(&mut self, line: u64) -> Option<u32> {
+        debug_assert!(self.entries.get(line) < SLOTS);
+        let slot = self.free.pop().or_else(|| self.unused()).or_else(|| {
+            let slot = self.oldest_at_rest(&self.clean)?;
+            self.clean.remove(&mut self.links, slot);
+            *self.entries.at(self.line(slot)) = 0;
+            Some(slot)
+        })?;
+        *self.entries.at(line) = slot + SLOTS;
+        self.slots[slot as usize] = Slot {
+            line: line as u32,
+            state: State::Coming,
+        };
+        self.counts.coming += 1;
+        Some(slot)
+    }
+
+    /// The least recently used slot of a list, of those that are not pinned.
+    fn oldest_at_rest(&self, list: &RecencyList) -> Option<u32> {
+        let mut slots = list.oldest_first(&self.links);
+        slots.find(|&slot| !self.pins.contains(slot.into()))
+    }
+
+    /// A read or write of a slot begins.
+    pub fn pin(&mut self, slot: u32) {
+        self.pins.acquire(slot.into());
+    }
+
+    /// A read or write of a slot ends.
+    pub fn unpin(&mut self, slot: u32) {
+        let last = self.pins.release(slot.into());
+        if last && self.slots[slot as usize].state == State::Free {
+            self.counts.dropped -= 1;
+            self.free.push(slot);
+        }
+    }
+
+    fn unused(&mut self) -> Option<u32> {
+        let slot = self.fresh;
+        ((slot as usize) < self.slots.len()).then(|| {
+            self.fresh += 1;
+            slot
+        })
+    }
+
+    /// A line has been copied. False if the copy failed, or if the line was written around the SSDs
+    /// meanwhile: then it is not on the SSDs.
+    pub fn arrived(&mut self, slot: u32, end: CopyEnd) -> bool {
+        self.counts.coming -= 1;
+        if end == CopyEnd::Whole && self.slots[slot as usize].state == State::Coming {
+            self.slots[slot as usize].state = State::Clean;
+            self.clean.push_newest(&mut self.links, slot);
+            return true;
+        }
+        self.release(slot);
+        false
+    }
+
+    fn release(&mut self, slot: u32) {
+        *self.entries.at(self.line(slot)) = 0;
+        self.slots[slot as usize].state = State::Free;
+        if self.pins.contains(slot.into()) {
+            self.counts.dropped += 1;
+        } else {
+            self.free.push(slot);
+        }
+    }
+
+    /// A slot that became unreadable loses its line, unless that is being written back. True if the
+    /// line was dirty.
+    pub fn drop_line(&mut self, slot: u32) -> Option<bool> {
+        let dirty = match self.slots[slot as usize].state {
+            State::Clean => false,
+            State::Dirty => true,
+            _ => return None,
+        };
+        let list = if dirty {
+            &mut self.dirty
+        } else {
+            &mut self.clean
+        };
+        list.remove(&mut self.links, slot);
+        self.release(slot);
+        Some(dirty)
+    }
+
+    /// True if a slot holds a line that is newer than the array.
+    pub fn is_dirty(&self, slot: u32) -> bool {
+        let state = self.slots[slot as usize].state;
+        matches!(state, State::Dirty | State::Leaving | State::Renewed)
+    }
+
+    /// True if a slot's line is being written back and has not changed since.
+    pub fn is_leaving(&self, slot: u32) -> bool {
+        self.slots[slot as usize].state == State::Leaving
+    }
+
+    /// Slots with lines that are newer than the array.
+    pub fn dirty_slots(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.fresh).filter(|&slot| self.is_dirty(slot))
+    }
+
+    /// All lines and access counts are lost.
+    pub fn clear(&mut self) {
+        self.entries.change(|entry| *entry = 0);
+        self.slots.fill(EMPTY_SLOT);
+        (self.clean, self.dirty) = Default::default();
+        self.free.clear();
+        self.fresh = 0;
+        self.pins.clear();
+        self.counts = Counts::default();
+    }
+
+    /// The power fails. The SSDs also record which lines their slots hold; copies under way and
+    /// access counts are lost.
+    pub fn power_fails(&mut self) {
+        self.pins.clear();
+        self.free.clear();
+        self.counts.dropped = 0;
+        for slot in 0..self.fresh {
+            match self.slots[slot as usize].state {
+                State::Coming | State::Spoiled => {
+                    self.arrived(slot, CopyEnd::Failed);
+                }
+                State::Leaving | State::Renewed => self.cleaned(slot, CopyEnd::Failed),
+                State::Free => self.free.push(slot),
+                State::Clean | State::Dirty => {}
+            }
+        }
+        self.entries.change(|entry| {
+            if *entry < SLOTS {
+                *entry = 0;
+            }
+        });
+    }
+
+    /// New data for a line go to the SSDs: gives the slot, if the line is there.
+    pub fn write(&mut self, line: u64) -> Option<u32> {
+        let slot = self.slot(line)?;
+        match self.slots[slot as usize].state {
+            State::Clean => {
+                self.clean.remove(&mut self.links, slot);
+                self.dirty.push_newest(&mut self.links, slot);
+                self.slots[slot as usize].state = State::Dirty;
+            }
+            State::Leaving => self.slots[slot as usize].state = State::Renewed,
+            _ => {}
+        }
+        Some(slot)
+    }
+
+    /// New data for a line go to the array, not to the SSDs: a copy of the line is out of date.
+    pub fn written_around(&mut self, line: u64) {
+        let Some(slot) = self.entries.get(line).checked_sub(SLOTS) else {
+            return;
+        };
+        match self.slots[slot as usize].state {
+            State::Coming => self.slots[slot as usize].state = State::Spoiled,
+            State::Clean => {
+                self.clean.remove(&mut self.links, slot);
+                self.release(slot);
+            }
+            // Dirty lines take new data themselves.
+            _ => {}
+        }
+    }
+
+    /// The next line to write back, if one should be: its slot.
+    pub fn next_to_clean(&mut self) -> Option<u32> {
+        let full = self.free.is_empty() && self.fresh as usize == self.slots.len();
+        let needed = full && self.clean.is_empty() && self.counts.leaving == 0;
+        if self.dirty.len() <= self.dirty_max && !needed {
+            return None;
+        }
+        let slot = self.oldest_at_rest(&self.dirty)?;
+        self.dirty.remove(&mut self.links, slot);
+        self.slots[slot as usize].state = State::Leaving;
+        self.counts.leaving += 1;
+        Some(slot)
+    }
+
+    /// A line has been written back (or could not be).
+    pub fn cleaned(&mut self, slot: u32, end: CopyEnd) {
+        self.counts.leaving -= 1;
+        let clean = end == CopyEnd::Whole && self.slots[slot as usize].state == State::Leaving;
+        let (state, list) = if clean {
+            (State::Clean, &mut self.clean)
+        } else {
+            (State::Dirty, &mut self.dirty)
+        };
+        self.slots[slot as usize].state = state;
+        if clean {
+            // It was the least recently used line, and still is.
+            list.push_oldest(&mut self.links, slot);
+        } else {
+            list.push_newest(&mut self.links, slot);
+        }
+    }
+
+    /// The access counts of all lines that are not on the SSDs are halved.
+    pub fn halve_counts(&mut self) {
+        self.entries.change(|entry| {
+            if *entry < SLOTS {
+                *entry >>= 1;
+            }
+        });
+    }
+
+    /// What must hold; a breach is a bug.
+    ///
+    /// # Errors
+    /// Says which count is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        let mut placed = 0u32;
+        for (line, entry) in self.entries.iter() {
+            let Some(slot) = entry.checked_sub(SLOTS) else {
+                continue;
+            };
+            placed += 1;
+            if self.line(slot) != line {
+                return Err(format!("SSD cache: slot {slot} is not line {line}'s"));
+            }
+        }
+        let counted = self.len() + self.counts.coming;
+        let used = self.fresh - self.free.len() as u32 - self.counts.dropped;
+        if placed != counted || used != placed {
+            return Err(format!(
+                "SSD cache: {placed} lines have slots, {counted} are counted, {used} slots are used"
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,187 @@
+//! The limits of each parameter of a hard disk in the plan.
+
+use super::super::check::Check;
+use super::{
+    BufferParams, HddParams, InterfaceParams, ReadAhead, SchedulerParams, ScsiBusParams,
+    WriteCacheParams,
+};
+
+impl HddParams {
+    /// Collects every number that is out of its range, except those of geometry and seek curve.
+    pub(in crate::hdd) fn check(&self, check: &mut Check) {
+        check.that(
+            (100.0..=100_000.0).contains(&self.rpm),
+            "rpm",
+            self.rpm,
+            "100 to 100000",
+        );
+        if let Some(part) = self.initial_turn {
+            check.that(
+                (0.0..1.0).contains(&part),
+                "initial_turn",
+                part,
+                "0 to below 1",
+            );
+        }
+        self.buffer.check(check);
+        if let Some(cache) = &self.write_cache {
+            cache.check(check);
+        }
+        self.check_interface(check);
+        if let SchedulerParams::ShortestAccess { ageing } = self.scheduler {
+            check.that(
+                (0.0..=1.0).contains(&ageing),
+                "scheduler.ageing",
+                ageing,
+                "0 to 1",
+            );
+        }
+    }
+
+    fn check_interface(&self, check: &mut Check) {
+        match &self.interface {
+            InterfaceParams::Link(link) => {
+                check.time("interface.read_overhead_ns", link.read_overhead_ns);
+                check.time("interface.write_overhead_ns", link.write_overhead_ns);
+                check_queue_depth(check, link.queue_depth);
+                check.that(
+                    !self.buffer.own_write_segment,
+                    "buffer.own_write_segment",
+                    true,
+                    "false: a drive behind a link keeps its writes in write_cache",
+                );
+            }
+            InterfaceParams::ScsiBus(bus) => {
+                check_queue_depth(check, bus.queue_depth);
+                bus.check(check);
+                check.that(
+                    self.write_cache.is_none(),
+                    "write_cache",
+                    "(given)",
+                    "none: a drive on a SCSI bus keeps writes in its segments (interface.fast_write)",
+                );
+            }
+        }
+    }
+}
+
+fn check_queue_depth(check: &mut Check, depth: u32) {
+    check.that(
+        (1..=4096).contains(&depth),
+        "interface.queue_depth",
+        depth,
+        "1 to 4096",
+    );
+}
+
+impl BufferParams {
+    fn check(&self, check: &mut Check) {
+        check.that(
+            (1..=4096).contains(&self.segments),
+            "buffer.segments",
+            self.segments,
+            "1 to 4096",
+        );
+        check.that(
+            (1..=1 << 24).contains(&self.segment_sectors),
+            "buffer.segment_sectors",
+            self.segment_sectors,
+            "1 to 16777216",
+        );
+        check.that(
+            !self.own_write_segment || self.segments >= 2,
+            "buffer.segments",
+            self.segments,
+            "2 or more, because the first takes writes only",
+        );
+        if let ReadAhead::Fixed { sectors } | ReadAhead::TrackEnd { sectors } = self.read_ahead {
+            check.that(
+                sectors <= self.segment_sectors,
+                "buffer.read_ahead.sectors",
+                sectors,
+                "at most segment_sectors",
+            );
+        }
+    }
+}
+
+impl WriteCacheParams {
+    fn check(&self, check: &mut Check) {
+        check.that(
+            (1..=1 << 32).contains(&self.sectors),
+            "write_cache.sectors",
+            self.sectors,
+            "1 to 4294967296",
+        );
+        check.that(
+            (1..=32_768).contains(&self.extents),
+            "write_cache.extents",
+            self.extents,
+            "1 to 32768",
+        );
+        check.that(
+            (1..=1 << 20).contains(&self.extent_sectors),
+            "write_cache.extent_sectors",
+            self.extent_sectors,
+            "1 to 1048576",
+        );
+        check.that(
+            (0.0..=1.0).contains(&self.flush_above),
+            "write_cache.flush_above",
+            self.flush_above,
+            "0 to 1",
+        );
+        check.time("write_cache.flush_after_idle_ns", self.flush_after_idle_ns);
+    }
+}
+
+impl ScsiBusParams {
+    fn check(&self, check: &mut Check) {
+        let mut times = vec![
+            ("read_sector_ns", self.read_sector_ns),
+            ("write_sector_ns", self.write_sector_ns),
+            ("read_hit.after_read_ns", self.read_hit.after_read_ns),
+            ("read_hit.after_write_ns", self.read_hit.after_write_ns),
+            ("read_miss.after_read_ns", self.read_miss.after_read_ns),
+            ("read_miss.after_write_ns", self.read_miss.after_write_ns),
+            ("write.after_read_ns", self.write.after_read_ns),
+            ("write.after_write_ns", self.write.after_write_ns),
+            ("read_completion_ns", self.read_completion_ns),
+            ("write_completion_ns", self.write_completion_ns),
+            ("data_preparation_ns", self.data_preparation_ns),
+            ("first_reselect_ns", self.first_reselect_ns),
+            ("other_reselect_ns", self.other_reselect_ns),
+            (
+                "read_disconnect.after_read_ns",
+                self.read_disconnect.after_read_ns,
+            ),
+            (
+                "read_disconnect.after_write_ns",
+                self.read_disconnect.after_write_ns,
+            ),
+            ("write_disconnect_ns", self.write_disconnect_ns),
+            ("minimum_seek_ns", self.minimum_seek_ns),
+        ];
+        if let Some(extra) = &self.extra_disconnect {
+            times.extend([
+                ("extra_disconnect.command_ns", extra.command_ns),
+                ("extra_disconnect.disconnect_ns", extra.disconnect_ns),
+                ("extra_disconnect.between_ns", extra.between_ns),
+                (
+                    "extra_disconnect.second_disconnect_ns",
+                    extra.second_disconnect_ns,
+                ),
+                ("extra_disconnect.seek_delta_ns", extra.seek_delta_ns),
+            ]);
+        }
+        for (key, time) in times {
+            check.time(&format!("interface.{key}"), time);
+        }
+        check.that(
+            (0.0..=1.0).contains(&self.read_water_mark),
+            "interface.read_water_mark",
+            self.read_water_mark,
+            "0 to 1",
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! Bins of consecutive sectors, in which the runs of the write cache hang.
+
+use super::geometry::Geometry;
+use super::params::WriteCacheParams;
+
+/// Bins of consecutive sectors, shared by all drives of a model.
+#[derive(Debug)]
+pub struct Bins {
+    /// A sector's bin is its number shifted by so many bits.
+    pub shift: u32,
+    /// First cylinder of each bin, and one beyond the last.
+    pub first_cylinder: Box<[u32]>,
+}
+
+impl Bins {
+    /// About four bins for each run that can wait.
+    pub fn new(params: &WriteCacheParams, geometry: &Geometry) -> Bins {
+        let wanted = u64::from(params.extents * 4).clamp(64, 8192);
+        let sectors = geometry.sectors();
+        let shift = (0..64)
+            .find(|shift| (sectors >> shift) < wanted)
+            .unwrap_or(63);
+        let count = (sectors >> shift) + 1;
+        let cylinder = |bin: u64| match bin << shift {
+            first if first < sectors => geometry.place(first).cylinder,
+            _ => geometry.cylinders(),
+        };
+        Bins {
+            shift,
+            first_cylinder: (0..=count).map(cylinder).collect(),
+        }
+    }
+
+    /// Number of bins.
+    pub fn count(&self) -> usize {
+        self.first_cylinder.len() - 1
+    }
+}
