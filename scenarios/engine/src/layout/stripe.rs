@@ -81,6 +81,9 @@ pub struct Stripe<'a, L> {
 pub fn parity_ranges(extents: &[Extent], into: &mut Vec<(u32, u32)>) {
     into.clear();
     into.extend(extents.iter().map(|extent| (extent.start, extent.end)));
+    if into.len() <= 1 {
+        return;
+    }
     into.sort_unstable();
     let mut last = 0;
     for at in 1..into.len() {
@@ -144,6 +147,11 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
     /// What is written: the new data and, in ranges, the parities.
     pub fn writes(&self, ranges: &[(u32, u32)], into: &mut Vec<Transfer>) {
         into.clear();
+        self.append_writes(ranges, into);
+    }
+
+    /// Lists what is written behind what is in the list already.
+    pub fn append_writes(&self, ranges: &[(u32, u32)], into: &mut Vec<Transfer>) {
         for extent in self.extents {
             let role = Role::Data(extent.column);
             if self.is_present(role) {

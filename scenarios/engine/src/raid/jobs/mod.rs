@@ -6,8 +6,8 @@ pub(crate) mod run;
 pub(crate) mod steps;
 pub(crate) mod transfer;
 
-use crate::layout::{Extent, Repair, Role, WriteStrategy};
-use raidlab_kernel::{IoId, Queue, Slab};
+use crate::layout::{Extent, Repair, Role, Transfer, WriteStrategy};
+use raidlab_kernel::{Io, IoId, Op, Queue, Slab};
 use std::ops::{Index, IndexMut};
 
 /// No job.
@@ -203,6 +203,8 @@ pub(crate) struct Flags {
     pub aborted: bool,
     /// The job writes an older version than the one that was lost with the SSD cache.
     pub older: bool,
+    /// The job's transfers have been listed, and hold while all units of the array can be read.
+    pub listed: bool,
 }
 
 /// A job's place in the queue for a lock.
@@ -243,11 +245,54 @@ impl InRun {
     }
 }
 
+/// What a write to a stripe reads and writes, listed once when it was planned.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Transfers {
+    list: Vec<Transfer>,
+    /// The first so many are read.
+    reads: u32,
+    /// Those from here on are written. Read-modify-write reads what it writes.
+    writes: u32,
+}
+
+impl Transfers {
+    /// Takes a list whose first `reads` are read, and whose part from `writes` on is written.
+    pub fn new(list: Vec<Transfer>, reads: usize, writes: usize) -> Transfers {
+        Transfers {
+            list,
+            reads: reads as u32,
+            writes: writes as u32,
+        }
+    }
+
+    /// Transfers of one phase.
+    pub fn all(list: Vec<Transfer>) -> Transfers {
+        let reads = list.len();
+        Transfers::new(list, reads, 0)
+    }
+
+    /// The memory of the list.
+    pub fn into_list(self) -> Vec<Transfer> {
+        self.list
+    }
+
+    /// Those that are read, or written.
+    #[inline]
+    pub fn of(&self, op: Op) -> &[Transfer] {
+        match op {
+            Op::Write => &self.list[self.writes as usize..],
+            _ => &self.list[..self.reads as usize],
+        }
+    }
+}
+
 /// Work on one stripe.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     /// The data it is about, in ascending order of (column, start).
     pub extents: Vec<Extent>,
+    /// What it reads and writes, if `flags.listed`.
+    pub transfers: Transfers,
     pub work: Work,
     pub stripe: u64,
     /// Bytes that it writes to drives.
@@ -264,32 +309,24 @@ pub(crate) struct Job {
     pub flags: Flags,
 }
 
-const _: () = assert!(size_of::<Job>() <= 112, "a job fits into two cache lines");
-
-impl Job {
-    /// A job in its first phase, without extents.
-    #[inline]
-    fn new(index: u32, io: IoId, array: u32, stripe: u64, work: Work) -> Job {
+impl Default for Job {
+    /// A record that no job has used yet.
+    fn default() -> Job {
         Job {
             extents: Vec::new(),
-            work,
-            stripe,
+            transfers: Transfers::default(),
+            work: Work::Write,
+            stripe: 0,
             written: 0,
-            io,
-            array,
+            io: Io::NONE,
+            array: 0,
             planned: 0,
             lock: Waiters::NONE,
-            run: InRun::alone(index),
+            run: InRun::alone(NO_JOB),
             phase: Phase::Plan,
             strategy: WriteStrategy::Plain,
             flags: Flags::default(),
         }
-    }
-}
-
-impl Default for Job {
-    fn default() -> Job {
-        Job::new(NO_JOB, raidlab_kernel::Io::NONE, 0, 0, Work::Write)
     }
 }
 
@@ -318,16 +355,16 @@ impl Jobs {
         }
     }
 
-    /// A new job in its first phase. It takes over the memory for extents of the one before it.
+    /// A new job in its first phase. It takes over the memory for lists of the one before it.
     #[inline]
     pub fn begin(&mut self, index: u32, io: IoId, array: u32, stripe: u64, work: Work) {
         let job = &mut self.slab[index];
-        let mut extents = std::mem::take(&mut job.extents);
-        extents.clear();
-        *job = Job {
-            extents,
-            ..Job::new(index, io, array, stripe, work)
-        };
+        job.extents.clear();
+        (job.work, job.stripe, job.written) = (work, stripe, 0);
+        (job.io, job.array, job.planned) = (io, array, 0);
+        (job.lock, job.run) = (Waiters::NONE, InRun::alone(index));
+        (job.phase, job.strategy) = (Phase::Plan, WriteStrategy::Plain);
+        job.flags = Flags::default();
     }
 
     /// An index for `begin`.

@@ -7,7 +7,7 @@ use crate::layout::{
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::raid::Raid;
-use crate::raid::jobs::{Destage, Job, NO_JOB, Phase, Row, Work};
+use crate::raid::jobs::{Destage, Job, NO_JOB, Phase, Row, Transfers, Work};
 use crate::raid::volume::Volume;
 use raidlab_kernel::{Io as IoRecord, IoId, Op, Part, Time};
 
@@ -92,23 +92,17 @@ impl Raid {
         if for_nothing {
             return self.give_up(path, index, now);
         }
-        let strategy = self.strategy(index);
-        self.jobs[index].strategy = strategy;
-        if strategy == WriteStrategy::Recover && self.plan_repair(index) {
-            return self.give_up(path, index, now);
-        }
-        let (mut commands, mut written) = (0, 0);
-        for writes in [false, true] {
-            let transfers = self.list(index, writes);
-            commands += transfers.len() as u64;
-            if writes {
-                written = transfers.iter().map(|t| u64::from(t.end - t.start)).sum();
-            } else {
-                self.prefetch_transfers(path, index, &transfers);
+        let commands = if work.is_write() && self.volume(array).changes == 0 {
+            self.plan_once(path, index)
+        } else {
+            let strategy = self.strategy(index);
+            let job = &mut self.jobs[index];
+            (job.strategy, job.flags.listed) = (strategy, false);
+            if strategy == WriteStrategy::Recover && self.plan_repair(index) {
+                return self.give_up(path, index, now);
             }
-            self.transfers = transfers;
-        }
-        self.jobs[index].written = written;
+            self.count_transfers(path, index)
+        };
         if path.arrays[array as usize].straight && matches!(work, Work::Write | Work::WriteSlot(_))
         {
             // Counted when the request was taken up.
@@ -121,6 +115,36 @@ impl Raid {
         let served = path.firmware(array, commands * copies, now);
         path.ios[io].charge_stay(Part::ControllerWait, Part::Controller, served);
         self.step_job_at(path, index, Phase::Read, served.end, now);
+    }
+
+    /// Plans a write to a stripe of an array whose units can all be read: what it will read and
+    /// write depends on nothing else, so it is listed once. Gives the number of transfers.
+    fn plan_once(&mut self, path: &Path, index: u32) -> u64 {
+        let mut ranges = std::mem::take(&mut self.ranges);
+        let list = std::mem::take(&mut self.jobs[index].transfers).into_list();
+        let job = &self.jobs[index];
+        let (strategy, transfers) = list_write(job, self.volume(job.array), &mut ranges, list);
+        self.prefetch_transfers(path, index, transfers.of(Op::Read));
+        let written = bytes_of(transfers.of(Op::Write));
+        let commands = transfers.of(Op::Read).len() + transfers.of(Op::Write).len();
+        let job = &mut self.jobs[index];
+        (job.strategy, job.flags.listed) = (strategy, true);
+        (job.transfers, job.written) = (transfers, written);
+        self.ranges = ranges;
+        commands as u64
+    }
+
+    /// The number of transfers of a job that has its strategy.
+    fn count_transfers(&mut self, path: &Path, index: u32) -> u64 {
+        let reads = self.list(index, false);
+        let mut commands = reads.len();
+        self.prefetch_transfers(path, index, &reads);
+        self.transfers = reads;
+        let writes = self.list(index, true);
+        commands += writes.len();
+        self.jobs[index].written = bytes_of(&writes);
+        self.transfers = writes;
+        commands as u64
     }
 
     /// The strategy that a job takes.
@@ -327,11 +351,21 @@ impl Raid {
             (job.io, job.array, job.stripe)
         };
         path.hold(io);
-        let transfers = self.list(index, op == Op::Write);
-        for &Transfer { role, start, end } in &transfers {
+        let listed = self.jobs[index].flags.listed && self.volume(array).changes == 0;
+        let transfers = if listed {
+            std::mem::take(&mut self.jobs[index].transfers)
+        } else {
+            let list = self.list(index, op == Op::Write);
+            Transfers::all(list)
+        };
+        for &Transfer { role, start, end } in transfers.of(op) {
             self.send_to(path, op, index, (array, stripe, role), (start, end), now);
         }
-        self.transfers = transfers;
+        if listed {
+            self.jobs[index].transfers = transfers;
+        } else {
+            self.transfers = transfers.into_list();
+        }
         self.let_go(path, io, now);
     }
 
@@ -364,6 +398,9 @@ impl Raid {
 
     /// The tokens of the data follow what the parity engine does.
     fn follow_compute(&mut self, path: &mut Path, index: u32) {
+        if path.integrity.is_none() {
+            return;
+        }
         let job = &self.jobs[index];
         let geometry = &self.volume(job.array).geometry;
         let (columns, copies) = (geometry.columns(), geometry.copies());
@@ -459,6 +496,40 @@ impl Raid {
             integrity.end_job(index);
         }
     }
+}
+
+/// The strategy of a write to a stripe whose units can all be read, and its transfers in the memory
+/// of a list.
+fn list_write(
+    job: &Job,
+    volume: &Volume,
+    ranges: &mut Vec<(u32, u32)>,
+    mut list: Vec<Transfer>,
+) -> (WriteStrategy, Transfers) {
+    ranges.clear();
+    if volume.geometry.parities() > 0 {
+        parity_ranges(&job.extents, ranges);
+    }
+    let stripe = Stripe {
+        columns: volume.geometry.columns(),
+        parities: volume.geometry.parities(),
+        copies: volume.geometry.copies(),
+        extents: &job.extents,
+        unit: |_| Some(Unit::WHOLE),
+    };
+    let strategy = stripe.strategy(ranges);
+    stripe.reads(strategy, ranges, &mut list);
+    let reads = list.len();
+    let mut writes = 0;
+    if strategy != WriteStrategy::Modify {
+        stripe.append_writes(ranges, &mut list);
+        writes = reads;
+    }
+    (strategy, Transfers::new(list, reads, writes))
+}
+
+fn bytes_of(transfers: &[Transfer]) -> u64 {
+    transfers.iter().map(|t| u64::from(t.end - t.start)).sum()
 }
 
 /// A job's stripe as the planner sees it.
