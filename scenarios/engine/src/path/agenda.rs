@@ -41,8 +41,6 @@ pub(crate) enum Call {
     Cores,
     /// A request's lines are accessed: the SSD cache counts it.
     Access(IoId),
-    /// The memory for a request's look-ups is prefetched.
-    Prefetch(IoId),
     /// The controller's firmware is done with a request of a managed array at a time.
     Ready(IoId, Time),
     /// A job that copies a line between an array and its SSD cache goes on.

@@ -14,7 +14,7 @@ use crate::state::drive::Drive;
 use crate::state::event::Event;
 use crate::state::log::LogEntry;
 use crate::state::records::{Array, Controller, Outside, Slot};
-use raidlab_kernel::{Calendar, Io, Slab, Time, TimeWeighted};
+use raidlab_kernel::{Calendar, Io, IoId, Slab, Time, TimeWeighted};
 use raidlab_models::Link;
 use std::collections::VecDeque;
 
@@ -24,6 +24,8 @@ pub(crate) struct Path {
     pub(crate) ios: Slab<Io>,
     /// What goes up, and what waits for it.
     pub(crate) agenda: Agenda,
+    /// The request of a managed array that was handed in last, until its tables are prefetched.
+    pub(crate) handed_in: IoId,
     pub(crate) links: Vec<Link>,
     pub(crate) controllers: Vec<Controller>,
     pub(crate) drives: Vec<Drive>,

@@ -7,6 +7,7 @@ use crate::path::loads::Loads;
 use crate::raid::Raid;
 use crate::ssd_cache::SsdCaches;
 use crate::state::load::Request;
+use raidlab_kernel::Io;
 use raidlab_kernel::Mark;
 use raidlab_kernel::Time;
 
@@ -30,21 +31,42 @@ impl Layers {
         }
     }
 
+    #[inline(never)]
     fn work_agenda_off(&mut self, now: Time) {
         while let Some(call) = self.path.agenda.pop() {
             let up = self.call_up(call, now);
             if up != Up::None {
-                self.pass_up(up, now);
+                self.pass_later(up, now);
             }
+        }
+        self.prefetch();
+    }
+
+    /// The same as `pass_up`, for what comes from the agenda.
+    fn pass_later(&mut self, up: Up, now: Time) {
+        self.pass_up(up, now);
+    }
+
+    /// Brings near the processor what the look-ups of a request just handed in will need.
+    #[inline]
+    pub(crate) fn prefetch(&mut self) {
+        let id = std::mem::replace(&mut self.path.handed_in, Io::NONE);
+        if id != Io::NONE {
+            self.raid.prefetch_tables(&self.path, id);
         }
     }
 
     /// Passes what a handler gives to whoever stands above it.
+    #[inline(always)]
     fn pass_up(&mut self, mut up: Up, now: Time) {
         loop {
             up = match up {
                 Up::None => return,
-                Up::Complete(io) => self.loads.complete(&mut self.path, io, now),
+                Up::Complete(io) => {
+                    let up = self.loads.complete(&mut self.path, io, now);
+                    self.prefetch();
+                    up
+                }
                 Up::Job(job) => return self.raid.step_job(&mut self.path, job, now),
                 Up::Firmware(io) => self.raid.take_up_in_memory(&mut self.path, io, now),
                 Up::GoOn(io) => self.raid.go_on(&mut self.path, io, now),
@@ -72,7 +94,6 @@ impl Layers {
                 self.ssd_caches
                     .count_access(&mut self.raid, &mut self.path, io, now)
             }
-            Call::Prefetch(io) => self.raid.prefetch_tables(&self.path, io),
             Call::Copy(job) => self
                 .ssd_caches
                 .step_copy(&mut self.raid, &mut self.path, job, now),
@@ -109,5 +130,6 @@ impl Below for Layers {
         let (_, up) = loads.enter(path, request, array, thread, owner, at);
         let now = path.now();
         self.settle(up, now);
+        self.prefetch();
     }
 }

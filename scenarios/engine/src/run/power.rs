@@ -101,6 +101,7 @@ impl System {
                 .loads
                 .work_off(&mut self.layers.path, thread as u32, now);
             self.layers.settle(up, now);
+            self.layers.prefetch();
         }
     }
 }

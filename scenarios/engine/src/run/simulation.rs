@@ -114,6 +114,7 @@ impl Simulation {
         let Layers { path, loads, .. } = &mut self.system.layers;
         let (id, up) = loads.enter(path, request, array, thread, owner, on);
         self.system.layers.settle(up, self.now);
+        self.system.layers.prefetch();
         self.system.layers.path.ios[id].issued = self.now;
         Ok(id)
     }

@@ -99,13 +99,18 @@ impl System {
                     self.caches.issue(&mut self.layers, slot, now);
                     Up::None
                 } else {
-                    self.layers.loads.issue(&mut self.layers.path, slot, now)
+                    let up = self.layers.loads.issue(&mut self.layers.path, slot, now);
+                    self.layers.prefetch();
+                    up
                 }
             }
             Event::Arrival(workload) => {
-                self.layers
+                let up = self
+                    .layers
                     .loads
-                    .arrive(&mut self.layers.path, workload, now)
+                    .arrive(&mut self.layers.path, workload, now);
+                self.layers.prefetch();
+                up
             }
             Event::Admit(io) => self.layers.path.admit(io, now),
             Event::Dispatch(io) => self.layers.path.dispatch(io, now),
@@ -119,7 +124,11 @@ impl System {
             }
             Event::Done(io) => self.layers.path.device_done(io, now),
             Event::Returned(io) => self.layers.path.returned(io, now),
-            Event::Core => self.layers.loads.core_due(&mut self.layers.path, now),
+            Event::Core => {
+                let up = self.layers.loads.core_due(&mut self.layers.path, now);
+                self.layers.prefetch();
+                up
+            }
             Event::Device { drive, token } => {
                 self.layers.path.device_event(drive, token);
                 Up::None
@@ -131,6 +140,7 @@ impl System {
     }
 
     /// Events that few systems have.
+    #[inline(never)]
     fn seldom(&mut self, event: Event, now: Time) -> Up {
         match event {
             Event::Job(job) => self.layers.raid.job_due(&mut self.layers.path, job, now),

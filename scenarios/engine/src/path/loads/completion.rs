@@ -185,6 +185,7 @@ impl Loads {
     }
 
     /// The load thread counts a completed I/O and issues the next one of its slot.
+    #[inline]
     pub(crate) fn count_and_issue(&mut self, path: &mut Path, id: IoId, slot: u32, done: Time) {
         let index = path.slots[slot as usize].workload as usize;
         if self.noted < path.log.len() {

@@ -1,7 +1,7 @@
 //! From a load thread to the controller: *issue* and *admit*.
 
 use crate::path::Path;
-use crate::path::agenda::{Call, Up};
+use crate::path::agenda::Up;
 use crate::path::loads::Loads;
 use crate::plan::Arrival;
 use crate::state::event::Event;
@@ -131,8 +131,7 @@ impl Loads {
         io.entered = ready;
         if ready > path.calendar.now() {
             if path.arrays[io.array as usize].in_memory {
-                // A hint, which waits on the agenda until the handler is done.
-                path.agenda.rest(Call::Prefetch(id));
+                path.handed_in = id;
             }
             path.calendar.push(ready, Event::Admit(id));
             Up::None

@@ -46,6 +46,7 @@ impl Raid {
     }
 
     /// The controller takes up a request whose data pass through its memory.
+    #[inline(never)]
     pub(crate) fn take_up_in_memory(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
         let (array, op) = (path.ios[id].array, path.ios[id].op);
         let Some(index) = path.arrays[array as usize].controller else {
@@ -86,6 +87,7 @@ impl Raid {
     }
 
     /// The firmware is done with a request at a time, and the request goes on.
+    #[inline]
     pub(crate) fn ready(&mut self, path: &mut Path, id: IoId, ready: Time, now: Time) -> Up {
         if ready > now {
             path.calendar.push(ready, Event::Dispatch(id));

@@ -27,7 +27,7 @@ use crate::state::records::Controller;
 use crate::state::records::Slot;
 use crate::state::records::Tally;
 use crate::state::records::Workload;
-use raidlab_kernel::{Calendar, Nanos, Op, Queue, Slab, Stream, Time, TimeWeighted};
+use raidlab_kernel::{Calendar, Io, Nanos, Op, Queue, Slab, Stream, Time, TimeWeighted};
 use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link};
 use std::collections::VecDeque;
 
@@ -76,6 +76,7 @@ impl System {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
             ios: Slab::with_capacity(ios),
             agenda: Agenda::with_capacity(64),
+            handed_in: Io::NONE,
             links,
             controllers: plan.controllers.iter().map(build_controller).collect(),
             arrays,
