@@ -18,6 +18,7 @@ mod measure;
 mod owner;
 mod page_cache;
 pub mod plan;
+mod prefetch;
 pub mod raid;
 mod records;
 mod replay;

@@ -105,6 +105,8 @@ pub struct System {
     /// What cannot go on: the run is over.
     pub(crate) failed: Option<Failure>,
     pub(crate) clock: Clock,
+    /// True if its state does not fit the processor's cache.
+    pub(crate) is_large: bool,
 }
 
 /// What cannot go on.
@@ -161,6 +163,9 @@ impl System {
         let Some((now, event)) = self.calendar.pop_until(limit) else {
             return false;
         };
+        if self.is_large {
+            self.prefetch_upcoming();
+        }
         if self.raid.watch && self.sift(event, now) {
             return true;
         }

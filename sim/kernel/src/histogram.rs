@@ -6,7 +6,7 @@
 //! last one also takes everything beyond it. Source: `stat.h` of fio 3.33, read off its
 //! json+ output.
 
-use crate::Nanos;
+use crate::{Nanos, prefetch};
 
 const MANTISSA_BITS: u32 = 6;
 const GROUP: usize = 1 << MANTISSA_BITS;
@@ -115,6 +115,14 @@ impl Histogram {
         if self.uncounted == TOGETHER {
             self.count_recent();
         }
+    }
+
+    /// Prefetches what the next latency will change.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.recent);
+        prefetch(&self.recent[TOGETHER / 2]);
+        prefetch(&self.uncounted);
     }
 
     #[inline(never)]

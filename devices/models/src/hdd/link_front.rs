@@ -15,7 +15,7 @@ use super::params::{LinkFrontParams, SECTOR_BYTES};
 use super::scheduler::{Queue, Waiting};
 use super::write_cache::WriteCache;
 use crate::Port;
-use raidlab_kernel::{IoId, Nanos, Op, Part, Station, Stream, Time};
+use raidlab_kernel::{IoId, Nanos, Op, Part, Station, Stream, Time, prefetch};
 use std::collections::VecDeque;
 
 mod reads;
@@ -132,6 +132,21 @@ impl LinkFront {
             idle_timer: false,
             counts: Counts::default(),
         }
+    }
+
+    /// Prefetches its own fields, not what they point to.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.read_overhead);
+        prefetch(&self.queue);
+        prefetch(&self.buffer);
+        prefetch(&self.flushing);
+        prefetch(&self.arm);
+        prefetch(&self.activity);
+        prefetch(&self.lateness);
+        prefetch(&self.free);
+        prefetch(&self.counts);
+        prefetch(&self.counts.accesses);
     }
 
     /// A command arrives.
