@@ -4,7 +4,7 @@
 mod common;
 
 use common::{plan, result, stations};
-use raidlab_engine::raid::LogEntry;
+use raidlab_engine::LogEntry;
 use raidlab_engine::{Pacing, TraceRequest, kernel, replay, run};
 use serde_json::{Value, json};
 

@@ -7,6 +7,7 @@
 mod bits;
 mod bitset;
 mod calendar;
+mod divider;
 mod heap;
 mod histogram;
 mod io;
@@ -22,6 +23,7 @@ mod time;
 pub use bits::Bits;
 pub use bitset::BitSet;
 pub use calendar::Calendar;
+pub use divider::Divider;
 pub use histogram::Histogram;
 pub use io::{Io, IoId, Mark, Op, PART_COUNT, Part, Parts, Stage};
 pub use prefetch::prefetch;

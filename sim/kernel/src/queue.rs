@@ -4,7 +4,7 @@
 use crate::{Io, IoId, Slab};
 
 /// I/Os that wait, the first one first. An I/O stands in one queue at a time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Queue {
     first: IoId,
     last: IoId,

@@ -9,10 +9,9 @@
 //! Every unit has a *home*, a number that the map's tables use: homes follow the slots of a tile.
 
 use super::allocation::Frontier;
-use super::divider::Divider;
 use super::mapping::{Found, NONE};
 use prefetch_index::prefetch_index;
-use raidlab_kernel::Bits;
+use raidlab_kernel::{Bits, Divider};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

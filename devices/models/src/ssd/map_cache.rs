@@ -11,10 +11,9 @@
 //! selective caching of page-level address mappings" (2009); the clock: F. J. Corbato, "A paging
 //! experiment with the Multics system" (1968).
 
-use super::divider::Divider;
 use super::mapping::NONE;
 use crate::Fault;
-use raidlab_kernel::Time;
+use raidlab_kernel::{Divider, Time};
 use serde::{Deserialize, Serialize};
 
 /// The map cache in the plan.

@@ -9,11 +9,10 @@
 //! put the units. Garbage collection, which empties slots in their order, then changes entries
 //! that stand side by side, and the memory that it touches is read and written in long runs.
 
-use super::divider::Divider;
 use super::layout::Layout;
 use super::overlay::{Overlay, UNCHANGED};
 use prefetch_index::prefetch_index;
-use raidlab_kernel::Bits;
+use raidlab_kernel::{Bits, Divider};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 

@@ -9,7 +9,6 @@ mod buffer;
 mod channel;
 mod collection;
 mod compression;
-mod divider;
 mod endurance;
 mod firmware;
 mod heat;

@@ -7,8 +7,7 @@
 
 use super::channel::Channel;
 use super::compression::Engine;
-use super::divider::Divider;
-use raidlab_kernel::{Nanos, Time};
+use raidlab_kernel::{Divider, Nanos, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 

@@ -6,11 +6,10 @@
 //! terabytes is brought to steady state in the time of about a million mapping units.
 
 use super::collection::CollectionParams;
-use super::divider::Divider;
 use super::layout::{Layout, TileEnd, Tiles};
 use super::past;
 use super::translation::{Shape, Translation, Untimed, WORKING_BLOCKS};
-use raidlab_kernel::Stream;
+use raidlab_kernel::{Divider, Stream};
 use serde::{Deserialize, Serialize};
 
 /// Order of a past load's offsets.

@@ -6,50 +6,23 @@
 //! its time into the job, the last job its time into the request, so that the parts of a
 //! request's time add up to its latency exactly. See docs/models/raid.md.
 
-mod action;
-mod background;
-mod cached;
-mod destage;
-mod drive_cache;
-mod failure;
-mod fate;
-mod geometry;
-mod gf;
-mod job;
-mod lock;
-mod medium;
-mod mend;
-mod power;
-mod ranges;
-mod read_ahead;
-mod rebuild;
-mod request;
-mod rows;
-mod run;
-mod store;
-mod stripe;
-mod transfer;
-mod verdict;
-mod volume;
-mod write;
+pub(crate) mod background;
+pub(crate) mod cache;
+pub(crate) mod faults;
+pub(crate) mod jobs;
+pub(crate) mod redirect;
+pub(crate) mod request;
+pub(crate) mod resume;
+pub(crate) mod volume;
 
-pub use action::LogEntry;
-pub(crate) use failure::Health;
-pub use fate::DataReport;
-pub(crate) use fate::{Fate, OnDrives};
-pub(crate) use geometry::check as check_level;
-pub use geometry::{Geometry, Piece, Place};
-pub(crate) use job::{Job, NO_SLOT, Phase, Work, job_of};
-pub(crate) use ranges::Ranges;
-pub(crate) use read_ahead::Streams;
-pub(crate) use rows::rows_under_way;
-pub(crate) use store::{Caching, Counts, Lane, Store};
-pub use stripe::{Extent, Role, Stripe, Transfer, Way, parity_ranges};
-pub(crate) use volume::Volume;
-
-use crate::plan::{Action, Plan};
-use crate::tier::ArrayTier;
-use raidlab_kernel::{Slab, Time};
+use crate::layout::Transfer;
+use crate::plan::Plan;
+use crate::raid::cache::readers::Readers;
+use crate::raid::cache::store::Store;
+use crate::raid::jobs::Jobs;
+use crate::raid::redirect::Redirect;
+use crate::raid::volume::Volume;
+use raidlab_kernel::Time;
 use raidlab_models::Table;
 
 /// What the engine keeps of jobs and volumes.
@@ -58,31 +31,26 @@ pub(crate) struct Raid {
     /// For each array: its volume, if its data pass through memory.
     pub volumes: Vec<Option<Volume>>,
     /// For each array: its tier of SSDs, if it has one.
-    pub tiers: Vec<Option<ArrayTier>>,
+    pub tiers: Vec<Option<Redirect>>,
     /// For each array: the one whose tier it is.
     pub tier_of: Vec<Option<u32>>,
     /// For each controller: its cache, if it has one that is used.
     pub stores: Vec<Option<Store>>,
-    pub jobs: Slab<Job>,
+    pub jobs: Jobs,
+    /// Those who go on since something has come into the cache, the last to come last.
+    pub readers: Vec<Readers>,
     /// The job that holds each locked stripe.
     pub locks: Table,
     pub ranges: Vec<(u32, u32)>,
     pub transfers: Vec<Transfer>,
-    /// True if anything can fail or the data are followed: commands are looked at.
-    pub watch: bool,
-    /// By drive.
-    pub health: Vec<Health>,
-    pub fate: Option<Fate>,
-    pub actions: Vec<Action>,
-    pub log: Vec<LogEntry>,
     /// Jobs whose writes are done again when the power is back.
     pub kept: Vec<u32>,
     /// When the last rebuild was done, if none is under way.
     pub rebuilt: Option<Time>,
+    /// Reads and writes refused because data are lost.
+    pub refused: u64,
     /// Numbers tasks in the background.
     pub tasks_begun: u32,
-    /// The power is off until then.
-    pub off_until: Time,
 }
 
 impl Raid {
@@ -90,7 +58,7 @@ impl Raid {
     pub fn new(
         plan: &Plan,
         volumes: Vec<Option<Volume>>,
-        tiers: Vec<Option<ArrayTier>>,
+        tiers: Vec<Option<Redirect>>,
         stores: Vec<Option<Store>>,
         jobs: usize,
     ) -> Raid {
@@ -107,25 +75,15 @@ impl Raid {
             tier_of,
             tiers,
             stores,
-            jobs: Slab::with_capacity(jobs),
+            jobs: Jobs::with_capacity(jobs),
+            readers: Vec::with_capacity(8),
             locks: Table::with_capacity(jobs),
             ranges: Vec::with_capacity(64),
             transfers: Vec::with_capacity(256),
-            watch: plan.data || plan.can_fail(),
-            health: vec![Health::default(); plan.drives.len()],
-            fate: plan
-                .data
-                .then(|| Fate::new(plan.seed, plan.drives.len(), plan.arrays.len())),
-            actions: plan
-                .events
-                .iter()
-                .map(|event| event.action.clone())
-                .collect(),
-            log: Vec::new(),
             kept: Vec::new(),
             rebuilt: None,
+            refused: 0,
             tasks_begun: 0,
-            off_until: Time::ZERO,
         }
     }
 }

@@ -1,38 +1,42 @@
 //! The host's requests to a volume: data cross the host's link and the controller's memory. Those of
 //! an array in the host are in memory already; its commands cross the links.
 
-use crate::system::{Event, System};
+use crate::path::Path;
+use crate::path::agenda::Call;
+use crate::raid::Raid;
+use crate::state::event::Event;
 use raidlab_kernel::{IoId, Op, Part, Stage, Time};
-use raidlab_models::{Direction, Path};
+use raidlab_models::{Direction, Path as FirmwarePath};
 
-impl System {
+impl Raid {
     /// A request goes on: taken up, its data in memory, or all done.
-    pub(crate) fn go_on(&mut self, id: IoId, now: Time) {
-        if [Stage::TakenUp, Stage::Awaited].contains(&self.ios[id].stage) {
-            self.follow_begin(id);
+    pub(crate) fn go_on(&mut self, path: &mut Path, id: IoId, now: Time) {
+        path.agenda.must_be_open();
+        if [Stage::TakenUp, Stage::Awaited].contains(&path.ios[id].stage) {
+            self.follow_begin(path, id);
         }
-        if self.raid.watch && self.is_refused(id) {
-            let bytes = self.ios[id].bytes;
-            self.refuse(id, bytes);
-            self.ios[id].stage = Stage::Done;
-            return self.complete(id, now);
+        if path.watch && self.is_refused(path, id) {
+            let bytes = path.ios[id].bytes;
+            self.refuse(path, id, bytes);
+            path.ios[id].stage = Stage::Done;
+            return path.agenda.up(Call::Complete(id));
         }
-        let io = &mut self.ios[id];
+        let io = &mut path.ios[id];
         match (io.stage, io.op) {
             (Stage::TakenUp, Op::Write) => {
                 io.stage = Stage::DataIn;
                 // In here; going out is charged to whoever writes them.
-                self.cross(id, Direction::Down, 1, now);
+                self.cross(path, id, Direction::Down, 1, now);
             }
-            (Stage::TakenUp | Stage::Awaited, Op::Read) => self.read_through(id, now),
-            (Stage::DataIn, _) => self.write_on(id, now),
+            (Stage::TakenUp | Stage::Awaited, Op::Read) => self.read_through(path, id, now),
+            (Stage::DataIn, _) => self.write_on(path, id, now),
             (Stage::TakenUp, Op::Trim) => {
                 io.stage = Stage::Working;
                 let array = io.array;
-                if self.arrays[array as usize].straight {
-                    self.trim_drives(id, array, now);
+                if path.arrays[array as usize].straight {
+                    self.trim_drives(path, id, array, now);
                 } else {
-                    self.pass_on(id, now);
+                    self.pass_on(path, id, now);
                 }
             }
             (Stage::TakenUp, Op::Flush) => {
@@ -40,70 +44,70 @@ impl System {
                 let array = io.array;
                 if self.writes_back(array) {
                     // The cache's content is as good as on the drives.
-                    self.pass_on(id, now);
+                    self.pass_on(path, id, now);
                 } else {
-                    self.flush_drives(id, array, now);
+                    self.flush_drives(path, id, array, now);
                 }
             }
-            _ => self.complete(id, now),
+            _ => path.agenda.up(Call::Complete(id)),
         }
     }
 
     /// All that a request waited for has come.
-    pub(crate) fn pass_on(&mut self, id: IoId, now: Time) {
-        let io = &self.ios[id];
+    pub(crate) fn pass_on(&mut self, path: &mut Path, id: IoId, now: Time) {
+        let io = &path.ios[id];
         if io.op == Op::Read {
             // From the cache: once through the memory. From the drives: in and out again, but
             // past the memory where no parity is.
-            let parity = self.arrays[io.array as usize].path == Path::Parity;
+            let parity = path.arrays[io.array as usize].path == FirmwarePath::Parity;
             let passes = match io.stage {
                 Stage::Working if parity => 2,
                 Stage::Working => 0,
                 _ => 1,
             };
-            self.ios[id].stage = Stage::Done;
-            self.cross(id, Direction::Up, passes, now);
+            path.ios[id].stage = Stage::Done;
+            self.cross(path, id, Direction::Up, passes, now);
         } else {
-            self.ios[id].stage = Stage::Done;
-            let io = &self.ios[id];
+            path.ios[id].stage = Stage::Done;
+            let io = &path.ios[id];
             if io.op == Op::Write {
                 self.past_ends(io.array, (io.offset, io.bytes));
                 // What was read beside it may be older.
-                self.forget(id);
+                self.forget(path, id);
             } else {
                 // However many drives have heard of it.
-                self.ios[id].moved = self.ios[id].bytes;
+                path.ios[id].moved = path.ios[id].bytes;
             }
-            self.complete(id, now);
+            path.agenda.up(Call::Complete(id));
         }
     }
 
     /// Data of a request pass the memory so many times, and the link to the host, unless they go
     /// straight there with their commands; then the request goes on.
-    fn cross(&mut self, id: IoId, way: Direction, passes: u64, now: Time) {
-        let io = &mut self.ios[id];
-        let array = &self.arrays[io.array as usize];
+    fn cross(&mut self, path: &mut Path, id: IoId, way: Direction, passes: u64, now: Time) {
+        let io = &mut path.ios[id];
+        let array = &path.arrays[io.array as usize];
         let mirrored = array.mirrors && way == Direction::Down;
         if array.straight && !mirrored {
-            return self.go_on(id, now);
+            return self.go_on(path, id, now);
         }
         let mut ready = now;
         if let Some(controller) = array.raid_controller() {
-            let chip = &mut self.controllers[controller as usize].chip;
+            let chip = &mut path.controllers[controller as usize].chip;
             let served = chip.memory.pass(now, passes * io.bytes);
             io.charge(Part::Cache, served.end);
             ready = served.end;
         }
-        if let Some(link) = self.volume_link(self.ios[id].array) {
-            let io = &mut self.ios[id];
-            let served = self.links[link as usize].transfer(way, io.bytes, ready, ready);
+        if let Some(link) = self.volume_link(path.ios[id].array) {
+            let io = &mut path.ios[id];
+            let served = path.links[link as usize].transfer(way, io.bytes, ready, ready);
             io.charge_stay(Part::LinkWait, Part::Link, served);
             ready = served.end;
         }
         if ready > now {
-            self.calendar.push(ready, Event::Dispatch(id));
+            path.calendar.push(ready, Event::Dispatch(id));
         } else {
-            self.go_on(id, now);
+            self.go_on(path, id, now);
         }
     }
 
@@ -111,42 +115,42 @@ impl System {
         self.volume(array).host_link
     }
 
-    fn flush_drives(&mut self, id: IoId, array: u32, now: Time) {
-        self.hold(id);
+    fn flush_drives(&mut self, path: &mut Path, id: IoId, array: u32, now: Time) {
+        path.hold(id);
         for member in 0..self.volume(array).members.len() {
             let member = self.volume(array).members[member].clone();
-            if member.state != super::volume::State::Failed {
-                self.ios[id].pending += 1;
-                self.command(id, Op::Flush, member.drive, 0, 0, now);
+            if member.state != crate::raid::volume::State::Failed {
+                path.ios[id].pending += 1;
+                path.command(id, Op::Flush, member.drive, 0, 0, now);
             }
         }
-        self.let_go(id, now);
+        self.let_go(path, id, now);
     }
 
     /// Every copy that can be written hears of it. The versions of the data do not: until they are
     /// written over, what was trimmed may be read as it was.
-    fn trim_drives(&mut self, id: IoId, array: u32, now: Time) {
-        let io = &self.ios[id];
-        let (mut offset, range) = (io.offset, (io.offset, io.offset + io.bytes));
-        self.hold(id);
-        while let Some(run) = self.volume(array).geometry.next_run(range, &mut offset) {
+    fn trim_drives(&mut self, path: &mut Path, id: IoId, array: u32, now: Time) {
+        let io = &path.ios[id];
+        let mut runs = self.volume(array).geometry.runs(io.offset, io.bytes);
+        path.hold(id);
+        while let Some(run) = self.volume(array).geometry.next_run(&mut runs) {
             for copy in 0..self.volume(array).geometry.copies() {
                 let volume = self.volume(array);
                 let unit = volume.geometry.data(run.stripe, run.column, copy);
                 let offset = unit.offset + u64::from(run.start);
                 let takers = volume.takers(unit, run.start, run.bytes);
                 for (drive, bytes) in takers.into_iter().flatten() {
-                    self.ios[id].pending += 1;
-                    self.command(id, Op::Trim, drive, offset, bytes, now);
+                    path.ios[id].pending += 1;
+                    path.command(id, Op::Trim, drive, offset, bytes, now);
                 }
             }
         }
-        self.let_go(id, now);
+        self.let_go(path, id, now);
     }
 
     /// An array that is offline serves nothing.
-    fn is_refused(&self, id: IoId) -> bool {
-        let io = &self.ios[id];
+    fn is_refused(&self, path: &Path, id: IoId) -> bool {
+        let io = &path.ios[id];
         let data = matches!(io.op, Op::Read | Op::Write);
         let begins = [Stage::TakenUp, Stage::DataIn, Stage::Awaited].contains(&io.stage);
         data && begins && self.volume(io.array).offline
@@ -154,11 +158,11 @@ impl System {
 
     /// The versions of the data take note of a request; once, though it may come here again
     /// after waiting for what is read into the cache.
-    fn follow_begin(&mut self, id: IoId) {
-        let io = &self.ios[id];
+    fn follow_begin(&mut self, path: &mut Path, id: IoId) {
+        let io = &path.ios[id];
         let data = matches!(io.op, Op::Read | Op::Write);
-        if let Some(fate) = self.raid.fate.as_mut().filter(|_| data) {
-            fate.begin(id, io.array, io.op == Op::Write, io.offset, io.bytes);
+        if let Some(integrity) = path.integrity.as_mut().filter(|_| data) {
+            integrity.begin(id, io.array, io.op == Op::Write, io.offset, io.bytes);
         }
     }
 }

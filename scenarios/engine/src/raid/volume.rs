@@ -1,15 +1,30 @@
 //! An array as the controller keeps it: its places, and which of its drives can be used.
 
-use super::background::Background;
-use super::geometry::{Geometry, Place};
-use super::mend::Unit;
-use super::ranges::Ranges;
-use super::rows::rows_under_way;
-use super::run::Run;
-use super::store::Caching;
-use super::stripe::{Extent, Role};
+use crate::layout::{Extent, Layout, Place, Ranges, Role, Run, Unit};
+use crate::raid::background::Background;
+use crate::raid::cache::store::Caching;
 use raidlab_kernel::Time;
 use raidlab_models::{SECTOR, Throughput};
+
+/// Bytes of a member that begin side by side: neighbours cost the drives one seek. Assumed: half a
+/// MiB, as much as such controllers write to a drive at once.
+const STEP: u64 = 512 << 10;
+/// Rows that begin side by side: so few that a drive can have them all queued, so many that it does
+/// not run dry while the slowest one reads the first of them. Assumed.
+const ROWS: std::ops::RangeInclusive<u64> = 4..=32;
+/// Steps under way at most, read or written: 2 MiB with the usual units, as the resync window of
+/// Linux' md (`RESYNC_WINDOW` in drivers/md/raid1.c).
+const STEPS: u64 = 4;
+
+/// Rows that begin side by side, for a stripe unit.
+pub(crate) fn rows_of_step(unit: u64) -> u64 {
+    (STEP / unit).clamp(*ROWS.start(), *ROWS.end())
+}
+
+/// Rows under way at most, for a stripe unit.
+pub(crate) fn rows_under_way(unit: u64) -> u64 {
+    STEPS * rows_of_step(unit)
+}
 
 /// A drive's place in an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +52,7 @@ pub(crate) struct Member {
 /// An array whose data pass through memory.
 #[derive(Debug)]
 pub(crate) struct Volume {
-    pub geometry: Geometry,
+    pub geometry: Layout,
     pub members: Vec<Member>,
     /// The controller's link to the host, if the requests' data cross it by themselves.
     pub host_link: Option<u32>,
@@ -64,7 +79,7 @@ pub(crate) struct Volume {
 }
 
 impl Volume {
-    pub fn new(geometry: Geometry, drives: &[u32], host_link: Option<u32>) -> Volume {
+    pub fn new(geometry: Layout, drives: &[u32], host_link: Option<u32>) -> Volume {
         let state = State::Good;
         let rows = rows_under_way(geometry.unit());
         Volume {
@@ -150,7 +165,7 @@ impl Volume {
     pub fn is_sound(&self, stripe: u64, Extent { column, start, end }: Extent) -> bool {
         let whole = |copy| {
             let unit = self.unit(self.geometry.data(stripe, column, copy));
-            unit.is_none_or(|unit| unit.gives(start, end))
+            unit.is_none_or(|unit| unit.is_readable(start, end))
         };
         (0..self.geometry.copies()).all(whole)
     }
@@ -166,7 +181,7 @@ impl Volume {
         };
         let whole_parity = |which| {
             let unit = self.unit_of(stripe, Role::Parity(which));
-            unit.is_none_or(|unit| unit.gives(0, end))
+            unit.is_none_or(|unit| unit.is_readable(0, end))
         };
         if self.changes == 0 {
             return false;
@@ -235,37 +250,14 @@ impl Volume {
     /// True if more drives are lost than the level can bear: nothing is served any more, so that
     /// nothing wrong is.
     pub fn is_offline(&self) -> bool {
-        let good = |member: usize| self.members[member].state == State::Good;
-        let all = self.members.len();
-        let (parities, copies) = (self.geometry.parities(), self.geometry.copies());
-        if parities > 0 {
-            let span = all / self.geometry.spans() as usize;
-            return (0..all).step_by(span).any(|first| {
-                let lost = (first..first + span).filter(|&member| !good(member));
-                lost.count() > parities as usize
-            });
-        }
-        match (copies as usize, self.geometry.columns() as usize) {
-            (1, 1) if all > 1 => false, // jbod: each drive for itself
-            (1, _) => !(0..all).all(good),
-            (copies, 1) if copies == all => !(0..all).any(good),
-            (_, columns) if columns == all => {
-                (0..all).any(|member| !good(member) && !good((member + 1) % all))
-            }
-            _ => (0..all)
-                .step_by(2)
-                .any(|first| !good(first) && !good(first + 1)),
-        }
+        let lost = |member: u32| self.members[member as usize].state != State::Good;
+        !self.geometry.survives(lost)
     }
 
     /// The place of a unit's first copy.
     #[inline]
     pub fn place(&self, stripe: u64, role: Role) -> Place {
-        match role {
-            Role::Data(column) => self.geometry.data(stripe, column, 0),
-            Role::Parity(which) => self.geometry.parity(stripe, which),
-            Role::Copy(column, copy) => self.geometry.data(stripe, column, copy),
-        }
+        self.geometry.place(stripe, role)
     }
 
     /// The number of what goes to the drives together: the stripe where parity ties its units

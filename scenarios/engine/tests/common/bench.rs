@@ -1,9 +1,9 @@
 //! Systems whose requests a test makes itself.
 
 use super::plan;
+use raidlab_engine::DataReport;
 use raidlab_engine::kernel::{Op, Time};
 use raidlab_engine::plan::Action;
-use raidlab_engine::raid::DataReport;
 use raidlab_engine::{Outcome, Simulation};
 use serde_json::Value;
 

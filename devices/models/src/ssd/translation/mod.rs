@@ -8,10 +8,9 @@ mod tiles;
 
 use crate::ssd::allocation::{Blocks, Die, Frontier, Origin};
 use crate::ssd::collection::CollectionParams;
-use crate::ssd::divider::Divider;
 use crate::ssd::layout::Layout;
 use crate::ssd::mapping::{Found, Mapping, NONE};
-use raidlab_kernel::Stream;
+use raidlab_kernel::{Divider, Stream};
 use serde::{Deserialize, Serialize};
 
 /// Takes the NAND operations that the translation layer causes, in order.

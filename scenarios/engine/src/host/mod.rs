@@ -1,0 +1,3 @@
+//! What of the host stands between loads and arrays.
+
+pub(crate) mod page_cache;

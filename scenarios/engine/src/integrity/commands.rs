@@ -1,0 +1,139 @@
+//! Tokens on their way: commands carry them to drives' media and volatile caches, and back.
+
+use crate::integrity::Integrity;
+use crate::integrity::jobs::place;
+use crate::integrity::medium::Medium;
+use crate::integrity::sectors::{GRAIN, grains};
+use crate::layout::Role;
+use raidlab_kernel::{IoId, Time};
+
+/// Where a command's data belong.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target {
+    /// A unit of a job's stripe, from a byte within the unit on.
+    Unit(u32, Role, u32),
+    /// An offset of the array, for whoever waits.
+    Range(u64),
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Payload {
+    /// Where they belong, one after the other, each with its number of tokens.
+    targets: Vec<(Target, usize)>,
+    tokens: Vec<u64>,
+    /// True if the drive's cache has taken them.
+    placed: bool,
+}
+
+impl Integrity {
+    /// A command is about to go, with so many bytes more for a target; a write's data go with it.
+    pub fn attach(&mut self, command: IoId, write: bool, target: Target, bytes: u64) {
+        let payload = self.payloads.entry(command).or_default();
+        if let (true, Target::Unit(job, role, start)) = (write, target) {
+            let shadow = self.shadows.entry(job).or_default();
+            for sector in grains(u64::from(start), bytes) {
+                let place = place(role, sector);
+                // A repaired unit goes back as it was recovered.
+                let value = shadow.new.get(place).or_else(|| shadow.read.get(place));
+                payload.tokens.push(value.unwrap_or(0));
+            }
+        }
+        let start = match target {
+            Target::Unit(_, _, start) => u64::from(start),
+            Target::Range(offset) => offset,
+        };
+        let count = grains(start, bytes).count();
+        payload.targets.push((target, count));
+    }
+
+    /// A command is at the medium.
+    pub fn at_medium(&mut self, command: IoId, write: bool, drive: u32, offset: u64, bytes: u64) {
+        let Some(payload) = self.payloads.get_mut(&command) else {
+            return;
+        };
+        let medium = &mut self.drives[drive as usize];
+        for (at, sector) in grains(offset, bytes).enumerate() {
+            if !write {
+                payload.tokens.push(medium.read(sector));
+            } else if let Some(&value) = payload.tokens.get(at).filter(|_| !payload.placed) {
+                medium.write(sector, value);
+            }
+        }
+    }
+
+    /// A drive's volatile cache takes a command's data.
+    pub fn hold(&mut self, command: IoId, drive: u32, offset: u64) {
+        if let Some(payload) = self.payloads.get_mut(&command) {
+            payload.placed = true;
+            let medium = &mut self.drives[drive as usize];
+            for (at, &value) in payload.tokens.iter().enumerate() {
+                medium.hold(offset / GRAIN + at as u64, value);
+            }
+        }
+    }
+
+    /// What a drive's volatile cache holds of a range (offset, bytes) now is on the medium from
+    /// `at` on.
+    pub fn settles(&mut self, drive: u32, range: (u64, u64), at: Time, now: Time) {
+        self.drives[drive as usize].settles(range.0, range.1, at, now);
+    }
+
+    /// A drive's volatile cache loses its content; gives the sectors that have older content now.
+    pub fn cut_drive(&mut self, drive: u32, now: Time) -> Vec<u64> {
+        self.drives[drive as usize].cut_power(now)
+    }
+
+    /// The power fails while a write is on its way: some of its sectors, from the first on, may
+    /// have reached the medium.
+    pub fn tear(&mut self, command: IoId, drive: u32, offset: u64) {
+        if let Some(payload) = self.payloads.remove(&command) {
+            let reached = self.torn.below(payload.tokens.len() as u64 + 1) as usize;
+            for (at, &value) in payload.tokens.iter().take(reached).enumerate() {
+                let sector = offset / GRAIN + at as u64;
+                self.drives[drive as usize].write(sector, value);
+            }
+        }
+    }
+
+    /// A command's data reach whoever sent it.
+    pub fn deliver(&mut self, command: IoId, parent: IoId, read: bool) {
+        let Some(payload) = self.payloads.remove(&command) else {
+            return;
+        };
+        if !read {
+            return;
+        }
+        let mut tokens = payload.tokens.into_iter();
+        for (target, count) in payload.targets {
+            for (at, value) in tokens.by_ref().take(count).enumerate() {
+                match target {
+                    Target::Unit(job, role, start) => {
+                        let sector = u64::from(start) / GRAIN + at as u64;
+                        let shadow = self.shadows.entry(job).or_default();
+                        shadow.read.insert(place(role, sector), value);
+                    }
+                    Target::Range(offset) => {
+                        let grain = offset / GRAIN + at as u64;
+                        let got = &mut self.readers.entry(parent).or_default().got;
+                        got.insert_new(grain, value);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A command's data are dropped.
+    pub fn drop_payload(&mut self, command: IoId) {
+        self.payloads.remove(&command);
+    }
+
+    /// A drive is replaced by an empty one.
+    pub fn empty(&mut self, drive: u32) {
+        self.drives[drive as usize] = Medium::default();
+    }
+
+    /// What a drive holds at an offset.
+    pub fn held(&self, drive: u32, offset: u64) -> u64 {
+        self.drives[drive as usize].read(offset / GRAIN)
+    }
+}

@@ -1,0 +1,226 @@
+//! The truth: which versions each sector of an array may hold. A write makes one version of all its
+//! sectors; they are kept by pages of neighbours, each version with the sectors of its page.
+
+use crate::integrity::pages::{PAGE, Pages, has, sectors};
+use crate::integrity::sectors::{GRAIN, grains, token};
+
+/// Versions of a page above which those are forgotten that were replaced before every read under
+/// way began.
+const REMEMBERED: usize = 256;
+
+/// A version that sectors of a page may have.
+#[derive(Clone, Copy, Debug)]
+struct Version {
+    /// A bit for each sector that has it.
+    sectors: u64,
+    /// The write whose it is; 0 if it is none's.
+    write: u64,
+    /// The token of one that is no write's.
+    token: u64,
+    /// When it was acknowledged; none if not, or not yet.
+    acknowledged: Option<u64>,
+    /// When its write was over, acknowledged, refused or cut off; none if it is under way.
+    over: Option<u64>,
+    /// When a later version replaced it; none if none has.
+    replaced: Option<u64>,
+}
+
+impl Version {
+    /// One that was there from the beginning.
+    fn of_old(sectors: u64, token: u64) -> Version {
+        Version {
+            sectors,
+            write: 0,
+            token,
+            acknowledged: Some(0),
+            over: Some(0),
+            replaced: None,
+        }
+    }
+
+    fn token(&self, grain: u64) -> u64 {
+        match self.write {
+            0 => self.token,
+            write => token(write, grain),
+        }
+    }
+
+    /// True if a host was told that it is written.
+    fn is_told(&self) -> bool {
+        self.acknowledged.is_some_and(|at| at > 0)
+    }
+}
+
+/// The versions of one array's sectors.
+#[derive(Debug)]
+pub(crate) struct Truth(Pages<Vec<Version>>);
+
+impl Default for Truth {
+    fn default() -> Truth {
+        Truth(Pages::with_capacity(64))
+    }
+}
+
+/// The pages of a range, each with a bit for each of its sectors in there.
+fn cut(offset: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
+    let sectors = grains(offset, bytes);
+    (sectors.start / PAGE..sectors.end.div_ceil(PAGE)).map(move |page| {
+        let first = sectors.start.saturating_sub(page * PAGE);
+        let count = (sectors.end - page * PAGE).min(PAGE) - first;
+        (page, u64::MAX >> (PAGE - count) << first)
+    })
+}
+
+impl Truth {
+    /// The versions of a sector.
+    fn versions(&self, grain: u64) -> impl Iterator<Item = &Version> {
+        let all = self.0.get(grain).into_iter().flatten();
+        all.filter(move |version| has(version.sectors, grain))
+    }
+
+    /// Those that no later one has replaced.
+    fn current(&self, grain: u64) -> impl Iterator<Item = &Version> {
+        self.versions(grain).filter(|v| v.replaced.is_none())
+    }
+
+    /// A write begins; before the first one there were zeros.
+    pub fn begin(&mut self, write: u64, offset: u64, bytes: u64) {
+        for (page, sectors) in cut(offset, bytes) {
+            let versions = self.0.at(page * PAGE);
+            let known = known(versions);
+            if sectors & !known != 0 {
+                versions.push(Version::of_old(sectors & !known, 0));
+            }
+            versions.push(Version {
+                sectors,
+                write,
+                token: 0,
+                acknowledged: None,
+                over: None,
+                replaced: None,
+            });
+        }
+    }
+
+    /// A write is over at `now`; acknowledged, it replaces what was over before it began. Reads under
+    /// way began at `oldest` or later.
+    pub fn end(
+        &mut self,
+        write: u64,
+        (offset, bytes): (u64, u64),
+        acknowledged: bool,
+        (now, oldest): (u64, u64),
+    ) {
+        for (page, sectors) in cut(offset, bytes) {
+            let versions = self.0.at(page * PAGE);
+            if acknowledged {
+                replace(versions, write, sectors, now);
+            }
+            if versions.len() > REMEMBERED {
+                versions.retain(|v| v.replaced.is_none_or(|at| at > oldest));
+            }
+            for version in versions.iter_mut().filter(|v| v.write == write) {
+                version.over = Some(now);
+                version.acknowledged = acknowledged.then_some(now);
+            }
+        }
+    }
+
+    /// Whether a token was right at any time since `began`.
+    pub fn was_right(&self, grain: u64, token: u64, began: u64) -> bool {
+        let mut versions = self.versions(grain).peekable();
+        if versions.peek().is_none() {
+            return token == 0;
+        }
+        versions.any(|v| v.token(grain) == token && v.replaced.is_none_or(|at| at > began))
+    }
+
+    /// Whether a token is right now.
+    pub fn is_right(&self, grain: u64, token: u64) -> bool {
+        self.current(grain).any(|v| v.token(grain) == token)
+    }
+
+    /// Whether a token has been right at some time that is remembered.
+    pub fn remembers(&self, grain: u64, token: u64) -> bool {
+        self.versions(grain).any(|v| v.token(grain) == token)
+    }
+
+    /// A token is right from now on, too, whatever was lost.
+    pub fn admit(&mut self, grain: u64, token: u64) {
+        if !self.is_right(grain, token) {
+            let version = Version::of_old(1 << (grain % PAGE), token);
+            self.0.at(grain).push(version);
+        }
+    }
+
+    /// The acknowledged writes that a sector should hold.
+    pub fn told(&self, grain: u64) -> impl Iterator<Item = u64> + '_ {
+        let told = self.current(grain).filter(|version| version.is_told());
+        told.map(|version| version.write)
+    }
+
+    /// Whether a sector was ever written.
+    pub fn knows(&self, grain: u64) -> bool {
+        self.versions(grain).next().is_some()
+    }
+
+    /// Offsets of every sector that was ever written.
+    pub fn written(&self) -> impl Iterator<Item = u64> + '_ {
+        let all = self.0.iter();
+        all.flat_map(|(first, versions)| sectors(first, known(versions)).map(|grain| grain * GRAIN))
+    }
+}
+
+/// A bit for each sector of a page that has a version.
+fn known(versions: &[Version]) -> u64 {
+    versions.iter().fold(0, |known, v| known | v.sectors)
+}
+
+/// Versions that were over before a write began are replaced by it in its sectors.
+fn replace(versions: &mut Vec<Version>, write: u64, sectors: u64, now: u64) {
+    for at in 0..versions.len() {
+        let version = &mut versions[at];
+        let over = version.over.is_some_and(|at| at <= write) && version.replaced.is_none();
+        let here = version.sectors & sectors;
+        if !over || here == 0 {
+            continue;
+        }
+        let mut replaced = *version;
+        (replaced.sectors, replaced.replaced) = (here, Some(now));
+        version.sectors &= !sectors;
+        if version.sectors == 0 {
+            *version = replaced;
+        } else {
+            versions.push(replaced);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_cut_at_pages() {
+        let sector = |n: u64| n * GRAIN;
+        let found: Vec<_> = cut(sector(62), sector(67)).collect();
+        assert_eq!(found, [(0, 0b11 << 62), (1, u64::MAX), (2, 1)]);
+        assert_eq!(cut(0, sector(64)).collect::<Vec<_>>(), [(0, u64::MAX)]);
+    }
+
+    /// Of sectors 0 to 3 the last two are written again: a reader that began in between may get
+    /// either version there, a later one the newer.
+    #[test]
+    fn a_write_replaces_what_it_covers() {
+        let mut truth = Truth::default();
+        truth.begin(1, 0, 4 * GRAIN);
+        truth.end(1, (0, 4 * GRAIN), true, (2, 2));
+        truth.begin(3, 2 * GRAIN, 2 * GRAIN);
+        truth.end(3, (2 * GRAIN, 2 * GRAIN), true, (5, 4));
+        assert!(truth.is_right(1, token(1, 1)) && !truth.is_right(2, token(1, 2)));
+        assert!(truth.was_right(2, token(1, 2), 4) && !truth.was_right(2, token(1, 2), 5));
+        assert_eq!(truth.told(3).collect::<Vec<_>>(), [3]);
+        assert_eq!(truth.written().collect::<Vec<_>>().len(), 4);
+        assert!(truth.was_right(9, 0, 1) && !truth.knows(9));
+    }
+}

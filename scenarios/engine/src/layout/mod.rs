@@ -1,0 +1,194 @@
+//! How an array lays data over its drives: the one arithmetic of all levels.
+//!
+//! - `level`: how many drives a level wants, how many it can lose, how many commands it sends;
+//! - `place`: where a byte of the array lies on the drives, and back;
+//! - `run`: which commands a range of the array becomes;
+//! - `stripe`: how a stripe with parity takes new data;
+//! - `repair`: how sectors that cannot be read are computed from others;
+//! - `galois`: the field of the second parity;
+//! - `ranges`: sets of bytes.
+//!
+//! Nothing here knows a system, a job or a point in time.
+
+pub(crate) mod galois;
+mod level;
+#[cfg(test)]
+mod oracle;
+mod place;
+mod ranges;
+mod repair;
+mod run;
+mod stripe;
+#[cfg(test)]
+mod tests;
+
+pub use crate::layout::place::{Piece, Place};
+pub(crate) use crate::layout::ranges::Ranges;
+pub use crate::layout::repair::{Repair, Unit, Want, without};
+pub use crate::layout::run::{Run, Runs};
+pub use crate::layout::stripe::{Extent, Role, Stripe, Transfer, WriteStrategy, parity_ranges};
+
+use crate::layout::level::Shape;
+use crate::plan::{Level, Rotation};
+use raidlab_kernel::Divider;
+
+/// The layout of an array, with its sizes.
+///
+/// A stripe holds one unit of each data column and, on levels with parity, one unit of each
+/// parity. A column of a level with copies lies on several drives.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    level: Level,
+    rotation: Rotation,
+    /// Bytes of a unit.
+    unit: Divider,
+    /// Data columns of a stripe.
+    columns: Divider,
+    parities: u32,
+    copies: u32,
+    members: u32,
+    spans: Divider,
+    /// Drives of a span.
+    span: Divider,
+    capacity: u64,
+    /// Of jbod: where each drive begins.
+    starts: Vec<Start>,
+}
+
+/// Where a drive of a jbod begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Start {
+    /// Bytes of the array before it.
+    bytes: u64,
+    /// Stripes before it.
+    stripes: u64,
+}
+
+impl Layout {
+    /// The layout of an array over drives of these capacities.
+    ///
+    /// Striped and mirrored levels use of every drive what the smallest has, in whole stripe
+    /// units. `rotation` matters on levels with parity only, `spans` on levels 50 and 60 only.
+    ///
+    /// # Errors
+    /// Says which number of drives or stripe unit the level wants.
+    pub fn new(
+        level: Level,
+        rotation: Rotation,
+        unit: u64,
+        spans: u32,
+        capacities: &[u64],
+    ) -> Result<Layout, String> {
+        let members = capacities.len() as u32;
+        let spans = match level {
+            Level::Raid50 | Level::Raid60 => spans,
+            _ => 1,
+        };
+        level::check(level, unit, members, spans)?;
+        let shape = Shape::of(level, members, spans);
+        let mut layout = Layout {
+            level,
+            rotation,
+            unit: Divider::new(unit as u32),
+            columns: Divider::new(shape.columns),
+            parities: shape.parities,
+            copies: shape.copies,
+            members,
+            spans: Divider::new(spans),
+            span: Divider::new(members / spans),
+            capacity: 0,
+            starts: Vec::new(),
+        };
+        layout.measure(capacities);
+        Ok(layout)
+    }
+
+    fn measure(&mut self, capacities: &[u64]) {
+        let unit = self.unit();
+        if self.level == Level::Jbod {
+            let mut start = Start::default();
+            for &capacity in capacities {
+                self.starts.push(start);
+                start.bytes += capacity;
+                start.stripes += capacity.div_ceil(unit);
+            }
+            self.capacity = start.bytes;
+            return;
+        }
+        let least = capacities.iter().copied().min().unwrap_or(0);
+        let rows = least / unit;
+        let stripes = match self.level {
+            Level::Raid1e => rows / 2,
+            _ => rows * u64::from(self.spans()),
+        };
+        self.capacity = stripes * self.width();
+    }
+
+    /// Bytes that the array offers.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Bytes of a unit.
+    #[inline]
+    pub fn unit(&self) -> u64 {
+        u64::from(self.unit.get())
+    }
+
+    /// Data columns of a stripe.
+    #[inline]
+    pub fn columns(&self) -> u32 {
+        self.columns.get()
+    }
+
+    /// Parity units of a stripe.
+    #[inline]
+    pub fn parities(&self) -> u32 {
+        self.parities
+    }
+
+    /// How many drives hold each data unit.
+    #[inline]
+    pub fn copies(&self) -> u32 {
+        self.copies
+    }
+
+    /// Drives in all.
+    pub fn members(&self) -> u32 {
+        self.members
+    }
+
+    /// Number of spans.
+    pub fn spans(&self) -> u32 {
+        self.spans.get()
+    }
+
+    /// Number of stripes.
+    pub fn stripes(&self) -> u64 {
+        match self.starts.last() {
+            Some(last) => last.stripes + (self.capacity - last.bytes).div_ceil(self.unit()),
+            None => self.capacity / self.width(),
+        }
+    }
+
+    /// Rows of units on each drive; none of jbod, whose drives may differ.
+    pub fn rows(&self) -> u64 {
+        match self.level {
+            Level::Jbod => 0,
+            Level::Raid1e => 2 * self.stripes(),
+            _ => self.stripes() / u64::from(self.spans()),
+        }
+    }
+
+    /// Data bytes of a stripe.
+    #[inline]
+    fn width(&self) -> u64 {
+        self.unit() * u64::from(self.columns())
+    }
+
+    /// Whether each unit of a column follows the column's previous unit on the drive.
+    #[inline]
+    fn is_straight(&self) -> bool {
+        matches!(self.level, Level::Raid0 | Level::Raid1 | Level::Raid10)
+    }
+}

@@ -1,0 +1,148 @@
+//! What goes up: results of handlers, and work that has to wait until what goes up has been dealt with.
+//!
+//! Calls go down one way: whoever stands higher lends what stands below and calls it. What goes up is
+//! the last thing that a handler does. It returns an `Up`, or puts a `Call` on the agenda, and ends;
+//! the event loop passes it on. What was to follow such a call goes on the agenda below it. The last
+//! call in is the first one out, so everything happens in the order of nested calls, at one depth.
+
+use raidlab_kernel::{IoId, Time};
+
+/// What a handler passes to the layers above it.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Up {
+    None,
+    /// The controller takes up a request of an array that `raid` manages.
+    TakeUp(IoId),
+    /// A request of such an array goes on.
+    GoOn(IoId),
+    /// All that a request of such an array waited for has come.
+    PassOn(IoId),
+    /// All that a request waited for has come, and nothing is left to do.
+    Complete(IoId),
+    /// All that a job waited for has come.
+    Job(u32),
+    /// A command is at its drive's medium, in a system in which drives can fail.
+    AtMedium(IoId),
+    /// A command comes back from its drive there.
+    Examine(IoId),
+}
+
+/// Work that waits for what stands above it on the agenda.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// A request is complete.
+    Complete(IoId),
+    /// The thread of a complete request hears of it.
+    Signal(IoId),
+    /// A thread goes on with what waits for it.
+    WorkOff(u32),
+    /// Threads that wait for a core take those that are free.
+    Cores,
+    /// A request's lines are accessed: the SSD cache counts it.
+    Access(IoId),
+    /// The memory for a request's look-ups is prefetched.
+    Prefetch(IoId),
+    /// The controller's firmware is done with a request of a managed array at a time.
+    Ready(IoId, Time),
+    /// A job that copies a line between an array and its SSD cache goes on.
+    Copy(u32),
+    /// Lines that have become hot are copied to an array's SSD cache.
+    Promote(u32),
+    /// Dirty lines of an array's SSD cache are written back.
+    Clean(u32),
+    /// A read has asked for what the cache lacks, with a job that fills the cache if there is one.
+    Asked(IoId, Option<u32>),
+    /// A read of a range (offset, bytes) of an array counts for its streams.
+    ReadAhead(u32, (u64, u64)),
+    /// A stream of an array is read ahead.
+    ReadOn(u32, u32),
+    /// Those who waited for what has come into the cache go on.
+    Readers,
+    /// A write is in a controller's cache and acknowledged.
+    WrittenBack(u32),
+    /// Requests that wait for room in a controller's cache go on.
+    AdmitWaiting(u32),
+    /// A controller starts destages.
+    Destage(u32),
+    /// A group of an array has been destaged, as a full stripe or not.
+    Destaged { array: u32, group: u32, full: bool },
+    /// A job whose run has members that are not finished.
+    FinishJob(u32),
+    /// A finished job has given its lock to the next one.
+    Unlocked(u32),
+    /// The same, of a job whose slot of the SSD cache is gone.
+    SlotGone(u32),
+    /// A row of a background task has been read, and others have followed.
+    RowRead(u32),
+    /// So many rows of an array's first task begin.
+    BeginRows(u32, u32),
+    /// Rows that have been read are followed by others, if the host was not using the drives.
+    Follow { array: u32, busy: bool },
+    /// Finished rows of an array are put in their place, if their task is still the first.
+    Rows { array: u32, current: bool },
+    /// That has been done: the task pauses if nothing of it is under way.
+    RowsDone { array: u32, current: bool },
+}
+
+/// The calls that wait, the next one last.
+#[derive(Debug, Default)]
+pub(crate) struct Agenda {
+    calls: Vec<Call>,
+    /// True between a call that goes up and the end of its handler: nothing may follow it there.
+    closed: bool,
+}
+
+impl Agenda {
+    pub(crate) fn with_capacity(capacity: usize) -> Agenda {
+        Agenda {
+            calls: Vec::with_capacity(capacity),
+            closed: false,
+        }
+    }
+
+    /// The last call of a handler.
+    #[inline]
+    pub(crate) fn up(&mut self, call: Call) {
+        self.must_be_open();
+        self.closed = true;
+        self.calls.push(call);
+    }
+
+    /// What follows the handler's next call.
+    #[inline]
+    pub(crate) fn rest(&mut self, call: Call) {
+        self.must_be_open();
+        self.calls.push(call);
+    }
+
+    /// A place on the agenda to come back to.
+    #[inline]
+    pub(crate) fn mark(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Whether anything has gone up since: what follows must wait for it, see `below`.
+    #[inline]
+    pub(crate) fn rose(&self, mark: usize) -> bool {
+        self.calls.len() > mark
+    }
+
+    /// What follows all that has gone up since a mark.
+    pub(crate) fn below(&mut self, mark: usize, call: Call) {
+        self.calls.insert(mark, call);
+    }
+
+    /// The next call, for the loop.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Call> {
+        self.closed = false;
+        self.calls.pop()
+    }
+
+    /// Nothing may be done behind the last call of a handler.
+    #[inline]
+    pub(crate) fn must_be_open(&self) {
+        debug_assert!(!self.closed, "a call that goes up is not the last one");
+    }
+}

@@ -1,0 +1,94 @@
+//! A command comes back from its drive: *join*.
+
+use crate::path::Path;
+use crate::path::agenda::Up;
+use crate::state::owner::job_of;
+use crate::state::records::Outcome;
+use crate::state::records::Outside;
+use raidlab_kernel::{Io, IoId, Part, Time};
+
+impl Path {
+    /// A command has come back from its drive, which has a place for another one.
+    pub(crate) fn returned(&mut self, id: IoId, now: Time) -> Up {
+        let Io { drive, parent, .. } = self.ios[id];
+        let slot = &mut self.drives[drive as usize];
+        slot.in_flight -= 1;
+        slot.load.change(now, -1);
+        if let Some(queue) = slot.waiting.plain() {
+            if let Some(next) = queue.pop(&self.ios) {
+                self.descend(next, now);
+            }
+        } else {
+            let thread = self.thread_of(id);
+            let slot = &mut self.drives[drive as usize];
+            slot.waiting.returned(&mut self.ios, thread, now);
+            self.dispatch_waiting(drive, now);
+        }
+        if parent != Io::NONE {
+            if self.watch {
+                return Up::Examine(id);
+            }
+            return self.join(id, now);
+        }
+        let io = &mut self.ios[id];
+        io.moved = io.bytes;
+        io.charge(Part::Link, now);
+        Up::Complete(id)
+    }
+
+    /// A command's time and bytes become its request's, or its job's.
+    #[inline]
+    pub(crate) fn join(&mut self, id: IoId, now: Time) -> Up {
+        let Io { parent, bytes, .. } = self.ios[id];
+        let request = &mut self.ios[parent];
+        request.moved += bytes;
+        request.pending -= 1;
+        if request.pending == 0 {
+            request.mark = now;
+            let parts = self.ios[id].parts;
+            self.ios[parent].parts.add(&parts);
+            self.ios.release(id);
+            self.all_returned(parent)
+        } else {
+            self.ios.release(id);
+            Up::None
+        }
+    }
+
+    /// Everything that a record waited for has come.
+    #[inline]
+    pub(crate) fn all_returned(&self, id: IoId) -> Up {
+        let io = &self.ios[id];
+        match job_of(io) {
+            Some(job) => Up::Job(job),
+            None if self.arrays[io.array as usize].in_memory => Up::PassOn(id),
+            None => Up::Complete(id),
+        }
+    }
+
+    /// The load thread of an outside caller's I/O.
+    pub(crate) fn outside_thread_of(&self, number: u32) -> u32 {
+        self.outside_thread + number % self.outside_threads
+    }
+
+    /// An I/O goes back to the outside caller, with the caller's own number.
+    pub(crate) fn hand_back(&mut self, id: IoId, owner: u32, outcome: Outcome) {
+        let io = &self.ios[id];
+        // In order of time: another thread's CPU may be done with a later one before.
+        let at = io.mark;
+        let behind = self.outside.iter().rev().take_while(|out| out.at > at);
+        let position = self.outside.len() - behind.count();
+        let back = Outside {
+            io: id,
+            drive: None,
+            op: io.op,
+            offset: io.offset,
+            bytes: io.bytes,
+            owner,
+            at,
+            issued: io.issued,
+            outcome,
+        };
+        self.outside.insert(position, back);
+    }
+}

@@ -1,0 +1,132 @@
+//! A command between the host and the medium: *descend*, the *device*, *ascend*.
+
+use crate::path::Path;
+use crate::path::agenda::Up;
+use crate::state::drive::DrivePort;
+use crate::state::event::Event;
+use crate::state::records::Outcome;
+use crate::state::records::Outside;
+use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_models::{Device, Direction};
+
+impl Path {
+    /// The drive has a place for the command: write data move down the links to it.
+    #[inline]
+    pub(crate) fn descend(&mut self, id: IoId, now: Time) {
+        let io = &mut self.ios[id];
+        io.charge(Part::Queue, now);
+        self.drives[io.drive as usize].in_flight += 1;
+        if io.op == Op::Write && self.set_out(id) {
+            let io = &mut self.ios[id];
+            io.data_end = now;
+            let device = &self.drives[io.drive as usize].device;
+            device.prefetch_tables(io.offset, io.bytes);
+            self.next_leg(id, now);
+        } else {
+            self.at_drive(id);
+        }
+    }
+
+    /// A command's data come before the first of the links that they cross; false if there is none.
+    #[inline]
+    pub(crate) fn set_out(&mut self, id: IoId) -> bool {
+        let io = &self.ios[id];
+        let drive = &self.drives[io.drive as usize];
+        let all = drive.path.len() as u16;
+        let hops = if io.from_memory { drive.own_hops } else { all };
+        let io = &mut self.ios[id];
+        (io.hop, io.hops) = (0, hops);
+        hops > 0
+    }
+
+    /// Data of a command reach the next link of its path; both ways.
+    pub(crate) fn next_leg(&mut self, id: IoId, now: Time) {
+        let io = &mut self.ios[id];
+        let path = &self.drives[io.drive as usize].path;
+        let (way, link) = if io.op == Op::Write {
+            (Direction::Down, path[(io.hops - 1 - io.hop) as usize])
+        } else {
+            (Direction::Up, path[io.hop as usize])
+        };
+        let link = &mut self.links[link as usize];
+        // On the way up, the first link has been fed by the medium since before now.
+        let ready = if io.hop == 0 {
+            now.min(io.data_end)
+        } else {
+            now
+        };
+        let last = if io.hop == 0 { now } else { io.data_end };
+        let served = link.transfer(way, io.bytes, ready, last);
+        io.charge(Part::Link, now);
+        io.charge(Part::LinkWait, served.start);
+        io.data_end = served.end;
+        io.hop += 1;
+        if io.hop < io.hops {
+            let at = now.max(served.start + link.frame(io.bytes));
+            self.calendar.push(at, Event::Leg(id));
+            return;
+        }
+        io.charge(Part::Link, served.end);
+        let arrived = match way {
+            Direction::Down => Event::AtDrive(id),
+            Direction::Up => Event::Returned(id),
+        };
+        self.calendar.push(served.end, arrived);
+    }
+
+    pub(crate) fn at_drive(&mut self, id: IoId) {
+        let io = &self.ios[id];
+        let drive = io.drive;
+        let slot = &mut self.drives[drive as usize];
+        if let Device::External { .. } = slot.device {
+            self.outside.push_back(Outside {
+                io: id,
+                drive: Some(drive),
+                op: io.op,
+                offset: io.offset,
+                bytes: io.bytes,
+                owner: 0,
+                at: self.calendar.now(),
+                issued: io.issued,
+                outcome: Outcome::Done,
+            });
+            return;
+        }
+        let mut port = DrivePort {
+            drive,
+            calendar: &mut self.calendar,
+            ios: &mut self.ios,
+            integrity: self.integrity.as_mut(),
+        };
+        slot.device.submit(&mut port, id);
+    }
+
+    pub(crate) fn device_event(&mut self, drive: u32, token: u32) {
+        let mut port = DrivePort {
+            drive,
+            calendar: &mut self.calendar,
+            ios: &mut self.ios,
+            integrity: self.integrity.as_mut(),
+        };
+        self.drives[drive as usize].device.event(&mut port, token);
+    }
+
+    #[inline]
+    pub(crate) fn device_done(&mut self, id: IoId, now: Time) -> Up {
+        if self.watch {
+            return Up::AtMedium(id);
+        }
+        self.ascend(id, now)
+    }
+
+    /// A command has been served: read data move up the links.
+    #[inline]
+    pub(crate) fn ascend(&mut self, id: IoId, now: Time) -> Up {
+        if self.ios[id].op == Op::Read && self.set_out(id) {
+            self.next_leg(id, now);
+            Up::None
+        } else {
+            self.returned(id, now)
+        }
+    }
+}

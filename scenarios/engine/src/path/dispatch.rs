@@ -1,0 +1,185 @@
+//! A request becomes commands, and a command waits for a place at its drive: *dispatch*.
+
+use crate::layout::Run;
+use crate::path::Path;
+use crate::path::agenda::Up;
+use crate::state::owner::OwnerOf;
+use crate::state::records::Array;
+use raidlab_kernel::{Io, IoId, Op, Time};
+
+impl Path {
+    #[inline]
+    pub(crate) fn dispatch(&mut self, id: IoId, now: Time) -> Up {
+        let (op, offset, bytes, array_index) = {
+            let io = &self.ios[id];
+            (io.op, io.offset, io.bytes, io.array)
+        };
+        if self.arrays[array_index as usize].in_memory {
+            return Up::GoOn(id);
+        }
+        if op == Op::Flush {
+            self.dispatch_flush(id, now);
+            return Up::None;
+        }
+        let array = &self.arrays[array_index as usize];
+        if let Some(drive) = array.single {
+            self.ios[id].drive = drive;
+            self.send(id, drive, now);
+            return Up::None;
+        }
+        let mut runs = array.layout.runs(offset, bytes);
+        let copies = if op == Op::Read {
+            1
+        } else {
+            array.layout.copies()
+        };
+        let commands = array.layout.count(runs) * copies;
+        if commands == 1 {
+            if let Some(only) = array.layout.next_run(&mut runs) {
+                // The one command of a request is the request's own record.
+                let (drive, offset) = self.choose_copy(array_index, &only, now);
+                let io = &mut self.ios[id];
+                io.drive = drive;
+                io.offset = offset;
+                self.send(id, drive, now);
+                return Up::None;
+            }
+        }
+        self.ios[id].pending = commands;
+        while let Some(run) = self.arrays[array_index as usize].layout.next_run(&mut runs) {
+            if op == Op::Read {
+                let (drive, offset) = self.choose_copy(array_index, &run, now);
+                self.command(id, op, drive, offset, run.bytes, now);
+            } else {
+                for copy in 0..copies {
+                    let array = &self.arrays[array_index as usize];
+                    let (drive, offset) = array.place(&run, copy);
+                    self.command(id, op, drive, offset, run.bytes, now);
+                }
+            }
+        }
+        Up::None
+    }
+
+    pub(crate) fn dispatch_flush(&mut self, id: IoId, now: Time) {
+        let array = self.ios[id].array as usize;
+        let members = self.arrays[array].drives.len();
+        self.ios[id].pending = members as u32;
+        for member in 0..members {
+            let drive = self.arrays[array].drives[member];
+            self.command(id, Op::Flush, drive, 0, 0, now);
+        }
+    }
+
+    /// The copy with the fewest commands before it; among equals the one that is nearest.
+    #[inline]
+    pub(crate) fn choose_copy(&self, array: u32, run: &Run, now: Time) -> (u32, u64) {
+        let array = &self.arrays[array as usize];
+        match array.layout.copies() {
+            1 => array.place(run, 0),
+            copies => self.nearest_copy(array, run, copies, now),
+        }
+    }
+
+    fn nearest_copy(&self, array: &Array, run: &Run, copies: u32, now: Time) -> (u32, u64) {
+        let cost = |(drive, offset): (u32, u64)| {
+            self.drives[drive as usize].cost(now, offset, array.software)
+        };
+        let mut best = array.place(run, 0);
+        let mut least = cost(best);
+        for copy in 1..copies {
+            let candidate = array.place(run, copy);
+            let weight = cost(candidate);
+            if weight < least {
+                (best, least) = (candidate, weight);
+            }
+        }
+        best
+    }
+
+    /// Sends one command of a request to a drive.
+    #[inline]
+    pub(crate) fn command(
+        &mut self,
+        parent: IoId,
+        op: Op,
+        drive: u32,
+        offset: u64,
+        bytes: u64,
+        now: Time,
+    ) {
+        let id = self.new_command(parent, op, drive, offset, bytes, now);
+        self.send(id, drive, now);
+    }
+
+    /// A command that has not been sent yet.
+    #[inline]
+    pub(crate) fn new_command(
+        &mut self,
+        parent: IoId,
+        op: Op,
+        drive: u32,
+        offset: u64,
+        bytes: u64,
+        now: Time,
+    ) -> IoId {
+        let id = self.ios.claim();
+        let io = &mut self.ios[id];
+        *io = Io::new(op, offset, bytes, now);
+        io.parent = parent;
+        io.drive = drive;
+        id
+    }
+
+    /// The command waits for a place at its drive, or goes there at once.
+    #[inline]
+    pub(crate) fn send(&mut self, id: IoId, drive: u32, now: Time) {
+        self.agenda.must_be_open();
+        let slot = &mut self.drives[drive as usize];
+        slot.load.change(now, 1);
+        slot.position = self.ios[id].offset + self.ios[id].bytes;
+        if !slot.waiting.is_plain() {
+            return self.schedule(id, drive, now);
+        }
+        if slot.queue_depth > 0 && slot.in_flight >= slot.queue_depth {
+            slot.waiting.push(&mut self.ios, id, 0, now);
+        } else {
+            self.descend(id, now);
+        }
+    }
+
+    /// The command goes through the host's scheduler, even if the drive has a place for it.
+    pub(crate) fn schedule(&mut self, id: IoId, drive: u32, now: Time) {
+        let thread = self.thread_of(id);
+        let slot = &mut self.drives[drive as usize];
+        slot.waiting.push(&mut self.ios, id, thread, now);
+        self.dispatch_waiting(drive, now);
+    }
+
+    /// What the scheduler lets go moves to the drive, as long as it has places.
+    pub(crate) fn dispatch_waiting(&mut self, drive: u32, now: Time) {
+        loop {
+            let slot = &mut self.drives[drive as usize];
+            if slot.queue_depth > 0 && slot.in_flight >= slot.queue_depth {
+                return;
+            }
+            let Some(next) = slot.waiting.pop(&mut self.ios, now) else {
+                return;
+            };
+            self.descend(next, now);
+        }
+    }
+
+    /// The load thread that a request, or the request of a command, belongs to.
+    pub(crate) fn thread_of(&self, id: IoId) -> u32 {
+        let io = &self.ios[id];
+        let owner = match io.parent {
+            Io::NONE => io.owner,
+            request => self.ios[request].owner,
+        };
+        match owner.slot() {
+            Some(slot) => self.slots[slot as usize].thread,
+            None => self.outside_thread_of(owner.outside_number()),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Commands whose drive or whose power has failed, and what the log says of it.
+
+use crate::integrity::commands::Target;
+use crate::path::Path;
+use crate::state::drive::DrivePort;
+use crate::state::owner::job_of;
+use crate::state::owner::{Owner, OwnerOf};
+use raidlab_kernel::Time;
+use raidlab_kernel::{Io, IoId, Op};
+
+use crate::state::log::LogEntry;
+
+impl Path {
+    pub(crate) fn log(&mut self, now: Time, what: String) {
+        let t_s = now.since(Time::ZERO).seconds();
+        self.log.push(LogEntry { at: now, t_s, what });
+    }
+
+    /// Commands on their way to a drive of this place do not reach its content any more.
+    pub(crate) fn cut_off(&mut self, drive: u32, place: u32) {
+        for id in self.ios.ids().collect::<Vec<_>>() {
+            let io = &mut self.ios[id];
+            let command = io.parent != Io::NONE && job_of(io).is_none();
+            if command && io.drive == drive && !io.owner.is_cut_off() {
+                io.owner = Owner::CutOff(place).into();
+            }
+        }
+    }
+
+    /// What a command carries next, for the versions of the data.
+    pub(crate) fn attach(&mut self, command: IoId, target: Target, bytes: u64) {
+        let write = self.ios[command].op == Op::Write;
+        if let Some(integrity) = &mut self.integrity {
+            integrity.attach(command, write, target, bytes);
+        }
+    }
+
+    /// An event of a record whose power failed under way.
+    pub(crate) fn bury(&mut self, id: IoId, at_drive: bool, now: Time) {
+        if at_drive {
+            let drive = self.ios[id].drive;
+            let slot = &mut self.drives[drive as usize];
+            slot.in_flight -= 1;
+            slot.load.change(now, -1);
+            self.dispatch_waiting(drive, now);
+        }
+        self.ios.release(id);
+    }
+
+    /// Every drive's volatile cache loses its content; gives the sectors whose older content is
+    /// back, by drive.
+    pub(crate) fn cut_drives(&mut self, now: Time) -> Vec<(u32, Vec<u64>)> {
+        let mut older = Vec::new();
+        for drive in 0..self.drives.len() as u32 {
+            if let Some(integrity) = &mut self.integrity {
+                let sectors = integrity.cut_drive(drive, now);
+                if !sectors.is_empty() {
+                    older.push((drive, sectors));
+                }
+            }
+            let mut port = DrivePort {
+                drive,
+                calendar: &mut self.calendar,
+                ios: &mut self.ios,
+                integrity: None,
+            };
+            self.drives[drive as usize].device.power_cut(&mut port);
+        }
+        older
+    }
+}

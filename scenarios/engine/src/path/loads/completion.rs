@@ -1,0 +1,216 @@
+//! A command's or a request's end: *complete*.
+
+use crate::path::Path;
+use crate::path::agenda::{Call, Up};
+use crate::path::loads::Loads;
+use crate::plan::Arrival;
+use crate::state::event::Event;
+use crate::state::owner::{Owner, OwnerOf};
+use crate::state::records::Outcome;
+use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
+
+/// A load thread takes so long over an I/O that was refused before it issues the next one. Assumed:
+/// without it an array that is offline would refuse without end in no time.
+const ERROR_PAUSE: Nanos = Nanos(1_000_000);
+
+impl Loads {
+    /// A request is complete: the controller has a place for another one, the thread hears of it.
+    #[inline]
+    pub(crate) fn complete(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
+        path.inside.change(now, -1);
+        let io = &path.ios[id];
+        let array = &path.arrays[io.array as usize];
+        let expected = if array.in_memory {
+            io.bytes
+        } else {
+            array.layout.bytes_moved(io.op, io.bytes)
+        };
+        self.tally.wrong_bytes += u64::from(io.moved != expected);
+        if let Some(integrity) = &mut path.integrity {
+            integrity.complete(id, io.array, io.offset, io.bytes);
+        }
+        self.tally.stay += now - io.entered;
+        if let Some(index) = array.controller {
+            let controller = &mut path.controllers[index as usize];
+            controller.in_work -= 1;
+            controller.load.change(now, -1);
+            if let Some(next) = controller.waiting.pop(&path.ios) {
+                if controller.waiting.is_empty() {
+                    controller.full.change(now, -1);
+                }
+                let up = path.take_up(index, next, now);
+                if up != Up::None {
+                    path.agenda.rest(Call::Signal(id));
+                    return up;
+                }
+            }
+        }
+        self.signal(path, id, now);
+        Up::None
+    }
+
+    /// The thread of a complete request hears of it, or has to wait for a core.
+    #[inline]
+    pub(crate) fn signal(&mut self, path: &mut Path, id: IoId, now: Time) {
+        let thread = match path.ios[id].owner.slot() {
+            Some(slot) => path.slots[slot as usize].thread,
+            None => self.thread_behind_no_slot(path, id),
+        };
+        if self.host.may_complete(thread, now) {
+            self.reap(path, id, thread, now);
+        } else {
+            // It is no longer between host and host.
+            path.ios[id].entered = Time::NEVER;
+            self.signalled[thread as usize].push(&mut path.ios, id);
+            self.look_for_core(path, now);
+        }
+    }
+
+    /// The load thread turns to an I/O that is complete.
+    #[inline]
+    pub(crate) fn reap(&mut self, path: &mut Path, id: IoId, thread: u32, now: Time) {
+        let owner = path.ios[id].owner;
+        let served = self.host.complete(thread, now);
+        let io = &mut path.ios[id];
+        io.charge_stay(Part::HostWait, Part::Host, served);
+        self.tally.completed += 1;
+        debug_assert_eq!(io.parts.total(), io.latency());
+        match owner.slot() {
+            Some(slot) => self.turn(path, id, slot, served.end),
+            None => match owner.into() {
+                Owner::Outside(mark) => {
+                    let outcome = if path.ios[id].refused {
+                        Outcome::Refused
+                    } else {
+                        Outcome::Done
+                    };
+                    path.hand_back(id, mark, outcome);
+                }
+                _ => return path.calendar.push(served.end, Event::Pages(id)),
+            },
+        }
+        path.ios.release(id);
+    }
+
+    /// The thread that completes a request of an outside caller or of a page cache.
+    fn thread_behind_no_slot(&self, path: &Path, id: IoId) -> u32 {
+        let io = &path.ios[id];
+        match io.owner.into() {
+            Owner::Pages(command) => {
+                let workload = &self.workloads[self.page_commands[command as usize] as usize];
+                match io.op {
+                    Op::Read => workload.first_thread,
+                    _ => workload.flusher.unwrap_or(workload.first_thread),
+                }
+            }
+            _ => path.outside_thread_of(io.owner.outside_number()),
+        }
+    }
+
+    /// Threads that wait for a core take those that are free, with all that waits for them.
+    pub(crate) fn core_due(&mut self, path: &mut Path, now: Time) -> Up {
+        self.core_look = Time::NEVER;
+        self.hand_over_cores(path, now)
+    }
+
+    pub(crate) fn hand_over_cores(&mut self, path: &mut Path, now: Time) -> Up {
+        while let Some(thread) = self.host.hand_over(now) {
+            let mark = path.agenda.mark();
+            let up = self.work_off(path, thread, now);
+            if up != Up::None {
+                path.agenda.below(mark, Call::Cores);
+                return up;
+            }
+        }
+        self.look_for_core(path, now);
+        Up::None
+    }
+
+    /// A thread turns to all that waits for it.
+    pub(crate) fn work_off(&mut self, path: &mut Path, thread: u32, now: Time) -> Up {
+        while let Some(id) = self.signalled[thread as usize].pop(&path.ios) {
+            self.reap(path, id, thread, now);
+        }
+        while let Some(id) = self.arrived[thread as usize].pop(&path.ios) {
+            let up = self.hand_in(path, id, thread, now);
+            if up != Up::None {
+                path.agenda.rest(Call::WorkOff(thread));
+                return up;
+            }
+        }
+        Up::None
+    }
+
+    /// One look is due at a time.
+    pub(crate) fn look_for_core(&mut self, path: &mut Path, now: Time) {
+        if let Some(at) = self.host.next_look()
+            && self.core_look == Time::NEVER
+        {
+            self.core_look = at.max(now);
+            path.calendar.push(self.core_look, Event::Core);
+        }
+    }
+
+    /// A call into a page cache is done: it is recorded, and its place issues the next one.
+    pub(crate) fn call_done(&mut self, path: &mut Path, id: IoId, slot: u32, at: Time) {
+        if self.noted < path.log.len() {
+            self.note_log(path);
+        }
+        let workload = &mut self.workloads[path.slots[slot as usize].workload as usize];
+        path.ios[id].moved = path.ios[id].bytes;
+        self.recorded += u64::from(workload.meter.record(&path.ios[id]));
+        path.ios.release(id);
+        let pause = workload.pause();
+        path.calendar.push(at + pause, Event::Issue(slot));
+    }
+
+    /// A page cache's command belongs to a workload.
+    pub(crate) fn set_page_command(&mut self, command: u32, workload: u32) {
+        let command = command as usize;
+        if command >= self.page_commands.len() {
+            self.page_commands.resize(command + 1, 0);
+        }
+        self.page_commands[command] = workload;
+    }
+
+    /// What the log says begins a period of every load's record.
+    #[cold]
+    pub(crate) fn note_log(&mut self, path: &mut Path) {
+        for entry in &path.log[self.noted..] {
+            for workload in &mut self.workloads {
+                workload.meter.begin_period(entry.at, &entry.what);
+            }
+        }
+        self.noted = path.log.len();
+    }
+
+    /// The load thread counts a completed I/O and issues the next one of its slot.
+    pub(crate) fn turn(&mut self, path: &mut Path, id: IoId, slot: u32, done: Time) {
+        let index = path.slots[slot as usize].workload as usize;
+        if self.noted < path.log.len() {
+            self.note_log(path);
+        }
+        let workload = &mut self.workloads[index];
+        let refused = path.ios[id].refused;
+        if refused {
+            workload.meter.fail(done);
+        } else {
+            self.recorded += u64::from(workload.meter.record(&path.ios[id]));
+        }
+        let Arrival::Closed { .. } = workload.arrival else {
+            return;
+        };
+        let mut pause = workload.pause();
+        if refused {
+            pause = pause.max(ERROR_PAUSE);
+        }
+        if pause == Nanos::ZERO && done > path.calendar.now() {
+            // The thread goes straight on to the next I/O, before others can claim it.
+            // Its CPU time lies ahead of the clock, so that nothing goes up.
+            let up = self.issue(path, slot, done);
+            debug_assert_eq!(up, Up::None);
+        } else {
+            path.calendar.push(done + pause, Event::Issue(slot));
+        }
+    }
+}

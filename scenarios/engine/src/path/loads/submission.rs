@@ -1,0 +1,143 @@
+//! From a load thread to the controller: *issue* and *admit*.
+
+use crate::path::Path;
+use crate::path::agenda::{Call, Up};
+use crate::path::loads::Loads;
+use crate::plan::Arrival;
+use crate::state::event::Event;
+use crate::state::load::Request;
+use crate::state::owner::Owner;
+use crate::state::records::Slot;
+use raidlab_kernel::{Io, IoId, Mark, Nanos, Part, Time};
+
+impl Loads {
+    pub(crate) fn issue(&mut self, path: &mut Path, slot: u32, now: Time) -> Up {
+        let Slot {
+            workload: index,
+            thread,
+            own,
+        } = path.slots[slot as usize];
+        let workload = &mut self.workloads[index as usize];
+        let Some(request) = workload.load.next(own) else {
+            if self.slot_over(index) {
+                self.workload_over(now);
+            }
+            return Up::None;
+        };
+        let array = workload.array;
+        self.enter(path, request, array, thread, Owner::Slot(slot).into(), now)
+            .1
+    }
+
+    /// A place of a load that has an end issues nothing any more; true if it was the last one.
+    pub(crate) fn slot_over(&mut self, index: u32) -> bool {
+        let workload = &mut self.workloads[index as usize];
+        workload.busy_slots -= 1;
+        workload.busy_slots == 0
+    }
+
+    /// A load has come to its end; with the last of those that have one the run is over.
+    pub(crate) fn workload_over(&mut self, now: Time) {
+        self.ending -= 1;
+        if self.ending == 0 {
+            self.over = Some(now);
+        }
+    }
+
+    pub(crate) fn arrive(&mut self, path: &mut Path, index: u32, now: Time) -> Up {
+        let workload = &mut self.workloads[index as usize];
+        let Arrival::Poisson { per_s } = workload.arrival else {
+            return Up::None;
+        };
+        let pause = workload
+            .pauses
+            .exponential(Nanos::from_seconds(1.0 / per_s));
+        let own = workload.next_thread;
+        workload.next_thread = (own + 1) % workload.threads;
+        let Some(request) = workload.load.next(own) else {
+            return Up::None;
+        };
+        let (array, thread) = (workload.array, workload.first_thread + own);
+        path.calendar.push(now + pause, Event::Arrival(index));
+        // The first slots of a Poisson workload are its threads.
+        let slot = self.slot_of(path, index, own);
+        let id = self.claim(path, request, array, Owner::Slot(slot).into(), now);
+        if self.host.may_begin(thread, now) {
+            self.hand_in(path, id, thread, now)
+        } else {
+            // It is not between host and host yet.
+            path.ios[id].entered = Time::NEVER;
+            self.arrived[thread as usize].push(&mut path.ios, id);
+            self.look_for_core(path, now);
+            Up::None
+        }
+    }
+
+    pub(crate) fn slot_of(&self, path: &Path, workload: u32, thread: u32) -> u32 {
+        let first = path.slots.partition_point(|slot| slot.workload < workload);
+        first as u32 + thread
+    }
+
+    /// A thread turns to an I/O at `now`, which may lie ahead of the clock while the thread
+    /// still works on earlier ones.
+    #[inline]
+    pub(crate) fn enter(
+        &mut self,
+        path: &mut Path,
+        request: Request,
+        array: u32,
+        thread: u32,
+        owner: Mark,
+        now: Time,
+    ) -> (IoId, Up) {
+        let id = self.claim(path, request, array, owner, now);
+        let up = self.hand_in(path, id, thread, now);
+        (id, up)
+    }
+
+    /// The record of an I/O that a load asks for at `now`.
+    #[inline]
+    pub(crate) fn claim(
+        &mut self,
+        path: &mut Path,
+        request: Request,
+        array: u32,
+        owner: Mark,
+        now: Time,
+    ) -> IoId {
+        let id = path.ios.claim();
+        let io = &mut path.ios[id];
+        *io = Io::new(request.op, request.offset, request.bytes, now);
+        io.owner = owner;
+        io.array = array;
+        self.tally.issued += 1;
+        id
+    }
+
+    /// Its thread spends CPU time on it and hands it in.
+    #[inline]
+    pub(crate) fn hand_in(&mut self, path: &mut Path, id: IoId, thread: u32, now: Time) -> Up {
+        let io = &mut path.ios[id];
+        let served = self.host.submit(thread, io.op, io.bytes, now);
+        io.charge_stay(Part::HostWait, Part::Host, served);
+        let mut ready = served.end;
+        let array = &path.arrays[io.array as usize];
+        if array.software {
+            let commands = array.layout.commands(io.op, io.offset, io.bytes);
+            let split = self.host.split(thread, ready, commands);
+            io.charge_stay(Part::HostWait, Part::Raid, split);
+            ready = split.end;
+        }
+        io.entered = ready;
+        if ready > path.calendar.now() {
+            if path.arrays[io.array as usize].in_memory {
+                // A hint, which waits on the agenda until the handler is done.
+                path.agenda.rest(Call::Prefetch(id));
+            }
+            path.calendar.push(ready, Event::Admit(id));
+            Up::None
+        } else {
+            path.admit(id, ready)
+        }
+    }
+}

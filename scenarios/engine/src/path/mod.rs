@@ -1,0 +1,54 @@
+//! From the host to the media and back: the calendar, all I/Os, links, drives and what they share.
+
+pub(crate) mod agenda;
+pub(crate) mod completion;
+pub(crate) mod descent;
+pub(crate) mod dispatch;
+pub(crate) mod faults;
+pub(crate) mod loads;
+pub(crate) mod submission;
+
+use crate::integrity::Integrity;
+use crate::path::agenda::Agenda;
+use crate::state::drive::Drive;
+use crate::state::event::Event;
+use crate::state::log::LogEntry;
+use crate::state::records::{Array, Controller, Outside, Slot};
+use raidlab_kernel::{Calendar, Io, Slab, Time, TimeWeighted};
+use raidlab_models::Link;
+use std::collections::VecDeque;
+
+/// What every layer stands on.
+pub(crate) struct Path {
+    pub(crate) calendar: Calendar<Event>,
+    pub(crate) ios: Slab<Io>,
+    /// What goes up, and what waits for it.
+    pub(crate) agenda: Agenda,
+    pub(crate) links: Vec<Link>,
+    pub(crate) controllers: Vec<Controller>,
+    pub(crate) drives: Vec<Drive>,
+    pub(crate) arrays: Vec<Array>,
+    /// Places of loads; they do not change during a run.
+    pub(crate) slots: Vec<Slot>,
+    /// The first load thread of outside callers, and how many they are.
+    pub(crate) outside_thread: u32,
+    pub(crate) outside_threads: u32,
+    /// What outside callers get back.
+    pub(crate) outside: VecDeque<Outside>,
+    /// Requests between host and host.
+    pub(crate) inside: TimeWeighted,
+    /// True if anything can fail or the data are followed: commands are looked at.
+    pub(crate) watch: bool,
+    /// The power is off until then.
+    pub(crate) off_until: Time,
+    pub(crate) integrity: Option<Integrity>,
+    pub(crate) log: Vec<LogEntry>,
+}
+
+impl Path {
+    /// The time of the event that was handled last.
+    #[inline]
+    pub(crate) fn now(&self) -> Time {
+        self.calendar.now()
+    }
+}

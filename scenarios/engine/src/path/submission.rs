@@ -1,0 +1,78 @@
+//! A request gets a place in its controller's queue, and firmware time: *admit*, *take up*.
+
+use crate::path::Path;
+use crate::path::agenda::Up;
+use crate::state::event::Event;
+use raidlab_kernel::Served;
+use raidlab_kernel::{IoId, Part, Time};
+
+impl Path {
+    #[inline]
+    pub(crate) fn admit(&mut self, id: IoId, now: Time) -> Up {
+        self.inside.change(now, 1);
+        let array = &self.arrays[self.ios[id].array as usize];
+        let Some(index) = array.controller else {
+            return self.dispatch(id, now);
+        };
+        let controller = &mut self.controllers[index as usize];
+        controller.load.change(now, 1);
+        if controller.queue_depth > 0 && controller.in_work >= controller.queue_depth {
+            if controller.waiting.is_empty() {
+                controller.full.change(now, 1);
+            }
+            controller.waiting.push(&mut self.ios, id);
+            Up::None
+        } else {
+            self.take_up(index, id, now)
+        }
+    }
+
+    /// The controller takes a request up: firmware time on a core, then dispatch.
+    pub(crate) fn take_up(&mut self, index: u32, id: IoId, now: Time) -> Up {
+        self.controllers[index as usize].in_work += 1;
+        if self.arrays[self.ios[id].array as usize].in_memory {
+            return Up::TakeUp(id);
+        }
+        let controller = &mut self.controllers[index as usize];
+        let io = &mut self.ios[id];
+        let array = &self.arrays[io.array as usize];
+        let commands = array.layout.commands(io.op, io.offset, io.bytes);
+        let served = controller.chip.take_up(array.path, commands, now);
+        io.charge_stay(Part::ControllerWait, Part::Controller, served);
+        let ready = served.end + controller.chip.latency();
+        io.charge(Part::Controller, ready);
+        if ready > now {
+            self.calendar.push(ready, Event::Dispatch(id));
+            Up::None
+        } else {
+            self.dispatch(id, now)
+        }
+    }
+
+    /// Firmware time for commands of work that goes on, if a controller does it.
+    pub(crate) fn firmware(&mut self, array: u32, commands: u64, now: Time) -> Served {
+        match self.arrays[array as usize].controller {
+            Some(controller) => {
+                let chip = &mut self.controllers[controller as usize].chip;
+                chip.issue(commands, now)
+            }
+            None => Served {
+                start: now,
+                end: now,
+            },
+        }
+    }
+
+    /// Keeps a record waiting while its children are being sent; `let_go` ends that.
+    pub(crate) fn hold(&mut self, id: IoId) {
+        self.ios[id].pending += 1;
+    }
+
+    /// Requests in work at an array's controller; where the host is that itself, all of its own.
+    pub(crate) fn in_work_for(&self, array: u32) -> u64 {
+        match self.arrays[array as usize].controller {
+            Some(controller) => self.controllers[controller as usize].load.level(),
+            None => self.inside.level(),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What the operating system puts between loads and drives: the block layer and the page cache.
+
+use raidlab_kernel::Nanos;
+use serde::Deserialize;
+
+/// The order of waiting requests.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Scheduler {
+    /// As they came.
+    #[default]
+    None,
+    /// By position, reads first, none for ever.
+    Deadline,
+    /// By thread in turns, by position within a thread's turn.
+    Fair,
+}
+
+/// The queue in the plan.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct BlockLayerParams {
+    /// Order of what waits.
+    pub scheduler: Scheduler,
+    /// Requests that the scheduler sees, waiting and at the drive; further ones wait in their
+    /// threads. 0 for no limit.
+    pub requests: u32,
+}
+
+/// A page cache in the plan.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct PageCacheParams {
+    /// Bytes of pages that memory holds.
+    pub memory_bytes: u64,
+    /// Share of them that may be dirty before writing back begins.
+    pub background_share: f64,
+    /// Share of them that may be dirty or on their way to the drives before writers sleep.
+    pub dirty_share: f64,
+    /// Age at which what is dirty is written back in any case.
+    pub expire_ns: Nanos,
+    /// Bytes read ahead of a stream at most.
+    pub read_ahead_bytes: u64,
+    /// Bytes of neighbouring pages that become one request at most.
+    pub request_bytes: u64,
+    /// Requests of writing back that are under way at most.
+    pub requests: u32,
+    /// CPU time of a read call.
+    pub read_call_ns: Nanos,
+    /// CPU time of a write call.
+    pub write_call_ns: Nanos,
+    /// CPU time to look up a page and copy it to the reader.
+    pub read_page_ns: Nanos,
+    /// CPU time to find or make a page and copy a writer's data into it.
+    pub write_page_ns: Nanos,
+    /// True if memory holds the end of the area at the start, as after writing it.
+    pub holds_end: bool,
+}

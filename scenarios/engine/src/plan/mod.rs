@@ -1,0 +1,536 @@
+//! The plan: a whole run as flat, plain data, the form in which Python hands it over.
+//!
+//! Components stand in lists and refer to each other by index. Every quantity is in base
+//! units, named in its key: nanoseconds, bytes, bytes a second. The Python side has checked
+//! what people wrote; what is checked here again is what the engine's own safety needs.
+
+mod host;
+
+pub use host::{BlockLayerParams, PageCacheParams, Scheduler};
+use raidlab_kernel::Nanos;
+use raidlab_models::{DeviceParams, HostParams, LinkParams};
+use serde::Deserialize;
+
+/// A whole run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Every random stream is derived from it.
+    pub seed: u64,
+    /// Simulated time before anything is recorded.
+    pub warm_up_ns: Nanos,
+    /// Simulated time recorded after the warm-up.
+    pub duration_ns: Nanos,
+    /// Ends the recording earlier, after this many recorded I/Os of all workloads together;
+    /// 0 for no limit.
+    #[serde(default)]
+    pub max_ios: u64,
+    /// Ends the recording earlier, once the 95 % interval of every workload's rate is at most
+    /// this share of the rate to either side; 0 for never.
+    #[serde(default)]
+    pub precision: f64,
+    /// Ends the recording earlier, so long after the last rebuild is done; 0 for never.
+    #[serde(default)]
+    pub after_rebuild_ns: Nanos,
+    /// Length of a step of the timeline in the result; 0 for no timeline.
+    #[serde(default)]
+    pub timeline_step_ns: Nanos,
+    /// How many seconds of the life of tiers each simulated second after the warm-up stands for.
+    #[serde(default = "one")]
+    pub time_lapse: u32,
+    /// A file for the state of the drives at the end of the run.
+    #[serde(default)]
+    pub save_state: Option<String>,
+    /// Load threads of outside callers; an I/O whose mark is `m` belongs to thread
+    /// `m % outside_threads`.
+    #[serde(default = "one")]
+    pub outside_threads: u32,
+    /// The host.
+    pub host: HostParams,
+    /// All links.
+    pub links: Vec<LinkParams>,
+    /// All controllers.
+    pub controllers: Vec<ControllerPlan>,
+    /// Device models; several drives may share one.
+    pub devices: Vec<DeviceParams>,
+    /// All drives.
+    pub drives: Vec<DrivePlan>,
+    /// All arrays.
+    pub arrays: Vec<ArrayPlan>,
+    /// All loads.
+    pub workloads: Vec<WorkloadPlan>,
+    /// What happens at given times.
+    #[serde(default)]
+    pub events: Vec<EventPlan>,
+    /// True to follow the versions of the data and say what became of them.
+    #[serde(default)]
+    pub data: bool,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl Plan {
+    /// The time that a simulated instant, in seconds, stands for.
+    pub fn lapsed(&self, t_s: f64) -> f64 {
+        let warm_s = self.warm_up_ns.0 as f64 / 1e9;
+        t_s.min(warm_s) + (t_s - warm_s).max(0.0) * f64::from(self.time_lapse.max(1))
+    }
+
+    /// True if drives, power or backups can fail during the run.
+    pub fn can_fail(&self) -> bool {
+        let moves = |event: &EventPlan| matches!(event.action, Action::MoveHotSpot { .. });
+        !self.events.iter().all(moves)
+    }
+}
+
+/// A controller: a queue, cores, firmware time.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControllerPlan {
+    /// For reports.
+    pub name: String,
+    /// Commands in work at once; further ones wait in the driver. 0 for no limit.
+    pub queue_depth: u32,
+    /// Cores working in parallel.
+    pub cores: u32,
+    /// Firmware time on a core for each request of the host.
+    pub request_ns: Nanos,
+    /// Firmware time on a core for each command to a drive.
+    pub command_ns: Nanos,
+    /// Firmware time on a core for each request of an array with parity, past the cache; none
+    /// for the same as `request_ns`.
+    #[serde(default)]
+    pub parity_request_ns: Option<Nanos>,
+    /// The same for a request that the cache serves.
+    #[serde(default)]
+    pub cached_request_ns: Option<Nanos>,
+    /// The same on the short path, FastPath.
+    #[serde(default)]
+    pub fast_path_request_ns: Option<Nanos>,
+    /// Time of each request in messages, set-up and interrupts, on no core.
+    #[serde(default)]
+    pub latency_ns: Nanos,
+    /// Bytes a second that the parity engine takes in; 0 for no limit.
+    #[serde(default)]
+    pub parity_bytes_per_s: u64,
+    /// Bytes a second that the memory moves, in and out together; 0 for no limit.
+    #[serde(default)]
+    pub memory_bytes_per_s: u64,
+    /// Its cache.
+    #[serde(default)]
+    pub cache: Option<CachePlan>,
+    /// Firmware time of looking a request up in a tier of SSDs.
+    #[serde(default)]
+    pub tier_ns: Nanos,
+    /// Its link to the host, an index into `links`; data of arrays that pass through its memory
+    /// cross this link by themselves.
+    #[serde(default)]
+    pub link: Option<u32>,
+}
+
+/// A drive and its way to the host.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DrivePlan {
+    /// For reports and random streams; unique.
+    pub name: String,
+    /// Index into `devices`.
+    pub device: u32,
+    /// Commands that the drive takes at once; further ones wait before it. 0 for no limit.
+    pub queue_depth: u32,
+    /// How the host's operating system orders what waits.
+    #[serde(default)]
+    pub block_layer: BlockLayerParams,
+    /// Links from the drive to the host, the drive's own first; indices into `links`.
+    pub path: Vec<u32>,
+}
+
+/// How an array lays data over its drives.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Drives one after the other in one address space; a single drive is a jbod of one.
+    Jbod,
+    /// Striped.
+    Raid0,
+    /// Every drive holds the same.
+    Raid1,
+    /// Each stripe unit on two neighbouring drives; three drives or more.
+    Raid1e,
+    /// Mirrored pairs, striped.
+    Raid10,
+    /// Striped with one rotating parity.
+    Raid5,
+    /// Striped with two rotating parities.
+    Raid6,
+    /// RAID 5 spans, striped.
+    Raid50,
+    /// RAID 6 spans, striped.
+    Raid60,
+}
+
+impl WorkloadPlan {
+    /// Places that issue I/Os: those of a closed loop, or one for each thread of open arrivals.
+    pub(crate) fn places(&self) -> u32 {
+        match self.arrival {
+            Arrival::Closed { outstanding, .. } => outstanding,
+            Arrival::Poisson { .. } => self.threads,
+        }
+    }
+}
+
+impl Level {
+    /// True if parity guards the data.
+    pub fn has_parity(self) -> bool {
+        matches!(
+            self,
+            Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60
+        )
+    }
+}
+
+/// How parity moves from stripe to stripe, and where data begin beside it.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Rotation {
+    /// Parity from the last drive towards the first; data begin behind it.
+    #[default]
+    LeftSymmetric,
+    /// Parity from the last drive towards the first; data begin at the first drive.
+    LeftAsymmetric,
+    /// Parity from the first drive towards the last; data begin behind it.
+    RightSymmetric,
+    /// Parity from the first drive towards the last; data begin at the first drive.
+    RightAsymmetric,
+}
+
+/// An array.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArrayPlan {
+    /// For reports; unique.
+    pub name: String,
+    /// Layout.
+    pub level: Level,
+    /// Contiguous bytes on one drive before the next takes over.
+    pub stripe_unit_bytes: u64,
+    /// Indices into `drives`.
+    pub drives: Vec<u32>,
+    /// Index into `controllers`; none if the drives hang on the host.
+    pub controller: Option<u32>,
+    /// True if the host's CPU does the RAID work.
+    pub software: bool,
+    /// Spans of levels 50 and 60.
+    #[serde(default = "two")]
+    pub spans: u32,
+    /// Where parity lies.
+    #[serde(default)]
+    pub rotation: Rotation,
+    /// True if requests take the controller's short path.
+    #[serde(default)]
+    pub fast_path: bool,
+    /// Bytes of each drive that it uses, from the drive's start; 0 for all.
+    #[serde(default)]
+    pub used_bytes: u64,
+    /// Drives that take over from failed ones; indices into `drives`.
+    #[serde(default)]
+    pub spares: Vec<u32>,
+    /// Share of the time that work in the background has while the host wants the drives.
+    #[serde(default = "third")]
+    pub background_share: f64,
+    /// How the controller's cache serves it; none for past the cache.
+    #[serde(default)]
+    pub cache: Option<PolicyPlan>,
+    /// Its tier of SSDs.
+    #[serde(default)]
+    pub tier: Option<TierPlan>,
+}
+
+/// A tier of SSDs as a cache of an array.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TierPlan {
+    /// The array of the SSDs, an index into `arrays`; its stripe unit is a line of the tier: what
+    /// leaves the controller's cache together, a stripe unit or, with parity, a stripe's data.
+    pub array: u32,
+    /// True if writes go to the SSDs; false if they go past them.
+    pub write_back: bool,
+    /// Accesses that make a line hot.
+    pub promote_after: u32,
+    /// The heat of lines that are not on the SSDs is halved this often.
+    pub half_life_ns: Nanos,
+    /// Share of the lines above which dirty ones are written back.
+    pub dirty_share: f64,
+    /// Lines on their way to the SSDs at once.
+    pub copies_at_once: u32,
+    /// True if the run finds the tier as the load would have made it in the long run.
+    pub warm: bool,
+}
+
+/// When a write is told to be complete.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum WritePolicy {
+    /// When it is on the drives.
+    WriteThrough,
+    /// When it is in the cache, as long as the cache's content is safe from an outage; else
+    /// when it is on the drives.
+    WriteBack,
+    /// When it is in the cache.
+    AlwaysWriteBack,
+}
+
+/// Something that happens at a given time.
+#[derive(Clone, Debug, Deserialize)]
+pub struct EventPlan {
+    /// When.
+    pub at_ns: Nanos,
+    /// What.
+    #[serde(flatten)]
+    pub action: Action,
+}
+
+/// How many components of each kind there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Drives.
+    pub drives: usize,
+    /// Arrays.
+    pub arrays: usize,
+    /// Controllers.
+    pub controllers: usize,
+    /// Workloads.
+    pub workloads: usize,
+}
+
+impl Action {
+    /// Whether what it happens to is there.
+    ///
+    /// # Errors
+    /// The key, the index that is too large, and how many there are.
+    pub fn check(&self, sizes: Sizes) -> Result<(), (&'static str, u32, usize)> {
+        let (key, index, count) = match *self {
+            Action::FailDrive { drive }
+            | Action::SlowDrive { drive, .. }
+            | Action::UnreadableSectors { drive, .. }
+            | Action::ReplaceDrive { drive } => ("drive", drive, sizes.drives),
+            Action::PatrolRead { array } | Action::ConsistencyCheck { array } => {
+                ("array", array, sizes.arrays)
+            }
+            Action::BackupReady { controller, .. } => ("controller", controller, sizes.controllers),
+            Action::MoveHotSpot { workload, .. } => ("workload", workload, sizes.workloads),
+            Action::PowerFail { .. } => return Ok(()),
+        };
+        if (index as usize) < count {
+            Ok(())
+        } else {
+            Err((key, index, count))
+        }
+    }
+}
+
+/// What can happen.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub enum Action {
+    /// A drive answers nothing any more.
+    FailDrive {
+        /// Index into `drives`.
+        drive: u32,
+    },
+    /// A drive takes longer for every command.
+    SlowDrive {
+        /// Index into `drives`.
+        drive: u32,
+        /// So much longer; 0 for as fast as ever.
+        extra_ns: Nanos,
+    },
+    /// Sectors of a drive cannot be read any more, until they are written again.
+    UnreadableSectors {
+        /// Index into `drives`.
+        drive: u32,
+        /// First byte.
+        offset_bytes: u64,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// A new drive in a failed one's place.
+    ReplaceDrive {
+        /// Index into `drives`.
+        drive: u32,
+    },
+    /// The power fails.
+    PowerFail {
+        /// For so long.
+        off_ns: Nanos,
+    },
+    /// All drives of an array are read through for unreadable sectors.
+    PatrolRead {
+        /// Index into `arrays`.
+        array: u32,
+    },
+    /// Parity of an array is compared with its data.
+    ConsistencyCheck {
+        /// Index into `arrays`.
+        array: u32,
+    },
+    /// The hot spot of a workload moves.
+    MoveHotSpot {
+        /// Index into `workloads`.
+        workload: u32,
+        /// Where it begins from now on.
+        start_bytes: u64,
+    },
+    /// A cache's battery or flash backup becomes ready or not ready (it learns, it fails).
+    BackupReady {
+        /// Index into `controllers`.
+        controller: u32,
+        /// Whether it is ready.
+        ready: bool,
+    },
+}
+
+impl Action {
+    /// True if content of drives or of the controller's memory can be gone after it.
+    pub fn can_cost_data(&self) -> bool {
+        matches!(
+            self,
+            Action::FailDrive { .. }
+                | Action::UnreadableSectors { .. }
+                | Action::ReplaceDrive { .. }
+                | Action::PowerFail { .. }
+        )
+    }
+}
+
+/// When the controller reads more than it is asked for.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadAhead {
+    /// Never.
+    None,
+    /// Behind a sequential stream whose reader does not keep the drives busy by itself.
+    Adaptive,
+    /// Behind every read.
+    Always,
+}
+
+/// How a controller's cache serves an array.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyPlan {
+    /// When a write is told to be complete.
+    pub write: WritePolicy,
+    /// When more is read than was asked for.
+    pub read_ahead: ReadAhead,
+    /// True if what was read stays in the cache (cached I/O); false for direct I/O.
+    pub keep_reads: bool,
+}
+
+/// A controller's cache.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CachePlan {
+    /// Bytes for data.
+    pub bytes: u64,
+    /// Share of it that may be dirty; further writes wait.
+    pub dirty_share: f64,
+    /// Share of the dirty limit below which data wait for neighbours instead of going out.
+    pub low_share: f64,
+    /// Dirty data go out after this time at the latest.
+    pub flush_interval_ns: Nanos,
+    /// Stripes on their way to the drives at once, for each drive.
+    pub destages_per_drive: u32,
+    /// How long its content outlives an outage; 0 for not at all.
+    #[serde(default)]
+    pub hold_ns: Nanos,
+}
+
+fn third() -> f64 {
+    0.3
+}
+
+fn two() -> u32 {
+    2
+}
+
+/// Order of the offsets.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Uniform over the area.
+    Random,
+    /// Ascending, each thread from its own share of the area, starting again at its end.
+    Sequential,
+}
+
+/// When a load issues its next I/O.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum Arrival {
+    /// As soon as one of `outstanding` completes and `think_ns` has passed.
+    Closed {
+        /// I/Os in flight, all threads together.
+        outstanding: u32,
+        /// Pause between a completion and the next I/O of the same slot.
+        think_ns: Nanos,
+        /// True if the pause is exponential with that mean, false if it is fixed.
+        #[serde(default)]
+        exponential: bool,
+    },
+    /// At random instants (a Poisson stream), whether or not earlier ones have completed.
+    Poisson {
+        /// Mean rate of all threads together.
+        per_s: f64,
+    },
+}
+
+/// A load on one array.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadPlan {
+    /// For reports and random streams; unique.
+    pub name: String,
+    /// Index into `arrays`.
+    pub array: u32,
+    /// Load threads, each with its own CPU time.
+    pub threads: u32,
+    /// Order of the offsets.
+    pub access: Access,
+    /// Share of reads, 0 to 1.
+    pub read_share: f64,
+    /// Bytes of each I/O.
+    pub block_bytes: u64,
+    /// Offsets are multiples of this.
+    pub align_bytes: u64,
+    /// First byte of the area.
+    pub area_start_bytes: u64,
+    /// Bytes of the area.
+    pub area_bytes: u64,
+    /// The part of the area that most random I/Os go to.
+    #[serde(default)]
+    pub hot_spot: Option<HotSpotPlan>,
+    /// Arrival of I/Os.
+    pub arrival: Arrival,
+    /// How often the area is covered, each block once a time; then the load ends, and the run
+    /// with the last load that does. 0 for a load without end.
+    #[serde(default)]
+    pub passes: u32,
+    /// The operating system's page cache, if the load goes through it.
+    #[serde(default)]
+    pub page_cache: Option<PageCacheParams>,
+}
+
+/// A part of a workload's area that most of its random I/Os go to.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct HotSpotPlan {
+    /// Share of the I/Os; the rest goes anywhere in the area.
+    pub share: f64,
+    /// First byte.
+    pub start_bytes: u64,
+    /// Number of bytes.
+    pub bytes: u64,
+}

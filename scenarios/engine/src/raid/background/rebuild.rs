@@ -1,0 +1,113 @@
+//! Drives that take the place of failed ones: rebuild on a spare or a new drive, copyback to the drive
+//! that replaces a spare.
+
+use crate::path::Path;
+use crate::raid::Raid;
+use crate::raid::background::Task;
+use crate::raid::volume::{Member, State};
+use raidlab_kernel::Time;
+
+impl Raid {
+    /// Starts to rebuild a failed member if the array has a spare and enough is left.
+    pub(crate) fn rebuild_on_spare(&mut self, path: &mut Path, array: u32, member: u32, now: Time) {
+        let Some(volume) = self.volumes[array as usize].as_mut() else {
+            return;
+        };
+        if !volume.geometry.is_redundant() {
+            return;
+        }
+        let Some(spare) = volume.spares.pop() else {
+            return;
+        };
+        volume.members[member as usize].drive = spare;
+        if let Some(integrity) = &mut path.integrity {
+            integrity.empty(spare);
+        }
+        self.rebuild(path, array, member, now);
+    }
+
+    /// A drive waits for others of the array to fail; if one has, and nothing stands in for it yet, it is
+    /// rebuilt there.
+    pub(crate) fn be_spare(&mut self, path: &mut Path, array: u32, drive: u32, now: Time) {
+        let Some(volume) = self.volumes[array as usize].as_mut() else {
+            return;
+        };
+        volume.spares.push(drive);
+        let failed = |member: &Member| member.state == State::Failed;
+        let waits = volume.members.iter().position(failed);
+        if let Some(member) = waits.filter(|_| !volume.offline) {
+            self.rebuild_on_spare(path, array, member as u32, now);
+        }
+    }
+
+    /// Starts to rebuild a member on the drive that now stands there.
+    pub(crate) fn rebuild(&mut self, path: &mut Path, array: u32, member: u32, now: Time) {
+        if let Some(volume) = self.volumes[array as usize].as_mut() {
+            volume.changes += 1;
+            volume.members[member as usize].state = State::Rebuilding(0);
+        }
+        self.rebuilt = None;
+        self.start_task(path, array, Task::Rebuild { member }, now);
+    }
+
+    /// The share of the rows that each rebuild under way has behind it.
+    pub(crate) fn rebuilding(&self) -> Vec<f64> {
+        let volumes = self.volumes.iter().flatten();
+        let shares = volumes.flat_map(|volume| {
+            let rows = volume.geometry.rows().max(1) as f64;
+            let rebuilds = volume.tasks.iter();
+            let rebuilds = rebuilds.filter(|task| matches!(task.task, Task::Rebuild { .. }));
+            rebuilds.map(move |task| task.row as f64 / rows)
+        });
+        shares.collect()
+    }
+
+    /// A new drive stands in its place again, from which a spare has taken over: the spare's data are
+    /// copied back or, if it has failed as well, the drive is rebuilt.
+    pub(crate) fn come_home(
+        &mut self,
+        path: &mut Path,
+        array: u32,
+        member: u32,
+        drive: u32,
+        now: Time,
+    ) {
+        let Some(volume) = self.volumes[array as usize].as_mut() else {
+            return;
+        };
+        let place = &mut volume.members[member as usize];
+        if place.state == State::Failed && !volume.offline {
+            place.drive = drive;
+            return self.rebuild(path, array, member, now);
+        }
+        let task = Task::Copyback { member, to: drive };
+        self.start_task(path, array, task, now);
+    }
+
+    /// A drive that is being filled has lost rows from `offset` on: its task goes on from there.
+    pub(crate) fn begin_copies_again(&mut self, drive: u32, offset: u64) {
+        for volume in self.volumes.iter_mut().flatten() {
+            let unit = volume.geometry.unit();
+            let (row, upto) = (offset / unit, offset / unit * unit);
+            for task in &mut volume.tasks {
+                match task.task {
+                    Task::Rebuild { member } => {
+                        let member = &mut volume.members[member as usize];
+                        if member.drive == drive {
+                            if let State::Rebuilding(done) = &mut member.state {
+                                *done = upto.min(*done);
+                                task.go_back(row);
+                            }
+                        }
+                    }
+                    Task::Copyback { member, to } if to == drive => {
+                        let copy = &mut volume.members[member as usize].copy;
+                        *copy = copy.map(|(to, done)| (to, upto.min(done)));
+                        task.go_back(row);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Read-ahead: which reads belong to sequential streams, and what to read before it is asked.
+
+use crate::path::Path;
+use crate::path::agenda::Call;
+use crate::plan::ReadAhead;
+use crate::raid::Raid;
+use crate::raid::cache::view::Cached;
+use crate::raid::jobs::{Fill, Phase, Work};
+use raidlab_kernel::{Io, Op, Part, Queue, Stage, Time};
+use raidlab_models::{LINE_SECTORS, PAGE, SECTOR};
+
+use crate::raid::cache::readers::Readers;
+
+/// Reads in a row that make a stream.
+const IN_A_ROW: u32 = 2;
+/// Requests in work up to which adaptive read-ahead helps: a reader that keeps more in flight
+/// keeps the drives busy by itself.
+const SHALLOW: u64 = 4;
+/// Bytes that one read-ahead brings.
+const CHUNK: std::ops::RangeInclusive<u64> = (256 << 10)..=(1 << 20);
+
+impl Raid {
+    /// A read has come: note it, and read ahead if that is the policy.
+    pub(crate) fn read_ahead(
+        &mut self,
+        path: &mut Path,
+        array: u32,
+        (offset, bytes): (u64, u64),
+        now: Time,
+    ) {
+        let level = path.in_work_for(array);
+        let Some(volume) = self.volumes[array as usize].as_mut() else {
+            return;
+        };
+        let Some(caching) = volume.caching.as_mut() else {
+            return;
+        };
+        let (stream, in_a_row) = caching.streams.note(offset, bytes);
+        let wanted = match caching.read_ahead {
+            ReadAhead::None => false,
+            ReadAhead::Adaptive => in_a_row >= IN_A_ROW && level <= SHALLOW,
+            ReadAhead::Always => true,
+        };
+        if wanted {
+            self.read_on(path, array, stream as u32, now);
+        }
+    }
+
+    /// Reads a stream ahead as far as it should be.
+    pub(crate) fn read_on(&mut self, path: &mut Path, array: u32, stream: u32, now: Time) {
+        let volume = self.volume(array);
+        let stripe = u64::from(volume.geometry.columns()) * volume.geometry.unit();
+        let capacity = volume.geometry.capacity();
+        let Some(caching) = &volume.caching else {
+            return;
+        };
+        let chunk = stripe.clamp(*CHUNK.start(), *CHUNK.end()) / caching.line * caching.line;
+        let chunk = chunk.max(caching.line);
+        loop {
+            let volume = self.volumes[array as usize].as_mut();
+            let caching = volume.and_then(|volume| volume.caching.as_mut());
+            let Some(range) =
+                caching.and_then(|c| c.streams.advance(stream as usize, chunk, capacity))
+            else {
+                return;
+            };
+            let mark = path.agenda.mark();
+            self.fill(path, array, range, now);
+            if path.agenda.rose(mark) {
+                return path.agenda.below(mark, Call::ReadOn(array, stream));
+            }
+        }
+    }
+
+    /// Reads a range into the cache; gives the job that does, if any of it was not here.
+    pub(crate) fn fill(
+        &mut self,
+        path: &mut Path,
+        array: u32,
+        range: (u64, u64),
+        now: Time,
+    ) -> Option<u32> {
+        let readers = Queue::default();
+        let work = Work::Fill(Fill {
+            range: (0, 0),
+            readers,
+        });
+        let job = self.new_job(path, Io::NONE, array, 0, work, now);
+        let Cached { caching, store, .. } = self.cached_mut(array)?;
+        let (mut first, mut last) = (u64::MAX, 0);
+        for (key, sectors) in caching.lines(range.0, range.1) {
+            if !store.cache.make_room(caching.line.div_ceil(PAGE) + 1) {
+                break;
+            }
+            if store.cache.expect(key, sectors, job) != 0 {
+                let start = caching.offset(key);
+                first = first.min(start.max(range.0));
+                last = (start + caching.line).min(range.0 + range.1);
+            }
+        }
+        store.counts.filled_bytes += last.saturating_sub(first);
+        let record = self.jobs[job].io;
+        if first >= last {
+            path.ios.release(record);
+            self.jobs.release(job);
+            return None;
+        }
+        let range = (first, last - first);
+        let filling = &mut self.jobs[job];
+        (filling.work, filling.phase) = (Work::Fill(Fill { range, readers }), Phase::Finish);
+        path.ios[record].op = Op::Read;
+        self.move_range(path, record, Op::Read, array, first, last - first, now);
+        Some(job)
+    }
+
+    /// What a job has read is here: whoever waits for it goes on.
+    pub(crate) fn finish_fill(&mut self, path: &mut Path, index: u32, fill: Fill, now: Time) {
+        let job = &self.jobs[index];
+        let (record, array, refused) = (job.io, job.array, job.flags.refused);
+        let Fill { range, readers } = fill;
+        if let Some(controller) = path.arrays[array as usize].controller {
+            let chip = &mut path.controllers[controller as usize].chip;
+            chip.memory.pass_in_background(now, range.1);
+            if let Some(Cached { caching, store, .. }) = self.cached_mut(array) {
+                for (key, sectors) in caching.lines(range.0, range.1) {
+                    if refused {
+                        store.cache.forget(key, sectors);
+                        continue;
+                    }
+                    let came = store.cache.arrived(key, index);
+                    if let Some(integrity) = &mut path.integrity {
+                        let start = caching.offset(key);
+                        for sector in (0..LINE_SECTORS).filter(|s| came >> s & 1 == 1) {
+                            integrity.fill_cache(record, array, start + sector * SECTOR, SECTOR);
+                        }
+                    }
+                }
+            }
+        }
+        self.jobs.release(index);
+        self.child_returned(path, record, now);
+        if let Some(integrity) = &mut path.integrity {
+            integrity.forget_reader(record);
+        }
+        let controller = path.arrays[array as usize].controller;
+        self.readers.push(Readers {
+            readers,
+            refused,
+            controller,
+        });
+        self.wake_readers(path, now);
+    }
+
+    /// Those who waited for what has come into the cache last go on, one by one.
+    pub(crate) fn wake_readers(&mut self, path: &mut Path, now: Time) {
+        while let Some(came) = self.readers.last_mut() {
+            let (refused, controller) = (came.refused, came.controller);
+            let Some(reader) = came.readers.pop(&path.ios) else {
+                self.readers.pop();
+                if let Some(controller) = controller {
+                    // What was on its way kept its place in the cache; now others may have it.
+                    self.admit_waiting(path, controller, now);
+                }
+                return;
+            };
+            let mark = path.agenda.mark();
+            path.ios[reader].charge(Part::CacheWait, now);
+            if refused {
+                self.read_drives(path, reader, now);
+            } else {
+                path.ios[reader].stage = Stage::Awaited;
+                self.go_on(path, reader, now);
+            }
+            if path.agenda.rose(mark) {
+                return path.agenda.below(mark, Call::Readers);
+            }
+        }
+    }
+}

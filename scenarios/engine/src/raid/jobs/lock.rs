@@ -1,0 +1,64 @@
+//! Locks on stripes: who changes data and parity together has the stripe for itself.
+
+use crate::path::Path;
+use crate::raid::Raid;
+use crate::raid::jobs::{NO_JOB, Phase, Waiters};
+use raidlab_kernel::{Part, Time};
+
+impl Raid {
+    /// What a job locks, if anything.
+    pub(crate) fn lock_key(&self, index: u32) -> Option<u64> {
+        let job = &self.jobs[index];
+        if job.work.is_of_lines() {
+            return None;
+        }
+        let geometry = &self.volumes[job.array as usize].as_ref()?.geometry;
+        if geometry.parities() == 0 && geometry.copies() == 1 {
+            // One drive holds the data: its own order decides.
+            return None;
+        }
+        let column = job.extents.first().map_or(0, |extent| extent.column);
+        let volume = self.volumes[job.array as usize].as_ref()?;
+        Some(volume.lock_key(job.array, job.stripe, column))
+    }
+
+    /// Takes the lock of a job's stripe; false if it must wait for it.
+    pub(crate) fn lock(&mut self, index: u32) -> bool {
+        let Some(key) = self.lock_key(index) else {
+            return true;
+        };
+        let Some(holder) = self.locks.get(key) else {
+            self.locks.insert(key, index);
+            return true;
+        };
+        let last = match self.jobs[holder].lock.last {
+            NO_JOB => holder,
+            last => last,
+        };
+        self.jobs[last].lock.next = index;
+        self.jobs[holder].lock.last = index;
+        false
+    }
+
+    /// Gives a job's lock to the next one that waits for it, and lets that one go on.
+    pub(crate) fn unlock(&mut self, path: &mut Path, index: u32, now: Time) {
+        path.agenda.must_be_open();
+        let Some(key) = self.lock_key(index) else {
+            return;
+        };
+        debug_assert_eq!(self.locks.get(key), Some(index));
+        let Waiters { next, last } = self.jobs[index].lock;
+        if next == NO_JOB {
+            self.locks.remove(key);
+            return;
+        }
+        self.locks.insert(key, next);
+        let job = &mut self.jobs[next];
+        job.lock.last = if last == next { NO_JOB } else { last };
+        debug_assert_eq!(job.phase, Phase::Plan);
+        let head = job.run.head;
+        let io = self.jobs[head].io;
+        path.ios[io].charge(Part::Raid, now);
+        self.locked(path, next, now);
+    }
+}

@@ -1,0 +1,169 @@
+//! Jobs: work on one stripe that takes several phases.
+
+use crate::path::Path;
+use crate::path::agenda::Call;
+use crate::raid::Raid;
+use crate::raid::jobs::{Check, Job, Phase, Row, Work};
+use crate::state::event::Event;
+use crate::state::owner::Owner;
+use raidlab_kernel::{Io, IoId, Op, Time};
+
+use crate::state::owner::job_of;
+
+impl Raid {
+    /// A job below `parent`, for the caller to fill and then to `begin`.
+    pub(crate) fn new_job(
+        &mut self,
+        path: &mut Path,
+        parent: IoId,
+        array: u32,
+        stripe: u64,
+        work: Work,
+        now: Time,
+    ) -> u32 {
+        let io = path.ios.claim();
+        let index = self.jobs.claim();
+        path.ios[io] = Io::new(Op::Write, 0, 0, now);
+        path.ios[io].parent = parent;
+        path.ios[io].owner = Owner::Job(index).into();
+        self.jobs.begin(index, io, array, stripe, work);
+        if parent != Io::NONE {
+            path.ios[parent].pending += 1;
+        }
+        index
+    }
+
+    /// Starts a job that has its extents.
+    pub(crate) fn begin(&mut self, path: &mut Path, index: u32, now: Time) {
+        let job = &self.jobs[index];
+        let bytes = job.extents.iter().map(|e| u64::from(e.end - e.start)).sum();
+        let io = job.io;
+        path.ios[io].bytes = bytes;
+        if self.lock(index) {
+            self.locked(path, index, now);
+        }
+    }
+
+    /// A job has its lock: it goes on, as soon as all of its run have theirs.
+    pub(crate) fn locked(&mut self, path: &mut Path, index: u32, now: Time) {
+        let head = self.jobs[index].run.head;
+        let missing = &mut self.jobs[head].run.missing;
+        *missing -= 1;
+        if *missing == 0 {
+            self.step_job(path, head, now);
+        }
+    }
+
+    /// A job's event is due.
+    pub(crate) fn job_due(&mut self, path: &mut Path, index: u32, now: Time) {
+        let flags = &mut self.jobs[index].flags;
+        flags.scheduled = false;
+        if flags.aborted {
+            self.jobs.release(index);
+        } else {
+            self.step_job(path, index, now);
+        }
+    }
+
+    /// A job goes on with the phase that is due.
+    pub(crate) fn step_job(&mut self, path: &mut Path, index: u32, now: Time) {
+        path.agenda.must_be_open();
+        let job = &self.jobs[index];
+        match (job.phase, &job.work) {
+            (Phase::Plan, _) => self.plan_job(path, index, now),
+            (Phase::Read, _) => self.read_phase(path, index, now),
+            (Phase::Compute, _) => self.compute_phase(path, index, now),
+            (_, &Work::Copy(_)) => path.agenda.up(Call::Copy(index)),
+            (Phase::Write, &(Work::Row(Row { task, .. }) | Work::Check(Check { task, .. }))) => {
+                self.write_row(path, index, task, now);
+            }
+            (Phase::Write, _) => self.write_phase(path, index, now),
+            (Phase::Finish, &Work::Destage(destage)) => {
+                self.finish_destage(path, index, destage, now)
+            }
+            (Phase::Finish, &Work::Fill(fill)) => self.finish_fill(path, index, fill, now),
+            (Phase::Finish, &Work::Fetch(fetch)) => self.finish_fetch(path, index, fetch, now),
+            (Phase::Finish, Work::Bypass) => self.finish_piece(path, index, now),
+            (Phase::Finish, &(Work::Row(Row { task, .. }) | Work::Check(Check { task, .. }))) => {
+                self.finish_row(path, index, task, now);
+            }
+            (Phase::Finish, Work::Write | Work::WriteSlot(_) | Work::Recover) => {
+                self.finish_job(path, index, now);
+            }
+        }
+    }
+
+    /// The job goes on with `phase` when its record's time is charged up to `at`.
+    pub(crate) fn step_job_at(
+        &mut self,
+        path: &mut Path,
+        index: u32,
+        phase: Phase,
+        at: Time,
+        now: Time,
+    ) {
+        self.jobs[index].phase = phase;
+        if at > now {
+            self.jobs[index].flags.scheduled = true;
+            path.calendar.push(at, Event::Job(index));
+        } else {
+            self.step_job(path, index, now);
+        }
+    }
+
+    /// A command or a job below `parent` is complete, charged up to now: its time becomes the
+    /// parent's if it is the last, since the others ran beside it.
+    pub(crate) fn child_returned(&mut self, path: &mut Path, child: IoId, now: Time) {
+        let Io {
+            parent,
+            parts,
+            bytes,
+            ..
+        } = path.ios[child];
+        path.ios.release(child);
+        if parent == Io::NONE {
+            return;
+        }
+        let waiting = &mut path.ios[parent];
+        waiting.moved += bytes;
+        waiting.pending -= 1;
+        if waiting.pending > 0 {
+            return;
+        }
+        waiting.parts.add(&parts);
+        waiting.mark = now;
+        self.has_all(path, parent, now);
+    }
+
+    /// Whether the data of a command below `parent` come from its controller's memory or end there.
+    /// True of three kinds: commands of the controller's own work, for which no request waits; the
+    /// copies that it writes of a request's data; and data that it has computed and writes back.
+    #[inline]
+    pub(crate) fn is_from_memory(&self, path: &Path, parent: IoId, op: Op) -> bool {
+        if parent == Io::NONE {
+            return false;
+        }
+        let parent = &path.ios[parent];
+        let Some(job) = job_of(parent) else {
+            return false;
+        };
+        let Job { array, work, .. } = self.jobs[job];
+        let copied = path.arrays[array as usize].mirrors || matches!(work, Work::Recover);
+        parent.parent == Io::NONE || op == Op::Write && copied
+    }
+
+    pub(crate) fn let_go(&mut self, path: &mut Path, id: IoId, now: Time) {
+        path.ios[id].pending -= 1;
+        if path.ios[id].pending == 0 {
+            self.has_all(path, id, now);
+        }
+    }
+
+    /// All that a job or a request waited for has come: it goes on.
+    fn has_all(&mut self, path: &mut Path, id: IoId, now: Time) {
+        match job_of(&path.ios[id]) {
+            Some(job) => self.step_job(path, job, now),
+            None => self.pass_on(path, id, now),
+        }
+    }
+}

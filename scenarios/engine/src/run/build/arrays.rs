@@ -1,0 +1,206 @@
+//! Arrays from a plan: layouts, volumes whose data pass through memory, caches, tiers.
+
+use crate::layout::Layout;
+use crate::plan::{ArrayPlan, ControllerPlan, Level, Plan, ReadAhead, TierPlan, WritePolicy};
+use crate::raid::cache::store::Caching;
+use crate::raid::cache::store::Lane;
+use crate::raid::cache::store::Store;
+use crate::raid::cache::streams::Streams;
+use crate::raid::redirect::Redirect;
+use crate::raid::volume::Volume;
+use crate::run::build::check::Faults;
+use crate::ssd_cache::{self, SsdCaches};
+use crate::state::drive::Drive;
+use crate::state::records::Array;
+use raidlab_models::{Path, Throughput};
+
+pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array> {
+    let mut arrays = Vec::new();
+    for (index, array) in plan.arrays.iter().enumerate() {
+        match layout(array, drives) {
+            Ok(layout) => arrays.push(Array {
+                name: array.name.clone(),
+                layout,
+                drives: array.drives.clone(),
+                spares: array.spares.clone(),
+                single: match array.drives[..] {
+                    [drive] if array.level == Level::Jbod => Some(drive),
+                    _ => None,
+                },
+                controller: array.controller,
+                software: array.software,
+                path: if array.fast_path {
+                    Path::Fast
+                } else if array.level.has_parity() && !array.software {
+                    Path::Parity
+                } else {
+                    Path::Uncached
+                },
+                in_memory: in_memory(plan, array),
+                straight: !is_kept(plan, array),
+                mirrors: mirrors(plan, array),
+            }),
+            Err(why) => faults.add(format!("arrays.{index}"), &array.name, why),
+        }
+    }
+    arrays
+}
+
+/// Whether `raid/` does an array's work: its data pass through memory, or what becomes of them is
+/// asked.
+fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
+    let asked = plan.data || plan.can_fail() || !array.spares.is_empty();
+    is_kept(plan, array) || mirrors(plan, array) || asked
+}
+
+/// Whether copies are made in memory: by a controller that has one.
+fn mirrors(plan: &Plan, array: &ArrayPlan) -> bool {
+    let controller = array.controller.filter(|_| !array.software);
+    let memory = controller.and_then(|at| plan.controllers[at as usize].cache.as_ref());
+    let copies = matches!(array.level, Level::Raid1 | Level::Raid1e | Level::Raid10);
+    copies && memory.is_some()
+}
+
+/// Whether an array's data pass through memory, where parity is made and the cache lies.
+fn is_kept(plan: &Plan, array: &ArrayPlan) -> bool {
+    let cached = array.cache.as_ref().is_some_and(|policy| {
+        policy.keep_reads
+            || policy.write != WritePolicy::WriteThrough
+            || policy.read_ahead != ReadAhead::None
+    });
+    let tiered = array.tier.is_some() || tier_of(plan, array).is_some();
+    array.level.has_parity() || cached || tiered
+}
+
+/// The array whose tier an array is.
+fn tier_of(plan: &Plan, array: &ArrayPlan) -> Option<usize> {
+    plan.arrays.iter().position(|other| {
+        let tier = other.tier.as_ref().map(|tier| tier.array as usize);
+        tier.is_some_and(|tier| plan.arrays[tier].name == array.name)
+    })
+}
+
+/// The SSD caches of the arrays: where lines lie, and when they move.
+pub(crate) fn build_tiers(
+    plan: &Plan,
+    volumes: &[Option<Volume>],
+    faults: &mut Faults,
+) -> (Vec<Option<Redirect>>, SsdCaches) {
+    let (mut redirects, mut policies) = (Vec::new(), Vec::new());
+    for (index, array) in plan.arrays.iter().enumerate() {
+        let tier = array.tier.as_ref();
+        let built = tier.map(|tier| ssd_cache::build(plan, index, tier, volumes));
+        if let Some(Err(allowed)) = &built {
+            faults.add(format!("arrays.{index}.tier"), &array.name, allowed.clone());
+        }
+        let (redirect, policy) = built.and_then(Result::ok).unzip();
+        redirects.push(redirect);
+        policies.push(policy);
+    }
+    let caches = SsdCaches { of_array: policies };
+    (redirects, caches)
+}
+
+/// The caches of the controllers, and how they serve their arrays.
+pub(crate) fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<Option<Store>> {
+    let build = |(index, controller): (usize, &ControllerPlan)| {
+        let cache = controller.cache.as_ref()?;
+        let (mut lanes, mut spaces) = (Vec::new(), Vec::new());
+        for (at, array) in plan.arrays.iter().enumerate() {
+            let lane = |drives: usize| Lane {
+                array: at as u32,
+                under_way: 0,
+                at_most: (drives as u32 * cache.destages_per_drive).max(1),
+            };
+            let on_tier = |tier: &TierPlan| plan.arrays[tier.array as usize].drives.len();
+            let fast = array.tier.as_ref().map(on_tier);
+            let (Some(policy), Some(volume)) = (&array.cache, &mut volumes[at]) else {
+                continue;
+            };
+            if array.controller != Some(index as u32) {
+                continue;
+            }
+            let space = lanes.len() as u32;
+            volume.caching = Some(Caching {
+                controller: index as u32,
+                space,
+                tier_space: fast.map(|_| space + 1),
+                line: Caching::line_of(volume.geometry.unit()),
+                write: policy.write,
+                read_ahead: policy.read_ahead,
+                keep_reads: policy.keep_reads,
+                streams: Streams::default(),
+            });
+            // Without parity a destage is a unit on one drive, not a stripe on all of them.
+            let units = match volume.geometry.parities() {
+                0 => volume.geometry.columns() as usize,
+                _ => 1,
+            };
+            lanes.push(lane(volume.members.len() * units));
+            lanes.extend(fast.map(lane));
+            spaces.resize(lanes.len(), volume.groups());
+        }
+        (!lanes.is_empty()).then(|| Store::new(cache, lanes, &spaces))
+    };
+    plan.controllers.iter().enumerate().map(build).collect()
+}
+
+fn sizes(array: &ArrayPlan, drives: &[Drive]) -> Vec<u64> {
+    let used = match array.used_bytes {
+        0 => u64::MAX,
+        used => used,
+    };
+    let size = |&drive: &u32| drives[drive as usize].device.capacity_bytes().min(used);
+    array.drives.iter().map(size).collect()
+}
+
+fn layout(array: &ArrayPlan, drives: &[Drive]) -> Result<Layout, String> {
+    let sizes = sizes(array, drives);
+    Layout::new(
+        array.level,
+        array.rotation,
+        array.stripe_unit_bytes,
+        array.spans,
+        &sizes,
+    )
+}
+
+/// The volumes of arrays: where data pass through a controller's memory, their drives' paths end
+/// there, and its link to the host is crossed by the requests themselves; elsewhere only the paths
+/// of the controller's own work end there. All paths of an array in the host go on to it.
+pub(crate) fn build_volumes(
+    plan: &Plan,
+    drives: &mut [Drive],
+    arrays: &[Array],
+) -> Vec<Option<Volume>> {
+    let build = |(array, built): (&ArrayPlan, &Array)| {
+        if !built.in_memory {
+            return None;
+        }
+        let controller = built
+            .raid_controller()
+            .map(|index| &plan.controllers[index as usize]);
+        let link = controller.and_then(|controller| controller.link);
+        for &drive in array.drives.iter().chain(&array.spares) {
+            let drive = &mut drives[drive as usize];
+            if link.is_some() && drive.path.last().copied() == link {
+                drive.own_hops = drive.path.len() as u16 - 1;
+                if !built.straight {
+                    drive.path.pop();
+                }
+            }
+        }
+        let host_link = link.filter(|_| !built.straight || built.mirrors);
+        let mut volume = Volume::new(built.layout.clone(), &array.drives, host_link);
+        volume.spares = array.spares.iter().rev().copied().collect();
+        volume.background_share = array.background_share;
+        if controller.is_none() {
+            volume.parity = Throughput::new(match array.level {
+                Level::Raid6 | Level::Raid60 => plan.host.two_parities_bytes_per_s,
+                _ => plan.host.parity_bytes_per_s,
+            });
+        }
+        Some(volume)
+    };
+    plan.arrays.iter().zip(arrays).map(build).collect()
+}

@@ -1,0 +1,306 @@
+//! What is wrong with a plan: every fault at once, each under its dotted key.
+
+use crate::plan::{Action, Arrival, EventPlan, Plan, Sizes, WorkloadPlan};
+use crate::ssd_cache::forgets;
+use crate::state::owner::PLACES;
+use crate::state::records::Array;
+use raidlab_kernel::Nanos;
+use raidlab_models::Fault;
+
+/// Faults collected under the dotted key at which they stand.
+pub(crate) struct Faults(pub(crate) Vec<Fault>);
+
+impl Faults {
+    pub(crate) fn add(
+        &mut self,
+        key: String,
+        value: impl std::fmt::Display,
+        allowed: impl Into<String>,
+    ) {
+        self.0.push(Fault::new(key, value, allowed));
+    }
+
+    pub(crate) fn under(&mut self, key: &str, faults: Vec<Fault>) {
+        let nested = faults.into_iter().map(|fault| Fault {
+            key: format!("{key}.{}", fault.key),
+            ..fault
+        });
+        self.0.extend(nested);
+    }
+
+    pub(crate) fn index(&mut self, key: String, index: u32, count: usize) -> bool {
+        let fits = (index as usize) < count;
+        if !fits {
+            self.add(key, index, format!("an index below {count}"));
+        }
+        fits
+    }
+}
+
+/// References to what the plan lists, and what may not stand together.
+pub(crate) fn check_references(plan: &Plan, faults: &mut Faults) {
+    check_drives(plan, faults);
+    check_owners(plan, faults);
+    check_caches(plan, faults);
+    check_tiers(plan, faults);
+    check_controllers(plan, faults);
+    check_events(plan, faults);
+    for (i, workload) in plan.workloads.iter().enumerate() {
+        let key = format!("workloads.{i}.array");
+        faults.index(key, workload.array, plan.arrays.len());
+    }
+}
+
+fn check_drives(plan: &Plan, faults: &mut Faults) {
+    for (i, drive) in plan.drives.iter().enumerate() {
+        let key = format!("drives.{i}.device");
+        faults.index(key, drive.device, plan.devices.len());
+        for &link in &drive.path {
+            faults.index(format!("drives.{i}.path"), link, plan.links.len());
+        }
+    }
+}
+
+/// No drive belongs to two arrays.
+fn check_owners(plan: &Plan, faults: &mut Faults) {
+    let mut owned = vec![false; plan.drives.len()];
+    for (i, array) in plan.arrays.iter().enumerate() {
+        for &drive in array.drives.iter().chain(&array.spares) {
+            let key = format!("arrays.{i}.drives");
+            if faults.index(key.clone(), drive, plan.drives.len()) {
+                if owned[drive as usize] {
+                    faults.add(key, drive, "a drive that no array holds yet");
+                }
+                owned[drive as usize] = true;
+            }
+        }
+        if let Some(controller) = array.controller {
+            let key = format!("arrays.{i}.controller");
+            faults.index(key, controller, plan.controllers.len());
+        }
+    }
+}
+
+/// No controller's cache knows of an array in the host.
+fn check_caches(plan: &Plan, faults: &mut Faults) {
+    for (i, array) in plan.arrays.iter().enumerate() {
+        if array.software && array.cache.is_some() {
+            let allowed = "left out: the controller sees single drives";
+            faults.add(format!("arrays.{i}.cache"), &array.name, allowed);
+        }
+    }
+}
+
+fn check_tiers(plan: &Plan, faults: &mut Faults) {
+    for (i, array) in plan.arrays.iter().enumerate() {
+        let Some(tier) = &array.tier else { continue };
+        let key = format!("arrays.{i}.tier.array");
+        faults.index(key.clone(), tier.array, plan.arrays.len());
+        if tier.array as usize == i {
+            faults.add(key, tier.array, "another array");
+        }
+        for (at, load) in plan.workloads.iter().enumerate() {
+            if load.array == tier.array {
+                let key = format!("workloads.{at}.array");
+                faults.add(key, load.array, "an array that is no tier of another");
+            }
+        }
+        let costs = |event: &EventPlan| event.action.can_cost_data();
+        if plan.time_lapse > 1 && (plan.data || plan.events.iter().any(costs)) {
+            let allowed = "1: what shadows bring to a tier has no versions to follow";
+            faults.add("time_lapse".into(), plan.time_lapse, allowed);
+        }
+        let fails = |event: &EventPlan| matches!(event.action, Action::PowerFail { .. });
+        let Some(fast) = plan.arrays.get(tier.array as usize) else {
+            continue;
+        };
+        if forgets(plan, fast) && plan.events.iter().any(fails) {
+            let allowed = "drives that forget nothing when the power fails";
+            faults.add(format!("arrays.{i}.tier.array"), tier.array, allowed);
+        }
+    }
+}
+
+fn check_controllers(plan: &Plan, faults: &mut Faults) {
+    for (i, controller) in plan.controllers.iter().enumerate() {
+        if let Some(cache) = &controller.cache {
+            let key = |name| format!("controllers.{i}.cache.{name}");
+            let (dirty, low, flush) = (cache.dirty_share, cache.low_share, cache.flush_interval_ns);
+            if !(dirty > 0.0 && dirty <= 1.0) {
+                faults.add(key("dirty_share"), dirty, "above 0, at most 1");
+            }
+            if !(0.0..=1.0).contains(&low) {
+                faults.add(key("low_share"), low, "0 to 1");
+            }
+            if flush < Nanos(1_000_000) {
+                faults.add(key("flush_interval_ns"), flush.0, "at least 1000000");
+            }
+        }
+        if let Some(link) = controller.link {
+            faults.index(format!("controllers.{i}.link"), link, plan.links.len());
+        }
+    }
+}
+
+fn check_events(plan: &Plan, faults: &mut Faults) {
+    let sizes = Sizes {
+        drives: plan.drives.len(),
+        arrays: plan.arrays.len(),
+        controllers: plan.controllers.len(),
+        workloads: plan.workloads.len(),
+    };
+    let cached = plan.workloads.iter().any(|load| load.page_cache.is_some());
+    for (i, event) in plan.events.iter().enumerate() {
+        if let Err((key, index, count)) = event.action.check(sizes) {
+            faults.index(format!("events.{i}.{key}"), index, count);
+        }
+        if cached && matches!(event.action, Action::PowerFail { .. }) {
+            let allowed =
+                "left out where loads go through a page cache, whose loss is not modelled";
+            faults.add(format!("events.{i}.action"), "power_fail", allowed);
+        }
+    }
+}
+
+/// Loads against the arrays that they run on.
+pub(crate) fn check_workloads(plan: &Plan, arrays: &[Array], faults: &mut Faults) {
+    check_moves(plan, faults);
+    check_places(plan, faults);
+    for (index, workload) in plan.workloads.iter().enumerate() {
+        let capacity = arrays[workload.array as usize].layout.capacity();
+        check_workload(index, workload, capacity, faults);
+    }
+}
+
+/// Every place of every load has a number that an I/O's record has room for.
+fn check_places(plan: &Plan, faults: &mut Faults) {
+    let places = |load: &WorkloadPlan| u64::from(load.places());
+    let all: u64 = plan.workloads.iter().map(places).sum();
+    if all >= PLACES {
+        let allowed = format!(
+            "fewer than {PLACES} I/Os outstanding, and threads of open arrivals, over all workloads"
+        );
+        faults.add("workloads".into(), all, allowed);
+    }
+}
+
+/// A hot spot moves inside its workload's area.
+fn check_moves(plan: &Plan, faults: &mut Faults) {
+    for (index, event) in plan.events.iter().enumerate() {
+        let Action::MoveHotSpot {
+            workload,
+            start_bytes,
+        } = event.action
+        else {
+            continue;
+        };
+        let load = &plan.workloads[workload as usize];
+        let spot = load.hot_spot.as_ref().map(|spot| spot.bytes);
+        let end = load.area_start_bytes + load.area_bytes;
+        let inside = spot.is_some_and(|bytes| {
+            start_bytes >= load.area_start_bytes && start_bytes.saturating_add(bytes) <= end
+        });
+        if !inside {
+            let allowed = "inside the area of a workload with a hot spot";
+            faults.add(format!("events.{index}.start_bytes"), start_bytes, allowed);
+        }
+    }
+}
+
+fn check_workload(index: usize, workload: &WorkloadPlan, capacity: u64, faults: &mut Faults) {
+    let mut check = |fits: bool, key: &str, value: String, allowed: String| {
+        if !fits {
+            faults.add(format!("workloads.{index}.{key}"), value, allowed);
+        }
+    };
+    let WorkloadPlan {
+        threads,
+        read_share,
+        block_bytes,
+        align_bytes,
+        area_start_bytes,
+        area_bytes,
+        ..
+    } = *workload;
+    check(
+        threads > 0,
+        "threads",
+        threads.to_string(),
+        "1 or more".into(),
+    );
+    check(
+        (0.0..=1.0).contains(&read_share),
+        "read_share",
+        read_share.to_string(),
+        "0 to 1".into(),
+    );
+    check(
+        block_bytes > 0,
+        "block_bytes",
+        block_bytes.to_string(),
+        "1 or more".into(),
+    );
+    check(
+        align_bytes > 0,
+        "align_bytes",
+        align_bytes.to_string(),
+        "1 or more".into(),
+    );
+    check(
+        area_start_bytes % align_bytes.max(1) == 0,
+        "area_start_bytes",
+        area_start_bytes.to_string(),
+        format!("a multiple of {align_bytes}"),
+    );
+    check(
+        area_bytes >= block_bytes.saturating_mul(u64::from(threads)),
+        "area_bytes",
+        area_bytes.to_string(),
+        format!("at least a block of {block_bytes} for each thread"),
+    );
+    check(
+        area_start_bytes.saturating_add(area_bytes) <= capacity,
+        "area_bytes",
+        area_bytes.to_string(),
+        format!("at most {capacity} from the start of the array"),
+    );
+    check_spot_and_arrival(workload, &mut check);
+}
+
+/// The hot spot lies in the area, and I/Os arrive.
+fn check_spot_and_arrival(
+    workload: &WorkloadPlan,
+    check: &mut impl FnMut(bool, &str, String, String),
+) {
+    let (start, end_of_area) = (
+        workload.area_start_bytes,
+        workload.area_start_bytes + workload.area_bytes,
+    );
+    if let Some(spot) = &workload.hot_spot {
+        let (first, end) = (
+            spot.start_bytes,
+            spot.start_bytes.saturating_add(spot.bytes),
+        );
+        let inside = first >= start && end <= end_of_area;
+        check(
+            inside && spot.bytes >= workload.block_bytes && (0.0..=1.0).contains(&spot.share),
+            "hot_spot",
+            format!("{} of {first} to {end}", spot.share),
+            "a share of 0 to 1; a block or more inside the area".into(),
+        );
+    }
+    match workload.arrival {
+        Arrival::Closed { outstanding, .. } => check(
+            outstanding > 0 && outstanding <= 1 << 20,
+            "arrival.outstanding",
+            outstanding.to_string(),
+            "1 to 1048576".into(),
+        ),
+        Arrival::Poisson { per_s } => check(
+            per_s > 0.0 && per_s <= 1e8,
+            "arrival.per_s",
+            per_s.to_string(),
+            "above 0, at most 1e8".into(),
+        ),
+    }
+}

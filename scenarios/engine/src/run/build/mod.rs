@@ -1,0 +1,344 @@
+//! A system from a plan: checked whole, every fault named at once.
+
+mod arrays;
+mod check;
+
+use crate::host::page_cache::{PageCache, PageCaches};
+use crate::integrity::Integrity;
+use crate::path::Path;
+use crate::path::agenda::Agenda;
+use crate::path::loads::Loads;
+use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
+use crate::raid::Raid;
+use crate::raid::volume::rows_under_way;
+use crate::run::build::arrays::{build_arrays, build_stores, build_tiers, build_volumes};
+use crate::run::build::check::{Faults, check_references, check_workloads};
+use crate::run::layers::Layers;
+use crate::run::livelock::Clock;
+use crate::run::system::System;
+use crate::state::block_layer::BlockLayer;
+use crate::state::drive::Drive;
+use crate::state::drive::Health;
+use crate::state::event::Event;
+use crate::state::load::Load;
+use crate::state::measure::Meter;
+use crate::state::records::Array;
+use crate::state::records::Controller;
+use crate::state::records::Slot;
+use crate::state::records::Tally;
+use crate::state::records::Workload;
+use raidlab_kernel::{Calendar, Nanos, Op, Queue, Slab, Stream, Time, TimeWeighted};
+use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link};
+use std::collections::VecDeque;
+
+/// I/Os that outside callers may have under way before the slab grows.
+const OUTSIDE_IOS: usize = 64;
+/// From so many drives on a system's state does not fit the processor's cache. About 20 KB a drive
+/// and its load, against 1 to 2 MB.
+const LARGE: usize = 64;
+
+impl System {
+    /// The system that a plan describes, at time zero, its workloads about to start.
+    ///
+    /// # Errors
+    /// Every fault of the plan: dotted key, value, what is allowed.
+    pub fn new(plan: &Plan) -> Result<System, Vec<Fault>> {
+        let mut faults = Faults(Vec::new());
+        let links = build_links(plan, &mut faults);
+        check_references(plan, &mut faults);
+        if !faults.0.is_empty() {
+            return Err(faults.0);
+        }
+        let mut drives = build_drives(plan, &mut faults);
+        if drives.len() < plan.drives.len() {
+            return Err(faults.0);
+        }
+        let arrays = build_arrays(plan, &drives, &mut faults);
+        if arrays.len() == plan.arrays.len() {
+            check_workloads(plan, &arrays, &mut faults);
+        }
+        if !faults.0.is_empty() {
+            return Err(faults.0);
+        }
+        let (workloads, slots) = build_workloads(plan);
+        let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
+        let outside_threads = plan.outside_threads.max(1);
+        let all_threads = (threads + outside_threads) as usize + plan.workloads.len();
+        let requests = slots.len() + OUTSIDE_IOS;
+        let ios = requests + commands_at_most(plan, &arrays);
+        let mut volumes = build_volumes(plan, &mut drives, &arrays);
+        let (tiers, ssd_caches) = build_tiers(plan, &volumes, &mut faults);
+        if !faults.0.is_empty() {
+            return Err(faults.0);
+        }
+        let stores = build_stores(plan, &mut volumes);
+        for (drive, plan) in drives.iter_mut().zip(&plan.drives) {
+            drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
+        }
+        let path = Path {
+            calendar: Calendar::with_capacity(ios + 8 * drives.len()),
+            ios: Slab::with_capacity(ios),
+            agenda: Agenda::with_capacity(64),
+            links,
+            controllers: plan.controllers.iter().map(build_controller).collect(),
+            arrays,
+            slots,
+            outside_thread: threads,
+            outside_threads,
+            outside: VecDeque::with_capacity(OUTSIDE_IOS),
+            inside: TimeWeighted::default(),
+            watch: plan.data || plan.can_fail(),
+            off_until: Time::ZERO,
+            integrity: plan
+                .data
+                .then(|| Integrity::new(plan.seed, drives.len(), plan.arrays.len())),
+            log: Vec::new(),
+            drives,
+        };
+        let caches = build_caches(plan, threads + outside_threads);
+        let loads = build_loads(plan, workloads, &caches, all_threads);
+        let mut system = System {
+            layers: Layers {
+                path,
+                loads,
+                raid: Raid::new(plan, volumes, tiers, stores, ios),
+                ssd_caches,
+            },
+            caches,
+            link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
+            actions: plan
+                .events
+                .iter()
+                .map(|event| event.action.clone())
+                .collect(),
+            failed: None,
+            clock: Clock::default(),
+            is_large: plan.drives.len() >= LARGE,
+        };
+        system.start(plan);
+        Ok(system)
+    }
+
+    pub(crate) fn start(&mut self, plan: &Plan) {
+        for (index, event) in plan.events.iter().enumerate() {
+            let action = Event::Action(index as u32);
+            self.layers
+                .path
+                .calendar
+                .push(Time::ZERO + event.at_ns, action);
+        }
+        for (index, workload) in plan.workloads.iter().enumerate() {
+            match workload.arrival {
+                Arrival::Poisson { per_s } => {
+                    let mean = Nanos::from_seconds(1.0 / per_s);
+                    let first = self.layers.loads.workloads[index].pauses.exponential(mean);
+                    let event = Event::Arrival(index as u32);
+                    self.layers.path.calendar.push(Time::ZERO + first, event);
+                }
+                Arrival::Closed { .. } => {
+                    let first = self
+                        .layers
+                        .loads
+                        .slot_of(&self.layers.path, index as u32, 0);
+                    let own = self.layers.path.slots[first as usize..].iter();
+                    let own = own.take_while(|slot| slot.workload == index as u32);
+                    for slot in first..first + own.count() as u32 {
+                        self.layers
+                            .path
+                            .calendar
+                            .push(Time::ZERO, Event::Issue(slot));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The loads, and the host's threads on which they run.
+fn build_loads(
+    plan: &Plan,
+    mut workloads: Vec<Workload>,
+    caches: &PageCaches,
+    threads: usize,
+) -> Loads {
+    for (workload, cache) in workloads.iter_mut().zip(&caches.of_workload) {
+        workload.flusher = cache.as_ref().map(|cache| cache.flusher());
+    }
+    Loads {
+        host: Host::new(&plan.host, threads, plan.seed),
+        signalled: vec![Queue::default(); threads],
+        arrived: vec![Queue::default(); threads],
+        core_look: Time::NEVER,
+        workloads,
+        tally: Tally::default(),
+        recorded: 0,
+        ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,
+        over: None,
+        page_commands: Vec::new(),
+        noted: 0,
+    }
+}
+
+/// The bytes that each drive of a plan holds.
+///
+/// # Errors
+/// Every fault of the plan's devices.
+pub fn capacities(plan: &Plan) -> Result<Vec<u64>, Vec<Fault>> {
+    let mut faults = Faults(Vec::new());
+    check_references(plan, &mut faults);
+    if !faults.0.is_empty() {
+        return Err(faults.0);
+    }
+    let drives = build_drives(plan, &mut faults);
+    if !faults.0.is_empty() {
+        return Err(faults.0);
+    }
+    Ok(drives.iter().map(|d| d.device.capacity_bytes()).collect())
+}
+
+/// Commands under way when every slot's request is split into as many as it can be.
+fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
+    let of_workload = |workload: &WorkloadPlan| {
+        let array = &arrays[workload.array as usize];
+        let unaligned = plan.arrays[workload.array as usize].stripe_unit_bytes - 1;
+        let commands = array
+            .layout
+            .commands(Op::Write, unaligned, workload.block_bytes);
+        let places = workload.places();
+        // A page cache's own requests: writing back, and two windows of each reader.
+        let cached = workload.page_cache.as_ref();
+        let behind = cached.map_or(0, |cache| cache.requests as usize + 2 * places as usize);
+        // A tier's copies, and a job above each command to its drives.
+        let tier = plan.arrays[workload.array as usize].tier.as_ref();
+        let (jobs, copies) = tier.map_or((1, 0), |tier| (2, 2 * tier.copies_at_once as usize));
+        jobs * commands as usize * places as usize + copies + behind
+    };
+    // A row of a task in the background is a job with a command for each drive.
+    let of_tasks = |array: &ArrayPlan| {
+        let rows = rows_under_way(array.stripe_unit_bytes) as usize;
+        rows * (array.drives.len() + 1)
+    };
+    let tasks = plan.arrays.iter().filter(|_| plan.can_fail()).map(of_tasks);
+    let widest = arrays.iter().map(|array| array.drives.len()).max();
+    let loads: usize = plan.workloads.iter().map(of_workload).sum();
+    loads + tasks.sum::<usize>() + OUTSIDE_IOS * widest.unwrap_or(1)
+}
+
+fn build_links(plan: &Plan, faults: &mut Faults) -> Vec<Link> {
+    let mut links = Vec::new();
+    for (index, link) in plan.links.iter().enumerate() {
+        match Link::new(link) {
+            Ok(link) => links.push(link),
+            Err(found) => faults.under(&format!("links.{index}"), found),
+        }
+    }
+    links
+}
+
+fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
+    let mut drives = Vec::new();
+    for drive in &plan.drives {
+        let DrivePlan {
+            name, device, path, ..
+        } = drive;
+        match Device::new(&plan.devices[*device as usize], plan.seed, name) {
+            Ok(device) => drives.push(Drive {
+                name: name.clone(),
+                device,
+                path: path.clone(),
+                own_hops: path.len() as u16,
+                queue_depth: drive.queue_depth,
+                in_flight: 0,
+                waiting: BlockLayer::new(drive.block_layer, 0, 0),
+                load: TimeWeighted::default(),
+                position: 0,
+                health: Health::default(),
+            }),
+            Err(found) => faults.under(&format!("devices.{device}"), found),
+        }
+    }
+    drives
+}
+
+fn new_meter(plan: &Plan, from: Time, steps: usize) -> Meter {
+    let end = from + plan.duration_ns;
+    let mut meter = Meter::new(from, end, plan.timeline_step_ns, steps);
+    if !plan.events.is_empty() {
+        meter.begin_period(Time::ZERO, "the run begins");
+    }
+    meter
+}
+
+fn build_controller(plan: &ControllerPlan) -> Controller {
+    let request = plan.request_ns;
+    Controller {
+        name: plan.name.clone(),
+        queue_depth: plan.queue_depth,
+        chip: Chip::new(&ChipParams {
+            cores: plan.cores,
+            uncached_ns: request,
+            cached_ns: plan.cached_request_ns.unwrap_or(request),
+            parity_ns: plan.parity_request_ns.unwrap_or(request),
+            fast_path_ns: plan.fast_path_request_ns.unwrap_or(request),
+            command_ns: plan.command_ns,
+            tier_ns: plan.tier_ns,
+            latency_ns: plan.latency_ns,
+            parity_bytes_per_s: plan.parity_bytes_per_s,
+            memory_bytes_per_s: plan.memory_bytes_per_s,
+        }),
+        in_work: 0,
+        waiting: Queue::default(),
+        load: TimeWeighted::default(),
+        full: TimeWeighted::default(),
+    }
+}
+
+/// The page caches of the loads that go through one; their flushers' threads come last.
+fn build_caches(plan: &Plan, first_flusher: u32) -> PageCaches {
+    let build = |(load, flusher): (&WorkloadPlan, u32)| {
+        let params = load.page_cache?;
+        Some(Box::new(PageCache::new(load, params, flusher)))
+    };
+    PageCaches {
+        of_workload: plan
+            .workloads
+            .iter()
+            .zip(first_flusher..)
+            .map(build)
+            .collect(),
+        ..PageCaches::default()
+    }
+}
+
+fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
+    let steps = (plan.warm_up_ns + plan.duration_ns)
+        .0
+        .checked_div(plan.timeline_step_ns.0);
+    let steps = steps.map_or(0, |steps| steps as usize + 1);
+    let (mut workloads, mut slots) = (Vec::new(), Vec::new());
+    let mut first_thread = 0;
+    for (index, workload) in plan.workloads.iter().enumerate() {
+        let places = workload.places();
+        slots.extend((0..places).map(|place| Slot {
+            workload: index as u32,
+            thread: first_thread + place % workload.threads,
+            own: place % workload.threads,
+        }));
+        let from = Time::ZERO + plan.warm_up_ns;
+        workloads.push(Workload {
+            name: workload.name.clone(),
+            array: workload.array,
+            meter: new_meter(plan, from, steps),
+            load: Load::new(workload, plan.seed),
+            arrival: workload.arrival,
+            threads: workload.threads,
+            first_thread,
+            next_thread: 0,
+            pauses: Stream::new(plan.seed, &workload.name, "pause"),
+            busy_slots: places,
+            flusher: None,
+        });
+        first_thread += workload.threads;
+    }
+    (workloads, slots)
+}

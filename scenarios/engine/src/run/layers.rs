@@ -1,0 +1,102 @@
+//! The owners that stand below the page caches, and how what goes up passes between them.
+
+use crate::host::page_cache::Below;
+use crate::path::Path;
+use crate::path::agenda::{Call, Up};
+use crate::path::loads::Loads;
+use crate::raid::Raid;
+use crate::ssd_cache::SsdCaches;
+use crate::state::load::Request;
+use raidlab_kernel::Mark;
+use raidlab_kernel::Time;
+
+/// What stands below the page caches, each owner with its own data.
+pub(crate) struct Layers {
+    pub(crate) path: Path,
+    pub(crate) loads: Loads,
+    pub(crate) raid: Raid,
+    pub(crate) ssd_caches: SsdCaches,
+}
+
+impl Layers {
+    /// Passes on what goes up, and works the agenda off.
+    #[inline]
+    pub(crate) fn settle(&mut self, up: Up, now: Time) {
+        self.pass_up(up, now);
+        while let Some(call) = self.path.agenda.pop() {
+            let up = self.call_up(call, now);
+            self.pass_up(up, now);
+        }
+    }
+
+    /// Passes what a handler gives to whoever stands above it.
+    #[inline]
+    fn pass_up(&mut self, mut up: Up, now: Time) {
+        loop {
+            up = match up {
+                Up::None => return,
+                Up::Complete(io) => self.loads.complete(&mut self.path, io, now),
+                Up::Job(job) => return self.raid.step_job(&mut self.path, job, now),
+                Up::TakeUp(io) => return self.raid.take_up_in_memory(&mut self.path, io, now),
+                Up::GoOn(io) => return self.raid.go_on(&mut self.path, io, now),
+                Up::PassOn(io) => return self.raid.pass_on(&mut self.path, io, now),
+                Up::AtMedium(io) => match self.raid.watch_medium(&mut self.path, io, now) {
+                    true => return,
+                    false => self.path.ascend(io, now),
+                },
+                Up::Examine(io) => match self.raid.watch_return(&mut self.path, io, now) {
+                    true => return,
+                    false => self.path.join(io, now),
+                },
+            }
+        }
+    }
+
+    /// A call of the agenda.
+    fn call_up(&mut self, call: Call, now: Time) -> Up {
+        match call {
+            Call::Complete(io) => return self.loads.complete(&mut self.path, io, now),
+            Call::Signal(io) => self.loads.signal(&mut self.path, io, now),
+            Call::WorkOff(thread) => return self.loads.work_off(&mut self.path, thread, now),
+            Call::Cores => return self.loads.hand_over_cores(&mut self.path, now),
+            Call::Access(io) => self
+                .ssd_caches
+                .heat(&mut self.raid, &mut self.path, io, now),
+            Call::Prefetch(io) => self.raid.foresee(&self.path, io),
+            Call::Copy(job) => self
+                .ssd_caches
+                .step_copy(&mut self.raid, &mut self.path, job, now),
+            Call::Promote(array) => {
+                self.ssd_caches
+                    .promote_hot(&mut self.raid, &mut self.path, array, now)
+            }
+            Call::Clean(array) => {
+                self.ssd_caches
+                    .clean_tier(&mut self.raid, &mut self.path, array, now)
+            }
+            call => self.raid.resume(&mut self.path, call, now),
+        }
+        Up::None
+    }
+}
+
+impl Below for Layers {
+    fn parts(&mut self) -> (&mut Path, &mut Loads) {
+        (&mut self.path, &mut self.loads)
+    }
+
+    fn path(&mut self) -> &mut Path {
+        &mut self.path
+    }
+
+    fn loads(&mut self) -> &mut Loads {
+        &mut self.loads
+    }
+
+    fn enter(&mut self, request: Request, array: u32, thread: u32, owner: Mark, at: Time) {
+        let Layers { path, loads, .. } = self;
+        let (_, up) = loads.enter(path, request, array, thread, owner, at);
+        let now = path.now();
+        self.settle(up, now);
+    }
+}

@@ -1,0 +1,16 @@
+//! The event loop that knows all owners, and what is around it: the build of a system from its plan,
+//! the events of a plan, checks, reports.
+
+pub(crate) mod build;
+pub(crate) mod cache_report;
+pub(crate) mod checks;
+pub(crate) mod layers;
+pub(crate) mod livelock;
+pub(crate) mod power;
+pub(crate) mod prefetch;
+pub(crate) mod replay;
+pub mod report;
+pub(crate) mod simulation;
+pub(crate) mod single;
+pub(crate) mod system;
+pub(crate) mod timeline;

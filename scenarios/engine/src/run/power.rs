@@ -1,0 +1,104 @@
+//! The power fails, and comes back: which owner does what, in which order.
+
+use crate::path::agenda::Up;
+use crate::run::system::System;
+use crate::state::event::Event;
+use raidlab_kernel::Time;
+
+impl System {
+    /// The power fails now and is back at `back`.
+    pub(crate) fn power_fails(&mut self, back: Time, now: Time) {
+        if now < self.layers.path.off_until {
+            return self
+                .layers
+                .path
+                .log(now, "no second power failure: the power is off".into());
+        }
+        // Completions that wait for their thread are taken: nothing but the host has them any more.
+        self.reap_all(now);
+        self.layers.path.off_until = back;
+        for store in self.layers.raid.stores.iter_mut().flatten() {
+            store.keeps = store.safe && back.since(now) <= store.hold;
+        }
+        let kept = self.layers.raid.kept_jobs(&self.layers.path);
+        let older = self.layers.path.cut_drives(now);
+        self.layers.raid.tear_writes(&mut self.layers.path);
+        self.layers.raid.empty_queues(&mut self.layers.path, now);
+        self.layers
+            .raid
+            .drop_jobs(&mut self.layers.path, &kept, now);
+        self.layers.raid.cut_tiers();
+        self.layers.ssd_caches.forget_copies();
+        self.layers
+            .loads
+            .drop_requests(&mut self.layers.path, back, now);
+        let safe = self
+            .layers
+            .raid
+            .stores
+            .iter()
+            .flatten()
+            .any(|store| store.keeps);
+        for controller in 0..self.layers.path.controllers.len() {
+            match self.layers.raid.stores[controller].as_mut() {
+                Some(store) if store.keeps => store.cache.keep_dirty(),
+                Some(_) => self
+                    .layers
+                    .raid
+                    .lose_cache(&mut self.layers.path, controller),
+                None => {}
+            }
+        }
+        self.layers.raid.judge_drives(&mut self.layers.path, &older);
+        if let Some(integrity) = &mut self.layers.path.integrity {
+            integrity.power_failed(safe, &kept);
+        }
+        self.layers.raid.kept = kept;
+        self.layers.path.log(now, "power failed".into());
+        self.layers.path.calendar.push(back, Event::PowerBack);
+    }
+
+    pub(crate) fn power_back(&mut self, now: Time) {
+        self.layers.path.log(now, "power back".into());
+        for index in self.layers.raid.kept.clone() {
+            let job = &self.layers.raid.jobs[index];
+            if job.run.head != index {
+                // The head of its run writes it.
+                continue;
+            }
+            let io = job.io;
+            self.layers.path.ios[io].charge(raidlab_kernel::Part::Raid, now);
+            self.layers
+                .raid
+                .write_phase(&mut self.layers.path, index, now);
+            self.layers.settle(Up::None, now);
+        }
+        for controller in 0..self.layers.path.controllers.len() as u32 {
+            if let Some(store) = self.layers.raid.stores[controller as usize].as_mut() {
+                store.sweep = store.cache.groups_waiting();
+                self.layers
+                    .raid
+                    .destage(&mut self.layers.path, controller, now);
+                self.layers.settle(Up::None, now);
+            }
+        }
+        for array in 0..self.layers.path.arrays.len() as u32 {
+            let volume = self.layers.raid.volumes[array as usize].as_ref();
+            if volume.is_some_and(|volume| !volume.tasks.is_empty()) {
+                self.layers.raid.turn_at(&mut self.layers.path, array, now);
+            }
+        }
+    }
+
+    /// All that waits for its thread is taken at once.
+    pub(crate) fn reap_all(&mut self, now: Time) {
+        self.layers.loads.host.forget_waiting();
+        for thread in 0..self.layers.loads.signalled.len() {
+            let up = self
+                .layers
+                .loads
+                .work_off(&mut self.layers.path, thread as u32, now);
+            self.layers.settle(up, now);
+        }
+    }
+}

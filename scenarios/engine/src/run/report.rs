@@ -1,0 +1,341 @@
+//! The result of a run as plain data, in the shapes that the Python side passes on.
+
+use crate::integrity::DataReport;
+use crate::plan::Plan;
+use crate::run::cache_report::CacheReport;
+use crate::run::system::System;
+use crate::state::log::LogEntry;
+use crate::state::measure::Meter;
+use crate::state::records::Workload;
+use raidlab_kernel::{Histogram, Nanos, Part, Parts, Time};
+use raidlab_models::Written;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Latency statistics in microseconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Latency {
+    min: f64,
+    mean: f64,
+    stddev: f64,
+    p50: f64,
+    p90: f64,
+    p95: f64,
+    p99: f64,
+    p99_9: f64,
+    p99_99: f64,
+    max: f64,
+}
+
+impl Latency {
+    fn of(histogram: &Histogram) -> Option<Latency> {
+        let at = |percent| histogram.percentile(percent).map(Nanos::micros);
+        Some(Latency {
+            min: histogram.min()?.micros(),
+            mean: histogram.mean()? / 1e3,
+            stddev: histogram.deviation()? / 1e3,
+            p50: at(50.0)?,
+            p90: at(90.0)?,
+            p95: at(95.0)?,
+            p99: at(99.0)?,
+            p99_9: at(99.9)?,
+            p99_99: at(99.99)?,
+            max: histogram.max()?.micros(),
+        })
+    }
+}
+
+/// Reads or writes of a workload.
+#[derive(Clone, Debug, Serialize)]
+pub struct Side {
+    ios: u64,
+    bytes: u64,
+    iops: f64,
+    mib_per_s: f64,
+    latency_us: Option<Latency>,
+    /// Non-empty histogram buckets: nanoseconds that stand for the bucket, count.
+    bins: Vec<(u64, u64)>,
+}
+
+impl Side {
+    fn new(histogram: &Histogram, bytes: u64, seconds: f64) -> Side {
+        let rate = |n: u64| {
+            if seconds > 0.0 {
+                n as f64 / seconds
+            } else {
+                0.0
+            }
+        };
+        Side {
+            ios: histogram.count(),
+            bytes,
+            iops: rate(histogram.count()),
+            mib_per_s: rate(bytes) / f64::from(1 << 20),
+            latency_us: Latency::of(histogram),
+            bins: histogram.bins().map(|(at, count)| (at.0, count)).collect(),
+        }
+    }
+}
+
+/// The timeline of a workload.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Timeline {
+    t_s: Vec<f64>,
+    iops: Vec<f64>,
+    latency_us: Vec<Option<f64>>,
+}
+
+/// A workload from one event to the next.
+#[derive(Clone, Debug, Serialize)]
+pub struct PeriodResult {
+    /// What began it.
+    pub what: String,
+    /// Its begin, in seconds of simulated time.
+    pub from_s: f64,
+    /// Its end.
+    pub to_s: f64,
+    /// I/Os recorded.
+    pub ios: u64,
+    /// I/Os a second.
+    pub iops: f64,
+    /// Their latencies.
+    pub latency_us: Option<Latency>,
+}
+
+fn periods(meter: &Meter, until: Time, plan: &Plan) -> Vec<PeriodResult> {
+    let begins = meter.periods.iter().map(|period| period.from);
+    let ends = begins.skip(1).chain([until]);
+    let length = |from: Time, to: Time| to.since(from.max(meter.from())).seconds();
+    meter
+        .periods
+        .iter()
+        .zip(ends)
+        .map(|(period, to)| {
+            let ios = period.latencies.count();
+            let seconds = length(period.from, to);
+            PeriodResult {
+                what: period.what.clone(),
+                from_s: plan.lapsed(period.from.since(Time::ZERO).seconds()),
+                to_s: plan.lapsed(to.since(Time::ZERO).seconds()),
+                ios,
+                iops: if seconds > 0.0 {
+                    ios as f64 / seconds
+                } else {
+                    0.0
+                },
+                latency_us: Latency::of(&period.latencies),
+            }
+        })
+        .collect()
+}
+
+/// One workload's result.
+#[derive(Clone, Debug, Serialize)]
+pub struct WorkloadResult {
+    /// The workload.
+    pub name: String,
+    /// The array that it loaded.
+    pub target: String,
+    /// I/Os recorded.
+    pub ios: u64,
+    /// I/Os that were refused because data are lost, or cut off because the power failed.
+    pub errors: u64,
+    /// I/Os a second.
+    pub iops: f64,
+    /// 95 % interval of the rate, by batch means; none where they are too few to say.
+    pub iops_ci95: [Option<f64>; 2],
+    /// MiB (2^20) a second.
+    pub mib_per_s: f64,
+    /// MB (10^6) a second.
+    pub mb_per_s: f64,
+    /// Latencies of all I/Os.
+    pub latency_us: Option<Latency>,
+    /// 95 % interval of the mean latency, by batch means; none where they are too few to say.
+    pub latency_ci95_us: [Option<f64>; 2],
+    /// Reads.
+    pub read: Side,
+    /// Writes.
+    pub write: Side,
+    /// Mean time of an I/O by part; the parts add up to the mean latency.
+    pub breakdown_us: BTreeMap<&'static str, f64>,
+    /// From event to event, in a run in which something happens.
+    pub periods: Vec<PeriodResult>,
+    /// Rate and latency over time.
+    pub timeline: Timeline,
+}
+
+impl WorkloadResult {
+    fn new(system: &System, workload: &Workload, until: Time, plan: &Plan) -> WorkloadResult {
+        let meter = &workload.meter;
+        let seconds = until.since(meter.from()).seconds();
+        let mut all = meter.reads.clone();
+        all.merge(&meter.writes);
+        let rate = |n: f64| if seconds > 0.0 { n / seconds } else { 0.0 };
+        let bytes = (meter.bytes[0] + meter.bytes[1]) as f64;
+        let latency = meter.latencies.interval();
+        WorkloadResult {
+            name: workload.name.clone(),
+            target: system.layers.path.arrays[workload.array as usize]
+                .name
+                .clone(),
+            ios: all.count(),
+            errors: meter.errors,
+            iops: rate(all.count() as f64),
+            iops_ci95: ends(meter.rate_interval(), rate(all.count() as f64)),
+            mib_per_s: rate(bytes) / f64::from(1 << 20),
+            mb_per_s: rate(bytes) / 1e6,
+            latency_us: Latency::of(&all),
+            latency_ci95_us: ends(latency.map(|found| [found.low, found.high]), 1e-3),
+            read: Side::new(&meter.reads, meter.bytes[0], seconds),
+            write: Side::new(&meter.writes, meter.bytes[1], seconds),
+            breakdown_us: breakdown(&meter.parts, all.count()),
+            periods: periods(meter, until, plan),
+            timeline: timeline(meter, until, plan),
+        }
+    }
+}
+
+/// Both ends of an interval in another unit, if there is one.
+fn ends(interval: Option<[f64; 2]>, unit: f64) -> [Option<f64>; 2] {
+    interval.map_or([None; 2], |ends| ends.map(|end| Some(end * unit)))
+}
+
+fn breakdown(parts: &Parts, ios: u64) -> BTreeMap<&'static str, f64> {
+    let mean = |sum: Nanos| {
+        if ios > 0 {
+            sum.0 as f64 / ios as f64 / 1e3
+        } else {
+            0.0
+        }
+    };
+    Part::ALL
+        .into_iter()
+        .filter(|&part| parts[part] > Nanos::ZERO)
+        .map(|part| (part.name(), mean(parts[part])))
+        .collect()
+}
+
+fn timeline(meter: &Meter, until: Time, plan: &Plan) -> Timeline {
+    let mut line = Timeline::default();
+    let step = meter.step();
+    for (index, taken) in meter.timeline.iter().enumerate() {
+        let from = step * index as u64;
+        if from.0 >= until.0 {
+            break;
+        }
+        let length = step.min(Nanos(until.0 - from.0));
+        line.t_s.push(plan.lapsed((from + length).seconds()));
+        line.iops.push(taken.ios as f64 / length.seconds());
+        let mean = (taken.ios > 0).then(|| taken.latency as f64 / taken.ios as f64 / 1e3);
+        line.latency_us.push(mean);
+    }
+    line
+}
+
+/// One component's share of the result.
+#[derive(Clone, Debug, Serialize)]
+pub struct Component {
+    /// The component.
+    pub name: String,
+    /// cpu, host (a thread), controller, queue, parity, memory, link, drive, firmware, channels,
+    /// compressor or collection.
+    pub kind: &'static str,
+    /// Share of the recorded time that it worked; of a queue, that requests waited for a place in it.
+    pub utilization: f64,
+    /// Mean number of I/Os there, waiting or in work, where it has a queue.
+    pub queue_mean: Option<f64>,
+    /// Commands that a drive takes at once, where that is limited: further ones wait before it.
+    pub queue_depth: Option<u32>,
+    /// What was written in the recorded time, of drives that know of NAND.
+    pub written: Option<Written>,
+    /// The model's own figures, over the whole run.
+    #[serde(serialize_with = "as_map")]
+    pub figures: Vec<(&'static str, f64)>,
+}
+
+fn as_map<S: serde::Serializer>(
+    figures: &[(&'static str, f64)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(figures.iter().copied())
+}
+
+/// A run's result.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunResult {
+    /// Simulated seconds recorded.
+    pub duration_s: f64,
+    /// Events handled, for the curious and the benchmarks.
+    pub events: u64,
+    /// Each workload's result.
+    pub workloads: Vec<WorkloadResult>,
+    /// Each component's work.
+    pub components: Vec<Component>,
+    /// Each cache's work: the controllers' memories, then tiers.
+    pub caches: Vec<CacheReport>,
+    /// What happened during the run.
+    pub log: Vec<LogEntry>,
+    /// Rebuilds that were not done at the end: what share of the array's rows was.
+    pub rebuilding: Vec<f64>,
+    /// Requests refused because data are lost, and cut off because the power failed.
+    pub refused: u64,
+    /// See `refused`.
+    pub abandoned: u64,
+    /// What became of the data, if the run followed them.
+    pub data: Option<DataReport>,
+    /// Breaches of what must hold: bugs.
+    pub breaches: Vec<String>,
+    /// Why the state that was to be saved could not be.
+    pub unsaved: Option<String>,
+}
+
+impl RunResult {
+    pub(crate) fn new(
+        plan: &Plan,
+        system: &mut System,
+        until: Time,
+        components: Vec<Component>,
+        caches: Vec<CacheReport>,
+        breaches: Vec<String>,
+        unsaved: Option<String>,
+    ) -> RunResult {
+        system.note_log();
+        let from = system
+            .layers
+            .loads
+            .workloads
+            .first()
+            .map(|w| w.meter.from());
+        RunResult {
+            duration_s: until.since(from.unwrap_or(Time::ZERO)).seconds(),
+            events: system.layers.path.calendar.scheduled()
+                - system.layers.path.calendar.len() as u64,
+            workloads: system
+                .layers
+                .loads
+                .workloads
+                .iter()
+                .map(|workload| WorkloadResult::new(system, workload, until, plan))
+                .collect(),
+            components,
+            caches,
+            log: system
+                .layers
+                .path
+                .log
+                .iter()
+                .map(|entry| LogEntry {
+                    at: entry.at,
+                    t_s: plan.lapsed(entry.t_s),
+                    what: entry.what.clone(),
+                })
+                .collect(),
+            rebuilding: system.layers.raid.rebuilding(),
+            refused: system.layers.raid.refused,
+            abandoned: system.layers.loads.tally.abandoned,
+            data: system.data_report(),
+            breaches,
+            unsaved,
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! A system driven from outside: by SimPy processes, by fio, by a trace.
+//!
+//! The caller submits I/Os at the present and lets the system go on until something comes back
+//! to it: an I/O of its own is complete, or a command wants service by a device of its own.
+
+use crate::integrity::DataReport;
+use crate::path::agenda::Up;
+use crate::plan::{Action, Plan, Sizes};
+use crate::run::layers::Layers;
+use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
+use crate::run::system::System;
+use crate::state::load::Request;
+use crate::state::log::LogEntry;
+use crate::state::owner::{OUTSIDE_NUMBERS, Owner, OwnerOf};
+use crate::state::records::Outside;
+use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_models::Fault;
+
+/// A system and the caller's side of it.
+pub struct Simulation {
+    system: System,
+    /// When this caller's clock stands; never behind the system's.
+    now: Time,
+    /// Commands that devices of the caller's own are serving.
+    handed_out: Vec<IoId>,
+}
+
+impl Simulation {
+    /// The system of a plan at time zero.
+    ///
+    /// # Errors
+    /// Every fault of the plan.
+    pub fn new(plan: &Plan) -> Result<Simulation, Vec<Fault>> {
+        Ok(Simulation {
+            system: System::new(plan)?,
+            now: Time::ZERO,
+            handed_out: Vec::with_capacity(64),
+        })
+    }
+
+    /// The caller's clock.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The system, to look at.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// Bytes that an array offers.
+    pub fn capacity(&self, array: u32) -> Option<u64> {
+        let array = self.system.layers.path.arrays.get(array as usize)?;
+        Some(array.layout.capacity())
+    }
+
+    /// The index of an array by its name.
+    pub fn array(&self, name: &str) -> Option<u32> {
+        let position = self
+            .system
+            .layers
+            .path
+            .arrays
+            .iter()
+            .position(|a| a.name == name)?;
+        Some(position as u32)
+    }
+
+    /// When the system's next event is due.
+    pub fn next_time(&mut self) -> Option<Time> {
+        self.system.layers.path.calendar.next_time()
+    }
+
+    /// Submits an I/O now; `mark` (below 2^31) comes back with its completion. While the power is off
+    /// it waits, as loads do.
+    ///
+    /// # Errors
+    /// Says what is wrong with the array, the range or the mark.
+    pub fn submit(
+        &mut self,
+        array: u32,
+        op: Op,
+        offset: u64,
+        bytes: u64,
+        mark: u32,
+    ) -> Result<IoId, String> {
+        let capacity = self.capacity(array).ok_or_else(|| {
+            format!(
+                "array {array}; there are {}",
+                self.system.layers.path.arrays.len()
+            )
+        })?;
+        if self.system.layers.raid.tier_of[array as usize].is_some() {
+            return Err(format!("array {array}; it is the tier of another"));
+        }
+        if op != Op::Flush && bytes == 0 {
+            return Err("0 bytes; at least 1 is needed".into());
+        }
+        if offset.checked_add(bytes).is_none_or(|end| end > capacity) {
+            return Err(format!(
+                "bytes {offset} to {}; the array holds {capacity}",
+                offset.saturating_add(bytes)
+            ));
+        }
+        if mark >= OUTSIDE_NUMBERS {
+            let most = OUTSIDE_NUMBERS - 1;
+            return Err(format!("mark {mark}; at most {most} is possible"));
+        }
+        let thread = self.system.layers.path.outside_thread_of(mark);
+        let request = Request { op, offset, bytes };
+        self.system.layers.path.calendar.advance_to(self.now);
+        let on = self.now.max(self.system.layers.path.off_until);
+        let owner = Owner::Outside(mark).into();
+        let Layers { path, loads, .. } = &mut self.system.layers;
+        let (id, up) = loads.enter(path, request, array, thread, owner, on);
+        self.system.layers.settle(up, self.now);
+        self.system.layers.path.ios[id].issued = self.now;
+        Ok(id)
+    }
+
+    /// Goes on until something comes back or the clock reaches `limit`, whichever is first.
+    ///
+    /// Something is an I/O that the caller submitted and that is complete, at the time it gives
+    /// (which may lie a little ahead while the host's CPU works on it), or a command for a
+    /// device of the caller's own. Nothing comes back once a drive or a load cannot
+    /// go on ([`System::failure`]).
+    pub fn advance(&mut self, limit: Time) -> Option<Outside> {
+        let mut left = EVENTS_BETWEEN_LOOKS;
+        loop {
+            let ready = self
+                .system
+                .layers
+                .path
+                .outside
+                .front()
+                .map(|outside| outside.at);
+            let next = self
+                .system
+                .layers
+                .path
+                .calendar
+                .next_time()
+                .unwrap_or(Time::NEVER);
+            if let Some(at) = ready.filter(|&at| at <= limit && at <= next) {
+                self.now = self.now.max(at);
+                let back = self.system.layers.path.outside.pop_front();
+                let command = back.filter(|back| back.drive.is_some());
+                self.handed_out.extend(command.map(|command| command.io));
+                return back;
+            }
+            if next > limit || next == Time::NEVER {
+                // With neither a limit nor anything to come the clock stays where it is.
+                if limit != Time::NEVER {
+                    self.now = self.now.max(limit);
+                }
+                return None;
+            }
+            if !self.system.step(limit) && self.system.failed.is_some() {
+                return None;
+            }
+            self.now = self.now.max(self.system.now());
+            left -= 1;
+            if left == 0 {
+                left = EVENTS_BETWEEN_LOOKS;
+                self.system.look_at_clock();
+            }
+        }
+    }
+
+    /// When the next completion or command can be taken, if one waits.
+    pub fn pending_outside(&self) -> Option<Time> {
+        self.system
+            .layers
+            .path
+            .outside
+            .front()
+            .map(|outside| outside.at)
+    }
+
+    /// Something happens now, as an event of a plan would.
+    ///
+    /// # Errors
+    /// Says that the system does not follow its data, or what is not there.
+    pub fn act(&mut self, action: Action) -> Result<(), String> {
+        if !self.system.layers.path.watch {
+            return Err("nothing can fail in a system that does not follow its data".into());
+        }
+        let sizes = Sizes {
+            drives: self.system.layers.path.drives.len(),
+            arrays: self.system.layers.path.arrays.len(),
+            controllers: self.system.layers.path.controllers.len(),
+            workloads: self.system.layers.loads.workloads.len(),
+        };
+        if let Err((key, index, count)) = action.check(sizes) {
+            return Err(format!("{key} {index}; there are {count}"));
+        }
+        let mut tiers = self.system.layers.ssd_caches.of_array.iter().flatten();
+        if matches!(action, Action::PowerFail { .. }) && tiers.any(|tier| tier.forgets) {
+            return Err("power_fail beside a tier whose drives forget what they hold".into());
+        }
+        let cached = &self.system.caches.of_workload;
+        if matches!(action, Action::PowerFail { .. }) && cached.iter().any(Option::is_some) {
+            return Err("power_fail beside a page cache, whose loss is not modelled".into());
+        }
+        self.system.layers.path.calendar.advance_to(self.now);
+        self.system.happen(action, self.now);
+        self.system.layers.settle(Up::None, self.now);
+        Ok(())
+    }
+
+    /// What became of the data so far, if the system follows them.
+    pub fn data(&mut self) -> Option<DataReport> {
+        self.system.data_report()
+    }
+
+    /// What has happened so far.
+    pub fn log(&self) -> &[LogEntry] {
+        &self.system.layers.path.log
+    }
+
+    /// A device of the caller's own has served a command, now.
+    ///
+    /// # Errors
+    /// Says that this command was not handed out, or was served before.
+    pub fn served(&mut self, io: IoId) -> Result<(), String> {
+        let position = self.handed_out.iter().position(|&out| out == io);
+        let position = position.ok_or_else(|| format!("command {io} is not being served"))?;
+        self.handed_out.swap_remove(position);
+        self.system.layers.path.calendar.advance_to(self.now);
+        if self.system.layers.path.ios[io].owner.is_aborted() {
+            // The power failed meanwhile.
+            self.system.layers.path.bury(io, true, self.now);
+            return Ok(());
+        }
+        self.system.layers.path.ios[io].charge(Part::Service, self.now);
+        self.system.layers.path.ios[io].data_end = self.now;
+        let up = self.system.layers.path.device_done(io, self.now);
+        self.system.layers.settle(up, self.now);
+        Ok(())
+    }
+}

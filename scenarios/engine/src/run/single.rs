@@ -1,0 +1,347 @@
+//! One run from a plan to a result, with the self-checks at its end.
+
+use crate::plan::Plan;
+use crate::run::cache_report::CountsBefore;
+use crate::run::checks;
+use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
+use crate::run::report::{Component, RunResult};
+use crate::run::system::System;
+use raidlab_kernel::{Nanos, Time};
+use raidlab_models::{Fault, Written, write_states};
+use std::path::Path;
+
+/// Why a run gave no result.
+#[derive(Debug)]
+pub enum RunError {
+    /// The plan has faults.
+    Plan(Vec<Fault>),
+    /// The plan is not in the plan's form.
+    Form(String),
+    /// The caller asked to stop.
+    Stopped,
+}
+
+/// Recorded I/Os before the precision of the rate is looked at.
+const LEAST_FOR_PRECISION: u64 = 4096;
+
+/// Runs a plan; `keep_on` is asked now and then, and ends the run by answering false.
+///
+/// # Errors
+/// The plan's faults, or that the caller asked to stop.
+pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, RunError> {
+    let mut system = System::new(plan).map_err(RunError::Plan)?;
+    let warm = Time::ZERO + plan.warm_up_ns;
+    let end = warm + plan.duration_ns;
+    let drove = drive(&mut system, warm, &mut keep_on, |_| false);
+    let before = Snapshot::take(&mut system, warm);
+    let mut look_at = LEAST_FOR_PRECISION;
+    let finished = drove
+        && drive(&mut system, end, &mut keep_on, |system| {
+            if plan.max_ios > 0 && system.layers.loads.recorded >= plan.max_ios {
+                return true;
+            }
+            let quiet = plan.after_rebuild_ns;
+            if quiet > Nanos::ZERO
+                && system
+                    .layers
+                    .raid
+                    .rebuilt
+                    .is_some_and(|at| system.now() >= at + quiet)
+            {
+                return true;
+            }
+            if plan.precision > 0.0 && system.layers.loads.recorded >= look_at {
+                look_at = system.layers.loads.recorded + system.layers.loads.recorded / 4;
+                let error = |w: &crate::state::records::Workload| w.meter.relative_error();
+                return system
+                    .layers
+                    .loads
+                    .workloads
+                    .iter()
+                    .all(|w| error(w) <= plan.precision);
+            }
+            false
+        });
+    if let Some(fault) = system.failure() {
+        return Err(RunError::Plan(vec![fault]));
+    }
+    if !finished {
+        return Err(RunError::Stopped);
+    }
+    // What was simulated is told even where its state finds no room.
+    let unsaved = plan
+        .save_state
+        .as_ref()
+        .and_then(|path| save_state(&system, path));
+    let stopped_early = system
+        .layers
+        .path
+        .calendar
+        .next_time()
+        .is_some_and(|next| next <= end);
+    // Up to when every event has been handled.
+    let handled = match system.layers.loads.over {
+        Some(over) => over.max(warm),
+        None if stopped_early => system.now(),
+        None => end,
+    };
+    let until = if stopped_early && system.layers.loads.over.is_none() {
+        // What completed up to now may keep its load thread busy for a while yet.
+        last_recorded(&system).max(handled).min(end)
+    } else {
+        handled
+    };
+    let components = before.components(&system, until);
+    let caches = before.counts.reports(&system);
+    let breaches = checks::check(&system, handled);
+    Ok(RunResult::new(
+        plan,
+        &mut system,
+        until,
+        components,
+        caches,
+        breaches,
+        unsaved,
+    ))
+}
+
+/// Writes the state of all drives that keep one; says why if it cannot.
+fn save_state(system: &System, path: &str) -> Option<String> {
+    let drives = system.layers.path.drives.iter();
+    let states: Vec<_> = drives
+        .filter_map(|drive| drive.device.state(&drive.name))
+        .collect();
+    let error = write_states(Path::new(path), &states).err()?.to_string();
+    // What follows is a number, and the name of a file that was to take this path.
+    let why = error.split(" (os error").next();
+    why.map(str::to_owned)
+}
+
+fn last_recorded(system: &System) -> Time {
+    let last = system
+        .layers
+        .loads
+        .workloads
+        .iter()
+        .map(|load| load.meter.last());
+    last.max().unwrap_or(Time::ZERO)
+}
+
+/// Handles events up to `limit` or until `done`; false if the caller asked to stop.
+fn drive(
+    system: &mut System,
+    limit: Time,
+    keep_on: &mut impl FnMut() -> bool,
+    mut done: impl FnMut(&System) -> bool,
+) -> bool {
+    let mut recorded = system.layers.loads.recorded;
+    loop {
+        for _ in 0..EVENTS_BETWEEN_LOOKS {
+            if !system.step(limit) {
+                return true;
+            }
+            if system.layers.loads.recorded != recorded {
+                recorded = system.layers.loads.recorded;
+                if done(system) {
+                    return true;
+                }
+            }
+        }
+        system.look_at_clock();
+        if !keep_on() {
+            return false;
+        }
+    }
+}
+
+/// Work done by every component up to the end of the warm-up.
+struct Snapshot {
+    at: Time,
+    busy: Vec<Nanos>,
+    written: Vec<Option<Written>>,
+    counts: CountsBefore,
+}
+
+impl Snapshot {
+    fn take(system: &mut System, at: Time) -> Snapshot {
+        let before = stations(system, at).into_iter();
+        let (busy, written) = before
+            .map(|station| (station.busy, station.written))
+            .unzip();
+        for drive in &mut system.layers.path.drives {
+            drive.load.restart(at);
+        }
+        for controller in &mut system.layers.path.controllers {
+            controller.load.restart(at);
+        }
+        let counts = CountsBefore::take(system);
+        Snapshot {
+            at,
+            busy,
+            written,
+            counts,
+        }
+    }
+
+    /// Utilisation, queue and writes of every component since the snapshot.
+    fn components(&self, system: &System, until: Time) -> Vec<Component> {
+        let span = until.since(self.at);
+        stations(system, until)
+            .into_iter()
+            .zip(self.busy.iter().zip(&self.written))
+            .map(|(station, (&before, &written))| {
+                let busy = station.busy.saturating_sub(before).0 as f64;
+                let available = span.0 as f64 * station.servers as f64;
+                Component {
+                    name: station.name,
+                    kind: station.kind,
+                    utilization: if available > 0.0 {
+                        busy / available
+                    } else {
+                        0.0
+                    },
+                    queue_mean: station.load.map(|load| load.mean(until, span)),
+                    queue_depth: station.queue_depth,
+                    written: station
+                        .written
+                        .map(|now| now.since(written.unwrap_or_default())),
+                    figures: station.figures,
+                }
+            })
+            .collect()
+    }
+}
+
+/// One component's work, in the order of the report.
+pub(crate) struct StationReport<'a> {
+    pub(crate) name: String,
+    pub(crate) kind: &'static str,
+    pub(crate) busy: Nanos,
+    pub(crate) servers: usize,
+    load: Option<&'a raidlab_kernel::TimeWeighted>,
+    queue_depth: Option<u32>,
+    written: Option<Written>,
+    figures: Vec<(&'static str, f64)>,
+}
+
+impl StationReport<'_> {
+    /// One server of which nothing but its work is known.
+    fn new(name: String, kind: &'static str, busy: Nanos) -> Self {
+        StationReport {
+            name,
+            kind,
+            busy,
+            servers: 1,
+            load: None,
+            queue_depth: None,
+            written: None,
+            figures: Vec::new(),
+        }
+    }
+}
+
+/// The host's cores, where loads have more threads than there are: no thread can be busy all the
+/// time then, but all cores can.
+fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
+    let flushers = system.caches.of_workload.iter().flatten().count();
+    let threads = system.layers.path.outside_thread as usize + flushers;
+    let cores = system
+        .layers
+        .loads
+        .host
+        .shared_cores()
+        .filter(|&cores| cores < threads)?;
+    let used = system.layers.loads.host.busy_until(at);
+    let used = used.fold(Nanos::ZERO, |sum, busy| sum + busy);
+    // What begins on its own at the start or after a pause does not wait for a core.
+    let most = at.since(Time::ZERO) * cores as u64;
+    let name = match cores {
+        1 => "host CPU, 1 core".into(),
+        _ => format!("host CPU, {cores} cores"),
+    };
+    Some(StationReport {
+        servers: cores,
+        ..StationReport::new(name, "cpu", used.min(most))
+    })
+}
+
+pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
+    let mut all = Vec::from_iter(host_cpu(system, at));
+    for (thread, busy) in system.layers.loads.host.busy_until(at).enumerate() {
+        if (thread as u32) < system.layers.path.outside_thread {
+            all.push(StationReport::new(
+                format!("host thread {thread}"),
+                "host",
+                busy,
+            ));
+        }
+    }
+    for controller in &system.layers.path.controllers {
+        let cores = &controller.chip.cores;
+        all.push(StationReport {
+            servers: cores.count(),
+            load: Some(&controller.load),
+            ..StationReport::new(controller.name.clone(), "controller", cores.busy_until(at))
+        });
+        if controller.queue_depth > 0 {
+            all.push(StationReport::new(
+                format!("{} queue", controller.name),
+                "queue",
+                Nanos(controller.full.area(at) as u64),
+            ));
+        }
+        for (kind, station) in [
+            ("parity", &controller.chip.parity),
+            ("memory", &controller.chip.memory),
+        ] {
+            if station.is_limited() {
+                all.push(StationReport::new(
+                    format!("{} {kind}", controller.name),
+                    kind,
+                    station.busy_until(at),
+                ));
+            }
+        }
+    }
+    for (array, volume) in system
+        .layers
+        .path
+        .arrays
+        .iter()
+        .zip(&system.layers.raid.volumes)
+    {
+        let in_host = volume.as_ref().filter(|volume| volume.parity.is_limited());
+        if let Some(volume) = in_host {
+            all.push(StationReport::new(
+                format!("{} parity thread", array.name),
+                "host",
+                volume.parity.busy_until(at),
+            ));
+        }
+    }
+    for (link, name) in system.layers.path.links.iter().zip(&system.link_names) {
+        all.push(StationReport::new(
+            name.clone(),
+            "link",
+            link.busy_until(at),
+        ));
+    }
+    for drive in &system.layers.path.drives {
+        let (busy, servers) = drive.device.busy_until(at);
+        all.push(StationReport {
+            servers,
+            load: Some(&drive.load),
+            queue_depth: Some(drive.queue_depth).filter(|&depth| depth > 0),
+            written: drive.device.written(),
+            figures: drive.device.figures(),
+            ..StationReport::new(drive.name.clone(), "drive", busy)
+        });
+        for (kind, busy, servers) in drive.device.parts_busy_until(at) {
+            all.push(StationReport {
+                servers,
+                ..StationReport::new(format!("{} {kind}", drive.name), kind, busy)
+            });
+        }
+    }
+    all
+}

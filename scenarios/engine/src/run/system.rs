@@ -1,0 +1,178 @@
+//! The system under load: requests go down from host to medium and come up again.
+//!
+//! A request takes these steps, each of which charges its part of the time:
+//!
+//! 1. *issue*: a load thread spends CPU time on it (and on splitting it, for RAID in the host);
+//! 2. *admit*: it gets a place in the controller's queue and firmware time on a core;
+//! 3. *dispatch*: the layout splits it into commands; a read of mirrored data chooses a copy;
+//! 4. *descend*: a command waits for a place at its drive, then write data move down the links;
+//! 5. the *device* serves it;
+//! 6. *ascend*: read data move up the links;
+//! 7. *complete*: the last command completes the request; its time becomes the request's, since
+//!    the others ran beside it. The load thread spends CPU time and issues the next I/O.
+
+use crate::host::page_cache::PageCaches;
+use crate::integrity::DataReport;
+use crate::path::agenda::Up;
+use crate::plan::Action;
+use crate::run::layers::Layers;
+use crate::run::livelock::Clock;
+use crate::state::event::Event;
+use crate::state::owner::OwnerOf;
+use raidlab_kernel::{Io, Time};
+use raidlab_models::Fault;
+
+/// A system and everything that is under way in it.
+pub struct System {
+    pub(crate) layers: Layers,
+    pub(crate) caches: PageCaches,
+    pub(crate) link_names: Vec<String>,
+    pub(crate) actions: Vec<Action>,
+    /// What cannot go on: the run is over.
+    pub(crate) failed: Option<Failure>,
+    pub(crate) clock: Clock,
+    /// True if its state does not fit the processor's cache.
+    pub(crate) is_large: bool,
+}
+
+/// What cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// A drive as it is made.
+    Drive(u32),
+    /// A load whose I/Os take no time: the clock stands.
+    Load(u32),
+}
+
+impl System {
+    /// The time of the event that was handled last.
+    pub fn now(&self) -> Time {
+        self.layers.path.calendar.now()
+    }
+
+    /// What is wrong with the drive or the load that cannot go on, if there is one.
+    pub fn failure(&self) -> Option<Fault> {
+        match self.failed? {
+            Failure::Drive(drive) => {
+                let drive = &self.layers.path.drives[drive as usize];
+                let fault = drive.device.failure()?;
+                let key = format!("{}.{}", drive.name, fault.key);
+                Some(Fault { key, ..fault })
+            }
+            Failure::Load(load) => {
+                let at = self.now().since(Time::ZERO).seconds();
+                let allowed = format!(
+                    "a load on whose way something takes time: host, controller, links or drives; \
+                     its I/Os take none, so the clock stays at {at} s"
+                );
+                let name = &self.layers.loads.workloads[load as usize].name;
+                Some(Fault::new("workload", name, allowed))
+            }
+        }
+    }
+
+    /// Every request that has left the host and is not complete.
+    pub(crate) fn requests_under_way(&self) -> impl Iterator<Item = &Io> {
+        self.layers
+            .path
+            .ios
+            .live()
+            .filter(|io| io.parent == Io::NONE && !io.owner.is_aborted())
+            .filter(|io| io.owner.job().is_none())
+            .filter(|io| !self.caches.has_call(&self.layers.path.slots, io.owner))
+    }
+
+    /// Handles the next event if it is due at `limit` or earlier; false if there is none.
+    #[inline]
+    pub fn step(&mut self, limit: Time) -> bool {
+        if self.layers.loads.over.is_some() || self.failed.is_some() {
+            return false;
+        }
+        let Some((now, event)) = self.layers.path.calendar.pop_until(limit) else {
+            return false;
+        };
+        if self.is_large {
+            self.prefetch_upcoming();
+        }
+        if self.layers.path.watch && self.sift(event, now) {
+            return true;
+        }
+        let up = match event {
+            Event::Issue(slot) => {
+                let workload = self.layers.path.slots[slot as usize].workload;
+                if self.caches.serves(workload) {
+                    self.caches.issue(&mut self.layers, slot, now);
+                    Up::None
+                } else {
+                    self.layers.loads.issue(&mut self.layers.path, slot, now)
+                }
+            }
+            Event::Arrival(workload) => {
+                self.layers
+                    .loads
+                    .arrive(&mut self.layers.path, workload, now)
+            }
+            Event::Admit(io) => self.layers.path.admit(io, now),
+            Event::Dispatch(io) => self.layers.path.dispatch(io, now),
+            Event::Leg(io) => {
+                self.layers.path.next_leg(io, now);
+                Up::None
+            }
+            Event::AtDrive(io) => {
+                self.layers.path.at_drive(io);
+                Up::None
+            }
+            Event::Done(io) => self.layers.path.device_done(io, now),
+            Event::Returned(io) => self.layers.path.returned(io, now),
+            Event::Core => self.layers.loads.core_due(&mut self.layers.path, now),
+            Event::Device { drive, token } => {
+                self.layers.path.device_event(drive, token);
+                Up::None
+            }
+            other => self.seldom(other, now),
+        };
+        self.layers.settle(up, now);
+        true
+    }
+
+    /// Events that few systems have.
+    fn seldom(&mut self, event: Event, now: Time) -> Up {
+        match event {
+            Event::Job(job) => self.layers.raid.job_due(&mut self.layers.path, job, now),
+            Event::Flush(controller) => {
+                self.layers
+                    .raid
+                    .flush_due(&mut self.layers.path, controller, now)
+            }
+            Event::Background(array) => {
+                self.layers
+                    .raid
+                    .background(&mut self.layers.path, array, now)
+            }
+            Event::Action(action) => self.act(action, now),
+            Event::Late(io) => return self.layers.raid.late(&mut self.layers.path, io, now),
+            Event::PowerBack => self.power_back(now),
+            Event::Pages(io) => {
+                self.caches.pages_returned(&mut self.layers, io, now);
+                self.layers.path.ios.release(io);
+            }
+            Event::Failed(drive) => self.failed = Some(Failure::Drive(drive)),
+            other => unreachable!("{other:?} is not seldom"),
+        }
+        Up::None
+    }
+}
+
+impl System {
+    /// What the log says is noted in the loads' records.
+    pub(crate) fn note_log(&mut self) {
+        let Layers { path, loads, .. } = &mut self.layers;
+        loads.note_log(path);
+    }
+
+    /// What became of the data, if the run followed them.
+    pub(crate) fn data_report(&mut self) -> Option<DataReport> {
+        let Layers { path, raid, .. } = &mut self.layers;
+        raid.data_report(path)
+    }
+}

@@ -1,0 +1,204 @@
+//! The events of a plan: drives fail and are replaced, batteries learn, hot spots move.
+
+use crate::path::agenda::Up;
+use crate::plan::Action;
+use crate::raid::background::Task;
+use crate::run::system::System;
+use crate::state::event::Event;
+use crate::state::owner::OwnerOf;
+use raidlab_kernel::Nanos;
+use raidlab_kernel::Time;
+
+impl System {
+    /// An event of the plan is due.
+    pub(crate) fn act(&mut self, index: u32, now: Time) {
+        let action = self.actions[index as usize].clone();
+        self.happen(action, now);
+    }
+
+    /// The name of the drive that an action is about, if it has failed and nothing but its
+    /// replacement makes a difference.
+    fn has_failed_already(&self, action: &Action) -> Option<String> {
+        let (Action::FailDrive { drive }
+        | Action::SlowDrive { drive, .. }
+        | Action::UnreadableSectors { drive, .. }) = *action
+        else {
+            return None;
+        };
+        let failed = self.layers.path.drives[drive as usize].health.failed;
+        failed.then(|| self.layers.path.drives[drive as usize].name.clone())
+    }
+
+    /// The hot spot of a workload moves, and that of its shadow with it.
+    pub(crate) fn move_hot_spot(&mut self, workload: u32, start: u64, now: Time) {
+        let load = &mut self.layers.loads.workloads[workload as usize];
+        load.load.move_hot_spot(start);
+        let what = format!("hot spot of {} moves to byte {start}", load.name);
+        let array = load.array;
+        self.layers
+            .ssd_caches
+            .move_shadow_spot(array, workload, start);
+        self.layers.path.log(now, what);
+    }
+
+    /// Something happens.
+    pub(crate) fn happen(&mut self, action: Action, now: Time) {
+        if let Some(name) = self.has_failed_already(&action) {
+            return self.layers.path.log(
+                now,
+                format!("nothing more happens to {name}: it has failed"),
+            );
+        }
+        match action {
+            Action::FailDrive { drive } => self.fail_drive(drive, now),
+            Action::SlowDrive { drive, extra_ns } => {
+                self.layers.path.drives[drive as usize].health.slow = extra_ns;
+                let name = &self.layers.path.drives[drive as usize].name;
+                let what = if extra_ns == Nanos::ZERO {
+                    format!("drive {name} is as fast as ever")
+                } else {
+                    format!(
+                        "drive {name} is slow: {:.3} ms a command more",
+                        extra_ns.micros() / 1e3
+                    )
+                };
+                self.layers.path.log(now, what);
+            }
+            Action::UnreadableSectors {
+                drive,
+                offset_bytes,
+                bytes,
+            } => {
+                let unreadable = &mut self.layers.path.drives[drive as usize].health.unreadable;
+                unreadable.insert(offset_bytes, offset_bytes + bytes);
+                let name = &self.layers.path.drives[drive as usize].name;
+                self.layers.path.log(
+                    now,
+                    format!("drive {name}: {bytes} bytes at {offset_bytes} unreadable"),
+                );
+            }
+            Action::ReplaceDrive { drive } => self.replace_drive(drive, now),
+            Action::PowerFail { off_ns } => self.power_fails(now + off_ns, now),
+            Action::PatrolRead { array } => {
+                self.layers
+                    .raid
+                    .start_task(&mut self.layers.path, array, Task::Patrol, now)
+            }
+            Action::ConsistencyCheck { array } => {
+                self.layers
+                    .raid
+                    .start_task(&mut self.layers.path, array, Task::Check, now)
+            }
+            Action::MoveHotSpot {
+                workload,
+                start_bytes,
+            } => self.move_hot_spot(workload, start_bytes, now),
+            Action::BackupReady { controller, ready } => {
+                let state = if ready { "ready" } else { "not ready" };
+                self.layers
+                    .path
+                    .log(now, format!("backup of the cache {state}"));
+                if let Some(store) = self.layers.raid.stores[controller as usize].as_mut() {
+                    store.safe = ready;
+                    // Without it nothing dirty may stay.
+                    store.sweep = store.cache.groups_waiting();
+                    if now >= self.layers.path.off_until {
+                        self.layers
+                            .raid
+                            .admit_waiting(&mut self.layers.path, controller, now);
+                        self.layers.settle(Up::None, now);
+                        self.layers
+                            .raid
+                            .destage(&mut self.layers.path, controller, now);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Events that come to nothing, or later, since the power failed: true if that is so.
+    pub(crate) fn sift(&mut self, event: Event, now: Time) -> bool {
+        let (id, at_drive) = match event {
+            Event::Admit(id) | Event::Dispatch(id) => (id, false),
+            Event::Leg(id)
+            | Event::AtDrive(id)
+            | Event::Done(id)
+            | Event::Late(id)
+            | Event::Returned(id) => (id, true),
+            Event::Issue(_) | Event::Arrival(_) | Event::Flush(_) | Event::Background(_)
+                if now < self.layers.path.off_until =>
+            {
+                self.layers
+                    .path
+                    .calendar
+                    .push(self.layers.path.off_until, event);
+                return true;
+            }
+            _ => return false,
+        };
+        let aborted = self.layers.path.ios[id].owner.is_aborted();
+        if aborted {
+            self.layers.path.bury(id, at_drive, now);
+        }
+        aborted
+    }
+
+    /// A drive fails for good.
+    pub(crate) fn fail_drive(&mut self, drive: u32, now: Time) {
+        self.layers.path.drives[drive as usize].health.failed = true;
+        let name = self.layers.path.drives[drive as usize].name.clone();
+        self.layers.path.log(now, format!("drive {name} failed"));
+        let lost = self.layers.raid.lose(&mut self.layers.path, drive, now);
+        self.layers.settle(Up::None, now);
+        if let Some((array, member)) = lost {
+            if !self.layers.raid.volume(array).offline {
+                self.layers
+                    .raid
+                    .rebuild_on_spare(&mut self.layers.path, array, member, now);
+            }
+        }
+    }
+
+    /// A new, empty drive stands where one has failed: it is rebuilt; where a spare has taken over,
+    /// the spare's data are copied back; and where a spare has failed, it is the spare.
+    pub(crate) fn replace_drive(&mut self, drive: u32, now: Time) {
+        let lost = self.layers.raid.lose(&mut self.layers.path, drive, now);
+        self.layers.settle(Up::None, now);
+        self.layers.path.drives[drive as usize].health = Default::default();
+        if let Some(integrity) = &mut self.layers.path.integrity {
+            integrity.empty(drive);
+        }
+        let name = self.layers.path.drives[drive as usize].name.clone();
+        self.layers.path.log(now, format!("drive {name} replaced"));
+        if let Some((array, member)) = lost {
+            let volume = self.layers.raid.volume(array);
+            if volume.offline || !volume.geometry.is_redundant() {
+                let what = format!("nothing to rebuild {name} from: its data are lost");
+                self.layers.path.log(now, what);
+            } else {
+                self.layers
+                    .raid
+                    .rebuild(&mut self.layers.path, array, member, now);
+            }
+            return;
+        }
+        for array in 0..self.layers.path.arrays.len() as u32 {
+            let built = &self.layers.path.arrays[array as usize];
+            if built.spares.contains(&drive) {
+                return self
+                    .layers
+                    .raid
+                    .be_spare(&mut self.layers.path, array, drive, now);
+            }
+            if let Some(member) = built.drives.iter().position(|&d| d == drive) {
+                return self.layers.raid.come_home(
+                    &mut self.layers.path,
+                    array,
+                    member as u32,
+                    drive,
+                    now,
+                );
+            }
+        }
+    }
+}

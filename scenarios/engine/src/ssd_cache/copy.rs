@@ -1,0 +1,188 @@
+//! Copies between an array and its tier: hot lines there, dirty lines back.
+
+use crate::path::Path;
+use crate::path::agenda::Call;
+use crate::raid::Raid;
+use crate::raid::jobs::CopyTo;
+use crate::raid::jobs::LineCopy;
+use crate::raid::jobs::Phase;
+use crate::raid::jobs::Work;
+use crate::ssd_cache::SsdCaches;
+use raidlab_kernel::{Io, Op, Time};
+use raidlab_models::CopyEnd;
+
+impl SsdCaches {
+    /// Begins to copy a hot line to the tier, unless too many are on their way, all slots hold
+    /// dirty lines, or newer data for it are in the controller's memory or on their way to the
+    /// array: what is read now could miss them.
+    pub(crate) fn promote(
+        &mut self,
+        raid: &mut Raid,
+        path: &mut Path,
+        array: u32,
+        line: u64,
+        now: Time,
+    ) {
+        if raid.is_dirty_in_memory(array, line) || !raid.may_copy(path, array) {
+            return;
+        }
+        let Some(tier) = raid.tiers[array as usize].as_mut() else {
+            return;
+        };
+        let Some(cache) = self.of_array[array as usize].as_mut() else {
+            return;
+        };
+        if cache.copies >= cache.copies_at_once || tier.past.contains(line) {
+            return;
+        }
+        let start = line * tier.line_bytes();
+        if tier.lost.touches(start, start + tier.line_bytes()) {
+            return;
+        }
+        let Some(slot) = tier.tier.begin(line) else {
+            return;
+        };
+        cache.copies += 1;
+        let (job, copy) = self.new_copy(raid, path, array, CopyTo::Cache, slot, now);
+        let record = raid.jobs[job].io;
+        raid.go_past(path, record, Op::Read, array, copy.range, now);
+    }
+
+    /// Writes dirty lines back, as many at once as may be.
+    pub(crate) fn clean_tier(&mut self, raid: &mut Raid, path: &mut Path, array: u32, now: Time) {
+        while let Some(cache) = self.of_array[array as usize].as_mut() {
+            if cache.cleans >= cache.cleans_at_once || !raid.may_copy(path, array) {
+                return;
+            }
+            let Some(tier) = raid.tiers[array as usize].as_mut() else {
+                return;
+            };
+            let Some(slot) = tier.tier.next_to_clean() else {
+                return;
+            };
+            cache.cleans += 1;
+            let (job, copy) = self.new_copy(raid, path, array, CopyTo::Array, slot, now);
+            let mark = path.agenda.mark();
+            raid.read_slot(path, job, copy.at(), now);
+            if path.agenda.rose(mark) {
+                return path.agenda.below(mark, Call::Clean(array));
+            }
+        }
+    }
+
+    /// A job that copies a line. It goes on when the line has been read.
+    fn new_copy(
+        &mut self,
+        raid: &mut Raid,
+        path: &mut Path,
+        array: u32,
+        to: CopyTo,
+        slot: u32,
+        now: Time,
+    ) -> (u32, LineCopy) {
+        let tier = raid.tiers[array as usize].as_ref();
+        let range = tier.map_or((0, 0), |tier| tier.range(slot));
+        let copy = LineCopy { to, slot, range };
+        let index = raid.new_job(path, Io::NONE, array, 0, Work::Copy(copy), now);
+        let job = &mut raid.jobs[index];
+        job.phase = Phase::Write;
+        let record = job.io;
+        path.ios[record].op = Op::Read;
+        path.firmware(array, 2, now);
+        (index, copy)
+    }
+
+    /// A job that copies a line goes on: the line has been read, or written.
+    pub(crate) fn step_copy(&mut self, raid: &mut Raid, path: &mut Path, index: u32, now: Time) {
+        let job = &raid.jobs[index];
+        match (job.phase, job.work) {
+            (Phase::Finish, Work::Copy(copy)) => self.finish_copy(raid, path, index, copy, now),
+            (_, Work::Copy(copy)) => self.write_copy(raid, path, index, copy, now),
+            (_, other) => unreachable!("{other:?} copies no line"),
+        }
+    }
+
+    /// A line that is copied is in the controller's memory: it goes on to where it belongs.
+    pub(crate) fn write_copy(
+        &mut self,
+        raid: &mut Raid,
+        path: &mut Path,
+        index: u32,
+        copy: LineCopy,
+        now: Time,
+    ) {
+        let job = &mut raid.jobs[index];
+        if std::mem::take(&mut job.flags.again) {
+            // Another copy of it, if there is one.
+            return raid.read_slot(path, index, copy.at(), now);
+        }
+        job.phase = Phase::Finish;
+        let (record, array, refused) = (job.io, job.array, job.flags.refused);
+        let LineCopy { to, slot, range } = copy;
+        let gone = raid.tiers[array as usize]
+            .as_ref()
+            .is_none_or(|tier| tier.gone);
+        if refused || gone {
+            return self.finish_copy(raid, path, index, copy, now);
+        }
+        if let Some(controller) = path.arrays[array as usize].controller {
+            let chip = &mut path.controllers[controller as usize].chip;
+            chip.memory.pass_in_background(now, 2 * range.1);
+        }
+        let Some(tier) = raid.tiers[array as usize].as_ref() else {
+            return;
+        };
+        if to == CopyTo::Cache {
+            let (fast, at) = (tier.array, tier.at(slot, range.0));
+            raid.write_array(path, record, fast, at, range.1, now);
+        } else {
+            raid.write_array(path, record, array, range.0, range.1, now);
+        }
+    }
+
+    /// A line has been copied.
+    pub(crate) fn finish_copy(
+        &mut self,
+        raid: &mut Raid,
+        path: &mut Path,
+        index: u32,
+        copy: LineCopy,
+        now: Time,
+    ) {
+        let job = &raid.jobs[index];
+        let (record, array) = (job.io, job.array);
+        let LineCopy { to, slot, .. } = copy;
+        let end = if job.flags.refused {
+            CopyEnd::Failed
+        } else {
+            CopyEnd::Whole
+        };
+        if let Some(integrity) = &mut path.integrity {
+            integrity.forget_reader(record);
+        }
+        raid.jobs.release(index);
+        raid.child_returned(path, record, now);
+        let Some(tier) = raid.tiers[array as usize].as_mut() else {
+            return;
+        };
+        let Some(cache) = self.of_array[array as usize].as_mut() else {
+            return;
+        };
+        if to == CopyTo::Cache {
+            cache.copies -= 1;
+            if !tier.gone {
+                let arrived = tier.tier.arrived(slot, end);
+                cache.counts.promoted += u64::from(arrived);
+            }
+        } else {
+            cache.cleans -= 1;
+            cache.counts.cleaned += u64::from(end == CopyEnd::Whole);
+            if !tier.gone {
+                tier.tier.cleaned(slot, end);
+                cache.shadow_cleaned(&mut tier.tier);
+                raid.give_up_unreadable(path, array, slot, now);
+            }
+        }
+        self.clean_tier(raid, path, array, now);
+    }
+}

@@ -1,0 +1,261 @@
+//! A tier of SSDs over an array: requests are looked up in it, hot lines move to it, dirty ones
+//! back, at the pace that the array's own drives allow.
+//!
+//! A line is what leaves the controller's cache together: a stripe unit or, with parity, the data
+//! of a stripe, so that what comes back from the tier is a full stripe. Which lines are there, and
+//! which deserve to be, is decided in `raidlab_models::SsdCache`; copies are jobs like all others, and
+//! compete with the load for drives.
+//!
+//! **Time lapse.** A tier fills in hours, while a second of load says how fast the system is with
+//! the lines that the tier has now. With a time lapse of `k` each simulated second stands for `k`
+//! seconds of the tier's life: beside every request `k - 1` shadows, drawn from the same
+//! distribution, heat, promote and dirty lines as a request would, but move no data. See
+//! docs/models/cache-tier.md.
+
+pub(crate) mod copy;
+pub(crate) mod shadow;
+pub(crate) mod warm;
+
+use crate::layout::Ranges;
+use crate::path::Path;
+use crate::path::agenda::Call;
+use crate::plan::{ArrayPlan, Plan, TierPlan};
+use crate::raid::Raid;
+use crate::raid::redirect::Redirect;
+use crate::raid::volume::Volume;
+use crate::ssd_cache::shadow::{BATCH, Decisions};
+use crate::state::load::{Load, Request};
+use crate::state::owner::OwnerOf;
+use raidlab_kernel::{IoId, Nanos, Op, Time};
+use raidlab_models::{DeviceParams, Lookup, ReferenceCounts, SsdCache, SsdCacheParams};
+
+/// Lines on their way back to each of the array's drives at once. Assumed: enough to keep a
+/// drive busy beside a load, too few to fill its queue.
+const CLEANS_PER_DRIVE: u32 = 2;
+
+/// Whether a drive of an array tells a write to be complete before it is on its medium. A tier of
+/// such drives has no power failure: nobody could know which of its lines are whole afterwards.
+pub(crate) fn forgets(plan: &Plan, array: &ArrayPlan) -> bool {
+    let mut drives = array.drives.iter().chain(&array.spares);
+    drives.any(|&drive| {
+        let drive = plan.drives.get(drive as usize);
+        match drive.and_then(|drive| plan.devices.get(drive.device as usize)) {
+            Some(DeviceParams::Station(station)) => station.settle_ns > Nanos::ZERO,
+            Some(DeviceParams::Ssd(ssd)) => !ssd.buffer.protected && !ssd.buffer.write_through,
+            _ => false,
+        }
+    })
+}
+
+/// What a tier has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TierCounts {
+    pub reads: u64,
+    pub read_hits: u64,
+    pub writes: u64,
+    pub write_hits: u64,
+    pub promoted: u64,
+    pub cleaned: u64,
+}
+
+/// When lines move between an array and its SSD cache, and how many at once.
+#[derive(Debug)]
+pub(crate) struct CachePolicy {
+    decisions: Decisions,
+    /// True if the SSDs forget what they have acknowledged when the power fails.
+    pub forgets: bool,
+    /// Lines on their way to the SSDs, and at most.
+    copies: u32,
+    copies_at_once: u32,
+    /// Lines on their way back, and at most.
+    cleans: u32,
+    cleans_at_once: u32,
+    half_life: Nanos,
+    cool_at: Time,
+    /// Before this nothing is looked up: an empty cache begins its life when recording begins.
+    begins: Time,
+    /// What each simulated second stands for, and the loads that the rest is drawn from, by
+    /// workload.
+    lapse: u32,
+    shadows: Vec<Option<Load>>,
+    batch: Vec<Request>,
+    /// Lines that a request has made hot, the next one last.
+    hot: Vec<u64>,
+    pub counts: TierCounts,
+}
+
+/// All SSD caches of a system.
+#[derive(Debug)]
+pub(crate) struct SsdCaches {
+    /// By array.
+    pub of_array: Vec<Option<CachePolicy>>,
+}
+
+/// The SSD cache of array `index` of a plan whose volumes are built: where its lines lie, and when
+/// they move.
+///
+/// # Errors
+/// Says what does not fit.
+pub(crate) fn build(
+    plan: &Plan,
+    index: usize,
+    tier: &TierPlan,
+    volumes: &[Option<Volume>],
+) -> Result<(Redirect, CachePolicy), String> {
+    let own = volumes[index].as_ref().ok_or("an array past memory")?;
+    let fast = volumes[tier.array as usize].as_ref();
+    let fast = fast.ok_or("a tier past memory")?;
+    let (lines, sectors) = own.groups();
+    let line = u64::from(sectors) * raidlab_models::SECTOR;
+    if fast.geometry.unit() != line || fast.geometry.parities() > 0 {
+        return Err(format!("a stripe unit of {line} bytes, without parity"));
+    }
+    let params = SsdCacheParams {
+        slots: u32::try_from(fast.geometry.capacity() / line).unwrap_or(u32::MAX),
+        lines,
+        promote_after: tier.promote_after,
+        dirty_share: tier.dirty_share,
+    };
+    let decisions = Decisions {
+        line,
+        write_back: tier.write_back,
+    };
+    let redirect = Redirect {
+        tier: if tier.warm {
+            warm::warm(params, decisions, plan, index)?
+        } else {
+            SsdCache::new(&params)?
+        },
+        array: tier.array,
+        line,
+        write_back: tier.write_back,
+        unit: (own.geometry.parities() > 0).then_some(own.geometry.unit()),
+        columns: u64::from(fast.geometry.columns()),
+        past: ReferenceCounts::with_capacity(64),
+        lost: Ranges::default(),
+        gone: false,
+    };
+    let cleans_at_once = own.members.len() as u32 * CLEANS_PER_DRIVE;
+    Ok((
+        redirect,
+        CachePolicy::new(plan, index, tier, decisions, cleans_at_once),
+    ))
+}
+
+impl CachePolicy {
+    fn new(
+        plan: &Plan,
+        index: usize,
+        tier: &TierPlan,
+        decisions: Decisions,
+        cleans_at_once: u32,
+    ) -> CachePolicy {
+        let lapse = plan.time_lapse.max(1);
+        let shadow = |load: &crate::plan::WorkloadPlan| {
+            (load.array as usize == index).then(|| Load::shadow(load, plan.seed, "shadow"))
+        };
+        let begins = Time::ZERO
+            + if tier.warm {
+                Nanos::ZERO
+            } else {
+                plan.warm_up_ns
+            };
+        let half_life = Nanos(tier.half_life_ns.0 / u64::from(lapse));
+        CachePolicy {
+            decisions,
+            forgets: forgets(plan, &plan.arrays[tier.array as usize]),
+            copies: 0,
+            copies_at_once: tier.copies_at_once,
+            cleans: 0,
+            cleans_at_once,
+            half_life,
+            cool_at: begins + half_life,
+            begins,
+            lapse,
+            shadows: plan.workloads.iter().map(shadow).collect(),
+            batch: Vec::with_capacity(BATCH),
+            hot: Vec::with_capacity(64),
+            counts: TierCounts::default(),
+        }
+    }
+}
+
+impl SsdCaches {
+    /// A request that the controller's memory cannot serve heats its lines; hot ones are copied to
+    /// the tier.
+    pub(crate) fn heat(&mut self, raid: &mut Raid, path: &mut Path, id: IoId, now: Time) {
+        let io = &path.ios[id];
+        let (array, op, offset, bytes, owner) = (io.array, io.op, io.offset, io.bytes, io.owner);
+        let Some(tier) = raid.tiers[array as usize].as_mut() else {
+            return;
+        };
+        let Some(cache) = self.of_array[array as usize].as_mut() else {
+            return;
+        };
+        if !matches!(op, Op::Read | Op::Write) || now < cache.begins || tier.gone {
+            return;
+        }
+        if now >= cache.cool_at {
+            tier.tier.halve_counts();
+            cache.cool_at = now + cache.half_life;
+        }
+        // What comes from outside callers has no distribution to draw shadows from.
+        if let Some(slot) = owner.slot().filter(|_| cache.lapse > 1) {
+            let slot = path.slots[slot as usize];
+            cache.shadow(&mut tier.tier, slot.workload, slot.own);
+        }
+        debug_assert!(cache.hot.is_empty());
+        let mut here = true;
+        for line in tier.lines(offset, bytes) {
+            match tier.tier.access(line) {
+                Lookup::Hit => {}
+                Lookup::Hot => {
+                    here = false;
+                    cache.hot.push(line);
+                }
+                Lookup::Cold => here = false,
+            }
+        }
+        let counts = &mut cache.counts;
+        if op == Op::Read {
+            counts.reads += 1;
+            counts.read_hits += u64::from(here);
+        } else {
+            counts.writes += 1;
+            counts.write_hits += u64::from(here && tier.write_back);
+        }
+        cache.hot.reverse();
+        self.promote_hot(raid, path, array, now);
+    }
+
+    /// Lines that have become hot are copied to the tier; then dirty ones are written back.
+    pub(crate) fn promote_hot(&mut self, raid: &mut Raid, path: &mut Path, array: u32, now: Time) {
+        let mark = path.agenda.mark();
+        while let Some(cache) = self.of_array[array as usize].as_mut() {
+            let Some(line) = cache.hot.pop() else {
+                break;
+            };
+            self.promote(raid, path, array, line, now);
+            if path.agenda.rose(mark) {
+                return path.agenda.below(mark, Call::Promote(array));
+            }
+        }
+        self.clean_tier(raid, path, array, now);
+    }
+
+    /// The hot spot of a workload moves, and that of its shadow with it.
+    pub(crate) fn move_shadow_spot(&mut self, array: u32, workload: u32, start: u64) {
+        if let Some(cache) = self.of_array[array as usize].as_mut() {
+            if let Some(shadow) = &mut cache.shadows[workload as usize] {
+                shadow.move_hot_spot(start);
+            }
+        }
+    }
+
+    /// The power fails: copies end with it.
+    pub(crate) fn forget_copies(&mut self) {
+        for cache in self.of_array.iter_mut().flatten() {
+            (cache.copies, cache.cleans) = (0, 0);
+        }
+    }
+}

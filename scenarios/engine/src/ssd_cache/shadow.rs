@@ -1,0 +1,91 @@
+//! The life of a tier faster than the clock: beside each request shadows that make a tier's
+//! decisions without moving data.
+
+use crate::ssd_cache::CachePolicy;
+use crate::state::load::Request;
+use raidlab_kernel::Op;
+use raidlab_models::{CopyEnd, Lookup, SsdCache};
+
+/// Requests that are looked up beside each other.
+pub(crate) const BATCH: usize = 32;
+
+/// What requests decide of a tier, without their data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Decisions {
+    /// Bytes of a line.
+    pub line: u64,
+    /// True if the tier takes writes.
+    pub write_back: bool,
+}
+
+impl Decisions {
+    pub(crate) fn lines(self, offset: u64, bytes: u64) -> std::ops::RangeInclusive<u64> {
+        offset / self.line..=(offset + bytes.max(1) - 1) / self.line
+    }
+
+    /// Brings near the processor what these requests look at.
+    pub(crate) fn fetch(self, tier: &SsdCache, requests: &[Request]) {
+        let lines = requests.iter().map(|r| self.lines(r.offset, r.bytes));
+        tier.fetch(lines.flatten());
+    }
+
+    /// A request that moves no data; lines that it makes hot are here at once, if there is `room`
+    /// for their copies.
+    pub(crate) fn imagine(self, tier: &mut SsdCache, request: &Request, room: bool) {
+        for line in self.lines(request.offset, request.bytes) {
+            let heat = tier.access(line);
+            if heat == Lookup::Hot && room {
+                if let Some(slot) = tier.begin(line) {
+                    tier.arrived(slot, CopyEnd::Whole);
+                }
+            }
+            if request.op == Op::Write {
+                if self.write_back {
+                    tier.write(line);
+                } else {
+                    tier.written_around(line);
+                }
+            }
+        }
+    }
+}
+
+/// Writes the next line back that should be, at once.
+pub(crate) fn imagine_cleaned(tier: &mut SsdCache) -> bool {
+    let next = tier.next_to_clean();
+    if let Some(slot) = next {
+        tier.cleaned(slot, CopyEnd::Whole);
+    }
+    next.is_some()
+}
+
+impl CachePolicy {
+    /// What happens to the tier beside one request of a workload's thread, in a time lapse.
+    pub(crate) fn shadow(&mut self, tier: &mut SsdCache, workload: u32, thread: u32) {
+        let Some(load) = &mut self.shadows[workload as usize] else {
+            return;
+        };
+        let room = self.copies < self.copies_at_once;
+        let mut left = self.lapse as usize - 1;
+        while left > 0 {
+            self.batch.clear();
+            let drawn = std::iter::from_fn(|| load.next(thread));
+            self.batch.extend(drawn.take(left.min(BATCH)));
+            if self.batch.is_empty() {
+                return;
+            }
+            self.decisions.fetch(tier, &self.batch);
+            for request in &self.batch {
+                self.decisions.imagine(tier, request, room);
+            }
+            left -= self.batch.len();
+        }
+    }
+
+    /// As many lines have been written back beside one that really was, in a time lapse.
+    pub(crate) fn shadow_cleaned(&self, tier: &mut SsdCache) {
+        for _ in 1..self.lapse {
+            imagine_cleaned(tier);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The operating system's queue before a drive: who goes next when the drive is full.
+//!
+//! Requests that the drive cannot take yet wait in the host, where a scheduler orders them:
+//!
+//! - `none`: as they came.
+//! - `deadline`: ascending by position, in batches of 16; reads before writes, at most two
+//!   batches in a row. Beyond the highest position it goes on at the oldest request, and so does
+//!   a batch if that has waited longer than its class may (reads 500 ms, writes 5 s). Which
+//!   request is next is settled when the one before it goes: a request that arrives between the
+//!   two is passed by, and waits for another sweep.
+//! - `fair`: threads take turns of at most 100 ms (300 ms among all, if that is less). While
+//!   others wait, the thread whose turn it is has at most eight requests at the drive, and only
+//!   four until the first of them returns; it keeps its turn for as long as it has requests
+//!   waiting. A thread's key, when its first request comes, is the time and 80 ms for each thread
+//!   that waits already; the least key has the next turn. Deep queues of several threads therefore
+//!   see a drive of depth eight, shallow ones the whole drive.
+//!
+//! How many requests the scheduler sees at once, and whose, is the business of `places`.
+//!
+//! Source: the documentation of Linux's block layer (`Documentation/block/deadline-iosched`,
+//! `cfq-iosched`: `fifo_batch`, `read_expire`, `quantum`, `slice_sync`); docs/models/host.md.
+
+mod deadline;
+mod elevator;
+mod fair;
+mod places;
+#[cfg(test)]
+mod tests;
+
+use crate::plan::{BlockLayerParams, Scheduler};
+use crate::state::block_layer::deadline::Deadline;
+use crate::state::block_layer::fair::Fair;
+use crate::state::block_layer::places::Places;
+use raidlab_kernel::{Io, IoId, Queue, Slab, Time};
+
+/// What waits before one drive.
+#[derive(Debug)]
+pub struct BlockLayer {
+    order: Order,
+    places: Places,
+}
+
+#[derive(Debug)]
+enum Order {
+    None(Queue),
+    Deadline(Deadline),
+    Fair(Fair),
+}
+
+impl BlockLayer {
+    /// An empty queue for requests of `threads` threads, room for `room` of them.
+    pub fn new(params: BlockLayerParams, threads: usize, room: usize) -> BlockLayer {
+        let order = match params.scheduler {
+            Scheduler::None => Order::None(Queue::default()),
+            Scheduler::Deadline => Order::Deadline(Deadline::new(room)),
+            Scheduler::Fair => Order::Fair(Fair::new(threads, room)),
+        };
+        BlockLayer {
+            order,
+            places: Places::new(params.requests, threads),
+        }
+    }
+
+    /// True if the drive's own limit alone decides, so that a request may pass an empty queue.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        matches!(self.order, Order::None(_)) && self.places.are_unlimited()
+    }
+
+    /// What waits, if the drive's own limit alone decides.
+    #[inline]
+    pub fn plain(&mut self) -> Option<&mut Queue> {
+        match &mut self.order {
+            Order::None(queue) if self.places.are_unlimited() => Some(queue),
+            _ => None,
+        }
+    }
+
+    /// A request of `thread` wants to go to the drive.
+    #[inline]
+    pub fn push(&mut self, ios: &mut Slab<Io>, id: IoId, thread: u32, now: Time) {
+        if self.places.are_unlimited() {
+            self.enter(ios, id, thread, now);
+        } else if self.places.wants(ios, id, thread) {
+            self.admit(ios, thread, now);
+        }
+    }
+
+    /// A thread sends what it may.
+    fn admit(&mut self, ios: &mut Slab<Io>, thread: u32, now: Time) {
+        while let Some(id) = self.places.next(ios, thread, now) {
+            self.enter(ios, id, thread, now);
+        }
+    }
+
+    #[inline]
+    fn enter(&mut self, ios: &mut Slab<Io>, id: IoId, thread: u32, now: Time) {
+        match &mut self.order {
+            Order::None(queue) => queue.push(ios, id),
+            Order::Deadline(order) => order.push(&ios[id], id, now),
+            Order::Fair(order) => order.push(&ios[id], id, thread, now),
+        }
+    }
+
+    /// The next request for a drive that has a place; none if none waits or none may go.
+    #[inline]
+    pub fn pop(&mut self, ios: &mut Slab<Io>, now: Time) -> Option<IoId> {
+        match &mut self.order {
+            Order::None(queue) => queue.pop(ios),
+            Order::Deadline(order) => order.pop(now),
+            Order::Fair(order) => order.pop(now),
+        }
+    }
+
+    /// A request of `thread` has come back from the drive.
+    #[inline]
+    pub fn returned(&mut self, ios: &mut Slab<Io>, thread: u32, now: Time) {
+        if let Order::Fair(order) = &mut self.order {
+            order.returned(thread);
+        }
+        if let Some(woken) = self.places.returned(now) {
+            self.admit(ios, woken, now);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! A drive in its slot: its device, the commands that wait before it, its way to the host.
+
+use crate::layout::Ranges;
+use raidlab_kernel::{Calendar, Io, IoId, Nanos, Slab, Time, TimeWeighted, prefetch};
+use raidlab_models::{Device, Port};
+
+use crate::integrity::Integrity;
+use crate::state::block_layer::BlockLayer;
+use crate::state::event::Event;
+use crate::state::owner::OwnerOf;
+
+/// Commands by which the copy that reads a stream may have more to do than the other copy.
+/// Assumed: long enough to pay for a seek between the runs, short against a deep queue.
+const STREAM_RUN: u64 = 16;
+
+/// What is wrong with a drive.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Health {
+    /// Answers nothing any more.
+    pub failed: bool,
+    /// Takes so much longer for each command.
+    pub slow: Nanos,
+    /// Sectors that cannot be read until they are written: the drive finds them a new place then.
+    pub unreadable: Ranges,
+}
+
+/// A drive and what the engine keeps of it.
+#[derive(Debug)]
+pub struct Drive {
+    /// For reports.
+    pub name: String,
+    /// The model.
+    pub device: Device,
+    /// Indices of the links from the drive to the host.
+    pub path: Vec<u32>,
+    /// How many of them data cross that come from the controller's memory or end there.
+    pub own_hops: u16,
+    /// Commands that the device takes at once.
+    pub queue_depth: u32,
+    /// Commands at the device.
+    pub in_flight: u32,
+    /// Commands that wait for a place at the device.
+    pub waiting: BlockLayer,
+    /// Commands here, waiting or at the device.
+    pub load: TimeWeighted,
+    /// Where the last command that was sent here ended.
+    pub position: u64,
+    pub(crate) health: Health,
+}
+
+impl Drive {
+    /// Prefetches its own fields, not what they point to.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.device);
+        prefetch(&self.path);
+        prefetch(&self.in_flight);
+        prefetch(&self.waiting);
+        prefetch(&self.load);
+    }
+
+    /// What a mirror weighs before it sends a read here: how many commands stand before it,
+    /// and then how far the medium has to move.
+    ///
+    /// A read that goes on where the last one ended counts for less, up to `STREAM_RUN` commands:
+    /// one copy reads a stream on until it has that many more to do than the other, which then
+    /// takes over. So both copies read long runs of a deep stream, and one alone a shallow one.
+    /// A mirror in the host's software (`by_queue`) looks at the queues first.
+    pub fn cost(&self, now: Time, offset: u64, by_queue: bool) -> (u64, Nanos, u64) {
+        let away = if self.position == offset || by_queue {
+            0
+        } else {
+            STREAM_RUN
+        };
+        (
+            self.load.level() + away,
+            self.device.positioning(now, offset),
+            self.position.abs_diff(offset),
+        )
+    }
+}
+
+/// The engine as the device of one drive sees it.
+pub struct DrivePort<'a> {
+    /// Index of the drive.
+    pub drive: u32,
+    /// The calendar of the run.
+    pub calendar: &'a mut Calendar<Event>,
+    /// All I/Os.
+    pub ios: &'a mut Slab<Io>,
+    /// The versions of the data, if the run follows them.
+    pub(crate) integrity: Option<&'a mut Integrity>,
+}
+
+impl Port for DrivePort<'_> {
+    #[inline]
+    fn now(&self) -> Time {
+        self.calendar.now()
+    }
+
+    #[inline]
+    fn io(&mut self, io: IoId) -> &mut Io {
+        &mut self.ios[io]
+    }
+
+    #[inline]
+    fn wake(&mut self, at: Time, token: u32) {
+        let drive = self.drive;
+        self.calendar.push(at, Event::Device { drive, token });
+    }
+
+    #[inline]
+    fn done(&mut self, io: IoId, at: Time, lead: Nanos) {
+        let record = &mut self.ios[io];
+        debug_assert_eq!(
+            record.mark, at,
+            "charged up to {:?}, done at {at:?}",
+            record.mark
+        );
+        record.data_end = Time(at.0.saturating_sub(lead.0));
+        self.calendar.push(at, Event::Done(io));
+    }
+
+    fn fails(&mut self) {
+        let failed = Event::Failed(self.drive);
+        self.calendar.push(self.calendar.now(), failed);
+    }
+
+    #[inline]
+    fn holds(&mut self, io: IoId) {
+        if let Some(integrity) = &mut self.integrity {
+            let record = &self.ios[io];
+            if !record.owner.is_cut_off() {
+                integrity.hold(io, self.drive, record.offset);
+            }
+        }
+    }
+
+    #[inline]
+    fn settles(&mut self, offset: u64, bytes: u64, at: Time) {
+        if let Some(integrity) = &mut self.integrity {
+            integrity.settles(self.drive, (offset, bytes), at, self.calendar.now());
+        }
+    }
+
+    #[inline]
+    fn listens(&self) -> bool {
+        self.integrity.is_some()
+    }
+}

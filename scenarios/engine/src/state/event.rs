@@ -1,0 +1,49 @@
+//! What can happen next.
+
+use raidlab_kernel::IoId;
+
+/// What can happen next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A load slot issues its next I/O.
+    Issue(u32),
+    /// A Poisson workload issues an I/O.
+    Arrival(u32),
+    /// A request has left the host's CPU.
+    Admit(IoId),
+    /// The controller's firmware is done with a request.
+    Dispatch(IoId),
+    /// A job on a stripe goes on.
+    Job(u32),
+    /// A controller looks whether its cache should be flushed.
+    Flush(u32),
+    /// The background of an array goes on.
+    Background(u32),
+    /// Something happens that the plan says.
+    Action(u32),
+    /// A slow drive is done with a command.
+    Late(IoId),
+    /// The power is back.
+    PowerBack,
+    /// A command's data reach the next link of its path.
+    Leg(IoId),
+    /// Write data have arrived at the drive.
+    AtDrive(IoId),
+    /// The device is done with a command.
+    Done(IoId),
+    /// A command is complete at the host's end of its path.
+    Returned(IoId),
+    /// A request of a page cache is complete.
+    Pages(IoId),
+    /// A core of the host may be free for a thread that waits for one.
+    Core,
+    /// A device cannot go on.
+    Failed(u32),
+    /// A device asked to be called.
+    Device {
+        /// Index of the drive.
+        drive: u32,
+        /// The device's own mark.
+        token: u32,
+    },
+}

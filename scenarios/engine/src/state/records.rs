@@ -1,0 +1,160 @@
+//! What a run keeps of its controllers, arrays, workloads and outside callers.
+
+use crate::layout::{Layout, Run};
+use crate::plan::Arrival;
+use crate::state::load::Load;
+use crate::state::measure::Meter;
+use raidlab_kernel::{IoId, Nanos, Op, Queue, Stream, Time, TimeWeighted};
+use raidlab_models::{Chip, Path};
+
+/// A controller in a run.
+#[derive(Debug)]
+pub struct Controller {
+    /// For reports.
+    pub name: String,
+    pub(crate) queue_depth: u32,
+    pub(crate) chip: Chip,
+    pub(crate) in_work: u32,
+    pub(crate) waiting: Queue,
+    pub(crate) load: TimeWeighted,
+    /// 1 while requests wait for a place, 0 while none does.
+    pub(crate) full: TimeWeighted,
+}
+
+/// An array in a run.
+#[derive(Debug)]
+pub struct Array {
+    /// For reports.
+    pub name: String,
+    /// Where data lie.
+    pub layout: Layout,
+    /// Indices of its drives.
+    pub drives: Vec<u32>,
+    /// Indices of its hot spares.
+    pub(crate) spares: Vec<u32>,
+    /// Its drive if it has one alone, on which everything lies where it lies on the array.
+    pub(crate) single: Option<u32>,
+    pub(crate) controller: Option<u32>,
+    pub(crate) software: bool,
+    /// Its requests' way through the firmware.
+    pub(crate) path: Path,
+    /// True if `raid/` does its work, since its data pass through the controller's or the host's
+    /// memory or can be lost.
+    pub(crate) in_memory: bool,
+    /// True if its data go straight between its drives and the host, with neither parity nor a
+    /// cache on their way.
+    pub(crate) straight: bool,
+    /// True if what is written comes into its controller's memory once, from which every copy of it
+    /// is made.
+    pub(crate) mirrors: bool,
+}
+
+impl Array {
+    /// The drive that holds copy `copy` of a run, and where the run begins there.
+    #[inline]
+    pub(crate) fn place(&self, run: &Run, copy: u32) -> (u32, u64) {
+        let place = self.layout.run_place(run, copy);
+        (self.drives[place.member as usize], place.offset)
+    }
+
+    /// The controller that does its RAID work; none if the host does, to which a controller passes
+    /// every command's data on.
+    pub(crate) fn raid_controller(&self) -> Option<u32> {
+        self.controller.filter(|_| !self.software)
+    }
+}
+
+/// A workload in a run.
+#[derive(Debug)]
+pub struct Workload {
+    /// For reports.
+    pub name: String,
+    /// Index of the array it loads.
+    pub array: u32,
+    /// What was recorded.
+    pub meter: Meter,
+    pub(crate) load: Load,
+    pub(crate) arrival: Arrival,
+    pub(crate) threads: u32,
+    pub(crate) first_thread: u32,
+    pub(crate) next_thread: u32,
+    /// The thread that writes back, if the load goes through a page cache that is not at work just now.
+    pub(crate) flusher: Option<u32>,
+    pub(crate) pauses: Stream,
+    /// Places that still issue I/Os.
+    pub(crate) busy_slots: u32,
+}
+
+impl Workload {
+    /// The pause before a place's next I/O.
+    pub(crate) fn pause(&mut self) -> Nanos {
+        match self.arrival {
+            Arrival::Closed {
+                think_ns,
+                exponential: true,
+                ..
+            } => self.pauses.exponential(think_ns),
+            Arrival::Closed { think_ns, .. } => think_ns,
+            Arrival::Poisson { .. } => Nanos::ZERO,
+        }
+    }
+}
+
+/// A place of a closed loop, or a Poisson stream's share of one: who issues which I/O.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub(crate) workload: u32,
+    pub(crate) thread: u32,
+    /// The thread's number within its workload.
+    pub(crate) own: u32,
+}
+
+/// How an I/O ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is complete.
+    #[default]
+    Done,
+    /// What it wants is lost, or cannot be kept.
+    Refused,
+    /// The power failed while it was under way: a write may have happened, or a part of it.
+    CutOff,
+}
+
+/// An I/O that an outside caller submitted, at its end; or a command for an outside device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outside {
+    /// The I/O.
+    pub io: IoId,
+    /// The outside device that must serve it; none if it is complete.
+    pub drive: Option<u32>,
+    /// What is asked.
+    pub op: Op,
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub bytes: u64,
+    /// The caller's own mark of an I/O it submitted.
+    pub owner: u32,
+    /// Completion or hand-out time.
+    pub at: Time,
+    /// When the caller submitted it.
+    pub issued: Time,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// Counters for the self-checks at the end of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Requests issued.
+    pub issued: u64,
+    /// Requests completed.
+    pub completed: u64,
+    /// Requests that the power's failure cut off.
+    pub abandoned: u64,
+    /// Requests whose commands moved more or fewer bytes than the layout says.
+    pub wrong_bytes: u64,
+    /// Sum over completed requests of the time between host and host, for Little's law.
+    pub stay: Nanos,
+}

@@ -1,0 +1,250 @@
+//! The engine's order: which package may import which, that no circle of files is large, and how
+//! long a file and a function may be.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Packages, and those that each may import. Whatever stands above them lends what stands below.
+const PACKAGES: [(&str, &[&str]); 9] = [
+    ("plan", &[]),
+    ("layout", &["plan"]),
+    ("integrity", &["layout"]),
+    ("state", &["plan", "layout", "integrity"]),
+    ("path", &["plan", "layout", "integrity", "state"]),
+    ("host", &["plan", "layout", "integrity", "state", "path"]),
+    ("raid", &["plan", "layout", "integrity", "state", "path"]),
+    (
+        "ssd_cache",
+        &["plan", "layout", "integrity", "state", "path", "raid"],
+    ),
+    (
+        "run",
+        &[
+            "plan",
+            "layout",
+            "integrity",
+            "state",
+            "path",
+            "host",
+            "raid",
+            "ssd_cache",
+        ],
+    ),
+];
+/// Files that import each other, at most.
+const CIRCLE: usize = 5;
+const FILE_LINES: usize = 600;
+const FUNCTION_LINES: usize = 80;
+const PARAMETERS: usize = 7;
+
+/// A file of `src`: its module path and its code without comments and tests.
+struct Source {
+    file: String,
+    module: Vec<String>,
+    code: String,
+    lines: usize,
+}
+
+fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("the sources are readable") {
+        let path = entry.expect("the sources are readable").path();
+        if path.is_dir() {
+            collect(&path, into);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            into.push(path);
+        }
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut paths = Vec::new();
+    collect(&root, &mut paths);
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("a source is text");
+        let name = path.strip_prefix(&root).expect("a source lies in src");
+        let file = name.to_string_lossy().replace('\\', "/");
+        let mut module: Vec<String> = file
+            .trim_end_matches(".rs")
+            .split('/')
+            .map(str::to_owned)
+            .collect();
+        if module
+            .last()
+            .is_some_and(|last| last == "mod" || last == "lib")
+        {
+            module.pop();
+        }
+        Source {
+            code: code_of(&text),
+            lines: text.lines().count(),
+            file,
+            module,
+        }
+    };
+    paths
+        .into_iter()
+        .map(read)
+        .filter(|source| !source.module.iter().any(|part| part == "tests"))
+        .collect()
+}
+
+/// A text up to its tests, without comments.
+fn code_of(text: &str) -> String {
+    let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
+    let lines = text[..end].lines();
+    let code = lines.map(|line| line.split("//").next().unwrap_or(""));
+    code.collect::<Vec<_>>().join("\n")
+}
+
+/// Every path that begins with `crate::` or `super::` in a source, as a module path.
+fn imports(source: &Source) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for word in source
+        .code
+        .split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
+    {
+        let parts: Vec<&str> = word.split("::").collect();
+        let mut base = match parts[0] {
+            "crate" => Vec::new(),
+            "super" => source.module.clone(),
+            _ => continue,
+        };
+        for part in parts.iter().skip(usize::from(parts[0] == "crate")) {
+            match *part {
+                "super" => {
+                    base.pop();
+                }
+                "" => {}
+                name => base.push(name.to_owned()),
+            }
+        }
+        found.push(base);
+    }
+    found
+}
+
+#[test]
+fn packages_import_what_stands_below_them() {
+    let order: BTreeMap<&str, &[&str]> = PACKAGES.into();
+    let mut breaches = Vec::new();
+    for source in sources() {
+        let Some(own) = source.module.first() else {
+            continue;
+        };
+        let Some(allowed) = order.get(own.as_str()) else {
+            breaches.push(format!("{} belongs to no package", source.file));
+            continue;
+        };
+        for import in imports(&source) {
+            let Some(package) = import.first() else {
+                continue;
+            };
+            let known = order.contains_key(package.as_str());
+            if known && package != own && !allowed.contains(&package.as_str()) {
+                breaches.push(format!("{} imports {}", source.file, import.join("::")));
+            }
+        }
+    }
+    assert!(breaches.is_empty(), "{}", breaches.join("\n"));
+}
+
+#[test]
+fn no_circle_of_files_is_large() {
+    let sources = sources();
+    let by_module: BTreeMap<&[String], usize> = (sources.iter().enumerate())
+        .map(|(index, source)| (&source.module[..], index))
+        .collect();
+    // The file of the longest known beginning of a path.
+    let file_of = |path: &[String]| {
+        let mut lengths = (1..=path.len()).rev();
+        lengths.find_map(|length| by_module.get(&path[..length]).copied())
+    };
+    let reached: Vec<BTreeSet<usize>> = (0..sources.len())
+        .map(|start| {
+            let (mut seen, mut open) = (BTreeSet::new(), vec![start]);
+            while let Some(at) = open.pop() {
+                for import in imports(&sources[at]) {
+                    if let Some(next) = file_of(&import)
+                        && next != at
+                        && seen.insert(next)
+                    {
+                        open.push(next);
+                    }
+                }
+            }
+            seen
+        })
+        .collect();
+    for (index, source) in sources.iter().enumerate() {
+        let circle: Vec<&str> = (0..sources.len())
+            .filter(|other| reached[index].contains(other) && reached[*other].contains(&index))
+            .map(|other| sources[other].file.as_str())
+            .collect();
+        assert!(
+            circle.len() <= CIRCLE,
+            "{} is in a circle: {circle:?}",
+            source.file
+        );
+    }
+}
+
+#[test]
+fn only_run_knows_all_owners() {
+    for source in sources() {
+        let in_run = source.module.first().is_some_and(|first| first == "run");
+        assert!(
+            in_run || !source.code.contains("impl System"),
+            "{}",
+            source.file
+        );
+    }
+}
+
+#[test]
+fn files_and_functions_are_short() {
+    let mut breaches = Vec::new();
+    for source in sources() {
+        if source.lines > FILE_LINES {
+            breaches.push(format!("{}: {} lines", source.file, source.lines));
+        }
+        let lines: Vec<&str> = source.code.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let indent = line.len() - line.trim_start().len();
+            let is_function = line.trim_start().starts_with("fn ") || line.contains(" fn ");
+            if !is_function || line.trim_end().ends_with(';') {
+                continue;
+            }
+            let end = lines[at..].iter().position(|other| {
+                other.trim() == "}" && other.len() - other.trim_start().len() == indent
+            });
+            let length = end.unwrap_or(0) + 1;
+            if length > FUNCTION_LINES {
+                breaches.push(format!("{}:{}: {length} lines", source.file, at + 1));
+            }
+            let signature = lines[at..].join(" ");
+            let signature = signature.split(['{', ';']).next().unwrap_or("");
+            let count = parameters(signature);
+            if count > PARAMETERS {
+                breaches.push(format!("{}:{}: {count} parameters", source.file, at + 1));
+            }
+        }
+    }
+    assert!(breaches.is_empty(), "{}", breaches.join("\n"));
+}
+
+/// Parameters of a signature, `self` aside.
+fn parameters(signature: &str) -> usize {
+    let (mut depth, mut count) = (0, 0);
+    for (before, c) in signature.chars().zip(signature.chars().skip(1)) {
+        match c {
+            '(' | '[' | '<' => depth += 1,
+            ')' | ']' => depth -= 1,
+            '>' if before != '-' => depth -= 1,
+            ':' if depth == 1 && before != ':' => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
