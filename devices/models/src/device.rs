@@ -73,6 +73,14 @@ impl Device {
         }
     }
 
+    /// Prefetches the state that an event of the device will change.
+    #[inline]
+    pub fn prefetch_state(&self) {
+        if let Device::Hdd(hdd) = self {
+            hdd.prefetch_state();
+        }
+    }
+
     /// A command arrives now, with its data if it is a write.
     #[inline]
     pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {

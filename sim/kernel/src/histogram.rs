@@ -6,24 +6,17 @@
 //! last one also takes everything beyond it. Source: `stat.h` of fio 3.33, read off its
 //! json+ output.
 
-use crate::Nanos;
+use crate::{Nanos, prefetch};
 
 const MANTISSA_BITS: u32 = 6;
 const GROUP: usize = 1 << MANTISSA_BITS;
 const BUCKETS: usize = 29 * GROUP;
-/// Latencies that are put into their buckets together.
+/// Latencies that are counted together.
 const TOGETHER: usize = 16;
 
-/// Counts of latencies, with exact minimum, maximum, sum and sum of squares beside them.
-///
-/// The buckets of a thousand histograms do not fit the processor's cache: so the latest latencies
-/// are put into them together, which waits for the memory of all of them at once.
-#[derive(Clone, Debug)]
-pub struct Histogram {
-    buckets: Box<[u64; BUCKETS]>,
-    /// Buckets of the latest latencies, which `buckets` does not count yet.
-    latest: [u16; TOGETHER],
-    waiting: usize,
+/// Number, sums and extremes of latencies.
+#[derive(Clone, Copy, Debug)]
+struct Moments {
     count: u64,
     sum: u128,
     squares: f64,
@@ -31,17 +24,58 @@ pub struct Histogram {
     most: u64,
 }
 
-impl Default for Histogram {
+impl Default for Moments {
     fn default() -> Self {
-        Histogram {
-            buckets: Box::new([0; BUCKETS]),
-            latest: [0; TOGETHER],
-            waiting: 0,
+        Moments {
             count: 0,
             sum: 0,
             squares: 0.0,
             least: u64::MAX,
             most: 0,
+        }
+    }
+}
+
+impl Moments {
+    #[inline]
+    fn add(&mut self, value: Nanos) {
+        self.count += 1;
+        self.sum += u128::from(value.0);
+        self.squares += value.float() * value.float();
+        self.least = self.least.min(value.0);
+        self.most = self.most.max(value.0);
+    }
+
+    fn merge(&mut self, other: &Moments) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.squares += other.squares;
+        self.least = self.least.min(other.least);
+        self.most = self.most.max(other.most);
+    }
+}
+
+/// Counts of latencies, with exact minimum, maximum, sum and sum of squares beside them.
+///
+/// The buckets of a thousand histograms do not fit the processor's cache. Latencies therefore
+/// gather in a short list, and the histogram counts them together: the processor then fetches the
+/// memory of all of them at once.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    /// Latencies that are not counted yet, in the order in which they came.
+    recent: [Nanos; TOGETHER],
+    uncounted: usize,
+    buckets: Box<[u64; BUCKETS]>,
+    moments: Moments,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Histogram {
+            recent: [Nanos::ZERO; TOGETHER],
+            uncounted: 0,
+            buckets: Box::new([0; BUCKETS]),
+            moments: Moments::default(),
         }
     }
 }
@@ -76,87 +110,101 @@ impl Histogram {
     /// Counts one latency.
     #[inline]
     pub fn record(&mut self, value: Nanos) {
-        self.latest[self.waiting] = Self::bucket(value) as u16;
-        self.waiting += 1;
-        if self.waiting == TOGETHER {
-            self.put_latest();
+        self.recent[self.uncounted] = value;
+        self.uncounted += 1;
+        if self.uncounted == TOGETHER {
+            self.count_recent();
         }
-        self.count += 1;
-        self.sum += u128::from(value.0);
-        self.squares += value.float() * value.float();
-        self.least = self.least.min(value.0);
-        self.most = self.most.max(value.0);
+    }
+
+    /// Prefetches what the next latency will change.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.recent);
+        prefetch(&self.recent[TOGETHER / 2]);
+        prefetch(&self.uncounted);
     }
 
     #[inline(never)]
-    fn put_latest(&mut self) {
-        self.waiting = 0;
-        for bucket in self.latest {
-            self.buckets[usize::from(bucket)] += 1;
+    fn count_recent(&mut self) {
+        for &value in &self.recent[..self.uncounted] {
+            self.buckets[Self::bucket(value)] += 1;
+            self.moments.add(value);
         }
+        self.uncounted = 0;
     }
 
-    /// What every bucket counts.
-    fn counts(&self) -> Box<[u64; BUCKETS]> {
-        let mut counts = self.buckets.clone();
-        for &bucket in &self.latest[..self.waiting] {
-            counts[usize::from(bucket)] += 1;
+    /// The moments of all latencies.
+    fn moments(&self) -> Moments {
+        let mut moments = self.moments;
+        for &value in &self.recent[..self.uncounted] {
+            moments.add(value);
         }
-        counts
+        moments
+    }
+
+    /// What every bucket counts, in ascending order.
+    fn counts(&self) -> impl Iterator<Item = u64> + '_ {
+        let mut recent = [usize::MAX; TOGETHER];
+        for (bucket, &value) in recent.iter_mut().zip(&self.recent[..self.uncounted]) {
+            *bucket = Self::bucket(value);
+        }
+        recent.sort_unstable();
+        let mut next = 0;
+        self.buckets.iter().enumerate().map(move |(bucket, count)| {
+            let first = next;
+            while recent.get(next) == Some(&bucket) {
+                next += 1;
+            }
+            count + (next - first) as u64
+        })
     }
 
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Histogram) {
-        for (mine, theirs) in self.buckets.iter_mut().zip(*other.counts()) {
+        self.count_recent();
+        for (mine, theirs) in self.buckets.iter_mut().zip(other.counts()) {
             *mine += theirs;
         }
-        self.count += other.count;
-        self.sum += other.sum;
-        self.squares += other.squares;
-        self.least = self.least.min(other.least);
-        self.most = self.most.max(other.most);
+        self.moments.merge(&other.moments());
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.buckets.fill(0);
-        self.waiting = 0;
-        self.count = 0;
-        self.sum = 0;
-        self.squares = 0.0;
-        self.least = u64::MAX;
-        self.most = 0;
+        self.uncounted = 0;
+        self.moments = Moments::default();
     }
 
     /// Number of latencies counted.
     pub fn count(&self) -> u64 {
-        self.count
+        self.moments.count + self.uncounted as u64
     }
 
     /// Sum of all latencies, in nanoseconds.
     pub fn sum(&self) -> u128 {
-        self.sum
+        self.moments().sum
     }
 
     /// The least latency, if any was counted.
     pub fn min(&self) -> Option<Nanos> {
-        (self.count > 0).then_some(Nanos(self.least))
+        (self.count() > 0).then(|| Nanos(self.moments().least))
     }
 
     /// The greatest latency, if any was counted.
     pub fn max(&self) -> Option<Nanos> {
-        (self.count > 0).then_some(Nanos(self.most))
+        (self.count() > 0).then(|| Nanos(self.moments().most))
     }
 
     /// Mean in nanoseconds, if any was counted.
     pub fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+        (self.count() > 0).then(|| self.sum() as f64 / self.count() as f64)
     }
 
     /// Standard deviation in nanoseconds (of the population), if any was counted.
     pub fn deviation(&self) -> Option<f64> {
         let mean = self.mean()?;
-        let variance = self.squares / self.count as f64 - mean * mean;
+        let variance = self.moments().squares / self.count() as f64 - mean * mean;
         Some(variance.max(0.0).sqrt())
     }
 
@@ -164,21 +212,24 @@ impl Histogram {
     ///
     /// Never below the least or above the greatest latency counted.
     pub fn percentile(&self, percent: f64) -> Option<Nanos> {
-        if self.count == 0 {
+        let Moments {
+            count, least, most, ..
+        } = self.moments();
+        if count == 0 {
             return None;
         }
-        let wanted = (percent / 100.0 * self.count as f64).ceil().max(1.0) as u64;
+        let wanted = (percent / 100.0 * count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
-        for (bucket, count) in self.counts().into_iter().enumerate() {
+        for (bucket, count) in self.counts().enumerate() {
             seen += count;
             if seen >= wanted {
                 let mut value = Self::representative(bucket).0;
                 if bucket + 1 == BUCKETS {
                     // It also takes everything beyond: evenly up to the greatest.
-                    let beyond = self.most.saturating_sub(value) as f64;
-                    value = self.most - (beyond * (seen - wanted) as f64 / count as f64) as u64;
+                    let beyond = most.saturating_sub(value) as f64;
+                    value = most - (beyond * (seen - wanted) as f64 / count as f64) as u64;
                 }
-                return Some(Nanos(value.clamp(self.least, self.most)));
+                return Some(Nanos(value.clamp(least, most)));
             }
         }
         self.max()
@@ -187,7 +238,6 @@ impl Histogram {
     /// Non-empty buckets as (representative value, count), in ascending order.
     pub fn bins(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
         self.counts()
-            .into_iter()
             .enumerate()
             .filter(|&(_, count)| count > 0)
             .map(|(bucket, count)| (Self::representative(bucket), count))

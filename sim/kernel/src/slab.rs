@@ -1,5 +1,6 @@
 //! An arena of reusable records that refer to each other by index.
 
+use prefetch_index::prefetch_index;
 use std::ops::{Index, IndexMut};
 
 /// Records of type `T`, each under a `u32` index that is reused after `remove`.
@@ -34,6 +35,12 @@ impl<T: Default + Clone> Slab<T> {
     #[inline]
     pub fn release(&mut self, index: u32) {
         self.free.push(index);
+    }
+
+    /// Prefetches the first line of a record.
+    #[inline]
+    pub fn prefetch(&self, index: u32) {
+        prefetch_index(&self.records, index as usize);
     }
 
     /// Every record in use, in the order of their indices.

@@ -15,7 +15,7 @@ use super::params::{LinkFrontParams, SECTOR_BYTES};
 use super::scheduler::{Queue, Waiting};
 use super::write_cache::WriteCache;
 use crate::Port;
-use raidlab_kernel::{IoId, Nanos, Op, Part, Station, Stream, Time};
+use raidlab_kernel::{IoId, Nanos, Op, Part, Station, Stream, Time, prefetch};
 use std::collections::VecDeque;
 
 mod reads;
@@ -134,6 +134,21 @@ impl LinkFront {
         }
     }
 
+    /// Prefetches its own fields, not what they point to.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.read_overhead);
+        prefetch(&self.queue);
+        prefetch(&self.buffer);
+        prefetch(&self.flushing);
+        prefetch(&self.arm);
+        prefetch(&self.activity);
+        prefetch(&self.lateness);
+        prefetch(&self.free);
+        prefetch(&self.counts);
+        prefetch(&self.counts.accesses);
+    }
+
     /// A command arrives.
     #[inline]
     pub fn submit<P: Port>(&mut self, model: &Model, port: &mut P, io: IoId) {
@@ -183,12 +198,18 @@ impl LinkFront {
             return;
         }
         let start = self.interrupt(model, port.now());
+        if let Some(cache) = self.cache.as_ref().filter(|_| destages) {
+            cache.prefetch(self.at);
+        }
         let command = self.queue.choose(model, &self.arm, self.at, start);
         // A run is served before the command if its access is shorter or it is overdue.
         let bound = match command {
             Some((_, time)) if !overdue => time.max(0) as u64,
             _ => u64::MAX,
         };
+        if let Some((index, _)) = command {
+            self.queue.prefetch(index);
+        }
         let run = match &self.cache {
             Some(cache) if destages => cache.choose(model, &self.arm, self.at, start, bound),
             _ => None,
@@ -209,6 +230,9 @@ impl LinkFront {
     /// Reads or writes for a command.
     #[inline]
     fn serve<P: Port>(&mut self, model: &Model, port: &mut P, waiting: &Waiting, free: Time) {
+        let record = port.io(waiting.io);
+        prefetch(record);
+        record.parts.prefetch();
         let start = free.max(waiting.ready);
         let end = waiting.place.lbn + u64::from(waiting.sectors);
         let shuffled = match waiting.op {
@@ -258,6 +282,9 @@ impl LinkFront {
     /// An event that the drive asked for.
     #[inline]
     pub fn event<P: Port>(&mut self, model: &Model, port: &mut P, token: u32) {
+        if let Some(cache) = &self.cache {
+            cache.prefetch_fields();
+        }
         if Timer::of(token) == Timer::Idle {
             return self.idle(model, port);
         }

@@ -101,6 +101,14 @@ impl Hdd {
         }
     }
 
+    /// Prefetches the state that an event will change.
+    #[inline]
+    pub fn prefetch_state(&self) {
+        if let Front::Link(front) = &self.front {
+            front.prefetch();
+        }
+    }
+
     /// The power fails: the write cache loses its content.
     pub fn power_cut<P: Port>(&mut self, port: &mut P) {
         if let Front::Link(front) = &mut self.front {

@@ -7,6 +7,7 @@ pub(crate) mod checks;
 pub(crate) mod layers;
 pub(crate) mod livelock;
 pub(crate) mod power;
+pub(crate) mod prefetch;
 pub(crate) mod replay;
 pub mod report;
 pub(crate) mod simulation;

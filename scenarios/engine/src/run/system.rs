@@ -31,6 +31,8 @@ pub struct System {
     /// What cannot go on: the run is over.
     pub(crate) failed: Option<Failure>,
     pub(crate) clock: Clock,
+    /// True if its state does not fit the processor's cache.
+    pub(crate) is_large: bool,
 }
 
 /// What cannot go on.
@@ -89,6 +91,9 @@ impl System {
         let Some((now, event)) = self.layers.path.calendar.pop_until(limit) else {
             return false;
         };
+        if self.is_large {
+            self.prefetch_upcoming();
+        }
         if self.layers.path.can_fail && self.is_void(event, now) {
             return true;
         }

@@ -1,7 +1,7 @@
 //! A drive in its slot: its device, the commands that wait before it, its way to the host.
 
 use crate::layout::Ranges;
-use raidlab_kernel::{Calendar, Io, IoId, Nanos, Slab, Time, TimeWeighted};
+use raidlab_kernel::{Calendar, Io, IoId, Nanos, Slab, Time, TimeWeighted, prefetch};
 use raidlab_models::{Device, Port};
 
 use crate::integrity::Integrity;
@@ -49,6 +49,16 @@ pub struct Drive {
 }
 
 impl Drive {
+    /// Prefetches its own fields, not what they point to.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.device);
+        prefetch(&self.path);
+        prefetch(&self.in_flight);
+        prefetch(&self.waiting);
+        prefetch(&self.load);
+    }
+
     /// What a mirror weighs before it sends a read here: how many commands stand before it,
     /// and then how far the medium has to move.
     ///

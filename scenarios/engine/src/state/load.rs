@@ -1,7 +1,7 @@
 //! The load generator: which I/O a workload issues next.
 
 use crate::plan::{Access, HotSpotPlan, WorkloadPlan};
-use raidlab_kernel::{Op, Stream};
+use raidlab_kernel::{Op, Stream, prefetch};
 
 /// What an I/O asks for, before it has a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +134,17 @@ impl Load {
             kinds: stream("read or write"),
             spots: stream("hot or cold"),
         }
+    }
+
+    /// Prefetches what the next I/O is drawn from.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.access);
+        prefetch(&self.block);
+        prefetch(&self.left);
+        prefetch(&self.hot_spot);
+        prefetch(&self.offsets);
+        prefetch(&self.kinds);
     }
 
     /// True if the load writes nothing.

@@ -1,6 +1,6 @@
 //! What is recorded of each workload: rates, latency distributions, where the time went.
 
-use raidlab_kernel::{BatchMeans, Histogram, Io, Nanos, Op, Parts, Time};
+use raidlab_kernel::{BatchMeans, Histogram, Io, Nanos, Op, Parts, Time, prefetch};
 
 /// One step of the timeline.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,6 +74,20 @@ impl Meter {
             end,
             last: from,
         }
+    }
+
+    /// Prefetches what the next I/O will change.
+    #[inline]
+    pub fn prefetch(&self, op: Op) {
+        prefetch(&self.from);
+        match op {
+            Op::Read => self.reads.prefetch(),
+            _ => self.writes.prefetch(),
+        }
+        self.parts.prefetch();
+        prefetch(&self.bytes);
+        prefetch(&self.gaps);
+        prefetch(&self.latencies);
     }
 
     /// Counts an I/O whose record is charged up to its completion; true if it was recorded,

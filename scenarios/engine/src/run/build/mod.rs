@@ -33,6 +33,9 @@ use std::collections::VecDeque;
 
 /// I/Os that outside callers may have under way before the slab grows.
 const OUTSIDE_IOS: usize = 64;
+/// From so many drives on a system's state does not fit the processor's cache. About 20 KB a drive
+/// and its load, against 1 to 2 MB.
+const LARGE: usize = 64;
 
 impl System {
     /// The system that a plan describes, at time zero, its workloads about to start.
@@ -111,6 +114,7 @@ impl System {
                 .collect(),
             failed: None,
             clock: Clock::default(),
+            is_large: plan.drives.len() >= LARGE,
         };
         system.start(plan);
         Ok(system)

@@ -40,7 +40,9 @@ struct Outside {
 }
 
 impl Places {
+    /// Places without a limit need no record of threads.
     pub(crate) fn new(limit: u32, threads: usize) -> Places {
+        let threads = if limit > 0 { threads } else { 0 };
         Places {
             limit,
             taken: 0,
