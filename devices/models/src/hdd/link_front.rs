@@ -198,18 +198,12 @@ impl LinkFront {
             return;
         }
         let start = self.interrupt(model, port.now());
-        if let Some(cache) = self.cache.as_ref().filter(|_| destages) {
-            cache.prefetch(self.at);
-        }
         let command = self.queue.choose(model, &self.arm, self.at, start);
         // A run is served before the command if its access is shorter or it is overdue.
         let bound = match command {
             Some((_, time)) if !overdue => time.max(0) as u64,
             _ => u64::MAX,
         };
-        if let Some((index, _)) = command {
-            self.queue.prefetch(index);
-        }
         let run = match &self.cache {
             Some(cache) if destages => cache.choose(model, &self.arm, self.at, start, bound),
             _ => None,
@@ -230,9 +224,6 @@ impl LinkFront {
     /// Reads or writes for a command.
     #[inline]
     fn serve<P: Port>(&mut self, model: &Model, port: &mut P, waiting: &Waiting, free: Time) {
-        let record = port.io(waiting.io);
-        prefetch(record);
-        record.parts.prefetch();
         let start = free.max(waiting.ready);
         let end = waiting.place.lbn + u64::from(waiting.sectors);
         let shuffled = match waiting.op {
@@ -282,9 +273,6 @@ impl LinkFront {
     /// An event that the drive asked for.
     #[inline]
     pub fn event<P: Port>(&mut self, model: &Model, port: &mut P, token: u32) {
-        if let Some(cache) = &self.cache {
-            cache.prefetch_fields();
-        }
         if Timer::of(token) == Timer::Idle {
             return self.idle(model, port);
         }

@@ -11,7 +11,7 @@ use super::media_op::MediaOp;
 use super::model::Model;
 use super::params::SchedulerParams;
 use super::positioning::Estimate;
-use raidlab_kernel::{IoId, Nanos, Time, prefetch};
+use raidlab_kernel::{IoId, Nanos, Time};
 
 /// What a choice by position reads of a command.
 #[derive(Clone, Copy, Debug)]
@@ -209,14 +209,6 @@ impl Queue {
         self.reads
             .iter()
             .position(|&lbn| start <= lbn && lbn <= end)
-    }
-
-    /// Prefetches a command that may be taken out next.
-    #[inline]
-    pub fn prefetch(&self, index: usize) {
-        let waiting = &self.waiting[index];
-        prefetch(&waiting.io);
-        prefetch(&waiting.number);
     }
 
     /// Removes a command.

@@ -13,7 +13,7 @@ use super::model::Model;
 use super::params::{SchedulerParams, WriteCacheParams};
 use super::positioning::Estimate;
 use super::write_bins::Bins;
-use raidlab_kernel::{Bits, Time, prefetch};
+use raidlab_kernel::{Bits, Time};
 
 const NONE: u16 = u16::MAX;
 
@@ -270,27 +270,6 @@ impl WriteCache {
         self.sectors -= extent.end - extent.lbn;
         self.old -= u32::from(candidate.epoch < self.epoch);
         (extent, candidate)
-    }
-
-    /// Prefetches its own fields, not what they point to.
-    #[inline]
-    pub fn prefetch_fields(&self) {
-        prefetch(&self.extents);
-        prefetch(&self.bins);
-        prefetch(&self.sectors);
-        prefetch(&self.overdue);
-    }
-
-    /// Prefetches the runs nearest to sector `at`, at which a choice looks first.
-    #[inline]
-    pub fn prefetch(&self, at: u64) {
-        let here = (at >> self.shift) as usize;
-        let nearest = [self.occupied_from(here), self.occupied_before(here)];
-        for bin in nearest.into_iter().flatten() {
-            if let Some(extent) = self.extents.get(usize::from(self.bins[bin])) {
-                prefetch(extent);
-            }
-        }
     }
 
     /// The run to destage next by an arm that stands at sector `at` and is free from `now` on,
