@@ -111,8 +111,8 @@ impl Layout {
     #[inline]
     pub fn count(&self, mut runs: Runs) -> u32 {
         if self.level != Level::Jbod {
-            let units = (u64::from(runs.start) + (runs.stop - runs.at)).div_ceil(self.unit());
-            return units as u32;
+            let bytes = u64::from(runs.start) + (runs.stop - runs.at);
+            return self.unit.split_long(bytes + self.unit() - 1).0 as u32;
         }
         let mut count = 0;
         while self.next_run(&mut runs).is_some() {

@@ -28,25 +28,23 @@ impl Path {
             return Up::None;
         }
         let mut runs = array.layout.runs(offset, bytes);
+        let mut next = array.layout.next_run(&mut runs);
         let copies = if op == Op::Read {
             1
         } else {
             array.layout.copies()
         };
-        let commands = array.layout.count(runs) * copies;
-        if commands == 1 {
-            if let Some(only) = array.layout.next_run(&mut runs) {
-                // The one command of a request is the request's own record.
-                let (drive, offset) = self.choose_copy(array_index, &only, now);
-                let io = &mut self.ios[id];
-                io.drive = drive;
-                io.offset = offset;
-                self.send(id, drive, now);
-                return Up::None;
-            }
+        if let (Some(only), true, 1) = (&next, runs.is_empty(), copies) {
+            // The one command of a request is the request's own record.
+            let (drive, offset) = self.choose_copy(array_index, only, now);
+            let io = &mut self.ios[id];
+            io.drive = drive;
+            io.offset = offset;
+            self.send(id, drive, now);
+            return Up::None;
         }
-        self.ios[id].pending = commands;
-        while let Some(run) = self.arrays[array_index as usize].layout.next_run(&mut runs) {
+        self.ios[id].pending = (1 + array.layout.count(runs)) * copies;
+        while let Some(run) = next {
             if op == Op::Read {
                 let (drive, offset) = self.choose_copy(array_index, &run, now);
                 self.command(id, op, drive, offset, run.bytes, now);
@@ -57,6 +55,7 @@ impl Path {
                     self.command(id, op, drive, offset, run.bytes, now);
                 }
             }
+            next = self.arrays[array_index as usize].layout.next_run(&mut runs);
         }
         Up::None
     }
