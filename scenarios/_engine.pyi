@@ -19,14 +19,13 @@ def capacities(plan: str) -> str:
 def replay(
     plan: str,
     array: int,
-    ops: bytes,
-    offsets: bytes,
-    sizes: bytes,
-    times: bytes,
+    columns: tuple[bytes, bytes, bytes, bytes],
     timestamps: bool,
     should_stop: Callable[[], bool] | None = None,
 ) -> bytes:
-    """Give the response time in ns of each request; columns are little-endian u64."""
+    """Give the response time in ns of each request.
+
+    `columns`: operations (u8), offsets, sizes and times (little-endian u64)."""
 
 class Simulation:
     """A system whose clock a caller drives; all times in nanoseconds."""

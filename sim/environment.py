@@ -5,8 +5,8 @@ to it keep their own calendars in whole nanoseconds; each step handles whichever
 next, native ones first among equals. While no SimPy event is due, a native system runs at
 full speed, with the interpreter lock released.
 
-A SimPy time counts as the nearest nanosecond. A double holds whole nanoseconds exactly up to
-2**53 ns, which is 104 days of simulated time.
+A SimPy time counts as the nearest nanosecond. SimPy's clock is a double of seconds: it tells every
+nanosecond from its neighbours up to 2**22 s, which is 48.5 days of simulated time.
 """
 
 from __future__ import annotations

@@ -123,10 +123,12 @@ def replay(trace: Trace, target: Target, should_stop: Callable[[], bool] | None 
         responses = _engine.replay(
             json.dumps(target.plan),
             target.array,
-            trace.ops.astype("u1").tobytes(),
-            trace.offsets.astype("<u8").tobytes(),
-            trace.sizes.astype("<u8").tobytes(),
-            trace.times_ns.astype("<u8").tobytes(),
+            (
+                trace.ops.astype("u1").tobytes(),
+                trace.offsets.astype("<u8").tobytes(),
+                trace.sizes.astype("<u8").tobytes(),
+                trace.times_ns.astype("<u8").tobytes(),
+            ),
             not trace.closed,
             should_stop,
         )

@@ -3,6 +3,7 @@
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use raidlab_engine::kernel::{Nanos, Op};
 use raidlab_engine::plan::Action;
 use raidlab_engine::{Fault, Plan, RunError, TraceRequest};
@@ -93,13 +94,11 @@ fn numbers(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
+/// The columns of a trace: operations (one byte each), offsets, sizes, times (eight bytes each).
+pub type Columns = (PyBackedBytes, PyBackedBytes, PyBackedBytes, PyBackedBytes);
+
 /// The requests of a trace from its columns.
-pub fn requests(
-    ops: &[u8],
-    offsets: &[u8],
-    sizes: &[u8],
-    times: &[u8],
-) -> PyResult<Vec<TraceRequest>> {
+pub fn requests((ops, offsets, sizes, times): &Columns) -> PyResult<Vec<TraceRequest>> {
     let wanted = 8 * ops.len();
     if [offsets, sizes, times]
         .iter()
@@ -116,7 +115,7 @@ pub fn requests(
     numbers(offsets)
         .zip(numbers(sizes))
         .zip(numbers(times))
-        .zip(ops)
+        .zip(ops.iter())
         .map(|(((offset, bytes), time), &code)| {
             Ok(TraceRequest {
                 op: op(code)?,

@@ -53,21 +53,17 @@ mod _engine {
     /// and `times` (ns) have a little-endian u64 for each request. With `timestamps` false a time is
     /// the pause between this request's completion and the next request.
     #[pyfunction]
-    #[pyo3(signature = (plan, array, ops, offsets, sizes, times, timestamps, should_stop=None))]
-    #[expect(clippy::too_many_arguments, reason = "columns of a trace")]
+    #[pyo3(signature = (plan, array, columns, timestamps, should_stop=None))]
     fn replay<'py>(
         py: Python<'py>,
         plan: &str,
         array: u32,
-        ops: &[u8],
-        offsets: &[u8],
-        sizes: &[u8],
-        times: &[u8],
+        columns: convert::Columns,
         timestamps: bool,
         should_stop: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let plan = convert::plan(plan)?;
-        let requests = convert::requests(ops, offsets, sizes, times)?;
+        let requests = convert::requests(&columns)?;
         let pacing = if timestamps {
             raidlab_engine::Pacing::Timestamps
         } else {

@@ -449,6 +449,33 @@ mod tests {
         assert!(ranges.is_empty());
     }
 
+    /// Eight bytes of each column: true where `raw` (column, start, length) writes.
+    fn cells_of(columns: u32, raw: &[(u32, u32, u32)]) -> Vec<Vec<bool>> {
+        let mut cells = vec![vec![false; 8]; columns as usize];
+        for &(column, start, length) in raw {
+            for byte in start..(start + length).min(8) {
+                cells[(column % columns) as usize][byte as usize] = true;
+            }
+        }
+        cells
+    }
+
+    /// The runs of true cells.
+    fn extents_of(cells: &[Vec<bool>]) -> Vec<Extent> {
+        let mut extents = Vec::new();
+        for (column, cell) in cells.iter().enumerate() {
+            let mut at = 0;
+            while at < 8 {
+                let end = (at..8).find(|&b| !cell[b]).unwrap_or(8);
+                if end > at {
+                    extents.push(extent(column as u32, at as u32, end as u32));
+                }
+                at = end.max(at + 1);
+            }
+        }
+        extents
+    }
+
     proptest! {
         /// Whatever is lost or unreadable, only what can be read is, and together with the new data
         /// it suffices to compute new parity at every byte where it changes, but for those where more is
@@ -461,23 +488,8 @@ mod tests {
             lost in prop::collection::vec(0u32..8, 0..3),
             bad in prop::collection::vec((0u32..8, 0u32..8), 0..12),
         ) {
-            let mut cells: Vec<Vec<bool>> = vec![vec![false; 8]; columns as usize];
-            for (column, start, length) in raw {
-                for byte in start..(start + length).min(8) {
-                    cells[(column % columns) as usize][byte as usize] = true;
-                }
-            }
-            let mut extents = Vec::new();
-            for (column, cell) in cells.iter().enumerate() {
-                let mut at = 0;
-                while at < 8 {
-                    let end = (at..8).find(|&b| !cell[b]).unwrap_or(8);
-                    if end > at {
-                        extents.push(extent(column as u32, at as u32, end as u32));
-                    }
-                    at = end.max(at + 1);
-                }
-            }
+            let cells = cells_of(columns, &raw);
+            let extents = extents_of(&cells);
             let role = |n: u32| match n % (columns + parities) {
                 n if n < columns => Role::Data(n),
                 n => Role::Parity(n - columns),
