@@ -1,11 +1,12 @@
-//! Tokens on their way: commands carry them to drives' media and volatile caches, and back.
+//! Tokens of commands: to the drives' media and volatile caches, and back.
 
 use crate::integrity::Integrity;
-use crate::integrity::jobs::place;
+use crate::integrity::jobs::key;
 use crate::integrity::medium::Medium;
-use crate::integrity::sectors::{TOKEN_BYTES, lbas};
+use crate::integrity::sectors::sectors;
 use crate::layout::Role;
-use raidlab_kernel::{IoId, Time};
+use raidlab_kernel::{IoId, Op, Time};
+use raidlab_models::SECTOR;
 
 /// Where a command's data belong.
 #[derive(Clone, Copy, Debug)]
@@ -18,23 +19,23 @@ pub(crate) enum Target {
 
 #[derive(Debug, Default)]
 pub(crate) struct Payload {
-    /// Where they belong, one after the other, each with its number of tokens.
+    /// Where the tokens belong, one target after the other, each with its number of tokens.
     targets: Vec<(Target, usize)>,
     tokens: Vec<u64>,
     /// True if the drive's cache has taken them.
-    placed: bool,
+    cached: bool,
 }
 
 impl Integrity {
     /// A command is about to go, with so many bytes more for a target; a write's data go with it.
-    pub fn attach(&mut self, command: IoId, write: bool, target: Target, bytes: u64) {
+    pub fn attach(&mut self, command: IoId, op: Op, target: Target, bytes: u64) {
         let payload = self.payloads.entry(command).or_default();
-        if let (true, Target::Unit(job, role, start)) = (write, target) {
-            let shadow = self.shadows.entry(job).or_default();
-            for sector in lbas(u64::from(start), bytes) {
-                let place = place(role, sector);
+        if let (Op::Write, Target::Unit(job, role, start)) = (op, target) {
+            let stripe = self.stripes.entry(job).or_default();
+            for sector in sectors(u64::from(start), bytes) {
+                let key = key(role, sector);
                 // A repaired unit goes back as it was recovered.
-                let value = shadow.new.get(place).or_else(|| shadow.read.get(place));
+                let value = stripe.new.get(key).or_else(|| stripe.read.get(key));
                 payload.tokens.push(value.unwrap_or(0));
             }
         }
@@ -42,45 +43,45 @@ impl Integrity {
             Target::Unit(_, _, start) => u64::from(start),
             Target::Range(offset) => offset,
         };
-        let count = lbas(start, bytes).count();
+        let count = sectors(start, bytes).count();
         payload.targets.push((target, count));
     }
 
     /// A command is at the medium.
-    pub fn at_medium(&mut self, command: IoId, write: bool, drive: u32, offset: u64, bytes: u64) {
+    pub fn at_medium(&mut self, command: IoId, op: Op, drive: u32, offset: u64, bytes: u64) {
         let Some(payload) = self.payloads.get_mut(&command) else {
             return;
         };
         let medium = &mut self.drives[drive as usize];
-        for (at, sector) in lbas(offset, bytes).enumerate() {
-            if !write {
+        for (at, sector) in sectors(offset, bytes).enumerate() {
+            if op != Op::Write {
                 payload.tokens.push(medium.read(sector));
-            } else if let Some(&value) = payload.tokens.get(at).filter(|_| !payload.placed) {
+            } else if let Some(&value) = payload.tokens.get(at).filter(|_| !payload.cached) {
                 medium.write(sector, value);
             }
         }
     }
 
     /// A drive's volatile cache takes a command's data.
-    pub fn hold(&mut self, command: IoId, drive: u32, offset: u64) {
+    pub fn cache_in_drive(&mut self, command: IoId, drive: u32, offset: u64) {
         if let Some(payload) = self.payloads.get_mut(&command) {
-            payload.placed = true;
+            payload.cached = true;
             let medium = &mut self.drives[drive as usize];
             for (at, &value) in payload.tokens.iter().enumerate() {
-                medium.hold(offset / TOKEN_BYTES + at as u64, value);
+                medium.cache(offset / SECTOR + at as u64, value);
             }
         }
     }
 
-    /// What a drive's volatile cache holds of a range (offset, bytes) now is on the medium from
-    /// `at` on.
-    pub fn settles(&mut self, drive: u32, range: (u64, u64), at: Time, now: Time) {
-        self.drives[drive as usize].settles(range.0, range.1, at, now);
+    /// The present content of a range (offset, bytes) in a drive's volatile cache is on the medium
+    /// from `at` on.
+    pub fn write_back(&mut self, drive: u32, range: (u64, u64), at: Time, now: Time) {
+        self.drives[drive as usize].write_back(range.0, range.1, at, now);
     }
 
-    /// A drive's volatile cache loses its content; gives the sectors that have older content now.
-    pub fn cut_drive(&mut self, drive: u32, now: Time) -> Vec<u64> {
-        self.drives[drive as usize].cut_power(now)
+    /// A drive's volatile cache loses its content. Returns the sectors that have older content now.
+    pub fn drive_loses_power(&mut self, drive: u32, now: Time) -> Vec<u64> {
+        self.drives[drive as usize].lose_power(now)
     }
 
     /// The power fails while a write is on its way: some of its sectors, from the first on, may
@@ -89,18 +90,18 @@ impl Integrity {
         if let Some(payload) = self.payloads.remove(&command) {
             let reached = self.torn.below(payload.tokens.len() as u64 + 1) as usize;
             for (at, &value) in payload.tokens.iter().take(reached).enumerate() {
-                let sector = offset / TOKEN_BYTES + at as u64;
+                let sector = offset / SECTOR + at as u64;
                 self.drives[drive as usize].write(sector, value);
             }
         }
     }
 
-    /// A command's data reach whoever sent it.
-    pub fn deliver(&mut self, command: IoId, parent: IoId, read: bool) {
+    /// A command's data reach the job or request that sent it.
+    pub fn deliver(&mut self, command: IoId, parent: IoId, op: Op) {
         let Some(payload) = self.payloads.remove(&command) else {
             return;
         };
-        if !read {
+        if op != Op::Read {
             return;
         }
         let mut tokens = payload.tokens.into_iter();
@@ -108,14 +109,14 @@ impl Integrity {
             for (at, value) in tokens.by_ref().take(count).enumerate() {
                 match target {
                     Target::Unit(job, role, start) => {
-                        let sector = u64::from(start) / TOKEN_BYTES + at as u64;
-                        let shadow = self.shadows.entry(job).or_default();
-                        shadow.read.insert(place(role, sector), value);
+                        let sector = u64::from(start) / SECTOR + at as u64;
+                        let stripe = self.stripes.entry(job).or_default();
+                        stripe.read.insert(key(role, sector), value);
                     }
                     Target::Range(offset) => {
-                        let lba = offset / TOKEN_BYTES + at as u64;
+                        let sector = offset / SECTOR + at as u64;
                         let got = &mut self.readers.entry(parent).or_default().got;
-                        got.insert_new(lba, value);
+                        got.insert_new(sector, value);
                     }
                 }
             }
@@ -132,8 +133,8 @@ impl Integrity {
         self.drives[drive as usize] = Medium::default();
     }
 
-    /// What a drive holds at an offset.
-    pub fn held(&self, drive: u32, offset: u64) -> u64 {
-        self.drives[drive as usize].read(offset / TOKEN_BYTES)
+    /// The token that a drive has at an offset.
+    pub fn content(&self, drive: u32, offset: u64) -> u64 {
+        self.drives[drive as usize].read(offset / SECTOR)
     }
 }

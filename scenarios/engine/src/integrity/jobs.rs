@@ -1,21 +1,24 @@
-//! What a job knows and makes of its stripe: new data, parity, copies, what was lost.
+//! Tokens of jobs: what each has read of its stripe, and the data, parity and copies it makes.
 
 use crate::integrity::Integrity;
-use crate::integrity::sectors::{TOKEN_BYTES, lbas, token};
+use crate::integrity::sectors::{sectors, token};
 use crate::integrity::tokens::Tokens;
 use crate::layout::{Extent, Role, WriteStrategy, galois};
 use raidlab_kernel::IoId;
+use raidlab_models::SECTOR;
 
-/// What a job knows of its stripe: tokens by `place`.
+/// The tokens of a job's stripe, by `key`.
 #[derive(Debug, Default)]
-pub(crate) struct Shadow {
+pub(crate) struct StripeTokens {
+    /// What the job makes.
     pub(crate) new: Tokens,
+    /// What it has read or recovered.
     pub(crate) read: Tokens,
 }
 
 /// A number for a sector of each unit of a stripe: sectors of a unit have 24 bits, columns as many,
 /// copies 14.
-pub(crate) fn place(role: Role, sector: u64) -> u64 {
+pub(crate) fn key(role: Role, sector: u64) -> u64 {
     let (kind, copy, column) = match role {
         Role::Data(column) => (0, 0, column),
         Role::Parity(which) => (1, 0, which),
@@ -25,14 +28,14 @@ pub(crate) fn place(role: Role, sector: u64) -> u64 {
 }
 
 /// The role and the sector of a number.
-fn role_at(place: u64) -> (Role, u64) {
-    let column = (place >> 24) as u32 & 0xff_ffff;
-    let role = match place >> 62 {
+fn role_at(key: u64) -> (Role, u64) {
+    let column = (key >> 24) as u32 & 0xff_ffff;
+    let role = match key >> 62 {
         0 => Role::Data(column),
         1 => Role::Parity(column),
-        _ => Role::Copy(column, (place >> 48) as u32 & 0x3fff),
+        _ => Role::Copy(column, (key >> 48) as u32 & 0x3fff),
     };
-    (role, place & 0xff_ffff)
+    (role, key & 0xff_ffff)
 }
 
 impl Integrity {
@@ -40,19 +43,19 @@ impl Integrity {
     /// copies a line, or from the cache if it has none; `offset` is the array's offset of the extent.
     pub fn new_data(&mut self, job: u32, parent: IoId, array: u32, extent: Extent, offset: u64) {
         let write = self.writes.get(&parent).map(|write| write.number);
-        for (at, lba) in lbas(offset, u64::from(extent.end - extent.start)).enumerate() {
+        for (at, sector) in sectors(offset, u64::from(extent.end - extent.start)).enumerate() {
             let value = match write {
-                Some(write) => token(write, lba),
+                Some(write) => token(write, sector),
                 None => match self.readers.get(&parent) {
-                    Some(copied) => copied.got.get(lba).unwrap_or(0),
-                    None => self.cached(array, lba * TOKEN_BYTES),
+                    Some(copied) => copied.got.get(sector).unwrap_or(0),
+                    None => self.cached(array, sector * SECTOR),
                 },
             };
-            let sector = u64::from(extent.start) / TOKEN_BYTES + at as u64;
-            let shadow = self.shadows.entry(job).or_default();
-            shadow
+            let in_unit = u64::from(extent.start) / SECTOR + at as u64;
+            let stripe = self.stripes.entry(job).or_default();
+            stripe
                 .new
-                .insert(place(Role::Data(extent.column), sector), value);
+                .insert(key(Role::Data(extent.column), in_unit), value);
         }
     }
 
@@ -64,14 +67,14 @@ impl Integrity {
         strategy: WriteStrategy,
         ranges: &[(u32, u32)],
     ) {
-        let Some(shadow) = self.shadows.get_mut(&job) else {
+        let Some(stripe) = self.stripes.get_mut(&job) else {
             return;
         };
         let mut data: Vec<Option<u64>> = Vec::with_capacity(columns as usize);
         for &(start, end) in ranges {
-            for sector in lbas(u64::from(start), u64::from(end - start)) {
-                let read = |role| shadow.read.get(place(role, sector));
-                let new = |column| shadow.new.get(place(Role::Data(column), sector));
+            for sector in sectors(u64::from(start), u64::from(end - start)) {
+                let read = |role| stripe.read.get(key(role, sector));
+                let new = |column| stripe.new.get(key(Role::Data(column), sector));
                 let old_parity = [read(Role::Parity(0)), read(Role::Parity(1))];
                 let made = if strategy == WriteStrategy::Modify {
                     let changes = (0..columns).filter_map(|c| {
@@ -93,10 +96,10 @@ impl Integrity {
                     for (column, value) in data.iter().enumerate() {
                         if let Some(value) = *value {
                             let role = Role::Data(column as u32);
-                            shadow.read.insert_new(place(role, sector), value);
+                            stripe.read.insert_new(key(role, sector), value);
                         }
                     }
-                    let new = |column| shadow.new.get(place(Role::Data(column), sector));
+                    let new = |column| stripe.new.get(key(Role::Data(column), sector));
                     let whole = (0..columns).map(|c| new(c).or(data[c as usize]));
                     if whole.clone().all(|value| value.is_some()) {
                         galois::parities(whole.flatten()).map(Some)
@@ -107,42 +110,42 @@ impl Integrity {
                 for (which, value) in made.into_iter().enumerate() {
                     if let Some(value) = value {
                         let role = Role::Parity(which as u32);
-                        shadow.new.insert(place(role, sector), value);
+                        stripe.new.insert(key(role, sector), value);
                     }
                 }
             }
         }
     }
 
-    /// A job makes a unit's copies anew from the first one that it has read.
-    pub fn copy_anew(&mut self, job: u32, copies: u32) {
-        let Some(shadow) = self.shadows.get_mut(&job) else {
+    /// A job makes a unit's copies from the first one that it has read.
+    pub fn make_copies(&mut self, job: u32, copies: u32) {
+        let Some(stripe) = self.stripes.get_mut(&job) else {
             return;
         };
-        let read: Vec<(Role, u64)> = shadow.read.iter().map(|(at, _)| role_at(at)).collect();
+        let read: Vec<(Role, u64)> = stripe.read.iter().map(|(at, _)| role_at(at)).collect();
         for (role, sector) in read {
             let (Role::Copy(column, _) | Role::Data(column)) = role else {
                 continue;
             };
             let all = (0..copies).map(|copy| Role::Copy(column, copy));
             let mut all = std::iter::once(Role::Data(column)).chain(all);
-            let believed = all.find_map(|role| shadow.read.get(place(role, sector)));
-            if let Some(believed) = believed {
-                shadow
+            let first = all.find_map(|role| stripe.read.get(key(role, sector)));
+            if let Some(first) = first {
+                stripe
                     .read
-                    .insert_new(place(Role::Data(column), sector), believed);
+                    .insert_new(key(Role::Data(column), sector), first);
                 for copy in 0..copies {
-                    shadow
+                    stripe
                         .new
-                        .insert(place(Role::Copy(column, copy), sector), believed);
+                        .insert(key(Role::Copy(column, copy), sector), first);
                 }
             }
         }
     }
 
     /// Whether the parity or the copies that a job has read differ from those it has made.
-    pub fn made_differs(&self, job: u32, parities: u32) -> bool {
-        let Some(shadow) = self.shadows.get(&job) else {
+    pub fn differs(&self, job: u32, parities: u32) -> bool {
+        let Some(stripe) = self.stripes.get(&job) else {
             return false;
         };
         let compared = |at: u64| match role_at(at).0 {
@@ -150,33 +153,34 @@ impl Integrity {
             Role::Parity(which) => which < parities,
             Role::Copy(..) => true,
         };
-        let mut made = shadow.new.iter().filter(|&(at, _)| compared(at));
-        made.any(|(at, value)| shadow.read.get(at).is_some_and(|read| read != value))
+        let mut made = stripe.new.iter().filter(|&(at, _)| compared(at));
+        made.any(|(at, value)| stripe.read.get(at).is_some_and(|read| read != value))
     }
 
-    /// What a job has recovered of an extent goes to whoever waits for it.
-    pub fn recovered(&mut self, job: u32, parent: IoId, extent: Extent, offset: u64) {
-        let Some(shadow) = self.shadows.get(&job) else {
+    /// What a job has recovered of an extent goes to the request or copy that waits for it.
+    pub fn deliver_recovered(&mut self, job: u32, parent: IoId, extent: Extent, offset: u64) {
+        let Some(stripe) = self.stripes.get(&job) else {
             return;
         };
         let bytes = u64::from(extent.end - extent.start);
-        for (at, lba) in lbas(offset, bytes).enumerate() {
-            let sector = u64::from(extent.start) / TOKEN_BYTES + at as u64;
-            if let Some(value) = shadow.read.get(place(Role::Data(extent.column), sector)) {
+        for (at, sector) in sectors(offset, bytes).enumerate() {
+            let in_unit = u64::from(extent.start) / SECTOR + at as u64;
+            if let Some(value) = stripe.read.get(key(Role::Data(extent.column), in_unit)) {
                 let got = &mut self.readers.entry(parent).or_default().got;
-                got.insert_new(lba, value);
+                got.insert_new(sector, value);
             }
         }
     }
 
-    /// A job begins anew: what it read is out of date.
-    pub fn reread(&mut self, job: u32) {
-        if let Some(shadow) = self.shadows.get_mut(&job) {
-            shadow.read.clear();
+    /// A job plans again: what it has read is out of date.
+    pub fn plan_again(&mut self, job: u32) {
+        if let Some(stripe) = self.stripes.get_mut(&job) {
+            stripe.read.clear();
         }
     }
 
+    /// A job is done.
     pub fn end_job(&mut self, job: u32) {
-        self.shadows.remove(&job);
+        self.stripes.remove(&job);
     }
 }

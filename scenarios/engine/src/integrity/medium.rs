@@ -1,17 +1,17 @@
-//! What a drive holds: on its medium, and in a cache that forgets it when the power fails.
+//! The content of a drive: its medium, and a volatile cache that a power failure empties.
 //!
-//! Every sector has a token that stands for its content. A write that a drive's volatile cache
-//! has taken shows in what is read at once; the medium keeps the older content until the drive
-//! has written the newer one there.
+//! Every sector has a token that stands for its content. A write in the volatile cache is visible
+//! to reads at once. The medium has the older content until the drive has written back the newer
+//! one.
 
-use crate::integrity::sectors::lbas;
+use crate::integrity::sectors::sectors;
 use crate::integrity::tokens::Tokens;
 use raidlab_kernel::Time;
 use std::collections::{HashMap, VecDeque};
 
-/// Sectors on their way from the cache to the medium, and when they are there.
+/// Sectors that the drive writes back, each with its token, and when they are on the medium.
 #[derive(Debug)]
-struct Settling {
+struct WriteBack {
     at: Time,
     sectors: Vec<(u64, u64)>,
 }
@@ -20,77 +20,82 @@ struct Settling {
 #[derive(Debug, Default)]
 pub(crate) struct Medium {
     /// What a read gets, by sector.
-    held: Tokens,
+    content: Tokens,
     /// What the medium has of sectors whose content is newer in the cache.
-    beneath: HashMap<u64, u64>,
-    settling: VecDeque<Settling>,
+    on_medium: HashMap<u64, u64>,
+    write_backs: VecDeque<WriteBack>,
 }
 
 impl Medium {
     /// What a read of a sector gets.
     pub fn read(&self, sector: u64) -> u64 {
-        self.held.get(sector).unwrap_or(0)
+        self.content.get(sector).unwrap_or(0)
     }
 
     /// A sector is written to the medium.
     pub fn write(&mut self, sector: u64, token: u64) {
-        if !self.beneath.is_empty() {
-            self.beneath.remove(&sector);
+        if !self.on_medium.is_empty() {
+            self.on_medium.remove(&sector);
         }
         if token == 0 {
-            // As if it had never been written: an SSD cache copies much of that.
-            self.held.remove(sector);
+            // As if it had never been written: an SSD cache copies many such sectors.
+            self.content.remove(sector);
         } else {
-            self.held.insert(sector, token);
+            self.content.insert(sector, token);
         }
     }
 
     /// The cache takes new content of a sector.
-    pub fn hold(&mut self, sector: u64, token: u64) {
-        let before = self.held.insert(sector, token);
-        self.beneath.entry(sector).or_insert(before.unwrap_or(0));
+    pub fn cache(&mut self, sector: u64, token: u64) {
+        let before = self.content.insert(sector, token);
+        self.on_medium.entry(sector).or_insert(before.unwrap_or(0));
     }
 
-    /// What the cache holds of a range now is on the medium from `at` on.
-    pub fn settles(&mut self, offset: u64, bytes: u64, at: Time, now: Time) {
-        self.settle(now);
-        let held = |sector| {
-            self.beneath
+    /// The cache's present content of a range is on the medium from `at` on.
+    pub fn write_back(&mut self, offset: u64, bytes: u64, at: Time, now: Time) {
+        self.end_write_backs(now);
+        let cached = |sector| {
+            self.on_medium
                 .contains_key(&sector)
                 .then(|| self.read(sector))
         };
-        let sectors: Vec<(u64, u64)> = lbas(offset, bytes)
-            .filter_map(|sector| held(sector).map(|token| (sector, token)))
+        let sectors: Vec<(u64, u64)> = sectors(offset, bytes)
+            .filter_map(|sector| cached(sector).map(|token| (sector, token)))
             .collect();
         if !sectors.is_empty() {
-            let behind = self.settling.iter().rev().take_while(|s| s.at > at).count();
-            let position = self.settling.len() - behind;
-            self.settling.insert(position, Settling { at, sectors });
+            let all = self.write_backs.iter().rev();
+            let later = all.take_while(|write| write.at > at).count();
+            let position = self.write_backs.len() - later;
+            self.write_backs.insert(position, WriteBack { at, sectors });
         }
     }
 
-    /// What was to be on the medium by now is there.
-    fn settle(&mut self, now: Time) {
-        while self.settling.front().is_some_and(|first| first.at <= now) {
-            let settled = self.settling.pop_front();
-            for (sector, token) in settled.into_iter().flat_map(|settled| settled.sectors) {
+    /// Write-backs that end by now have reached the medium.
+    fn end_write_backs(&mut self, now: Time) {
+        while self
+            .write_backs
+            .front()
+            .is_some_and(|first| first.at <= now)
+        {
+            let ended = self.write_backs.pop_front();
+            for (sector, token) in ended.into_iter().flat_map(|write| write.sectors) {
                 if self.read(sector) == token {
-                    self.beneath.remove(&sector);
-                } else if let Some(beneath) = self.beneath.get_mut(&sector) {
-                    *beneath = token;
+                    self.on_medium.remove(&sector);
+                } else if let Some(on_medium) = self.on_medium.get_mut(&sector) {
+                    *on_medium = token;
                 }
             }
         }
     }
 
-    /// The power fails: what only the cache had is lost. Gives the sectors whose older content is
+    /// The power fails: what only the cache had is lost. Returns the sectors whose older content is
     /// back, in ascending order.
-    pub fn cut_power(&mut self, now: Time) -> Vec<u64> {
-        self.settle(now);
-        self.settling.clear();
-        let mut older: Vec<u64> = Vec::with_capacity(self.beneath.len());
-        for (sector, token) in self.beneath.drain() {
-            if self.held.insert(sector, token) != Some(token) {
+    pub fn lose_power(&mut self, now: Time) -> Vec<u64> {
+        self.end_write_backs(now);
+        self.write_backs.clear();
+        let mut older: Vec<u64> = Vec::with_capacity(self.on_medium.len());
+        for (sector, token) in self.on_medium.drain() {
+            if self.content.insert(sector, token) != Some(token) {
                 older.push(sector);
             }
         }
@@ -109,22 +114,22 @@ mod tests {
     fn what_only_the_cache_had_is_lost() {
         let mut medium = Medium::default();
         medium.write(7, 70);
-        medium.hold(7, 71);
-        medium.hold(8, 80);
-        medium.settles(8 * 512, 512, US(50), US(10));
+        medium.cache(7, 71);
+        medium.cache(8, 80);
+        medium.write_back(8 * 512, 512, US(50), US(10));
         assert_eq!((medium.read(7), medium.read(8)), (71, 80));
-        assert_eq!(medium.cut_power(US(60)), [7]);
+        assert_eq!(medium.lose_power(US(60)), [7]);
         assert_eq!((medium.read(7), medium.read(8)), (70, 80));
     }
 
     #[test]
-    fn a_sector_written_again_while_it_settles_falls_back_to_what_has_settled() {
+    fn a_sector_written_again_during_its_write_back_falls_back_to_what_was_written_back() {
         let mut medium = Medium::default();
-        medium.hold(3, 1);
-        medium.settles(3 * 512, 512, US(20), US(0));
-        medium.hold(3, 2);
-        medium.settles(3 * 512, 512, US(90), US(30));
-        assert_eq!(medium.cut_power(US(60)), [3]);
+        medium.cache(3, 1);
+        medium.write_back(3 * 512, 512, US(20), US(0));
+        medium.cache(3, 2);
+        medium.write_back(3 * 512, 512, US(90), US(30));
+        assert_eq!(medium.lose_power(US(60)), [3]);
         assert_eq!(medium.read(3), 1);
     }
 }

@@ -1,9 +1,16 @@
-//! The data's integrity: which version of the data lies where, and whether reads get the right one.
+//! Data integrity: which version of the data is where, and whether reads get the right one.
 //!
-//! Every sector that was written holds a token that stands for its content; drives, cache and
-//! commands carry tokens along the same ways as the simulated data, parity is computed from them
-//! as the controller would, and lost units are recovered from it. A read is right if it gets the
-//! last acknowledged version, or one whose write ran beside it. See docs/explanation/integrity.md.
+//! Every sector that was written has a token that stands for its content. Drives, cache and
+//! commands carry tokens along the same paths as the simulated data. Parity is computed from tokens
+//! as the controller computes it from bytes, and lost units are recovered from it. A read is right
+//! if it gets the last acknowledged version, or one whose write overlapped it in time. See
+//! docs/explanation/integrity.md.
+//!
+//! - `reference`: the versions that each sector may have;
+//! - `sectors`, `tokens`, `pages`: tokens by sector;
+//! - `medium`: the content of a drive;
+//! - `commands`: the tokens that commands carry;
+//! - `jobs`: the tokens that a job reads and makes.
 
 pub(crate) mod commands;
 pub(crate) mod jobs;
@@ -14,27 +21,28 @@ pub(crate) mod sectors;
 pub(crate) mod tokens;
 
 use crate::integrity::commands::Payload;
-use crate::integrity::jobs::Shadow;
+use crate::integrity::jobs::StripeTokens;
 use crate::integrity::medium::Medium;
 use crate::integrity::reference::ReferenceCopy;
-use crate::integrity::sectors::{TOKEN_BYTES, lbas, token};
+use crate::integrity::sectors::{sectors, token};
 use crate::integrity::tokens::Tokens;
-use raidlab_kernel::{IoId, Stream};
+use raidlab_kernel::{IoId, Op, Stream};
+use raidlab_models::SECTOR;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
-/// What became of the data.
+/// The audit's figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DataReport {
     /// Writes that were acknowledged.
     pub acknowledged_writes: u64,
     /// Sectors whose last acknowledged version can no longer be read, at the end of the run.
     pub lost_sectors: u64,
-    /// Acknowledged writes of which a sector is among them, or was when the power failed.
+    /// Acknowledged writes of which a sector was lost, at the end of the run or in a power failure.
     pub lost_writes: u64,
-    /// Of these, the ones that were lost with the content of drives' own volatile caches.
+    /// Of these, the writes that were lost with the content of drives' own volatile caches.
     pub lost_in_drive_caches: u64,
-    /// Reads that were served an older version, or nonsense, as if it were right.
+    /// Reads that got an older version or wrong data without an error.
     pub stale_reads: u64,
     /// Reads that were refused because data are lost.
     pub refused_reads: u64,
@@ -42,13 +50,22 @@ pub struct DataReport {
     pub corrupt_stripes: u64,
 }
 
-/// What drives hold of a sector.
+/// The content of a sector on the drives.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OnDrives {
-    /// Of every living copy, or the one that parity gives.
+    /// The token of every copy that can be read, or the one that is computed from parity.
     pub tokens: Vec<u64>,
-    /// True if parity gives it: then it may be nonsense.
+    /// True if it is computed from parity: then it may be wrong.
     pub computed: bool,
+}
+
+/// Where content was that a power failure or a failed device lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LostFrom {
+    /// In a drive's own volatile cache.
+    DriveCache,
+    /// In the controller's cache or on an SSD cache.
+    Cache,
 }
 
 /// A host's write under way.
@@ -61,9 +78,12 @@ struct Write {
     refused: bool,
 }
 
+/// A host's read under way, or a read into a cache or of a copy.
 #[derive(Debug, Default)]
 struct Reader {
+    /// When it began; 0 of all but a host's reads.
     began: u64,
+    /// The tokens that it has read, by the array's sectors.
     got: Tokens,
     refused: bool,
 }
@@ -71,24 +91,32 @@ struct Reader {
 /// All versions of all data.
 #[derive(Debug)]
 pub(crate) struct Integrity {
+    /// Counts the beginnings and ends of requests.
     clock: u64,
+    /// By drive.
     drives: Vec<Medium>,
-    /// By array: what each sector may hold.
+    /// By array: the versions that each sector may have.
     reference: Vec<ReferenceCopy>,
-    /// By array: what the cache holds, as far as its lines are valid.
+    /// By array: the content of the cache, as far as its lines are valid.
     cache: Vec<Tokens>,
+    /// By command.
     payloads: HashMap<IoId, Payload>,
-    shadows: HashMap<u32, Shadow>,
+    /// By job.
+    stripes: HashMap<u32, StripeTokens>,
     readers: HashMap<IoId, Reader>,
     writes: HashMap<IoId, Write>,
+    /// How much of a write has reached the medium when the power fails.
     torn: Stream,
-    /// Acknowledged writes that are lost, and those lost with the content of drives' caches.
+    /// Acknowledged writes that are lost.
     lost: BTreeSet<u64>,
+    /// Those of them that were lost with the content of drives' caches.
     lost_in_drives: BTreeSet<u64>,
+    /// The figures so far.
     pub report: DataReport,
 }
 
 impl Integrity {
+    /// Nothing has been written yet.
     pub fn new(seed: u64, drives: usize, arrays: usize) -> Integrity {
         Integrity {
             clock: 0,
@@ -96,7 +124,7 @@ impl Integrity {
             reference: (0..arrays).map(|_| ReferenceCopy::default()).collect(),
             cache: vec![Tokens::default(); arrays],
             payloads: HashMap::new(),
-            shadows: HashMap::new(),
+            stripes: HashMap::new(),
             readers: HashMap::new(),
             writes: HashMap::new(),
             torn: Stream::new(seed, "data", "torn writes"),
@@ -107,9 +135,9 @@ impl Integrity {
     }
 
     /// A host's request begins.
-    pub fn begin(&mut self, id: IoId, array: u32, write: bool, offset: u64, bytes: u64) {
+    pub fn begin(&mut self, id: IoId, array: u32, op: Op, offset: u64, bytes: u64) {
         self.clock += 1;
-        if !write {
+        if op != Op::Write {
             let reader = Reader {
                 began: self.clock,
                 ..Reader::default()
@@ -128,7 +156,7 @@ impl Integrity {
         self.reference[array as usize].begin(self.clock, offset, bytes);
     }
 
-    /// A write is over; acknowledged, it replaces what was over before it began.
+    /// A write is over. If it was acknowledged, it replaces versions that were over before it began.
     fn end_write(&mut self, write: Write, acknowledged: bool) {
         let began = self.readers.values().map(|reader| reader.began);
         let oldest = began.filter(|&began| began > 0).min().unwrap_or(self.clock);
@@ -137,7 +165,7 @@ impl Integrity {
         reference.end(write.number, range, acknowledged, (self.clock, oldest));
     }
 
-    /// A host's request is acknowledged.
+    /// A host's request is complete.
     pub fn complete(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
         self.clock += 1;
         if let Some(write) = self.writes.remove(&id) {
@@ -150,15 +178,15 @@ impl Integrity {
                 return;
             }
             let reference = &self.reference[array as usize];
-            let stale = lbas(offset, bytes).any(|lba| {
-                let got = reader.got.get(lba);
-                got.is_none_or(|got| !reference.was_right(lba, got, reader.began))
+            let stale = sectors(offset, bytes).any(|sector| {
+                let got = reader.got.get(sector);
+                got.is_none_or(|got| !reference.was_right(sector, got, reader.began))
             });
             self.report.stale_reads += u64::from(stale);
         }
     }
 
-    /// A request is refused: what it wants is lost, or cannot be kept.
+    /// A request is refused: its data are lost, or cannot be stored.
     pub fn refuse(&mut self, id: IoId) {
         match self.writes.get_mut(&id) {
             Some(write) => write.refused = true,
@@ -169,101 +197,103 @@ impl Integrity {
     /// A write's data are in the cache.
     pub fn cache_write(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
         if let Some(write) = self.writes.get(&id) {
-            for lba in lbas(offset, bytes) {
-                self.cache[array as usize].insert(lba, token(write.number, lba));
+            for sector in sectors(offset, bytes) {
+                self.cache[array as usize].insert(sector, token(write.number, sector));
             }
         }
     }
 
-    /// What a reader takes from the cache.
+    /// A reader gets a range from the cache.
     pub fn read_cache(&mut self, reader: IoId, array: u32, offset: u64, bytes: u64) {
         let got = &mut self.readers.entry(reader).or_default().got;
         let cache = &self.cache[array as usize];
-        for lba in lbas(offset, bytes) {
-            got.insert(lba, cache.get(lba).unwrap_or(0));
+        for sector in sectors(offset, bytes) {
+            got.insert(sector, cache.get(sector).unwrap_or(0));
         }
     }
 
-    /// What a reader has read goes into the cache.
+    /// A range that a reader has read goes into the cache.
     pub fn fill_cache(&mut self, reader: IoId, array: u32, offset: u64, bytes: u64) {
         let Some(reader) = self.readers.get(&reader) else {
             return;
         };
-        for lba in lbas(offset, bytes) {
-            if let Some(got) = reader.got.get(lba) {
-                self.cache[array as usize].insert(lba, got);
+        for sector in sectors(offset, bytes) {
+            if let Some(got) = reader.got.get(sector) {
+                self.cache[array as usize].insert(sector, got);
             }
         }
     }
 
-    /// What a reader has read goes to the one above it, as far as that has nothing newer.
-    pub fn hand_up(&mut self, reader: IoId, above: IoId) {
+    /// What a reader has read goes to the one above it, except where that has newer data.
+    pub fn pass_up(&mut self, reader: IoId, above: IoId) {
         if let Some(read) = self.readers.remove(&reader) {
             let above = &mut self.readers.entry(above).or_default().got;
-            for (lba, token) in read.got.iter() {
-                above.insert_new(lba, token);
+            for (sector, token) in read.got.iter() {
+                above.insert_new(sector, token);
             }
         }
     }
 
     /// The end of a reader that is not a host's request.
-    pub fn forget_reader(&mut self, reader: IoId) {
+    pub fn end_reader(&mut self, reader: IoId) {
         self.readers.remove(&reader);
     }
 
-    /// Content of a sector is gone: what the drives hold is all there is. Acknowledged writes that
-    /// a copy lacks are lost, since nobody knows which copy is right; `in_drives` if drives' own
-    /// caches had them. What is left is right from now on, unless it never was.
-    pub fn lose(&mut self, array: u32, offset: u64, held: &OnDrives, in_drives: bool) {
-        let (reference, lba) = (&mut self.reference[array as usize], offset / TOKEN_BYTES);
-        if !reference.knows(lba) {
+    /// A sector has lost content: only what is `left` on the drives exists. Acknowledged writes that
+    /// one of the copies lacks are lost, since nobody can say which copy is right. What is left
+    /// counts as right from now on, unless it never was.
+    pub fn lose(&mut self, array: u32, offset: u64, left: &OnDrives, from: LostFrom) {
+        let (reference, sector) = (&mut self.reference[array as usize], offset / SECTOR);
+        if !reference.is_written(sector) {
             return;
         }
-        let is_right = |token: &u64| reference.is_right(lba, *token);
-        if !held.tokens.is_empty() && held.tokens.iter().all(is_right) {
+        let is_right = |token: &u64| reference.is_right(sector, *token);
+        if !left.tokens.is_empty() && left.tokens.iter().all(is_right) {
             return;
         }
-        let lost: Vec<u64> = reference.acknowledged(lba).collect();
-        if in_drives {
+        let lost: Vec<u64> = reference.acknowledged(sector).collect();
+        if from == LostFrom::DriveCache {
             self.lost_in_drives.extend(&lost);
         }
         self.lost.extend(lost);
-        for &token in &held.tokens {
-            if !held.computed || reference.remembers(lba, token) {
-                reference.admit(lba, token);
+        for &token in &left.tokens {
+            if !left.computed || reference.has_version(sector, token) {
+                reference.accept(sector, token);
             }
         }
     }
 
-    /// At the end: `lacking` are acknowledged writes that cannot be read.
+    /// How many writes were lost, in all and in drives' caches; `lacking` are acknowledged writes that
+    /// cannot be read at the end.
     pub fn count_lost(&self, lacking: &BTreeSet<u64>) -> (u64, u64) {
         let all = self.lost.union(lacking).count() as u64;
         (all, self.lost_in_drives.len() as u64)
     }
 
     /// Whether a sector was ever written.
-    pub fn knows(&self, array: u32, offset: u64) -> bool {
-        self.reference[array as usize].knows(offset / TOKEN_BYTES)
+    pub fn is_written(&self, array: u32, offset: u64) -> bool {
+        self.reference[array as usize].is_written(offset / SECTOR)
     }
 
-    /// Everything under way is gone; the cache's content too unless it is kept.
-    pub fn power_failed(&mut self, keep_cache: bool, kept: &[u32]) {
+    /// The power fails: everything under way is gone but `saved` jobs, and the cache's content too
+    /// unless a backup preserves it.
+    pub fn power_failed(&mut self, backed_up: bool, saved: &[u32]) {
         self.payloads.clear();
-        self.shadows.retain(|job, _| kept.contains(job));
+        self.stripes.retain(|job, _| saved.contains(job));
         self.readers.clear();
         self.clock += 1;
         for write in std::mem::take(&mut self.writes).into_values() {
             self.end_write(write, false);
         }
-        if !keep_cache {
+        if !backed_up {
             self.cache.iter_mut().for_each(Tokens::clear);
         }
     }
 
-    /// What the cache holds of an array's offset.
+    /// The cache's token of an array's offset.
     pub fn cached(&self, array: u32, offset: u64) -> u64 {
         let cache = &self.cache[array as usize];
-        cache.get(offset / TOKEN_BYTES).unwrap_or(0)
+        cache.get(offset / SECTOR).unwrap_or(0)
     }
 
     /// Every sector of an array that was ever written.
@@ -273,11 +303,11 @@ impl Integrity {
 
     /// Whether a token is right for a sector now.
     pub fn is_right(&self, array: u32, offset: u64, token: u64) -> bool {
-        self.reference[array as usize].is_right(offset / TOKEN_BYTES, token)
+        self.reference[array as usize].is_right(offset / SECTOR, token)
     }
 
     /// The acknowledged writes that a sector should hold.
     pub fn acknowledged(&self, array: u32, offset: u64) -> impl Iterator<Item = u64> + '_ {
-        self.reference[array as usize].acknowledged(offset / TOKEN_BYTES)
+        self.reference[array as usize].acknowledged(offset / SECTOR)
     }
 }

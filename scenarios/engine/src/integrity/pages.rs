@@ -1,12 +1,12 @@
-//! Neighbouring sectors are written and read together, so what is known of them lies together: in
-//! pages, each with a bit for each of its sectors where one is asked for.
+//! Pages of neighbouring sectors. Neighbours are written and read together, so their records lie
+//! together; a page's user may have a bit for each sector.
 
 use raidlab_models::Table;
 
 /// Sectors of a page: as many as a word has bits.
 pub(crate) const PAGE: u64 = 64;
 
-/// Pages that were ever written to, by the sectors that they hold.
+/// Pages by their sectors; only those that were ever asked for with `at` exist.
 #[derive(Clone, Debug)]
 pub(crate) struct Pages<T> {
     index: Table,
@@ -41,13 +41,13 @@ impl<T: Default> Pages<T> {
         &mut self.pages[at as usize].1
     }
 
-    /// Takes all pages away.
+    /// Removes all pages.
     pub fn clear(&mut self) {
         self.index.clear();
         self.pages.clear();
     }
 
-    /// Every page with its first sector, in the order in which they came.
+    /// Every page with its first sector, in the order in which they were made.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         self.pages.iter().map(|(first, page)| (*first, page))
     }
@@ -59,6 +59,6 @@ pub(crate) fn has(bits: u64, sector: u64) -> bool {
 }
 
 /// The sectors whose bits are set in the page that begins at `first`.
-pub(crate) fn sectors(first: u64, bits: u64) -> impl Iterator<Item = u64> {
+pub(crate) fn marked(first: u64, bits: u64) -> impl Iterator<Item = u64> {
     (first..first + PAGE).filter(move |&sector| has(bits, sector))
 }

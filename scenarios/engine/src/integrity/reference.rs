@@ -1,21 +1,21 @@
-//! The truth: which versions each sector of an array may hold. A write makes one version of all its
-//! sectors; they are kept by pages of neighbours, each version with the sectors of its page.
+//! The reference copy: which versions each sector of an array may hold. A write makes one version
+//! of all its sectors. Versions are stored by pages of neighbours, each with its sectors there.
 
-use crate::integrity::pages::{PAGE, Pages, has, sectors};
-use crate::integrity::sectors::{TOKEN_BYTES, lbas, token};
+use crate::integrity::pages::{PAGE, Pages, has, marked};
+use crate::integrity::sectors::{sectors, token};
+use raidlab_models::SECTOR;
 
-/// Versions of a page above which those are forgotten that were replaced before every read under
-/// way began.
-const REMEMBERED: usize = 256;
+/// A page with more versions drops those that were replaced before every read under way began.
+const MOST_VERSIONS: usize = 256;
 
 /// A version that sectors of a page may have.
 #[derive(Clone, Copy, Debug)]
 struct Version {
     /// A bit for each sector that has it.
     sectors: u64,
-    /// The write whose it is; 0 if it is none's.
+    /// The write that made it; 0 if none did.
     write: u64,
-    /// The token of one that is no write's.
+    /// The token of a version that no write made.
     token: u64,
     /// When it was acknowledged; none if not, or not yet.
     acknowledged: Option<u64>,
@@ -26,8 +26,8 @@ struct Version {
 }
 
 impl Version {
-    /// One that was there from the beginning.
-    fn of_old(sectors: u64, token: u64) -> Version {
+    /// A version from before the run.
+    fn initial(sectors: u64, token: u64) -> Version {
         Version {
             sectors,
             write: 0,
@@ -38,14 +38,14 @@ impl Version {
         }
     }
 
-    fn token(&self, lba: u64) -> u64 {
+    fn token(&self, sector: u64) -> u64 {
         match self.write {
             0 => self.token,
-            write => token(write, lba),
+            write => token(write, sector),
         }
     }
 
-    /// True if a host was acknowledged that it is written.
+    /// True if a host's write made it and was acknowledged.
     fn is_acknowledged(&self) -> bool {
         self.acknowledged.is_some_and(|at| at > 0)
     }
@@ -63,7 +63,7 @@ impl Default for ReferenceCopy {
 
 /// The pages of a range, each with a bit for each of its sectors in there.
 fn cut(offset: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
-    let sectors = lbas(offset, bytes);
+    let sectors = sectors(offset, bytes);
     (sectors.start / PAGE..sectors.end.div_ceil(PAGE)).map(move |page| {
         let first = sectors.start.saturating_sub(page * PAGE);
         let count = (sectors.end - page * PAGE).min(PAGE) - first;
@@ -73,23 +73,23 @@ fn cut(offset: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
 
 impl ReferenceCopy {
     /// The versions of a sector.
-    fn versions(&self, lba: u64) -> impl Iterator<Item = &Version> {
-        let all = self.0.get(lba).into_iter().flatten();
-        all.filter(move |version| has(version.sectors, lba))
+    fn versions(&self, sector: u64) -> impl Iterator<Item = &Version> {
+        let all = self.0.get(sector).into_iter().flatten();
+        all.filter(move |version| has(version.sectors, sector))
     }
 
     /// Those that no later one has replaced.
-    fn current(&self, lba: u64) -> impl Iterator<Item = &Version> {
-        self.versions(lba).filter(|v| v.replaced.is_none())
+    fn current(&self, sector: u64) -> impl Iterator<Item = &Version> {
+        self.versions(sector).filter(|v| v.replaced.is_none())
     }
 
     /// A write begins; before the first one there were zeros.
     pub fn begin(&mut self, write: u64, offset: u64, bytes: u64) {
         for (page, sectors) in cut(offset, bytes) {
             let versions = self.0.at(page * PAGE);
-            let known = known(versions);
-            if sectors & !known != 0 {
-                versions.push(Version::of_old(sectors & !known, 0));
+            let new = sectors & !written(versions);
+            if new != 0 {
+                versions.push(Version::initial(new, 0));
             }
             versions.push(Version {
                 sectors,
@@ -116,7 +116,7 @@ impl ReferenceCopy {
             if acknowledged {
                 replace(versions, write, sectors, now);
             }
-            if versions.len() > REMEMBERED {
+            if versions.len() > MOST_VERSIONS {
                 versions.retain(|v| v.replaced.is_none_or(|at| at > oldest));
             }
             for version in versions.iter_mut().filter(|v| v.write == write) {
@@ -127,57 +127,56 @@ impl ReferenceCopy {
     }
 
     /// Whether a token was right at any time since `began`.
-    pub fn was_right(&self, lba: u64, token: u64, began: u64) -> bool {
-        let mut versions = self.versions(lba).peekable();
+    pub fn was_right(&self, sector: u64, token: u64, began: u64) -> bool {
+        let mut versions = self.versions(sector).peekable();
         if versions.peek().is_none() {
             return token == 0;
         }
-        versions.any(|v| v.token(lba) == token && v.replaced.is_none_or(|at| at > began))
+        versions.any(|v| v.token(sector) == token && v.replaced.is_none_or(|at| at > began))
     }
 
     /// Whether a token is right now.
-    pub fn is_right(&self, lba: u64, token: u64) -> bool {
-        self.current(lba).any(|v| v.token(lba) == token)
+    pub fn is_right(&self, sector: u64, token: u64) -> bool {
+        self.current(sector).any(|v| v.token(sector) == token)
     }
 
-    /// Whether a token has been right at some time that is remembered.
-    pub fn remembers(&self, lba: u64, token: u64) -> bool {
-        self.versions(lba).any(|v| v.token(lba) == token)
+    /// Whether a token is that of any version that has not been dropped.
+    pub fn has_version(&self, sector: u64, token: u64) -> bool {
+        self.versions(sector).any(|v| v.token(sector) == token)
     }
 
-    /// A token is right from now on, too, whatever was lost.
-    pub fn admit(&mut self, lba: u64, token: u64) {
-        if !self.is_right(lba, token) {
-            let version = Version::of_old(1 << (lba % PAGE), token);
-            self.0.at(lba).push(version);
+    /// A token is right from now on, too, though it is not what was last acknowledged.
+    pub fn accept(&mut self, sector: u64, token: u64) {
+        if !self.is_right(sector, token) {
+            let version = Version::initial(1 << (sector % PAGE), token);
+            self.0.at(sector).push(version);
         }
     }
 
     /// The acknowledged writes that a sector should hold.
-    pub fn acknowledged(&self, lba: u64) -> impl Iterator<Item = u64> + '_ {
-        let acknowledged = self
-            .current(lba)
-            .filter(|version| version.is_acknowledged());
+    pub fn acknowledged(&self, sector: u64) -> impl Iterator<Item = u64> + '_ {
+        let current = self.current(sector);
+        let acknowledged = current.filter(|version| version.is_acknowledged());
         acknowledged.map(|version| version.write)
     }
 
     /// Whether a sector was ever written.
-    pub fn knows(&self, lba: u64) -> bool {
-        self.versions(lba).next().is_some()
+    pub fn is_written(&self, sector: u64) -> bool {
+        self.versions(sector).next().is_some()
     }
 
     /// Offsets of every sector that was ever written.
     pub fn written(&self) -> impl Iterator<Item = u64> + '_ {
         let all = self.0.iter();
         all.flat_map(|(first, versions)| {
-            sectors(first, known(versions)).map(|lba| lba * TOKEN_BYTES)
+            marked(first, written(versions)).map(|sector| sector * SECTOR)
         })
     }
 }
 
 /// A bit for each sector of a page that has a version.
-fn known(versions: &[Version]) -> u64 {
-    versions.iter().fold(0, |known, v| known | v.sectors)
+fn written(versions: &[Version]) -> u64 {
+    versions.iter().fold(0, |written, v| written | v.sectors)
 }
 
 /// Versions that were over before a write began are replaced by it in its sectors.
@@ -206,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_range_is_cut_at_pages() {
-        let sector = |n: u64| n * TOKEN_BYTES;
+        let sector = |n: u64| n * SECTOR;
         let found: Vec<_> = cut(sector(62), sector(67)).collect();
         assert_eq!(found, [(0, 0b11 << 62), (1, u64::MAX), (2, 1)]);
         assert_eq!(cut(0, sector(64)).collect::<Vec<_>>(), [(0, u64::MAX)]);
@@ -217,14 +216,14 @@ mod tests {
     #[test]
     fn a_write_replaces_what_it_covers() {
         let mut reference = ReferenceCopy::default();
-        reference.begin(1, 0, 4 * TOKEN_BYTES);
-        reference.end(1, (0, 4 * TOKEN_BYTES), true, (2, 2));
-        reference.begin(3, 2 * TOKEN_BYTES, 2 * TOKEN_BYTES);
-        reference.end(3, (2 * TOKEN_BYTES, 2 * TOKEN_BYTES), true, (5, 4));
+        reference.begin(1, 0, 4 * SECTOR);
+        reference.end(1, (0, 4 * SECTOR), true, (2, 2));
+        reference.begin(3, 2 * SECTOR, 2 * SECTOR);
+        reference.end(3, (2 * SECTOR, 2 * SECTOR), true, (5, 4));
         assert!(reference.is_right(1, token(1, 1)) && !reference.is_right(2, token(1, 2)));
         assert!(reference.was_right(2, token(1, 2), 4) && !reference.was_right(2, token(1, 2), 5));
         assert_eq!(reference.acknowledged(3).collect::<Vec<_>>(), [3]);
         assert_eq!(reference.written().collect::<Vec<_>>().len(), 4);
-        assert!(reference.was_right(9, 0, 1) && !reference.knows(9));
+        assert!(reference.was_right(9, 0, 1) && !reference.is_written(9));
     }
 }

@@ -1,18 +1,17 @@
-//! Sectors and what stands for their content.
+//! Sectors, and the tokens that stand for their content.
 
-/// Bytes under one token.
-pub(crate) const TOKEN_BYTES: u64 = 512;
+use raidlab_models::SECTOR;
 
-/// The sectors of a range.
-pub(crate) fn lbas(offset: u64, bytes: u64) -> std::ops::Range<u64> {
-    offset / TOKEN_BYTES..(offset + bytes).div_ceil(TOKEN_BYTES)
+/// The sectors of a range of bytes.
+pub(crate) fn sectors(offset: u64, bytes: u64) -> std::ops::Range<u64> {
+    offset / SECTOR..(offset + bytes).div_ceil(SECTOR)
 }
 
-/// What stands for the content that a write gives a sector.
-pub(crate) fn token(write: u64, lba: u64) -> u64 {
-    // A well-mixed hash of both (the finaliser of SplitMix64), never 0: that is "never written".
+/// The token of a sector as a write leaves it.
+pub(crate) fn token(write: u64, sector: u64) -> u64 {
+    // A well-mixed hash of both (the finaliser of SplitMix64), never 0: 0 is "never written".
     let mut bits =
-        write.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ lba.wrapping_mul(0xd6e8_feb8_6659_fd93);
+        write.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ sector.wrapping_mul(0xd6e8_feb8_6659_fd93);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     (bits ^ bits >> 31) | 1

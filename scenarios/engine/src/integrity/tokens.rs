@@ -1,18 +1,18 @@
-//! Tokens by sector.
+//! Tokens by sector: the content of a drive, of a cache, of what a request has read.
 
-use crate::integrity::pages::{PAGE, Pages, has, sectors};
+use crate::integrity::pages::{PAGE, Pages, has, marked};
 
 #[derive(Clone, Debug)]
 struct Page {
     /// A bit for each sector that has a token.
-    known: u64,
+    present: u64,
     tokens: [u64; PAGE as usize],
 }
 
 impl Default for Page {
     fn default() -> Page {
         Page {
-            known: 0,
+            present: 0,
             tokens: [0; PAGE as usize],
         }
     }
@@ -20,7 +20,7 @@ impl Default for Page {
 
 impl Page {
     fn token(&self, sector: u64) -> Option<u64> {
-        has(self.known, sector).then(|| self.tokens[(sector % PAGE) as usize])
+        has(self.present, sector).then(|| self.tokens[(sector % PAGE) as usize])
     }
 }
 
@@ -40,11 +40,11 @@ impl Tokens {
         self.0.get(sector)?.token(sector)
     }
 
-    /// Gives a sector a token; its former one comes back.
+    /// Gives a sector a token and returns its former one.
     pub fn insert(&mut self, sector: u64, token: u64) -> Option<u64> {
         let (page, nth) = (self.0.at(sector), sector % PAGE);
         let former = page.token(sector);
-        page.known |= 1 << nth;
+        page.present |= 1 << nth;
         page.tokens[nth as usize] = token;
         former
     }
@@ -56,14 +56,14 @@ impl Tokens {
         }
     }
 
-    /// Takes a sector's token away.
+    /// Removes a sector's token.
     pub fn remove(&mut self, sector: u64) {
         if self.0.get(sector).is_some() {
-            self.0.at(sector).known &= !(1 << (sector % PAGE));
+            self.0.at(sector).present &= !(1 << (sector % PAGE));
         }
     }
 
-    /// Takes all tokens away.
+    /// Removes all tokens.
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -71,8 +71,8 @@ impl Tokens {
     /// Every sector that has a token, with it.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.0.iter().flat_map(|(first, page)| {
-            let known = sectors(first, page.known);
-            known.map(|sector| (sector, page.tokens[(sector % PAGE) as usize]))
+            let present = marked(first, page.present);
+            present.map(|sector| (sector, page.tokens[(sector % PAGE) as usize]))
         })
     }
 }

@@ -6,7 +6,7 @@ use crate::state::drive::DrivePort;
 use crate::state::owner::job_of;
 use crate::state::owner::{Owner, OwnerOf};
 use raidlab_kernel::Time;
-use raidlab_kernel::{Io, IoId, Op};
+use raidlab_kernel::{Io, IoId};
 
 use crate::state::log::LogEntry;
 
@@ -29,9 +29,9 @@ impl Path {
 
     /// What a command carries next, for the versions of the data.
     pub(crate) fn attach(&mut self, command: IoId, target: Target, bytes: u64) {
-        let write = self.ios[command].op == Op::Write;
+        let op = self.ios[command].op;
         if let Some(integrity) = &mut self.integrity {
-            integrity.attach(command, write, target, bytes);
+            integrity.attach(command, op, target, bytes);
         }
     }
 
@@ -49,11 +49,11 @@ impl Path {
 
     /// Every drive's volatile cache loses its content; gives the sectors whose older content is
     /// back, by drive.
-    pub(crate) fn cut_drives(&mut self, now: Time) -> Vec<(u32, Vec<u64>)> {
+    pub(crate) fn drives_lose_power(&mut self, now: Time) -> Vec<(u32, Vec<u64>)> {
         let mut older = Vec::new();
         for drive in 0..self.drives.len() as u32 {
             if let Some(integrity) = &mut self.integrity {
-                let sectors = integrity.cut_drive(drive, now);
+                let sectors = integrity.drive_loses_power(drive, now);
                 if !sectors.is_empty() {
                     older.push((drive, sectors));
                 }

@@ -172,7 +172,7 @@ impl Raid {
         let io = &path.ios[id];
         let data = matches!(io.op, Op::Read | Op::Write);
         if let Some(integrity) = path.integrity.as_mut().filter(|_| data) {
-            integrity.begin(id, io.array, io.op == Op::Write, io.offset, io.bytes);
+            integrity.begin(id, io.array, io.op, io.offset, io.bytes);
         }
     }
 }

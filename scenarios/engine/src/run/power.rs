@@ -21,7 +21,7 @@ impl System {
             store.keeps = store.safe && back.since(now) <= store.hold;
         }
         let preserved = self.layers.raid.preserved_jobs(&self.layers.path);
-        let older = self.layers.path.cut_drives(now);
+        let older = self.layers.path.drives_lose_power(now);
         self.layers.raid.tear_writes(&mut self.layers.path);
         self.layers.raid.empty_queues(&mut self.layers.path, now);
         self.layers
@@ -49,7 +49,9 @@ impl System {
                 None => {}
             }
         }
-        self.layers.raid.judge_drives(&mut self.layers.path, &older);
+        self.layers
+            .raid
+            .count_losses_of_drives(&mut self.layers.path, &older);
         if let Some(integrity) = &mut self.layers.path.integrity {
             integrity.power_failed(safe, &preserved);
         }

@@ -164,7 +164,7 @@ impl SsdCaches {
             CopyEnd::Whole
         };
         if let Some(integrity) = &mut path.integrity {
-            integrity.forget_reader(record);
+            integrity.end_reader(record);
         }
         raid.jobs.release(index);
         raid.child_returned(path, record, now);

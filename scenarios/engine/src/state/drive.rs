@@ -131,7 +131,7 @@ impl Port for DrivePort<'_> {
         if let Some(integrity) = &mut self.integrity {
             let record = &self.ios[io];
             if !record.owner.is_cut_off() {
-                integrity.hold(io, self.drive, record.offset);
+                integrity.cache_in_drive(io, self.drive, record.offset);
             }
         }
     }
@@ -139,7 +139,7 @@ impl Port for DrivePort<'_> {
     #[inline]
     fn settles(&mut self, offset: u64, bytes: u64, at: Time) {
         if let Some(integrity) = &mut self.integrity {
-            integrity.settles(self.drive, (offset, bytes), at, self.calendar.now());
+            integrity.write_back(self.drive, (offset, bytes), at, self.calendar.now());
         }
     }
 

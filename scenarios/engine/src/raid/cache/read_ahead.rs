@@ -140,7 +140,7 @@ impl Raid {
         self.jobs.release(index);
         self.child_returned(path, record, now);
         if let Some(integrity) = &mut path.integrity {
-            integrity.forget_reader(record);
+            integrity.end_reader(record);
         }
         let controller = path.arrays[array as usize].controller;
         self.readers.push(Readers {

@@ -1,16 +1,15 @@
-//! The end of a run: what can still be read, and whether parity fits the data.
+//! The audit at the end of a run: what can still be read, and whether parity fits the data.
 
-use crate::integrity::sectors::TOKEN_BYTES;
 use crate::integrity::{DataReport, OnDrives};
 use crate::layout::{Place, Role, galois};
 use crate::path::Path;
 use crate::raid::Raid;
 use crate::raid::volume::Volume;
-use raidlab_models::Found;
+use raidlab_models::{Found, SECTOR};
 use std::collections::BTreeSet;
 
 impl Raid {
-    /// What became of the data, if the run followed them.
+    /// The figures of data integrity, if the run followed the data.
     pub(crate) fn data_report(&mut self, path: &mut Path) -> Option<DataReport> {
         let mut report = path.integrity.as_ref()?.report;
         let mut lacking = BTreeSet::new();
@@ -24,11 +23,7 @@ impl Raid {
                 if self.is_locked((array, offset)) {
                     continue;
                 }
-                let stripe = self
-                    .volume(array)
-                    .geometry
-                    .piece(offset, TOKEN_BYTES)
-                    .stripe;
+                let stripe = self.volume(array).geometry.piece(offset, SECTOR).stripe;
                 if stripes.last() != Some(&stripe) {
                     stripes.push(stripe);
                 }
@@ -36,10 +31,7 @@ impl Raid {
                 let on_ssd_cache = on_ssd_cache.filter(|&at| !self.is_locked(at));
                 for (at, offset) in on_ssd_cache.into_iter().chain([(array, offset)]) {
                     if self.copies_differ(path, at, offset) {
-                        apart.insert((
-                            at,
-                            self.volume(at).geometry.piece(offset, TOKEN_BYTES).stripe,
-                        ));
+                        apart.insert((at, self.volume(at).geometry.piece(offset, SECTOR).stripe));
                     }
                 }
                 let found = self.readable(path, array, offset);
@@ -74,7 +66,7 @@ impl Raid {
     /// Whether a job is at work on a sector's stripe.
     fn is_locked(&self, (array, offset): (u32, u64)) -> bool {
         let volume = self.volume(array);
-        let piece = volume.geometry.piece(offset, TOKEN_BYTES);
+        let piece = volume.geometry.piece(offset, SECTOR);
         let key = volume.lock_key(array, piece.stripe, piece.column);
         self.locks.get(key).is_some()
     }
@@ -85,7 +77,7 @@ impl Raid {
             return None;
         }
         if let Some(cached) = self.cached_mut(array) {
-            let mut lines = cached.caching.lines(offset, TOKEN_BYTES);
+            let mut lines = cached.caching.lines(offset, SECTOR);
             let cache = &mut cached.store.cache;
             if lines.any(|(key, sectors)| cache.find(key, sectors) == Found::All) {
                 return Some(path.integrity.as_ref()?.cached(array, offset));
@@ -97,7 +89,7 @@ impl Raid {
     /// What lies beneath the controller's memory: every living copy on the SSD cache, if that has the
     /// sector's line, then, if that is no newer, on the array's own drives.
     pub(crate) fn stored(&self, path: &Path, array: u32, offset: u64) -> OnDrives {
-        if self.is_lost(array, (offset, TOKEN_BYTES)) {
+        if self.is_lost(array, (offset, SECTOR)) {
             return OnDrives::default();
         }
         let on_ssd_cache = self.on_ssd_cache(array, offset);
@@ -115,13 +107,13 @@ impl Raid {
         let (volume, Some(integrity)) = (self.volume(array), &path.integrity) else {
             return OnDrives::default();
         };
-        let piece = volume.geometry.piece(offset, TOKEN_BYTES);
+        let piece = volume.geometry.piece(offset, SECTOR);
         let within = u64::from(piece.start);
         let copies = (0..volume.geometry.copies())
             .map(|copy| volume.geometry.data(piece.stripe, piece.column, copy))
             .filter_map(|place| self.sector_of(path, volume, place, within));
         let held: Vec<u64> = copies
-            .map(|(drive, at)| integrity.held(drive, at))
+            .map(|(drive, at)| integrity.content(drive, at))
             .collect();
         if !held.is_empty() || volume.geometry.parities() == 0 {
             return OnDrives {
@@ -159,7 +151,7 @@ impl Raid {
         let held = |role| {
             let place = volume.place(stripe, role);
             let (drive, at) = self.sector_of(path, volume, place, within)?;
-            Some(path.integrity.as_ref()?.held(drive, at))
+            Some(path.integrity.as_ref()?.content(drive, at))
         };
         roles.into_iter().map(held).collect()
     }
@@ -176,13 +168,13 @@ impl Raid {
         let drive = volume.members[place.member as usize].drive;
         let at = place.offset + within;
         let unreadable = &path.drives[drive as usize].health.unreadable;
-        (volume.stands(place) && !unreadable.touches(at, at + TOKEN_BYTES)).then_some((drive, at))
+        (volume.stands(place) && !unreadable.touches(at, at + SECTOR)).then_some((drive, at))
     }
 
     /// Whether a stripe's parity fits its data, as far as all of them can be read.
     fn parity_fits(&self, path: &Path, array: u32, stripe: u64) -> bool {
         let geometry = &self.volume(array).geometry;
-        let mut sectors = (0..geometry.unit()).step_by(TOKEN_BYTES as usize);
+        let mut sectors = (0..geometry.unit()).step_by(SECTOR as usize);
         geometry.parities() == 0
             || sectors.all(|within| {
                 let data = self.units(path, array, stripe, within, true);

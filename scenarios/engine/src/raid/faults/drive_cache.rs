@@ -1,6 +1,7 @@
 //! The drives' own volatile caches when the power fails: what they had acknowledged and
 //! had not written yet is gone, whatever the controller's backup keeps.
 
+use crate::integrity::LostFrom;
 use crate::layout::Role;
 use crate::path::Path;
 use crate::raid::Raid;
@@ -9,8 +10,8 @@ use std::collections::BTreeSet;
 
 impl Raid {
     /// Counts the acknowledged writes that are lost because drives have older content than they
-    /// acknowledged.
-    pub(crate) fn judge_drives(&mut self, path: &mut Path, older: &[(u32, Vec<u64>)]) {
+    /// had told.
+    pub(crate) fn count_losses_of_drives(&mut self, path: &mut Path, older: &[(u32, Vec<u64>)]) {
         let mut places = BTreeSet::new();
         for (drive, sectors) in older {
             self.begin_copies_again(*drive, sectors[0] * SECTOR);
@@ -25,13 +26,13 @@ impl Raid {
             let known = path
                 .integrity
                 .as_ref()
-                .is_some_and(|f| f.knows(array, offset));
+                .is_some_and(|f| f.is_written(array, offset));
             // What the SSD cache has newer data of does not matter here.
             let dirty = self.is_dirty_on_ssd_cache(array, offset);
             if known && !cached && !dirty {
                 let held = self.on_drives(path, array, offset);
                 if let Some(integrity) = &mut path.integrity {
-                    integrity.lose(array, offset, &held, true);
+                    integrity.lose(array, offset, &held, LostFrom::DriveCache);
                 }
             }
         }

@@ -49,7 +49,7 @@ impl Raid {
             }
         }
         if let Some(integrity) = &mut path.integrity {
-            integrity.at_medium(id, op == Op::Write, drive, start, end - start);
+            integrity.at_medium(id, op, drive, start, end - start);
         }
     }
 
@@ -116,7 +116,7 @@ impl Raid {
         let failed = health.failed || io.owner.is_cut_off();
         if op != Op::Read || !(failed || io.refused) {
             if let Some(integrity) = &mut path.integrity {
-                integrity.deliver(id, parent, op == Op::Read);
+                integrity.deliver(id, parent, op);
             }
             return false;
         }
@@ -221,7 +221,7 @@ impl Raid {
         let io = job.io;
         path.ios[io].moved = 0;
         if let Some(integrity) = &mut path.integrity {
-            integrity.reread(index);
+            integrity.plan_again(index);
         }
         self.step_job(path, index, now);
     }

@@ -3,6 +3,7 @@
 //! memory was kept finishes the writes that were on their way to the drives; without that, a
 //! stripe may have new data and old parity: the write hole.
 
+use crate::integrity::LostFrom;
 use crate::path::Path;
 use crate::raid::Raid;
 use crate::raid::jobs::{Destage, Phase, Waiters, Work};
@@ -35,7 +36,7 @@ impl Raid {
                 let offset = start + sector * SECTOR;
                 let held = self.stored(path, array, offset);
                 if let Some(integrity) = &mut path.integrity {
-                    integrity.lose(array, offset, &held, false);
+                    integrity.lose(array, offset, &held, LostFrom::Cache);
                 }
             }
         }

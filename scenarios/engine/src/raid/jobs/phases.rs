@@ -419,12 +419,12 @@ impl Raid {
             .filter(|_| job.strategy != WriteStrategy::Plain)
         {
             if parities == 0 {
-                integrity.copy_anew(index, copies);
+                integrity.make_copies(index, copies);
             } else {
                 integrity.compute(index, columns, job.strategy, &ranges);
             }
             if compares {
-                let differs = integrity.made_differs(index, parities);
+                let differs = integrity.differs(index, parities);
                 if let Work::Check(check) = &mut self.jobs[index].work {
                     check.differs = differs;
                 }
@@ -489,7 +489,7 @@ impl Raid {
             let unit = self.volume(array).geometry.offset(stripe, extent.column);
             let (_, offset) = self.origin(array, unit + u64::from(extent.start));
             if let Some(integrity) = &mut path.integrity {
-                integrity.recovered(index, parent, extent, offset);
+                integrity.deliver_recovered(index, parent, extent, offset);
             }
         }
         if let Some(integrity) = &mut path.integrity {

@@ -64,7 +64,7 @@ impl Raid {
         path.ios[record].charge(Part::Raid, now);
         let parent = path.ios[record].parent;
         if let Some(integrity) = &mut path.integrity {
-            integrity.hand_up(record, parent);
+            integrity.pass_up(record, parent);
         }
         if refused {
             self.refuse(path, parent, 0);
@@ -82,7 +82,7 @@ impl Raid {
         let SlotRange { slot, range } = fetch;
         path.ios[record].refused = false;
         if let Some(integrity) = &mut path.integrity {
-            integrity.forget_reader(record);
+            integrity.end_reader(record);
         }
         self.unpin_slot(array, slot);
         match self.readable_slot(path, array, range.0, now) {

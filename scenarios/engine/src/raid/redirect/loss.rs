@@ -5,7 +5,7 @@
 //! reads of it are refused until it is written over. Only what the controller's memory has of it is
 //! not: that goes to the array.
 
-use crate::integrity::OnDrives;
+use crate::integrity::{Integrity, LostFrom, OnDrives};
 use crate::layout::Extent;
 use crate::path::Path;
 use crate::raid::Raid;
@@ -181,11 +181,11 @@ impl Raid {
     /// memory has newer data of is not.
     pub(crate) fn count_lost(&mut self, path: &mut Path, array: u32, (offset, bytes): (u64, u64)) {
         for sector in (offset..offset + bytes).step_by(SECTOR as usize) {
-            let known = |integrity: &crate::integrity::Integrity| integrity.knows(array, sector);
+            let known = |integrity: &Integrity| integrity.is_written(array, sector);
             if path.integrity.as_ref().is_some_and(known) && !self.is_dirty_in_cache(array, sector)
             {
                 if let Some(integrity) = &mut path.integrity {
-                    integrity.lose(array, sector, &OnDrives::default(), false);
+                    integrity.lose(array, sector, &OnDrives::default(), LostFrom::Cache);
                 }
             }
         }
