@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 impl Raid {
     /// Counts the acknowledged writes that are lost because drives have older content than they
-    /// had told.
+    /// acknowledged.
     pub(crate) fn count_losses_of_drives(&mut self, path: &mut Path, older: &[(u32, Vec<u64>)]) {
         let mut places = BTreeSet::new();
         for (drive, sectors) in older {
