@@ -25,7 +25,8 @@ def replay(
 ) -> bytes:
     """Give the response time in ns of each request.
 
-    `columns`: operations (u8), offsets, sizes and times (little-endian u64)."""
+    `columns`: operations (u8), offsets, sizes and times (little-endian u64).
+    """
 
 class Simulation:
     """A system whose clock a caller drives; all times in nanoseconds."""
