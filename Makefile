@@ -20,6 +20,7 @@ $(VENV)/.ready: pyproject.toml $(RUST_SOURCES)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --editable . --group dev
+	@tools/make-layout
 	@touch $@
 
 fast: $(VENV)/.fast ## Build the engine again, trained on the benchmark's systems: a tenth to a fifth faster
