@@ -103,6 +103,21 @@ def run_console(block: Block, folder: Path) -> None:
             assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
 
 
+def check_diff(block: Block) -> None:
+    """Whether the change fits the sources as they are; nothing where there is no checkout."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        return
+    done = subprocess.run(
+        ["git", "apply", "--check", "-"],
+        cwd=ROOT,
+        input=block.text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"line {block.line}: the diff does not fit:\n{done.stderr}"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_block_of_a_page_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -122,6 +137,8 @@ def test_every_block_of_a_page_runs(
                 json.loads(block.text)
             case "console":
                 run_console(block, tmp_path)
+            case "diff":
+                check_diff(block)
             case "text" | "svg":
                 pass
             case other:
