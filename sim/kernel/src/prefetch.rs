@@ -1,4 +1,4 @@
-//! Prefetches: memory that will be read soon is on its way while other work goes on.
+//! Prefetches: memory that will be read soon is in flight while other work goes on.
 
 use prefetch_index::prefetch_index;
 

@@ -1,4 +1,4 @@
-//! Tokens on their way: commands carry them to drives' media and volatile caches, and back.
+//! Tokens in flight: commands carry them to drives' media and volatile caches, and back.
 
 use crate::integrity::Integrity;
 use crate::integrity::jobs::place;
@@ -83,7 +83,7 @@ impl Integrity {
         self.drives[drive as usize].cut_power(now)
     }
 
-    /// The power fails while a write is on its way: some of its sectors, from the first on, may
+    /// The power fails while a write is in flight: some of its sectors, from the first on, may
     /// have reached the medium.
     pub fn tear(&mut self, command: IoId, drive: u32, offset: u64) {
         if let Some(payload) = self.payloads.remove(&command) {
@@ -133,7 +133,7 @@ impl Integrity {
     }
 
     /// What a drive holds at an offset.
-    pub fn held(&self, drive: u32, offset: u64) -> u64 {
+    pub fn content(&self, drive: u32, offset: u64) -> u64 {
         self.drives[drive as usize].read(offset / TOKEN_BYTES)
     }
 }

@@ -9,7 +9,7 @@ use crate::integrity::tokens::Tokens;
 use raidlab_kernel::Time;
 use std::collections::{HashMap, VecDeque};
 
-/// Sectors on their way from the cache to the medium, and when they are there.
+/// Sectors in flight from the cache to the medium, and when they are there.
 #[derive(Debug)]
 struct Settling {
     at: Time,
@@ -20,7 +20,7 @@ struct Settling {
 #[derive(Debug, Default)]
 pub(crate) struct Medium {
     /// What a read gets, by sector.
-    held: Tokens,
+    content: Tokens,
     /// What the medium has of sectors whose content is newer in the cache.
     beneath: HashMap<u64, u64>,
     settling: VecDeque<Settling>,
@@ -29,7 +29,7 @@ pub(crate) struct Medium {
 impl Medium {
     /// What a read of a sector gets.
     pub fn read(&self, sector: u64) -> u64 {
-        self.held.get(sector).unwrap_or(0)
+        self.content.get(sector).unwrap_or(0)
     }
 
     /// A sector is written to the medium.
@@ -39,28 +39,28 @@ impl Medium {
         }
         if token == 0 {
             // As if it had never been written: an SSD cache copies much of that.
-            self.held.remove(sector);
+            self.content.remove(sector);
         } else {
-            self.held.insert(sector, token);
+            self.content.insert(sector, token);
         }
     }
 
     /// The cache takes new content of a sector.
     pub fn hold(&mut self, sector: u64, token: u64) {
-        let before = self.held.insert(sector, token);
+        let before = self.content.insert(sector, token);
         self.beneath.entry(sector).or_insert(before.unwrap_or(0));
     }
 
     /// What the cache holds of a range now is on the medium from `at` on.
     pub fn settles(&mut self, offset: u64, bytes: u64, at: Time, now: Time) {
         self.settle(now);
-        let held = |sector| {
+        let content = |sector| {
             self.beneath
                 .contains_key(&sector)
                 .then(|| self.read(sector))
         };
         let sectors: Vec<(u64, u64)> = lbas(offset, bytes)
-            .filter_map(|sector| held(sector).map(|token| (sector, token)))
+            .filter_map(|sector| content(sector).map(|token| (sector, token)))
             .collect();
         if !sectors.is_empty() {
             let behind = self.settling.iter().rev().take_while(|s| s.at > at).count();
@@ -90,7 +90,7 @@ impl Medium {
         self.settling.clear();
         let mut older: Vec<u64> = Vec::with_capacity(self.beneath.len());
         for (sector, token) in self.beneath.drain() {
-            if self.held.insert(sector, token) != Some(token) {
+            if self.content.insert(sector, token) != Some(token) {
                 older.push(sector);
             }
         }

@@ -1,7 +1,7 @@
 //! The data's integrity: which version of the data lies where, and whether reads get the right one.
 //!
 //! Every sector that was written holds a token that stands for its content; drives, cache and
-//! commands carry tokens along the same ways as the simulated data, parity is computed from them
+//! commands carry tokens along the same paths as the simulated data, parity is computed from them
 //! as the controller would, and lost units are recovered from it. A read is right if it gets the
 //! last acknowledged version, or one whose write ran beside it. See docs/explanation/integrity.md.
 
@@ -51,7 +51,7 @@ pub(crate) struct OnDrives {
     pub computed: bool,
 }
 
-/// A host's write under way.
+/// A host's write in flight.
 #[derive(Clone, Copy, Debug)]
 struct Write {
     number: u64,
@@ -158,7 +158,7 @@ impl Integrity {
         }
     }
 
-    /// A request is refused: what it wants is lost, or cannot be kept.
+    /// A request is refused: what it wants is lost, or cannot be stored.
     pub fn refuse(&mut self, id: IoId) {
         match self.writes.get_mut(&id) {
             Some(write) => write.refused = true,
@@ -214,13 +214,13 @@ impl Integrity {
     /// Content of a sector is gone: what the drives hold is all there is. Acknowledged writes that
     /// a copy lacks are lost, since nobody knows which copy is right; `in_drives` if drives' own
     /// caches had them. What is left is right from now on, unless it never was.
-    pub fn lose(&mut self, array: u32, offset: u64, held: &OnDrives, in_drives: bool) {
+    pub fn lose(&mut self, array: u32, offset: u64, content: &OnDrives, in_drives: bool) {
         let (reference, lba) = (&mut self.reference[array as usize], offset / TOKEN_BYTES);
         if !reference.knows(lba) {
             return;
         }
         let is_right = |token: &u64| reference.is_right(lba, *token);
-        if !held.tokens.is_empty() && held.tokens.iter().all(is_right) {
+        if !content.tokens.is_empty() && content.tokens.iter().all(is_right) {
             return;
         }
         let lost: Vec<u64> = reference.acknowledged(lba).collect();
@@ -228,8 +228,8 @@ impl Integrity {
             self.lost_in_drives.extend(&lost);
         }
         self.lost.extend(lost);
-        for &token in &held.tokens {
-            if !held.computed || reference.remembers(lba, token) {
+        for &token in &content.tokens {
+            if !content.computed || reference.remembers(lba, token) {
                 reference.admit(lba, token);
             }
         }
@@ -246,16 +246,16 @@ impl Integrity {
         self.reference[array as usize].knows(offset / TOKEN_BYTES)
     }
 
-    /// Everything under way is gone; the cache's content too unless it is kept.
-    pub fn power_failed(&mut self, keep_cache: bool, kept: &[u32]) {
+    /// Everything in flight is lost, and the cache's content unless it is preserved.
+    pub fn power_failed(&mut self, cache_survives: bool, preserved: &[u32]) {
         self.payloads.clear();
-        self.shadows.retain(|job, _| kept.contains(job));
+        self.shadows.retain(|job, _| preserved.contains(job));
         self.readers.clear();
         self.clock += 1;
         for write in std::mem::take(&mut self.writes).into_values() {
             self.end_write(write, false);
         }
-        if !keep_cache {
+        if !cache_survives {
             self.cache.iter_mut().for_each(Tokens::clear);
         }
     }

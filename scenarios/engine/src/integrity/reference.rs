@@ -1,11 +1,12 @@
-//! The truth: which versions each sector of an array may hold. A write makes one version of all its
-//! sectors; they are kept by pages of neighbours, each version with the sectors of its page.
+//! The reference copy: the versions that each sector of an array may have. A write makes one
+//! version of all its sectors. A page of neighbouring sectors stores each version together with
+//! the sectors that have it.
 
 use crate::integrity::pages::{PAGE, Pages, has, sectors};
 use crate::integrity::sectors::{TOKEN_BYTES, lbas, token};
 
-/// Versions of a page above which those are forgotten that were replaced before every read under
-/// way began.
+/// Versions of a page above which those are forgotten that were replaced before every read in
+/// flight began.
 const REMEMBERED: usize = 256;
 
 /// A version that sectors of a page may have.
@@ -19,7 +20,7 @@ struct Version {
     token: u64,
     /// When it was acknowledged; none if not, or not yet.
     acknowledged: Option<u64>,
-    /// When its write was over, acknowledged, refused or cut off; none if it is under way.
+    /// When its write was over, acknowledged, refused or cut off; none if it is in flight.
     over: Option<u64>,
     /// When a later version replaced it; none if none has.
     replaced: Option<u64>,
@@ -87,9 +88,9 @@ impl ReferenceCopy {
     pub fn begin(&mut self, write: u64, offset: u64, bytes: u64) {
         for (page, sectors) in cut(offset, bytes) {
             let versions = self.0.at(page * PAGE);
-            let known = known(versions);
-            if sectors & !known != 0 {
-                versions.push(Version::of_old(sectors & !known, 0));
+            let written_sectors = written_sectors(versions);
+            if sectors & !written_sectors != 0 {
+                versions.push(Version::of_old(sectors & !written_sectors, 0));
             }
             versions.push(Version {
                 sectors,
@@ -102,8 +103,8 @@ impl ReferenceCopy {
         }
     }
 
-    /// A write is over at `now`; acknowledged, it replaces what was over before it began. Reads under
-    /// way began at `oldest` or later.
+    /// A write is over at `now`; acknowledged, it replaces what was over before it began. Reads in
+    /// flight began at `oldest` or later.
     pub fn end(
         &mut self,
         write: u64,
@@ -170,14 +171,16 @@ impl ReferenceCopy {
     pub fn written(&self) -> impl Iterator<Item = u64> + '_ {
         let all = self.0.iter();
         all.flat_map(|(first, versions)| {
-            sectors(first, known(versions)).map(|lba| lba * TOKEN_BYTES)
+            sectors(first, written_sectors(versions)).map(|lba| lba * TOKEN_BYTES)
         })
     }
 }
 
 /// A bit for each sector of a page that has a version.
-fn known(versions: &[Version]) -> u64 {
-    versions.iter().fold(0, |known, v| known | v.sectors)
+fn written_sectors(versions: &[Version]) -> u64 {
+    versions
+        .iter()
+        .fold(0, |written_sectors, v| written_sectors | v.sectors)
 }
 
 /// Versions that were over before a write began are replaced by it in its sectors.

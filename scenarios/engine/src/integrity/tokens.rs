@@ -5,14 +5,14 @@ use crate::integrity::pages::{PAGE, Pages, has, sectors};
 #[derive(Clone, Debug)]
 struct Page {
     /// A bit for each sector that has a token.
-    known: u64,
+    present: u64,
     tokens: [u64; PAGE as usize],
 }
 
 impl Default for Page {
     fn default() -> Page {
         Page {
-            known: 0,
+            present: 0,
             tokens: [0; PAGE as usize],
         }
     }
@@ -20,7 +20,7 @@ impl Default for Page {
 
 impl Page {
     fn token(&self, sector: u64) -> Option<u64> {
-        has(self.known, sector).then(|| self.tokens[(sector % PAGE) as usize])
+        has(self.present, sector).then(|| self.tokens[(sector % PAGE) as usize])
     }
 }
 
@@ -44,7 +44,7 @@ impl Tokens {
     pub fn insert(&mut self, sector: u64, token: u64) -> Option<u64> {
         let (page, nth) = (self.0.at(sector), sector % PAGE);
         let former = page.token(sector);
-        page.known |= 1 << nth;
+        page.present |= 1 << nth;
         page.tokens[nth as usize] = token;
         former
     }
@@ -59,7 +59,7 @@ impl Tokens {
     /// Takes a sector's token away.
     pub fn remove(&mut self, sector: u64) {
         if self.0.get(sector).is_some() {
-            self.0.at(sector).known &= !(1 << (sector % PAGE));
+            self.0.at(sector).present &= !(1 << (sector % PAGE));
         }
     }
 
@@ -71,8 +71,8 @@ impl Tokens {
     /// Every sector that has a token, with it.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.0.iter().flat_map(|(first, page)| {
-            let known = sectors(first, page.known);
-            known.map(|sector| (sector, page.tokens[(sector % PAGE) as usize]))
+            let present = sectors(first, page.present);
+            present.map(|sector| (sector, page.tokens[(sector % PAGE) as usize]))
         })
     }
 }

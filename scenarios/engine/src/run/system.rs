@@ -22,7 +22,7 @@ use crate::state::owner::OwnerOf;
 use raidlab_kernel::{Io, Time};
 use raidlab_models::Fault;
 
-/// A system and everything that is under way in it.
+/// A system and everything that is in flight in it.
 pub struct System {
     pub(crate) layers: Layers,
     pub(crate) caches: PageCaches,
@@ -62,7 +62,7 @@ impl System {
             Failure::Load(load) => {
                 let at = self.now().since(Time::ZERO).seconds();
                 let allowed = format!(
-                    "a load on whose way something takes time: host, controller, links or drives; \
+                    "a load on whose path something takes time: host, controller, links or drives; \
                      its I/Os take none, so the clock stays at {at} s"
                 );
                 let name = &self.layers.loads.workloads[load as usize].name;
@@ -72,7 +72,7 @@ impl System {
     }
 
     /// Every request that has left the host and is not complete.
-    pub(crate) fn requests_under_way(&self) -> impl Iterator<Item = &Io> {
+    pub(crate) fn requests_in_flight(&self) -> impl Iterator<Item = &Io> {
         self.layers
             .path
             .ios
