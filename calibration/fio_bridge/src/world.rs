@@ -8,7 +8,7 @@ use raidlab_engine::kernel::{Op, Time};
 use raidlab_engine::{Outcome, Outside, Plan, Simulation};
 use std::collections::VecDeque;
 
-/// Jobs that may be in flight at once; their host threads are made at the start.
+/// Jobs that may run at once; their host threads are made at the start.
 pub const MAX_JOBS: u32 = 256;
 
 const NEVER: u64 = u64::MAX;

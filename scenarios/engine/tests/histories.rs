@@ -1,4 +1,4 @@
-//! Random histories on every level, with and without an SSD cache: whatever fails, no wrong version is
+//! Random histories on every level, with and without SSD cache: whatever fails, no wrong version is
 //! served as right, and what the redundancy and the cache's backup can bear loses nothing.
 //!
 //! `RAIDLAB_HISTORIES=100000 cargo test --release -p raidlab-engine --test histories` runs as many;
@@ -123,7 +123,8 @@ fn histories() -> impl Strategy<Value = History> {
         ("raid50", 6),
         ("raid60", 8),
     ]);
-    // Some have neither a cache nor an SSD cache: without parity their data go straight to the host.
+    // Some have neither a cache nor an SSD cache: without parity their data go straight to the
+    // host.
     let straight = prop::bool::weighted(0.2);
     (levels, 0u32..3, ssd_caches(), straight).prop_flat_map(|(level, spares, tier, straight)| {
         let tier = tier.filter(|_| !straight);
@@ -247,8 +248,8 @@ fn value(history: &History) -> Value {
     value
 }
 
-/// An SSD cache of drives of 30 us, so small that lines push each other out; each has two commands in
-/// work, which overtake each other.
+/// An SSD cache of drives of 30 us, so small that lines push each other out; each has two commands
+/// in work, which overtake each other.
 fn add_ssd_cache(value: &mut Value, history: &History, tier: &Fast) {
     let line = 2048 * history.columns();
     let first = history.level.1 + history.spares;

@@ -118,8 +118,8 @@ fn a_thread_that_sleeps_between_ios_is_woken_for_each() {
     within(iops(&value), 1e6 / 110.0, 0.001);
 }
 
-/// Two threads of depth 8 on one core of 10 us an I/O, on a drive that is much faster: with time slices
-/// of 1 ms one works while the other's completions wait. Rates are the same.
+/// Two threads of depth 8 on one core of 10 us an I/O, on a drive that is much faster: with time
+/// slices of 1 ms one works while the other's completions wait. Rates are the same.
 #[test]
 fn a_thread_keeps_its_core_for_its_share_while_others_wait() {
     let percentile_99 = |latency_ns: u64| {

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 const UNIT: u64 = 4096;
 
-/// An array of drives of 100 us, 1 MiB each, and over it an SSD cache of drives of 20 us; a controller
-/// without a memory of its own. A line comes to the cache with the first access to it.
+/// An array of drives of 100 us, 1 MiB each, and over it an SSD cache of drives of 20 us; a
+/// controller without a memory of its own. A line comes to the cache with the first access to it.
 fn with_ssd_cache(array: (&str, u32), cache: (&str, u32), write_back: bool) -> Value {
     let (level, drives) = array;
     let columns = if level == "raid5" {
@@ -280,8 +280,8 @@ fn a_striped_ssd_cache_loses_dirty_lines_and_one_for_reads_nothing() {
     );
 }
 
-/// A disk fails under the SSD cache and its spare is rebuilt: what the cache has is served from there,
-/// the rest is computed, and lines are promoted and written back meanwhile.
+/// A disk fails under the SSD cache and its spare is rebuilt: what the cache has is served from
+/// there, the rest is computed, and lines are promoted and written back meanwhile.
 #[test]
 fn a_disk_fails_under_an_ssd_cache() {
     for write_back in [false, true] {

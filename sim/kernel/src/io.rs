@@ -60,7 +60,7 @@ parts! {
     Controller = "controller",
     /// Moving into a cache or out of it.
     Cache = "cache",
-    /// Waiting for room in a cache, for data in flight into it, or until what it holds is written.
+    /// Waiting for room in a cache, for data in flight to it, or until what it holds is written.
     CacheWait = "cache_wait",
     /// Waiting for a link that is busy with other transfers.
     LinkWait = "link_wait",

@@ -5,7 +5,7 @@
 use crate::integrity::pages::{PAGE, Pages, has, sectors};
 use crate::integrity::sectors::{TOKEN_BYTES, lbas, token};
 
-/// Versions of a page above which those are forgotten that were replaced before every read in
+/// Above this number of versions a page forgets those that were replaced before every read in
 /// flight began.
 const REMEMBERED: usize = 256;
 

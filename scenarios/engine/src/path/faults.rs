@@ -35,7 +35,7 @@ impl Path {
         }
     }
 
-    /// An event of a record whose power failed in flight.
+    /// An event of a record whose power failed meanwhile.
     pub(crate) fn release_aborted(&mut self, id: IoId, at_drive: bool, now: Time) {
         if at_drive {
             let drive = self.ios[id].drive;

@@ -35,7 +35,7 @@ pub struct Plan {
     /// Length of a step of the timeline in the result; 0 for no timeline.
     #[serde(default)]
     pub timeline_step_ns: Nanos,
-    /// How many seconds of the life of SSD caches each simulated second after the warm-up stands for.
+    /// How many seconds of the life of SSD caches a simulated second after the warm-up stands for.
     #[serde(default = "one")]
     pub time_lapse: u32,
     /// A file for the state of the drives at the end of the run.
@@ -99,8 +99,8 @@ pub struct ControllerPlan {
     pub request_ns: Nanos,
     /// Firmware time on a core for each command to a drive.
     pub command_ns: Nanos,
-    /// Firmware time on a core for each request of an array with parity that bypasses the cache; none
-    /// for the same as `request_ns`.
+    /// Firmware time on a core for each request of an array with parity that bypasses the cache;
+    /// none for the same as `request_ns`.
     #[serde(default)]
     pub parity_request_ns: Option<Nanos>,
     /// The same for a request that the cache serves.

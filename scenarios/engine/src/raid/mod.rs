@@ -45,7 +45,7 @@ pub(crate) struct Raid {
     pub transfers: Vec<Transfer>,
     /// Jobs whose writes are done again when the power is back.
     pub preserved: Vec<u32>,
-    /// When the last rebuild was done, if none is in flight.
+    /// When the last rebuild was done, if none is running.
     pub rebuilt: Option<Time>,
     /// Reads and writes refused because data are lost.
     pub refused: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Raid {
 }
 
 impl Raid {
-    /// `jobs` may be in flight before anything must grow.
+    /// `jobs` may be running before anything must grow.
     pub fn new(
         plan: &Plan,
         volumes: Vec<Option<Volume>>,

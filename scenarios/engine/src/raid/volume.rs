@@ -12,7 +12,7 @@ const STEP: u64 = 512 << 10;
 /// Rows that begin side by side: so few that a drive can have them all queued, so many that it does
 /// not run dry while the slowest one reads the first of them. Assumed.
 const ROWS: std::ops::RangeInclusive<u64> = 4..=32;
-/// Steps in flight at most, read or written: 2 MiB with the usual units, as the resync window of
+/// Steps in progress at most, read or written: 2 MiB with the usual units, as the resync window of
 /// Linux' md (`RESYNC_WINDOW` in drivers/md/raid1.c).
 const STEPS: u64 = 4;
 
@@ -21,7 +21,7 @@ pub(crate) fn rows_of_step(unit: u64) -> u64 {
     (STEP / unit).clamp(*ROWS.start(), *ROWS.end())
 }
 
-/// Rows in flight at most, for a stripe unit.
+/// Rows in progress at most, for a stripe unit.
 pub(crate) fn rows_in_flight(unit: u64) -> u64 {
     STEPS * rows_of_step(unit)
 }
@@ -63,7 +63,7 @@ pub(crate) struct Volume {
     pub spares: Vec<u32>,
     /// Share of the time that the background has while the host wants the drives.
     pub background_share: f64,
-    /// Work in the background by urgency, the first one in flight.
+    /// Work in the background by urgency, the first one running.
     pub tasks: Vec<Background>,
     /// When its next step is due; never if none is.
     pub next_step: Time,

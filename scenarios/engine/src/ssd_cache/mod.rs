@@ -104,9 +104,9 @@ pub(crate) fn build(
 ) -> Result<(Redirect, CachePolicy), String> {
     let own = volumes[index]
         .as_ref()
-        .ok_or("an array that is not built")?;
+        .ok_or("an array that bypasses controller memory")?;
     let fast = volumes[tier.array as usize].as_ref();
-    let fast = fast.ok_or("an SSD cache that is not built")?;
+    let fast = fast.ok_or("an SSD cache that bypasses controller memory")?;
     let (lines, sectors) = own.groups();
     let line = u64::from(sectors) * raidlab_models::SECTOR;
     if fast.geometry.unit() != line || fast.geometry.parities() > 0 {
@@ -183,8 +183,8 @@ impl CachePolicy {
 }
 
 impl SsdCaches {
-    /// A request that the controller's memory cannot serve counts as an access to its lines; hot ones are copied to
-    /// the SSD cache.
+    /// A request that the controller's memory cannot serve counts as an access to its lines; hot
+    /// ones are copied to the SSD cache.
     pub(crate) fn count_access(&mut self, raid: &mut Raid, path: &mut Path, id: IoId, now: Time) {
         let io = &path.ios[id];
         let (array, op, offset, bytes, owner) = (io.array, io.op, io.offset, io.bytes, io.owner);

@@ -42,7 +42,7 @@ pub struct Array {
     /// memory or can be lost.
     pub(crate) in_memory: bool,
     /// True if its data go straight between its drives and the host, with neither parity nor a
-    /// cache in flight.
+    /// cache on their path.
     pub(crate) straight: bool,
     /// True if what is written comes into its controller's memory once, from which every copy of it
     /// is made.

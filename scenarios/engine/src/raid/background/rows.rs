@@ -123,7 +123,7 @@ impl Raid {
     }
 
     /// Rows that have been read are followed by as many others while the host wants nothing, as far
-    /// as so many may be in flight.
+    /// as so many may be in progress.
     fn follow(&mut self, path: &mut Path, array: u32, now: Time) {
         let busy = path.in_work_for(array) > 0;
         self.follow_on(path, array, busy, now);
@@ -151,7 +151,7 @@ impl Raid {
         }
     }
 
-    /// The task that a job in the background belongs to, if that is in flight.
+    /// The task that a job in the background belongs to, if that is running.
     fn task_of(&self, index: u32) -> Option<Task> {
         let job = &self.jobs[index];
         let first = self.volume(job.array).tasks.first()?;

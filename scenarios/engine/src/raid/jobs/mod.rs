@@ -199,7 +199,7 @@ pub(crate) struct Flags {
     pub refused: bool,
     /// The calendar has an event of the job.
     pub scheduled: bool,
-    /// The power failed in flight: the job's event finds nothing to do.
+    /// The power failed meanwhile: the job's event finds nothing to do.
     pub aborted: bool,
     /// The job writes an older version than the one that was lost with the SSD cache.
     pub older: bool,
@@ -347,7 +347,7 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// `capacity` jobs may be in flight before anything must grow.
+    /// `capacity` jobs may be running before anything must grow.
     pub fn with_capacity(capacity: usize) -> Jobs {
         Jobs {
             slab: Slab::with_capacity(capacity),

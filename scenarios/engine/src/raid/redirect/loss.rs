@@ -1,9 +1,9 @@
 //! What an SSD cache loses: the lines of a slot that cannot be read any more, or all of them.
 //!
 //! A clean line is on the array as well and is read there. A dirty one is nowhere else: it is lost
-//! as a whole, since dirty state is tracked per line. What lies beneath it on the array is older, so
-//! reads of it are refused until it is written over. Only what the controller's memory has of it is
-//! not: that goes to the array.
+//! as a whole, since dirty state is tracked per line. What lies beneath it on the array is older,
+//! so reads of it are refused until it is written over. Only what the controller's memory has of it
+//! is not: that goes to the array.
 
 use crate::integrity::OnDrives;
 use crate::layout::Extent;
@@ -102,8 +102,8 @@ impl Raid {
     }
 
     /// What the controller's memory has of a range of an array that its SSD cache has lost becomes dirty
-    /// there; true if that is all of it. Beside a request that writes the range and bypasses the memory it
-    /// is forgotten: it may be older, and would reach the array after that.
+    /// there; true if that is all of it. Beside a request that writes the range and bypasses the
+    /// memory it is forgotten: it may be older, and would reach the array after that.
     fn save(
         &mut self,
         path: &mut Path,

@@ -102,7 +102,7 @@ fn check_ssd_caches(plan: &Plan, faults: &mut Faults) {
         for (at, load) in plan.workloads.iter().enumerate() {
             if load.array == tier.array {
                 let key = format!("workloads.{at}.array");
-                faults.add(key, load.array, "an array that is no tier of another");
+                faults.add(key, load.array, "an array that is no SSD cache of another");
             }
         }
         let costs = |event: &EventPlan| event.action.can_cost_data();

@@ -12,8 +12,8 @@
 //!   others wait, the thread of the time slice has at most eight requests at the drive, and only
 //!   four until the first of them returns; its slice lasts as long as it has requests
 //!   waiting. A thread's key, when its first request comes, is the time and 80 ms for each thread
-//!   that waits already; the least key gets the next slice. Deep queues of several threads therefore
-//!   see a drive of depth eight, shallow ones the whole drive.
+//!   that waits already; the least key gets the next slice. Deep queues of several threads
+//!   therefore see a drive of depth eight, shallow ones the whole drive.
 //!
 //! How many requests the scheduler sees at once, and whose, is the business of `places`.
 //!
