@@ -230,8 +230,8 @@ fn a_copyback_brings_what_can_be_computed() {
     }
 }
 
-/// Links on which a unit takes a millisecond. A read gets to the drive 50 us before the data of a write that
-/// began before the loss, and completes after they have repaired the sector. It carries no
+/// Links on which a unit takes a millisecond. A write begins, then a read; the read reaches the drive
+/// 50 us before the write's data. These repair the sector while the read completes. The read has no
 /// data, so it is done again.
 #[test]
 fn a_read_that_met_a_puncture_is_done_again_if_that_is_written_meanwhile() {

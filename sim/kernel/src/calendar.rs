@@ -16,7 +16,7 @@ const WORDS: usize = BUCKETS / 64;
 const END: u32 = u32::MAX;
 /// Events taken between two looks at the width.
 const LOOK_AFTER: u32 = 4096;
-/// Events passed before a place after which a look does not wait.
+/// Events that searches for a place may pass before the width is checked early.
 const CROWDED: u32 = 64 * LOOK_AFTER;
 
 #[derive(Clone, Copy)]

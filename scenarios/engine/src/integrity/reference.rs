@@ -88,9 +88,9 @@ impl ReferenceCopy {
     pub fn begin(&mut self, write: u64, offset: u64, bytes: u64) {
         for (page, sectors) in cut(offset, bytes) {
             let versions = self.0.at(page * PAGE);
-            let written_sectors = written_sectors(versions);
-            if sectors & !written_sectors != 0 {
-                versions.push(Version::of_old(sectors & !written_sectors, 0));
+            let unwritten = sectors & !written_sectors(versions);
+            if unwritten != 0 {
+                versions.push(Version::of_old(unwritten, 0));
             }
             versions.push(Version {
                 sectors,
@@ -178,9 +178,7 @@ impl ReferenceCopy {
 
 /// A bit for each sector of a page that has a version.
 fn written_sectors(versions: &[Version]) -> u64 {
-    versions
-        .iter()
-        .fold(0, |written_sectors, v| written_sectors | v.sectors)
+    versions.iter().fold(0, |all, v| all | v.sectors)
 }
 
 /// Versions that were over before a write began are replaced by it in its sectors.

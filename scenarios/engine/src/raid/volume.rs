@@ -67,7 +67,7 @@ pub(crate) struct Volume {
     pub tasks: Vec<Background>,
     /// When its next step is due; never if none is.
     pub next_step: Time,
-    /// Rows of the first task that are running, and those that are done and hold their locks until
+    /// Rows of the first task that are in progress, and those that are done and hold their locks until
     /// all before them are.
     pub in_flight: u32,
     pub done: Vec<u32>,
@@ -107,7 +107,7 @@ impl Volume {
         }
     }
 
-    /// Rows of tasks that were running are gone.
+    /// Rows in progress are gone.
     pub fn drop_rows(&mut self) {
         self.in_flight = 0;
         self.done.clear();

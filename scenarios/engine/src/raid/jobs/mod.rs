@@ -190,7 +190,7 @@ pub(crate) enum Phase {
     Finish,
 }
 
-/// What has met a job running.
+/// What has met a running job.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flags {
     /// A read failed: the job must plan again.
@@ -337,7 +337,7 @@ static NOTHING: Repair = Repair {
     lost: Vec::new(),
 };
 
-/// All jobs running.
+/// All running jobs.
 #[derive(Debug)]
 pub(crate) struct Jobs {
     slab: Slab<Job>,
@@ -378,7 +378,7 @@ impl Jobs {
         self.slab.release(index);
     }
 
-    /// Indices of the jobs running, in ascending order.
+    /// Indices of the running jobs, in ascending order.
     pub fn ids(&self) -> impl Iterator<Item = u32> + use<> {
         self.slab.ids()
     }
