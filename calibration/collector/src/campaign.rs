@@ -301,7 +301,7 @@ pub(crate) fn logs(folder: &Path, stem: &str) -> Vec<String> {
 
 /// Ends the rounds of every stage that has enough of them, and records the outcome of its test.
 ///
-/// It depends on the finished steps alone, so a resumed bundle ends in the same way.
+/// It depends on the finished steps alone, so a resumed bundle ends alike.
 /// Returns the tests whose outcome is new.
 pub fn settle(manifest: &mut Manifest, plan: &Plan) -> Vec<SteadyRecord> {
     let mut news = Vec::new();

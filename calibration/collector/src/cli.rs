@@ -26,7 +26,7 @@ use std::sync::atomic::AtomicBool;
 /// What a step's files take in the bundle, at most: json+ holds a line for each latency bucket.
 const STEP_BYTES: u64 = 300 << 10;
 
-/// Measures storage with fio and keeps the result as a bundle that raidlab reads.
+/// Measures storage with fio and stores the result as a bundle that raidlab reads.
 ///
 /// The target is a file (one that does not exist is created and removed again), a block device,
 /// or a simulated system. The same command resumes after an interruption.

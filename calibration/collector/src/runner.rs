@@ -152,7 +152,7 @@ impl Drop for Group {
     }
 }
 
-/// Reads a stream in a thread of its own; keeps its tail, sends its pieces.
+/// Reads a stream in a thread of its own; retains its tail, sends its pieces.
 fn tail(
     mut stream: impl Read + Send + 'static,
     sender: Option<Sender<String>>,

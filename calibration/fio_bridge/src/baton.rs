@@ -115,7 +115,7 @@ pub fn completions(least: usize, most: usize, wake: u64, mut take: impl FnMut(Co
     clock::acted();
     let mut world = lock();
     let place = place();
-    let least = least.min(world.completed(place).len() + world.under_way(place));
+    let least = least.min(world.completed(place).len() + world.in_flight(place));
     if world.completed(place).len() < least || wake <= clock::present() {
         world.wait(place, least, wake);
         world = until_chosen(world);

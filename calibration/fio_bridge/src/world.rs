@@ -8,7 +8,7 @@ use raidlab_engine::kernel::{Op, Time};
 use raidlab_engine::{Outcome, Outside, Plan, Simulation};
 use std::collections::VecDeque;
 
-/// Jobs that may be under way at once; their host threads are made at the start.
+/// Jobs that may run at once; their host threads are made at the start.
 pub const MAX_JOBS: u32 = 256;
 
 const NEVER: u64 = u64::MAX;
@@ -74,7 +74,7 @@ struct Job {
     /// Time of the last of `completed`.
     last_completion: u64,
     ended: Option<End>,
-    under_way: usize,
+    in_flight: usize,
 }
 
 /// The simulated system and its jobs.
@@ -123,7 +123,7 @@ impl World {
             completed: VecDeque::new(),
             last_completion: 0,
             ended: None,
-            under_way: 0,
+            in_flight: 0,
         };
         let free = self.jobs.iter().position(|job| job.state == State::Free);
         let place = free.unwrap_or(self.jobs.len());
@@ -214,8 +214,8 @@ impl World {
     }
 
     /// I/Os of the job that the engine still has.
-    pub fn under_way(&self, place: usize) -> usize {
-        self.jobs[place].under_way
+    pub fn in_flight(&self, place: usize) -> usize {
+        self.jobs[place].in_flight
     }
 
     /// The running job hands in an I/O at `now`.
@@ -231,7 +231,7 @@ impl World {
         let Request {
             op, offset, bytes, ..
         } = request;
-        self.jobs[place].under_way += 1;
+        self.jobs[place].in_flight += 1;
         if let Err(fault) = self.simulation.submit(self.array, op, offset, bytes, mark) {
             self.refuse(mark, &fault, now);
         }
@@ -331,7 +331,7 @@ impl World {
         } = self.requests[tag as usize];
         self.free.push(tag);
         let job = &mut self.jobs[place];
-        job.under_way -= 1;
+        job.in_flight -= 1;
         if alone {
             job.ended = Some(End { result, at });
         } else if job.state != State::Free {
@@ -409,7 +409,7 @@ mod tests {
             .map(|done| done.block)
             .collect();
         assert_eq!(blocks, [7, 8]);
-        assert_eq!(world.under_way(job), 0);
+        assert_eq!(world.in_flight(job), 0);
     }
 
     /// A clock that runs ahead to one job's next event while another could still submit would
@@ -464,7 +464,7 @@ mod tests {
         assert_eq!(world.next(start + 10), Some((job, start + 1_000_000)));
         assert_eq!(world.ended(job), 0);
         assert_eq!(world.completed(job).len(), 1);
-        assert_eq!(world.under_way(job), 0);
+        assert_eq!(world.in_flight(job), 0);
     }
 
     /// Two servers: both writes end together, then their flushes.
@@ -487,7 +487,7 @@ mod tests {
         let completed = world.completed(job).drain(..);
         let completed: Vec<_> = completed.map(|done| (done.block, done.result)).collect();
         assert_eq!(completed, [(7, 4096), (8, 4096)]);
-        assert_eq!(world.under_way(job), 0);
+        assert_eq!(world.in_flight(job), 0);
     }
 
     #[test]

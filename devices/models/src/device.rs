@@ -33,7 +33,7 @@ pub enum Device {
     Hdd(Hdd),
     /// A solid-state drive.
     Ssd(Box<Ssd<Direct>>),
-    /// A solid-state drive whose map the host keeps.
+    /// A solid-state drive whose map is in host memory.
     HostFtl(Box<Ssd<HostFtl>>),
     /// Served outside: the engine hands its commands out and takes completions in.
     External {
@@ -106,7 +106,7 @@ impl Device {
         }
     }
 
-    /// The power fails: volatile memory loses its content. Commands under way still complete,
+    /// The power fails: volatile memory loses its content. Commands in flight still complete,
     /// because the engine waits for their end.
     pub fn power_cut<P: Port>(&mut self, port: &mut P) {
         if let Device::Hdd(hdd) = self {

@@ -1,7 +1,7 @@
 //! A drive on a SCSI bus, phase by phase, against what can be computed by hand.
 //!
 //! A revolution of 10 ms, 0.1 ms a sector, 2 heads, no skew, 1 ms for any seek. Overheads are all
-//! different, so that a sum tells which of them went into it.
+//! different, so that a sum shows its parts.
 
 mod common;
 

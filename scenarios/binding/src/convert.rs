@@ -52,7 +52,7 @@ pub fn run_error(error: RunError) -> PyErr {
 /// Asks Python whether to continue, at most ten times a second.
 ///
 /// An exception raised by `should_stop`, or by a signal's handler, stops the run.
-pub fn keep_on(should_stop: Option<Py<PyAny>>) -> impl FnMut() -> bool + Send {
+pub fn should_continue(should_stop: Option<Py<PyAny>>) -> impl FnMut() -> bool + Send {
     let mut asked = Instant::now();
     move || {
         if asked.elapsed() < Duration::from_millis(100) {

@@ -11,7 +11,7 @@ mod simulation;
 #[cfg(feature = "extension-module")]
 #[pyo3::pymodule]
 mod _engine {
-    use crate::convert::{self, keep_on, run_error};
+    use crate::convert::{self, run_error, should_continue};
     use pyo3::prelude::*;
     use pyo3::types::PyBytes;
 
@@ -34,7 +34,7 @@ mod _engine {
     #[pyo3(signature = (plan, should_stop=None))]
     fn run(py: Python<'_>, plan: &str, should_stop: Option<Py<PyAny>>) -> PyResult<String> {
         let plan = convert::plan(plan)?;
-        let result = py.detach(|| raidlab_engine::run(&plan, keep_on(should_stop)));
+        let result = py.detach(|| raidlab_engine::run(&plan, should_continue(should_stop)));
         let result = result.map_err(run_error)?;
         serde_json::to_string(&result).map_err(|e| run_error(convert::form(e)))
     }
@@ -71,7 +71,13 @@ mod _engine {
         };
         let responses = py
             .detach(|| {
-                raidlab_engine::replay(&plan, array, &requests, pacing, keep_on(should_stop))
+                raidlab_engine::replay(
+                    &plan,
+                    array,
+                    &requests,
+                    pacing,
+                    should_continue(should_stop),
+                )
             })
             .map_err(run_error)?;
         let bytes: Vec<u8> = responses.iter().flat_map(|r| r.0.to_le_bytes()).collect();

@@ -87,7 +87,7 @@ fn followed_data_by_the_page() {
 #[test]
 fn a_solid_state_drive_with_collection_at_work() {
     let capacity = 16_u64 << 20;
-    let past = |access: &str, written: u64| {
+    let history = |access: &str, written: u64| {
         json!({"access": access, "start_bytes": 0, "area_bytes": capacity, "block_bytes": 4096,
                "written_bytes": written, "ongoing": written == 0})
     };
@@ -108,7 +108,7 @@ fn a_solid_state_drive_with_collection_at_work() {
                      "write_unit_ns": 500, "read_latency_ns": 5000, "write_latency_ns": 5000,
                      "other_ns": 1000},
         "prefetch": {"window_bytes": 65_536, "after_commands": 2},
-        "history": [past("sequential", capacity), past("random", 0)],
+        "history": [history("sequential", capacity), history("random", 0)],
     }]);
     let load = &mut value["workloads"][0];
     load["area_bytes"] = json!(capacity);

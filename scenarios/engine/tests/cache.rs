@@ -114,7 +114,7 @@ fn read_ahead_serves_a_stream_at_the_drives_rate() {
 
 /// Reads that stay find themselves again.
 /// A cache of 48 pages that read-ahead of 64 fills: a write that finds no room there waits until what
-/// was on its way has come, not for ever.
+/// was in flight has come.
 #[test]
 fn a_write_waits_for_read_ahead_and_no_longer() {
     let mut value = cached("raid0", 2, "write_back", "always");

@@ -1,4 +1,4 @@
-//! Failures and data integrity: small systems, known histories.
+//! Failures and data integrity: small systems, fixed histories.
 
 mod common;
 
@@ -197,7 +197,7 @@ fn a_learning_battery_turns_write_back_into_write_through() {
     assert!(p99 > 200.0, "{p99}");
 }
 
-/// Drives that tell a write to be complete 20 ms before their media have it.
+/// Drives that report a write complete 20 ms before their media have it.
 fn forgetful(level: &str, drives: u32, write: &str) -> Value {
     let mut value = followed(level, drives, write);
     value["devices"][0]["settle_ns"] = json!(20_000_000);

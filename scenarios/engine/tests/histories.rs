@@ -1,4 +1,4 @@
-//! Random histories on every level, with and without a tier: whatever fails, no wrong version is
+//! Random histories on every level, with and without SSD cache: whatever fails, no wrong version is
 //! served as right, and what the redundancy and the cache's backup can bear loses nothing.
 //!
 //! `RAIDLAB_HISTORIES=100000 cargo test --release -p raidlab-engine --test histories` runs as many;
@@ -51,7 +51,7 @@ struct History {
     read_ahead: &'static str,
     keep_reads: bool,
     backup: bool,
-    /// How long the drives' own caches keep a write to themselves; 0 for drives without.
+    /// How long the drives' own caches delay a write; 0 for drives without.
     settle_us: u64,
     read_share: f64,
     outstanding: u32,
@@ -64,7 +64,7 @@ struct History {
     events: Vec<(u64, Event)>,
 }
 
-fn tiers() -> impl Strategy<Value = Option<Fast>> {
+fn ssd_caches() -> impl Strategy<Value = Option<Fast>> {
     let levels = vec![("raid0", 1), ("raid0", 2), ("raid1", 2), ("raid1e", 3)];
     let fast = (
         prop::sample::select(levels),
@@ -123,9 +123,10 @@ fn histories() -> impl Strategy<Value = History> {
         ("raid50", 6),
         ("raid60", 8),
     ]);
-    // Some have neither a cache nor a tier: without parity their data go straight to the host.
+    // Some have neither a cache nor an SSD cache: without parity their data go straight to the
+    // host.
     let straight = prop::bool::weighted(0.2);
-    (levels, 0u32..3, tiers(), straight).prop_flat_map(|(level, spares, tier, straight)| {
+    (levels, 0u32..3, ssd_caches(), straight).prop_flat_map(|(level, spares, tier, straight)| {
         let tier = tier.filter(|_| !straight);
         let fast = tier.as_ref().map_or(0, |tier| tier.level.1 + tier.spares);
         let settings = (
@@ -231,7 +232,7 @@ fn value(history: &History) -> Value {
     array["cache"] = json!({"write": history.write, "read_ahead": history.read_ahead,
                             "keep_reads": history.keep_reads});
     if let Some(tier) = &history.tier {
-        add_tier(&mut value, history, tier);
+        add_ssd_cache(&mut value, history, tier);
     }
     let load = &mut value["workloads"][0];
     load["read_share"] = json!(history.read_share);
@@ -247,9 +248,9 @@ fn value(history: &History) -> Value {
     value
 }
 
-/// A tier of drives of 30 us, so small that lines push each other out; each has two commands in
-/// work, which overtake each other.
-fn add_tier(value: &mut Value, history: &History, tier: &Fast) {
+/// An SSD cache of drives of 30 us, so small that lines push each other out; each has two commands
+/// in work, which overtake each other.
+fn add_ssd_cache(value: &mut Value, history: &History, tier: &Fast) {
     let line = 2048 * history.columns();
     let first = history.level.1 + history.spares;
     let spare = first + tier.level.1;
@@ -307,8 +308,8 @@ impl History {
         self.lost_below(0, self.level.1)
     }
 
-    /// Whether nothing is on the tier alone that it loses.
-    fn tier_bears(&self) -> bool {
+    /// Whether the SSD cache loses no data that it alone has.
+    fn ssd_cache_survives(&self) -> bool {
         self.tier.as_ref().is_none_or(|tier| {
             let lost = self.lost_below(self.level.1 + self.spares, tier.level.1);
             !tier.write_back || bears(tier.level, &lost)
@@ -326,8 +327,8 @@ impl History {
         places.filter(|&place| place < drives).collect()
     }
 
-    /// Whether the backup keeps the cache through every outage, and drives keep what they take.
-    fn backup_bears(&self) -> bool {
+    /// Whether the backup preserves the cache in every outage, and drives preserve what they take.
+    fn backup_survives(&self) -> bool {
         let fails = |event: &Event| match event {
             Event::Power(us) => *us > 2000,
             Event::Backup(ready) => !ready,
@@ -347,7 +348,7 @@ impl History {
     /// the write hole, where a real controller serves nonsense too.
     fn may_have_a_hole(&self) -> bool {
         let lost = !self.lost_places().is_empty();
-        self.has_parity() && self.has_outage() && lost && !self.backup_bears()
+        self.has_parity() && self.has_outage() && lost && !self.backup_survives()
     }
 
     /// Whether nothing may be lost: no more places than the level bears, and either no outage, or
@@ -355,8 +356,8 @@ impl History {
     fn must_keep_all(&self) -> bool {
         let lost = self.lost_places();
         let through = self.writes_through() && (lost.is_empty() || !self.has_parity());
-        let borne = bears(self.level, &lost) && self.tier_bears();
-        borne && (!self.has_outage() || self.backup_bears() || through)
+        let borne = bears(self.level, &lost) && self.ssd_cache_survives();
+        borne && (!self.has_outage() || self.backup_survives() || through)
     }
 }
 
@@ -391,7 +392,7 @@ fn check(history: &History) -> Result<(), TestCaseError> {
         let lost = (data.lost_sectors, data.lost_writes, data.refused_reads);
         prop_assert_eq!(lost, (0, 0, 0), "{:?} {:?}", data, result.log);
     }
-    if !history.has_outage() || history.backup_bears() {
+    if !history.has_outage() || history.backup_survives() {
         prop_assert_eq!(data.corrupt_stripes, 0, "{:?}", result.log);
     }
     Ok(())
@@ -543,7 +544,7 @@ fn a_copyback_that_an_outage_cuts_brings_what_it_lacks() {
 }
 
 /// A spare that is copied back while another drive of the array waits for it stands in a new place
-/// at once: reads that were under way to it are of the old one.
+/// at once: reads that were in flight to it are of the old one.
 #[test]
 fn a_spare_serves_nothing_of_the_place_that_it_has_left() {
     for seed in 0..20 {
@@ -565,7 +566,7 @@ fn a_spare_serves_nothing_of_the_place_that_it_has_left() {
     }
 }
 
-/// A piece of a read that the tier has lost, and then the drive beneath while it reads.
+/// A piece of a read that the SSD cache has lost, and then the drive beneath while it reads.
 #[test]
 fn a_refused_read_keeps_account_of_its_time() {
     let history = History {

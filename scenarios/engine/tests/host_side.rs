@@ -13,10 +13,10 @@ fn iops(value: &Value) -> f64 {
     json["workloads"][0]["iops"].as_f64().unwrap()
 }
 
-fn within(value: f64, truth: f64, tolerance: f64) {
+fn within(value: f64, expected: f64, tolerance: f64) {
     assert!(
-        (value / truth - 1.0).abs() < tolerance,
-        "{value} is not {truth}"
+        (value / expected - 1.0).abs() < tolerance,
+        "{value} is not {expected}"
     );
 }
 
@@ -32,14 +32,14 @@ fn drive_of_32(threads: u32, outstanding: u32, scheduler: &str) -> Value {
 }
 
 #[test]
-fn deep_threads_that_take_turns_see_a_drive_of_depth_eight() {
+fn deep_threads_in_time_slices_see_a_drive_of_depth_eight() {
     within(iops(&drive_of_32(2, 64, "fair")), 80_000.0, 0.02);
     within(iops(&drive_of_32(2, 64, "none")), 320_000.0, 0.01);
     within(iops(&drive_of_32(2, 64, "deadline")), 320_000.0, 0.01);
 }
 
 #[test]
-fn taking_turns_costs_nothing_while_the_drive_takes_everything() {
+fn time_slices_cost_nothing_while_the_drive_takes_everything() {
     within(iops(&drive_of_32(2, 32, "fair")), 320_000.0, 0.01);
     within(iops(&drive_of_32(1, 64, "fair")), 320_000.0, 0.01);
     within(iops(&drive_of_32(16, 64, "fair")), 320_000.0, 0.01);
@@ -76,7 +76,7 @@ fn cores_that_threads_share_are_a_component() {
     let (name, share) = cpu(&value).unwrap();
     assert_eq!(name, "host CPU, 2 cores");
     within(share, 1.0, 0.001);
-    // From the start on, with turns: what begins there waits for none.
+    // From the start on, with time slices: what begins there waits for none.
     value["host"]["scheduler_latency_ns"] = json!(2_000_000);
     value["warm_up_ns"] = json!(0);
     within(cpu(&value).unwrap().1, 1.0, 0.001);
@@ -88,7 +88,7 @@ fn cores_that_threads_share_are_a_component() {
     value["warm_up_ns"] = json!(10_000_000);
     let rate = iops(&value);
     within(cpu(&value).unwrap().1, rate * 10e-6 / 8.0, 0.01);
-    // A core for each thread: the threads tell it.
+    // A core for each thread: the threads show it.
     value["workloads"][0]["threads"] = json!(8);
     assert_eq!(cpu(&value), None);
 }
@@ -118,8 +118,8 @@ fn a_thread_that_sleeps_between_ios_is_woken_for_each() {
     within(iops(&value), 1e6 / 110.0, 0.001);
 }
 
-/// Two threads of depth 8 on one core of 10 us an I/O, on a drive that is much faster: with turns
-/// of 1 ms one works while the other's completions wait. Rates are the same.
+/// Two threads of depth 8 on one core of 10 us an I/O, on a drive that is much faster: with time
+/// slices of 1 ms one works while the other's completions wait. Rates are the same.
 #[test]
 fn a_thread_keeps_its_core_for_its_share_while_others_wait() {
     let percentile_99 = |latency_ns: u64| {
@@ -137,9 +137,9 @@ fn a_thread_keeps_its_core_for_its_share_while_others_wait() {
         );
         json["workloads"][0]["latency_us"]["p99"].as_f64().unwrap()
     };
-    // All sixteen in turn.
+    // All sixteen one after the other.
     within(percentile_99(0), 160.0, 0.1);
-    // Eight of a turn's hundred wait for the other's turn.
+    // Eight of a slice's hundred wait for the other's slice.
     within(percentile_99(2_000_000), 1080.0, 0.1);
 }
 

@@ -13,7 +13,7 @@ fn open(value: &mut Value, per_s: f64, seconds: u64) {
     value["warm_up_ns"] = json!(seconds * 100_000_000);
 }
 
-/// The engine's own 95 % interval over independent replications holds the truth.
+/// The engine's own 95 % interval over independent replications covers the exact value.
 fn latency_interval_us(value: &Value, replications: u64) -> [f64; 2] {
     let means: Vec<f64> = (0..replications)
         .map(|seed| {
@@ -27,13 +27,13 @@ fn latency_interval_us(value: &Value, replications: u64) -> [f64; 2] {
     [interval.low, interval.high]
 }
 
-fn assert_holds(interval: [f64; 2], truth: f64, tightness: f64) {
+fn assert_holds(interval: [f64; 2], exact: f64, tightness: f64) {
     assert!(
-        interval[0] <= truth && truth <= interval[1],
-        "{truth} is outside {interval:?}"
+        interval[0] <= exact && exact <= interval[1],
+        "{exact} is outside {interval:?}"
     );
     assert!(
-        interval[1] - interval[0] < tightness * truth,
+        interval[1] - interval[0] < tightness * exact,
         "{interval:?} is too wide to say anything"
     );
 }
@@ -53,7 +53,7 @@ fn a_load_whose_ios_take_no_time_is_reported() {
     assert_eq!(driven.system().failure(), Some(faults[0].clone()));
 }
 
-/// Every I/O of a burst at one instant, and a load that pauses on a way that takes no time.
+/// Every I/O of a burst at one instant, and a load that pauses on a path that takes no time.
 #[test]
 fn bursts_that_take_no_time_are_no_livelock() {
     let mut value = stations(1, 0, "fixed", 1);
@@ -89,11 +89,11 @@ fn four_exponential_servers_with_poisson_arrivals() {
     let terms: Vec<f64> = vec![1.0, a, a * a / 2.0, a.powi(3) / 6.0];
     let last = a.powi(4) / 24.0 * 4.0 / (4.0 - a);
     let wait = last / (terms.iter().sum::<f64>() + last);
-    let truth = 100.0 + wait * 100.0 / (4.0 - a);
-    assert!((truth - 174.554).abs() < 0.01, "{truth}");
+    let exact = 100.0 + wait * 100.0 / (4.0 - a);
+    assert!((exact - 174.554).abs() < 0.01, "{exact}");
     let mut value = stations(1, 100_000, "exponential", 4);
     open(&mut value, 32_000.0, 10);
-    assert_holds(latency_interval_us(&value, 10), truth, 0.05);
+    assert_holds(latency_interval_us(&value, 10), exact, 0.05);
 }
 
 /// Exact mean-value analysis (Reiser and Lavenberg, 1980) of a closed network: a delay (think
@@ -123,18 +123,18 @@ fn a_closed_network_meets_mean_value_analysis() {
             })
             .collect();
         let interval = raidlab_engine::kernel::Interval::of(&rates);
-        let truth = mva(outstanding, 50e-6, 100e-6, 8);
-        assert_holds([interval.low, interval.high], truth, 0.02);
+        let exact = mva(outstanding, 50e-6, 100e-6, 8);
+        assert_holds([interval.low, interval.high], exact, 0.02);
     }
 }
 
-/// The interval that a single run gives, by batch means, holds the truth in about 95 of 100
+/// The interval that a single run gives, by batch means, covers the exact value in about 95 of 100
 /// runs.
 #[test]
-fn a_runs_own_interval_covers_the_truth() {
+fn a_runs_own_interval_covers_the_mean() {
     let mut value = stations(1, 100_000, "exponential", 1);
     open(&mut value, 5000.0, 10);
-    let held = (0..100)
+    let covered = (0..100)
         .filter(|seed| {
             value["seed"] = json!(seed + 1000);
             let [low, high] = result(&value).workloads[0].latency_ci95_us;
@@ -142,7 +142,7 @@ fn a_runs_own_interval_covers_the_truth() {
         })
         .count();
     // Binomial with p = 0.95 and n = 100: fewer than 88 has a probability below 0.2 %.
-    assert!(held >= 88, "{held} of 100");
+    assert!(covered >= 88, "{covered} of 100");
 }
 
 /// A deterministic mirrored pair: a write takes as long as one drive, reads use both.
@@ -220,7 +220,7 @@ fn a_mirror_shares_a_stream_only_when_it_is_deep() {
 /// Little's law holds up to the last event handled, though a load thread that is behind notes the
 /// last completions later.
 #[test]
-fn a_run_that_ends_early_behind_a_busy_load_thread_keeps_its_books() {
+fn a_run_that_ends_early_behind_a_busy_load_thread_keeps_its_accounts() {
     let mut value = stations(1, 10_000, "fixed", 64);
     value["host"]["submit_ns"] = json!(2000);
     value["host"]["complete_ns"] = json!(3000);

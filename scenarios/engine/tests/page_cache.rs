@@ -40,10 +40,10 @@ fn seconds(value: &Value) -> f64 {
     4096.0 / outcome(value)["workloads"][0]["iops"].as_f64().unwrap()
 }
 
-fn within(value: f64, truth: f64, tolerance: f64) {
+fn within(value: f64, expected: f64, tolerance: f64) {
     assert!(
-        (value / truth - 1.0).abs() < tolerance,
-        "{value} is not {truth}"
+        (value / expected - 1.0).abs() < tolerance,
+        "{value} is not {expected}"
     );
 }
 
@@ -75,7 +75,7 @@ fn random_writes_merge_in_memory() {
 }
 
 /// Windows of 32 pages: the next sets out when the reader comes to the one before it, whose
-/// pages all come at once. So one is under way at a time: 1 ms for 128 KiB, and the reader's CPU
+/// pages all come at once. So one is in flight at a time: 1 ms for 128 KiB, and the reader's CPU
 /// time of 4 us a page runs beside it. The first windows are smaller: 4, 8 and 16 pages.
 #[test]
 fn a_stream_is_read_ahead_by_one_window() {
@@ -105,7 +105,7 @@ fn a_part_of_a_missing_page_is_read_before_it_is_written() {
     within(seconds(&value), expected, 1e-3);
 }
 
-/// What is dirty goes out after 30 s at the latest, although it is little.
+/// Dirty pages are written after at most 30 s, even if they are few.
 #[test]
 fn old_pages_are_written_back() {
     let mut value = file("sequential", 0.0, 1024 * MIB, 1);

@@ -62,7 +62,7 @@ fn the_parity_engine_limits_full_stripes() {
 
 /// Writes to one stripe follow each other: the lock lets one change its parity at a time.
 #[test]
-fn writes_to_one_stripe_take_turns() {
+fn writes_to_one_stripe_run_one_after_the_other() {
     let mut value = parity("raid5", 5, 2);
     value["workloads"][0]["area_bytes"] = json!(2 * 4096);
     let json = serde_json::to_value(result(&value)).unwrap();

@@ -1,4 +1,4 @@
-//! Rebuild, copyback and spares: small systems, known histories.
+//! Rebuild, copyback and spares: small systems, fixed histories.
 
 mod common;
 
@@ -193,7 +193,7 @@ fn a_rebuild_comes_before_what_looks_for_faults() {
     }
 }
 
-/// The pause of a check under way, a hundred times as long as its step, is cut short.
+/// The pause of a running check, a hundred times as long as its step, is cut short.
 #[test]
 fn a_rebuild_does_not_wait_for_the_hosts_share() {
     let mut value = mirrored(&[(300, "fail_drive", 0)]);

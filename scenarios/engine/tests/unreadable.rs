@@ -1,4 +1,4 @@
-//! Unreadable sectors: who reads what they held, who repairs them, and when it is lost.
+//! Unreadable sectors: who reads them, who repairs them, and when it is lost.
 
 mod common;
 
@@ -230,8 +230,9 @@ fn a_copyback_brings_what_can_be_computed() {
     }
 }
 
-/// Links on which a unit takes a millisecond. A read gets to the drive 50 us before the data of a write that
-/// began before it, and is on its way up when they make the sector good: it had nothing to bring, and is done again.
+/// Links on which a unit takes a millisecond. A write begins, then a read; the read reaches the drive
+/// 50 us before the write's data. These repair the sector while the read completes. The read has no
+/// data, so it is done again.
 #[test]
 fn a_read_that_met_a_puncture_is_done_again_if_that_is_written_meanwhile() {
     let mut value = system("raid5", 3, 1);
@@ -286,7 +287,7 @@ fn what_is_punctured_beside_a_copyback_is_so_on_both_drives() {
 
 /// What had been copied before the spare's sector went bad is on the new drive.
 #[test]
-fn a_copyback_ends_what_was_known_of_the_spare() {
+fn a_copyback_ends_the_record_of_the_spares_sectors() {
     let mut bench = bench("raid1", 2, 1);
     bench.ask(Write, 0, 8);
     bench.now(fails(0));
@@ -317,7 +318,7 @@ fn new_data_where_others_are_lost_leave_no_parity() {
     assert_eq!(bench.ask(Read, 0, 1), (Done, 100));
     assert_eq!(bench.ask(Read, 8, 1).0, Refused);
     assert_eq!(lost(&mut bench), (3, 0, 1, 0));
-    // What cannot be kept is not acknowledged, what can be is: all of the row is new then.
+    // What cannot be stored is not acknowledged, what can be is: all of the row is new then.
     assert_eq!(bench.ask(Write, 9, 1).0, Refused);
     assert_eq!(bench.ask(Write, 8, 1).0, Done);
     assert_eq!(bench.ask(Read, 8, 1).0, Done);

@@ -16,7 +16,7 @@ const WORDS: usize = BUCKETS / 64;
 const END: u32 = u32::MAX;
 /// Events taken between two looks at the width.
 const LOOK_AFTER: u32 = 4096;
-/// Events passed on the way to a place after which a look does not wait.
+/// Events that searches for a place may pass before the width is checked early.
 const CROWDED: u32 = 64 * LOOK_AFTER;
 
 #[derive(Clone, Copy)]
@@ -142,17 +142,17 @@ impl<E: Copy> Calendar<E> {
         self.now = time;
     }
 
-    /// Schedules `event` at `at`, which must not lie in the past.
+    /// Schedules `event` at `at`, which must not lie before the present time.
     #[inline(always)]
     pub fn push(&mut self, at: Time, event: E) {
         debug_assert!(at >= self.now, "{at:?} lies before {:?}", self.now);
         self.scheduled += 1;
-        let index = self.keep(at, event);
+        let index = self.allocate(at, event);
         self.place(at, index);
     }
 
     #[inline(always)]
-    fn keep(&mut self, at: Time, event: E) -> u32 {
+    fn allocate(&mut self, at: Time, event: E) -> u32 {
         let index = self.free;
         let next = index;
         if let Some(node) = self.nodes.get_mut(index as usize) {
@@ -240,16 +240,20 @@ impl<E: Copy> Calendar<E> {
         Some((at, event))
     }
 
-    /// The last event of the bucket with the earliest one, to which the ring is turned.
+    /// The last event of the bucket with the earliest one, to which the ring advances.
     #[inline]
     fn last_of_next_bucket(&mut self) -> Option<u32> {
         let last = self.tails[self.bucket as usize % BUCKETS];
-        if last != END { Some(last) } else { self.turn() }
+        if last != END {
+            Some(last)
+        } else {
+            self.advance_ring()
+        }
     }
 
-    /// Turns the ring to the next bucket that holds something; gives its last event.
+    /// Advances the ring to the next bucket that holds something; gives its last event.
     #[inline]
-    fn turn(&mut self) -> Option<u32> {
+    fn advance_ring(&mut self) -> Option<u32> {
         if self.near > 0 {
             self.bucket += self.distance(self.bucket);
         } else {
@@ -401,16 +405,16 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the distances, and however the width of a bucket is changed on the way.
+        /// Whatever the distances, and however the width of a bucket is changed meanwhile.
         #[test]
         fn takes_events_in_order_while_others_come(
             scale in 0u32..34,
-            turns in prop::collection::vec((0u64..1 << 16, 0u64..1 << 16), 1..60),
+            gaps in prop::collection::vec((0u64..1 << 16, 0u64..1 << 16), 1..60),
         ) {
             let mut calendar = Calendar::with_capacity(4);
             let mut pending: Vec<(u64, usize)> = Vec::new();
             let mut number = 0;
-            for (index, &(first, second)) in turns.iter().cycle().take(6000).enumerate() {
+            for (index, &(first, second)) in gaps.iter().cycle().take(6000).enumerate() {
                 // The distances change by orders of magnitude halfway.
                 let scale = if index < 3000 { scale } else { 33 - scale };
                 let now = calendar.now().0;

@@ -90,7 +90,7 @@ fn sink(heap: &mut [Entry]) -> usize {
     }
 }
 
-/// Puts `entry` where it belongs on the way from `hole` to the root.
+/// Puts `entry` where it belongs on the path from `hole` to the root.
 #[inline]
 fn rise(heap: &mut [Entry], mut hole: usize, entry: Entry) {
     while hole > 0 {

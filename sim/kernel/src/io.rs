@@ -60,13 +60,13 @@ parts! {
     Controller = "controller",
     /// Moving into a cache or out of it.
     Cache = "cache",
-    /// Waiting for room in a cache, for data on their way into it, or until what it holds is written.
+    /// Waiting for room in a cache, for data in flight to it, or until what it holds is written.
     CacheWait = "cache_wait",
     /// Waiting for a link that is busy with other transfers.
     LinkWait = "link_wait",
     /// Moving over links.
     Link = "link",
-    /// Waiting at the drive for its turn.
+    /// Waiting in the queue of the drive.
     Queue = "queue",
     /// The drive's own command processing.
     Overhead = "overhead",
@@ -158,7 +158,7 @@ pub enum Stage {
     TakenUp,
     /// Write data are in memory.
     DataIn,
-    /// Commands or jobs are under way.
+    /// Commands or jobs are in flight.
     Working,
     /// Only the host has to learn of its completion.
     Done,
@@ -166,10 +166,10 @@ pub enum Stage {
     Awaited,
 }
 
-/// One I/O on its way: a host's request, or one of the commands it was split into.
+/// One I/O in flight: a host's request, or one of the commands it was split into.
 ///
 /// The first 64 bytes, one line of the processor's cache, hold what nearly every step needs: with
-/// thousands of I/Os under way, each step meets another record and waits for its memory.
+/// thousands of I/Os in flight, each step meets another record and waits for its memory.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub struct Io {

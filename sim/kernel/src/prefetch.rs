@@ -1,4 +1,4 @@
-//! Prefetches: memory that will be read soon is on its way while other work goes on.
+//! Prefetches: the processor fetches memory that will be read soon, while other work goes on.
 
 use prefetch_index::prefetch_index;
 

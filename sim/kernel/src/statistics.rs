@@ -188,7 +188,7 @@ impl TimeWeighted {
         self.area + u128::from(self.level) * u128::from(now.since(self.since).0)
     }
 
-    /// Forgets the past and keeps the level.
+    /// Starts the integral at zero; the level stays.
     pub fn restart(&mut self, now: Time) {
         self.area = 0;
         self.since = now;
@@ -234,10 +234,10 @@ mod tests {
         assert_eq!(batches.interval().map(|found| found.mean), Some(5.5));
     }
 
-    /// Ninety-five in a hundred intervals hold the truth, for a correlated sequence.
+    /// Ninety-five in a hundred intervals cover the mean, for a correlated sequence.
     #[test]
     fn intervals_cover_the_mean_of_a_correlated_sequence() {
-        let mut held = 0;
+        let mut covered = 0;
         for seed in 0..400 {
             let mut stream = Stream::new(seed, "test", "ar1");
             let mut batches = BatchMeans::new();
@@ -246,10 +246,10 @@ mod tests {
                 x = 0.9 * x + stream.unit() - 0.5;
                 batches.record(x);
             }
-            held += usize::from(batches.interval().unwrap().holds(0.0));
+            covered += usize::from(batches.interval().unwrap().holds(0.0));
         }
         // Binomial with p = 0.95: 380 expected, standard deviation 4.4; batch means with
         // this correlation lose about one percent.
-        assert!((362..=396).contains(&held), "{held} of 400");
+        assert!((362..=396).contains(&covered), "{covered} of 400");
     }
 }

@@ -84,7 +84,7 @@ impl Integrity {
         self.drives[drive as usize].lose_power(now)
     }
 
-    /// The power fails while a write is on its way: some of its sectors, from the first on, may
+    /// The power fails while a write is in flight: some of its sectors, from the first on, may
     /// have reached the medium.
     pub fn tear(&mut self, command: IoId, drive: u32, offset: u64) {
         if let Some(payload) = self.payloads.remove(&command) {

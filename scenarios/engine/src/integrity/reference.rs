@@ -19,7 +19,7 @@ struct Version {
     token: u64,
     /// When it was acknowledged; none if not, or not yet.
     acknowledged: Option<u64>,
-    /// When its write was over, acknowledged, refused or cut off; none if it is under way.
+    /// When its write was over, acknowledged, refused or cut off; none if it is in flight.
     over: Option<u64>,
     /// When a later version replaced it; none if none has.
     replaced: Option<u64>,
@@ -102,8 +102,8 @@ impl ReferenceCopy {
         }
     }
 
-    /// A write is over at `now`; acknowledged, it replaces what was over before it began. Reads under
-    /// way began at `oldest` or later.
+    /// A write is over at `now`; acknowledged, it replaces what was over before it began. Reads in
+    /// flight began at `oldest` or later.
     pub fn end(
         &mut self,
         write: u64,

@@ -114,7 +114,7 @@ impl Layout {
         }
     }
 
-    /// Whether another drive holds or yields what one held.
+    /// Whether the content of a drive is on another drive too, or follows from others.
     pub fn is_redundant(&self) -> bool {
         self.parities > 0 || self.copies > 1
     }

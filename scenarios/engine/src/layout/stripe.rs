@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_drive_forces_the_way() {
+    fn a_lost_drive_forces_the_strategy() {
         // Its new data go into parity alone: everything else must be read.
         let (strategy, reads, writes) = plan(7, 1, &[extent(2, 0, 64)], &[Role::Data(2)]);
         assert_eq!(
@@ -364,7 +364,7 @@ mod tests {
     /// Column 0 cannot be read in its second half. What is written over needs not be read; beside it the
     /// rest of the stripe gives parity as long as that is not needed.
     #[test]
-    fn unreadable_sectors_force_the_way_where_they_lie() {
+    fn unreadable_sectors_force_the_strategy_in_their_range() {
         let bad: Vec<(Role, u32)> = (4..8).map(|at| (Role::Data(0), at)).collect();
         let of = |start, end| plan_with((4, 1), &[extent(0, start, end)], &[], &bad);
         assert_eq!(of(0, 4).0, WriteStrategy::Modify);

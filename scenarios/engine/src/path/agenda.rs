@@ -1,9 +1,10 @@
 //! What goes up: results of handlers, and work that has to wait until what goes up has been dealt with.
 //!
-//! Calls go down one way: whoever stands higher lends what stands below and calls it. What goes up is
-//! the last thing that a handler does. It returns an `Up`, or puts a `Call` on the agenda, and ends;
-//! the event loop passes it on. What was to follow such a call goes on the agenda below it. The last
-//! call in is the first one out, so everything happens in the order of nested calls, at one depth.
+//! Calls go in one direction, down: whoever stands higher lends what stands below and calls it.
+//! What goes up is the last thing that a handler does. It returns an `Up`, or puts a `Call` on the
+//! agenda, and ends; the event loop passes it on. What was to follow such a call goes on the agenda
+//! below it. The last call in is the first one out, so everything happens in the order of nested
+//! calls, at one depth.
 
 use raidlab_kernel::{IoId, Time};
 
@@ -79,7 +80,7 @@ pub(crate) enum Call {
     Follow { array: u32, busy: bool },
     /// Finished rows of an array are put in their place, if their task is still the first.
     Rows { array: u32, current: bool },
-    /// That has been done: the task pauses if nothing of it is under way.
+    /// That has been done: the task pauses if no row of it is in progress.
     RowsDone { array: u32, current: bool },
 }
 

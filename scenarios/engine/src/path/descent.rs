@@ -39,7 +39,7 @@ impl Path {
         hops > 0
     }
 
-    /// Data of a command reach the next link of its path; both ways.
+    /// Data of a command reach the next link of its path; both directions.
     pub(crate) fn next_leg(&mut self, id: IoId, now: Time) {
         let io = &mut self.ios[id];
         let path = &self.drives[io.drive as usize].path;
@@ -49,7 +49,7 @@ impl Path {
             (Direction::Up, path[io.hop as usize])
         };
         let link = &mut self.links[link as usize];
-        // On the way up, the first link has been fed by the medium since before now.
+        // On the path up, the first link has been fed by the medium since before now.
         let ready = if io.hop == 0 {
             now.min(io.data_end)
         } else {

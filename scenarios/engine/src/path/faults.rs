@@ -16,7 +16,7 @@ impl Path {
         self.log.push(LogEntry { at: now, t_s, what });
     }
 
-    /// Commands on their way to a drive of this place do not reach its content any more.
+    /// Commands in flight to a drive of this place do not reach its content any more.
     pub(crate) fn cut_off(&mut self, drive: u32, place: u32) {
         for id in self.ios.ids().collect::<Vec<_>>() {
             let io = &mut self.ios[id];
@@ -35,7 +35,7 @@ impl Path {
         }
     }
 
-    /// An event of a record whose power failed under way.
+    /// An event of a record whose power failed meanwhile.
     pub(crate) fn release_aborted(&mut self, id: IoId, at_drive: bool, now: Time) {
         if at_drive {
             let drive = self.ios[id].drive;

@@ -12,7 +12,7 @@ pub enum Scheduler {
     None,
     /// By position, reads first, none for ever.
     Deadline,
-    /// By thread in turns, by position within a thread's turn.
+    /// By thread in time slices, by position within a slice.
     Fair,
 }
 
@@ -35,7 +35,7 @@ pub struct PageCacheParams {
     pub memory_bytes: u64,
     /// Share of them that may be dirty before writing back begins.
     pub background_share: f64,
-    /// Share of them that may be dirty or on their way to the drives before writers sleep.
+    /// Share of them that may be dirty or in flight to the drives before writers sleep.
     pub dirty_share: f64,
     /// Age at which what is dirty is written back in any case.
     pub expire_ns: Nanos,
@@ -43,7 +43,7 @@ pub struct PageCacheParams {
     pub read_ahead_bytes: u64,
     /// Bytes of neighbouring pages that become one request at most.
     pub request_bytes: u64,
-    /// Requests of writing back that are under way at most.
+    /// Requests of writing back that are in flight at most.
     pub requests: u32,
     /// CPU time of a read call.
     pub read_call_ns: Nanos,

@@ -35,7 +35,7 @@ pub struct Plan {
     /// Length of a step of the timeline in the result; 0 for no timeline.
     #[serde(default)]
     pub timeline_step_ns: Nanos,
-    /// How many seconds of the life of tiers each simulated second after the warm-up stands for.
+    /// How many seconds of the life of SSD caches a simulated second after the warm-up stands for.
     #[serde(default = "one")]
     pub time_lapse: u32,
     /// A file for the state of the drives at the end of the run.
@@ -99,8 +99,8 @@ pub struct ControllerPlan {
     pub request_ns: Nanos,
     /// Firmware time on a core for each command to a drive.
     pub command_ns: Nanos,
-    /// Firmware time on a core for each request of an array with parity, past the cache; none
-    /// for the same as `request_ns`.
+    /// Firmware time on a core for each request of an array with parity that bypasses the cache;
+    /// none for the same as `request_ns`.
     #[serde(default)]
     pub parity_request_ns: Option<Nanos>,
     /// The same for a request that the cache serves.
@@ -121,7 +121,7 @@ pub struct ControllerPlan {
     /// Its cache.
     #[serde(default)]
     pub cache: Option<CachePlan>,
-    /// Firmware time of looking a request up in a tier of SSDs.
+    /// Firmware time of looking a request up in the SSD cache.
     #[serde(default)]
     pub tier_ns: Nanos,
     /// Its link to the host, an index into `links`; data of arrays that pass through its memory
@@ -130,7 +130,7 @@ pub struct ControllerPlan {
     pub link: Option<u32>,
 }
 
-/// A drive and its way to the host.
+/// A drive and its path to the host.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DrivePlan {
@@ -240,32 +240,32 @@ pub struct ArrayPlan {
     /// Share of the time that work in the background has while the host wants the drives.
     #[serde(default = "third")]
     pub background_share: f64,
-    /// How the controller's cache serves it; none for past the cache.
+    /// How the controller's cache serves it; none if requests bypass it.
     #[serde(default)]
     pub cache: Option<PolicyPlan>,
-    /// Its tier of SSDs.
+    /// Its SSD cache.
     #[serde(default)]
     pub tier: Option<TierPlan>,
 }
 
-/// A tier of SSDs as a cache of an array.
+/// An SSD cache of an array.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TierPlan {
-    /// The array of the SSDs, an index into `arrays`; its stripe unit is a line of the tier: what
+    /// The array of the SSDs, an index into `arrays`; its stripe unit is a line of the cache: what
     /// leaves the controller's cache together, a stripe unit or, with parity, a stripe's data.
     pub array: u32,
-    /// True if writes go to the SSDs; false if they go past them.
+    /// True if writes go to the SSDs; false if they bypass them.
     pub write_back: bool,
     /// Accesses that make a line hot.
     pub promote_after: u32,
-    /// The heat of lines that are not on the SSDs is halved this often.
+    /// The access frequency of lines that are not on the SSDs is halved this often.
     pub half_life_ns: Nanos,
     /// Share of the lines above which dirty ones are written back.
     pub dirty_share: f64,
-    /// Lines on their way to the SSDs at once.
+    /// Lines in flight to the SSDs at once.
     pub copies_at_once: u32,
-    /// True if the run finds the tier as the load would have made it in the long run.
+    /// True if the SSD cache starts with the content that the load gives it in the long run.
     pub warm: bool,
 }
 
@@ -411,7 +411,7 @@ impl Action {
 pub enum ReadAhead {
     /// Never.
     None,
-    /// Behind a sequential stream whose reader does not keep the drives busy by itself.
+    /// Behind a sequential stream whose reader does not saturate the drives by itself.
     Adaptive,
     /// Behind every read.
     Always,
@@ -439,9 +439,9 @@ pub struct CachePlan {
     pub dirty_share: f64,
     /// Share of the dirty limit below which data wait for neighbours instead of going out.
     pub low_share: f64,
-    /// Dirty data go out after this time at the latest.
+    /// Dirty data are destaged after at most this time.
     pub flush_interval_ns: Nanos,
-    /// Stripes on their way to the drives at once, for each drive.
+    /// Stripes in flight to the drives at once, for each drive.
     pub destages_per_drive: u32,
     /// How long its content outlives an outage; 0 for not at all.
     #[serde(default)]

@@ -17,15 +17,15 @@ pub(crate) mod volume;
 
 use crate::layout::Transfer;
 use crate::plan::Plan;
+use crate::raid::cache::memory::ControllerMemory;
 use crate::raid::cache::readers::Readers;
-use crate::raid::cache::store::Store;
 use crate::raid::jobs::Jobs;
 use crate::raid::redirect::Redirect;
 use crate::raid::volume::Volume;
 use raidlab_kernel::Time;
 use raidlab_models::Table;
 
-/// What the engine keeps of jobs and volumes.
+/// What the engine stores of jobs and volumes.
 #[derive(Debug)]
 pub(crate) struct Raid {
     /// For each array: its volume, if its data pass through memory.
@@ -35,7 +35,7 @@ pub(crate) struct Raid {
     /// For each array: the one whose SSD cache it is.
     pub ssd_cache_of: Vec<Option<u32>>,
     /// For each controller: its cache, if it has one that is used.
-    pub stores: Vec<Option<Store>>,
+    pub memories: Vec<Option<ControllerMemory>>,
     pub jobs: Jobs,
     /// Those who go on since something has come into the cache, the last to come last.
     pub readers: Vec<Readers>,
@@ -45,7 +45,7 @@ pub(crate) struct Raid {
     pub transfers: Vec<Transfer>,
     /// Jobs whose writes are done again when the power is back.
     pub preserved: Vec<u32>,
-    /// When the last rebuild was done, if none is under way.
+    /// When the last rebuild was done, if none is running.
     pub rebuilt: Option<Time>,
     /// Reads and writes refused because data are lost.
     pub refused: u64,
@@ -54,12 +54,12 @@ pub(crate) struct Raid {
 }
 
 impl Raid {
-    /// `jobs` may be under way before anything must grow.
+    /// `jobs` may be running before anything must grow.
     pub fn new(
         plan: &Plan,
         volumes: Vec<Option<Volume>>,
         redirects: Vec<Option<Redirect>>,
-        stores: Vec<Option<Store>>,
+        memories: Vec<Option<ControllerMemory>>,
         jobs: usize,
     ) -> Raid {
         let used = volumes.iter().any(Option::is_some);
@@ -74,7 +74,7 @@ impl Raid {
             volumes,
             ssd_cache_of,
             redirects,
-            stores,
+            memories,
             jobs: Jobs::with_capacity(jobs),
             readers: Vec::with_capacity(8),
             locks: Table::with_capacity(jobs),

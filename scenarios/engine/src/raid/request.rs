@@ -60,7 +60,7 @@ impl Raid {
         let io = &path.ios[id];
         if io.op == Op::Read {
             // From the cache: once through the memory. From the drives: in and out again, but
-            // past the memory where no parity is.
+            // around the memory where no parity is.
             let parity = path.arrays[io.array as usize].path == FirmwarePath::Parity;
             let passes = match io.stage {
                 Stage::Working if parity => 2,

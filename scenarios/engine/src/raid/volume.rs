@@ -1,8 +1,8 @@
-//! An array as the controller keeps it: its places, and which of its drives can be used.
+//! An array as the controller sees it: its places, and which of its drives can be used.
 
 use crate::layout::{Extent, Layout, Place, Ranges, Role, Run, Unit};
 use crate::raid::background::Background;
-use crate::raid::cache::store::Caching;
+use crate::raid::cache::memory::Caching;
 use raidlab_kernel::Time;
 use raidlab_models::{SECTOR, Throughput};
 
@@ -12,7 +12,7 @@ const STEP: u64 = 512 << 10;
 /// Rows that begin side by side: so few that a drive can have them all queued, so many that it does
 /// not run dry while the slowest one reads the first of them. Assumed.
 const ROWS: std::ops::RangeInclusive<u64> = 4..=32;
-/// Steps under way at most, read or written: 2 MiB with the usual units, as the resync window of
+/// Steps in progress at most, read or written: 2 MiB with the usual units, as the resync window of
 /// Linux' md (`RESYNC_WINDOW` in drivers/md/raid1.c).
 const STEPS: u64 = 4;
 
@@ -21,8 +21,8 @@ pub(crate) fn rows_of_step(unit: u64) -> u64 {
     (STEP / unit).clamp(*ROWS.start(), *ROWS.end())
 }
 
-/// Rows under way at most, for a stripe unit.
-pub(crate) fn rows_under_way(unit: u64) -> u64 {
+/// Rows in progress at most, for a stripe unit.
+pub(crate) fn rows_in_flight(unit: u64) -> u64 {
     STEPS * rows_of_step(unit)
 }
 
@@ -63,13 +63,13 @@ pub(crate) struct Volume {
     pub spares: Vec<u32>,
     /// Share of the time that the background has while the host wants the drives.
     pub background_share: f64,
-    /// Work in the background by urgency, the first one under way.
+    /// Work in the background by urgency, the first one running.
     pub tasks: Vec<Background>,
     /// When its next step is due; never if none is.
     pub next_step: Time,
-    /// Rows of the first task that are under way, and those that are done and keep their locks until
+    /// Rows of the first task that are in progress, and those that are done and hold their locks until
     /// all before them are.
-    pub under_way: u32,
+    pub in_flight: u32,
     pub done: Vec<u32>,
     /// True if more is lost than the level can bear.
     pub offline: bool,
@@ -81,7 +81,7 @@ pub(crate) struct Volume {
 impl Volume {
     pub fn new(geometry: Layout, drives: &[u32], host_link: Option<u32>) -> Volume {
         let state = State::Good;
-        let rows = rows_under_way(geometry.unit());
+        let rows = rows_in_flight(geometry.unit());
         Volume {
             geometry,
             members: drives
@@ -100,16 +100,16 @@ impl Volume {
             background_share: 1.0,
             tasks: Vec::new(),
             next_step: Time::NEVER,
-            under_way: 0,
+            in_flight: 0,
             done: Vec::with_capacity(rows as usize),
             offline: false,
             changes: 0,
         }
     }
 
-    /// Rows of tasks that were under way are gone.
+    /// Rows in progress are gone.
     pub fn drop_rows(&mut self) {
-        self.under_way = 0;
+        self.in_flight = 0;
         self.done.clear();
         self.tasks
             .iter_mut()

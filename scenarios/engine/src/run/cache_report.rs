@@ -1,6 +1,6 @@
 //! What the caches of a run have done: the controllers' memories and the SSD caches.
 
-use crate::raid::cache::store::Counts;
+use crate::raid::cache::memory::Counts;
 use crate::raid::redirect::Redirect;
 use crate::run::system::System;
 use crate::ssd_cache::SsdCacheCounts;
@@ -98,15 +98,15 @@ impl CountsBefore {
 type Memory = (String, (Counts, u64));
 
 fn memories(system: &System) -> impl Iterator<Item = Memory> + '_ {
-    let stores = system
+    let memories = system
         .layers
         .path
         .controllers
         .iter()
-        .zip(&system.layers.raid.stores);
-    stores.filter_map(|(controller, store)| {
-        let store = store.as_ref()?;
-        let now = (store.counts, store.cache.dirty_bytes());
+        .zip(&system.layers.raid.memories);
+    memories.filter_map(|(controller, memory)| {
+        let memory = memory.as_ref()?;
+        let now = (memory.counts, memory.cache.dirty_bytes());
         Some((controller.name.clone(), now))
     })
 }

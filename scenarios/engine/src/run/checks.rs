@@ -53,18 +53,18 @@ fn check_accounts(system: &System, until: Time, breaches: &mut Breaches) {
             ),
         );
     }
-    let under_way: Vec<&Io> = system.requests_under_way().collect();
+    let in_flight: Vec<&Io> = system.requests_in_flight().collect();
     breaches.must(
-        tally.issued == tally.completed + tally.abandoned + under_way.len() as u64,
+        tally.issued == tally.completed + tally.abandoned + in_flight.len() as u64,
         format!(
-            "{} requests issued, {} completed, {} under way",
+            "{} requests issued, {} completed, {} in flight",
             tally.issued,
             tally.completed,
-            under_way.len()
+            in_flight.len()
         ),
     );
     // Little's law, exactly: the integral of the number inside is the sum of the stays.
-    let stays: u128 = under_way
+    let stays: u128 = in_flight
         .iter()
         .map(|io| u128::from(until.since(io.entered).0))
         .sum();
@@ -90,8 +90,8 @@ fn check_components(system: &System, until: Time, breaches: &mut Breaches) {
             ),
         );
     }
-    for store in system.layers.raid.stores.iter().flatten() {
-        if let Err(what) = store.cache.check() {
+    for memory in system.layers.raid.memories.iter().flatten() {
+        if let Err(what) = memory.cache.check() {
             breaches.must(false, what);
         }
     }

@@ -7,9 +7,9 @@ use raidlab_kernel::Time;
 
 /// Events between two looks at the clock.
 pub(crate) const EVENTS_BETWEEN_LOOKS: u32 = 1 << 16;
-/// Events at one instant that may be a burst, beside those of what is under way.
+/// Events at one instant that may be a burst, beside those of what is in flight.
 const EVENTS_AT_ONCE: u64 = 10_000_000;
-/// Events that each I/O and command under way may have at one instant.
+/// Events that each I/O and command in flight may have at one instant.
 const EVENTS_OF_EACH: u64 = 64;
 
 /// The clock when it was last seen to move.
@@ -31,8 +31,8 @@ impl System {
             self.clock = Clock { at, handled };
             return;
         }
-        let under_way = (self.layers.path.ios.in_use() + self.layers.path.calendar.len()) as u64;
-        let most = EVENTS_AT_ONCE + EVENTS_OF_EACH * under_way;
+        let in_flight = (self.layers.path.ios.in_use() + self.layers.path.calendar.len()) as u64;
+        let most = EVENTS_AT_ONCE + EVENTS_OF_EACH * in_flight;
         if handled - self.clock.handled > most {
             self.fail_next_load(at);
         }

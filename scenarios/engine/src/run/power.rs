@@ -17,8 +17,8 @@ impl System {
         // Completions that wait for their thread are taken: nothing but the host has them any more.
         self.reap_all(now);
         self.layers.path.off_until = back;
-        for store in self.layers.raid.stores.iter_mut().flatten() {
-            store.keeps = store.safe && back.since(now) <= store.hold;
+        for memory in self.layers.raid.memories.iter_mut().flatten() {
+            memory.survives = memory.safe && back.since(now) <= memory.hold;
         }
         let preserved = self.layers.raid.preserved_jobs(&self.layers.path);
         let older = self.layers.path.drives_lose_power(now);
@@ -35,13 +35,13 @@ impl System {
         let safe = self
             .layers
             .raid
-            .stores
+            .memories
             .iter()
             .flatten()
-            .any(|store| store.keeps);
+            .any(|memory| memory.survives);
         for controller in 0..self.layers.path.controllers.len() {
-            match self.layers.raid.stores[controller].as_mut() {
-                Some(store) if store.keeps => store.cache.keep_dirty(),
+            match self.layers.raid.memories[controller].as_mut() {
+                Some(memory) if memory.survives => memory.cache.retain_dirty(),
                 Some(_) => self
                     .layers
                     .raid
@@ -76,8 +76,8 @@ impl System {
             self.layers.settle(Up::None, now);
         }
         for controller in 0..self.layers.path.controllers.len() as u32 {
-            if let Some(store) = self.layers.raid.stores[controller as usize].as_mut() {
-                store.sweep = store.cache.groups_waiting();
+            if let Some(memory) = self.layers.raid.memories[controller as usize].as_mut() {
+                memory.sweep = memory.cache.groups_waiting();
                 self.layers
                     .raid
                     .destage(&mut self.layers.path, controller, now);

@@ -37,7 +37,7 @@ pub fn replay(
     array: u32,
     requests: &[TraceRequest],
     pacing: Pacing,
-    mut keep_on: impl FnMut() -> bool,
+    mut should_continue: impl FnMut() -> bool,
 ) -> Result<Vec<Nanos>, RunError> {
     let mut simulation = Simulation::new(plan).map_err(RunError::Plan)?;
     let mut responses = vec![Nanos::ZERO; requests.len()];
@@ -64,7 +64,7 @@ pub fn replay(
                 simulation.advance(done.at + request.time);
             }
         }
-        if index % 1024 == 0 && !keep_on() {
+        if index % 1024 == 0 && !should_continue() {
             return Err(RunError::Stopped);
         }
     }

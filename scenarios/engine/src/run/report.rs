@@ -271,7 +271,7 @@ pub struct RunResult {
     pub workloads: Vec<WorkloadResult>,
     /// Each component's work.
     pub components: Vec<Component>,
-    /// Each cache's work: the controllers' memories, then tiers.
+    /// Each cache's work: the controllers' memories, then SSD caches.
     pub caches: Vec<CacheReport>,
     /// What happened during the run.
     pub log: Vec<LogEntry>,

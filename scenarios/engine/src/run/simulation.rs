@@ -91,7 +91,7 @@ impl Simulation {
             )
         })?;
         if self.system.layers.raid.ssd_cache_of[array as usize].is_some() {
-            return Err(format!("array {array}; it is the tier of another"));
+            return Err(format!("array {array}; it is the SSD cache of another"));
         }
         if op != Op::Flush && bytes == 0 {
             return Err("0 bytes; at least 1 is needed".into());
@@ -197,7 +197,7 @@ impl Simulation {
         }
         let mut policies = self.system.layers.ssd_caches.of_array.iter().flatten();
         if matches!(action, Action::PowerFail { .. }) && policies.any(|policy| policy.forgets) {
-            return Err("power_fail beside a tier whose drives forget what they hold".into());
+            return Err("power_fail beside an SSD cache whose drives forget what they hold".into());
         }
         let cached = &self.system.caches.of_workload;
         if matches!(action, Action::PowerFail { .. }) && cached.iter().any(Option::is_some) {

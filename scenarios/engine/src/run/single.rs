@@ -24,19 +24,19 @@ pub enum RunError {
 /// Recorded I/Os before the precision of the rate is looked at.
 const LEAST_FOR_PRECISION: u64 = 4096;
 
-/// Runs a plan; `keep_on` is asked now and then, and ends the run by answering false.
+/// Runs a plan; `should_continue` is called at intervals; false ends the run.
 ///
 /// # Errors
 /// The plan's faults, or that the caller asked to stop.
-pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, RunError> {
+pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<RunResult, RunError> {
     let mut system = System::new(plan).map_err(RunError::Plan)?;
     let warm = Time::ZERO + plan.warm_up_ns;
     let end = warm + plan.duration_ns;
-    let drove = drive(&mut system, warm, &mut keep_on, |_| false);
+    let drove = drive(&mut system, warm, &mut should_continue, |_| false);
     let before = Snapshot::take(&mut system, warm);
     let mut look_at = LEAST_FOR_PRECISION;
     let finished = drove
-        && drive(&mut system, end, &mut keep_on, |system| {
+        && drive(&mut system, end, &mut should_continue, |system| {
             if plan.max_ios > 0 && system.layers.loads.recorded >= plan.max_ios {
                 return true;
             }
@@ -105,7 +105,7 @@ pub fn run(plan: &Plan, mut keep_on: impl FnMut() -> bool) -> Result<RunResult, 
     ))
 }
 
-/// Writes the state of all drives that keep one; says why if it cannot.
+/// Writes the state of all drives that have one; says why if it cannot.
 fn save_state(system: &System, path: &str) -> Option<String> {
     let drives = system.layers.path.drives.iter();
     let states: Vec<_> = drives
@@ -131,7 +131,7 @@ fn last_recorded(system: &System) -> Time {
 fn drive(
     system: &mut System,
     limit: Time,
-    keep_on: &mut impl FnMut() -> bool,
+    should_continue: &mut impl FnMut() -> bool,
     mut done: impl FnMut(&System) -> bool,
 ) -> bool {
     let mut recorded = system.layers.loads.recorded;
@@ -148,7 +148,7 @@ fn drive(
             }
         }
         system.look_at_clock();
-        if !keep_on() {
+        if !should_continue() {
             return false;
         }
     }

@@ -22,7 +22,7 @@ use crate::state::owner::OwnerOf;
 use raidlab_kernel::{Io, Time};
 use raidlab_models::Fault;
 
-/// A system and everything that is under way in it.
+/// A system and everything that is in flight in it.
 pub struct System {
     pub(crate) layers: Layers,
     pub(crate) caches: PageCaches,
@@ -72,7 +72,7 @@ impl System {
     }
 
     /// Every request that has left the host and is not complete.
-    pub(crate) fn requests_under_way(&self) -> impl Iterator<Item = &Io> {
+    pub(crate) fn requests_in_flight(&self) -> impl Iterator<Item = &Io> {
         self.layers
             .path
             .ios

@@ -98,10 +98,10 @@ impl System {
                 self.layers
                     .path
                     .log(now, format!("backup of the cache {state}"));
-                if let Some(store) = self.layers.raid.stores[controller as usize].as_mut() {
-                    store.safe = ready;
+                if let Some(memory) = self.layers.raid.memories[controller as usize].as_mut() {
+                    memory.safe = ready;
                     // Without it nothing dirty may stay.
-                    store.sweep = store.cache.groups_waiting();
+                    memory.sweep = memory.cache.groups_waiting();
                     if now >= self.layers.path.off_until {
                         self.layers
                             .raid

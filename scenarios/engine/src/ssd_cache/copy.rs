@@ -12,8 +12,8 @@ use raidlab_kernel::{Io, Op, Time};
 use raidlab_models::CopyEnd;
 
 impl SsdCaches {
-    /// Begins to copy a hot line to the SSD cache, unless too many are on their way, all slots hold
-    /// dirty lines, or newer data for it are in the controller's memory or on their way to the
+    /// Begins to copy a hot line to the SSD cache, unless too many are in flight, all slots hold
+    /// dirty lines, or newer data for it are in the controller's memory or in flight to the
     /// array: what is read now could miss them.
     pub(crate) fn promote(
         &mut self,

@@ -1,5 +1,5 @@
 //! An SSD cache over an array: requests are looked up in it, hot lines move to it, dirty ones
-//! back, at the pace that the array's own drives allow.
+//! back, as fast as the array's own drives allow.
 //!
 //! A line is what leaves the controller's cache together: a stripe unit or, with parity, the data
 //! of a stripe, so that what comes back from the SSD cache is a full stripe. Which lines are there, and
@@ -9,7 +9,7 @@
 //! **Time lapse.** An SSD cache fills in hours, while a second of load says how fast the system is with
 //! the lines that the SSD cache has now. With a time lapse of `k` each simulated second stands for `k`
 //! seconds of the SSD cache's life: beside every request `k - 1` shadows, drawn from the same
-//! distribution, heat, promote and dirty lines as a request would, but move no data. See
+//! distribution, count accesses, promote and dirty lines as a request would, but move no data. See
 //! docs/explanation/ssd-cache.md.
 
 pub(crate) mod copy;
@@ -29,7 +29,7 @@ use crate::state::owner::OwnerOf;
 use raidlab_kernel::{IoId, Nanos, Op, Time};
 use raidlab_models::{DeviceParams, Lookup, ReferenceCounts, SsdCache, SsdCacheParams};
 
-/// Lines on their way back to each of the array's drives at once. Assumed: enough to keep a
+/// Lines being written back to each of the array's drives at once. Assumed: enough to keep a
 /// drive busy beside a load, too few to fill its queue.
 const CLEANS_PER_DRIVE: u32 = 2;
 
@@ -64,10 +64,10 @@ pub(crate) struct CachePolicy {
     decisions: Decisions,
     /// True if the SSDs forget what they have acknowledged when the power fails.
     pub forgets: bool,
-    /// Lines on their way to the SSDs, and at most.
+    /// Lines in flight to the SSDs, and at most.
     copies: u32,
     copies_at_once: u32,
-    /// Lines on their way back, and at most.
+    /// Lines being written back, and at most.
     cleans: u32,
     cleans_at_once: u32,
     half_life: Nanos,
@@ -102,9 +102,11 @@ pub(crate) fn build(
     tier: &TierPlan,
     volumes: &[Option<Volume>],
 ) -> Result<(Redirect, CachePolicy), String> {
-    let own = volumes[index].as_ref().ok_or("an array past memory")?;
+    let own = volumes[index]
+        .as_ref()
+        .ok_or("an array that bypasses controller memory")?;
     let fast = volumes[tier.array as usize].as_ref();
-    let fast = fast.ok_or("a tier past memory")?;
+    let fast = fast.ok_or("an SSD cache that bypasses controller memory")?;
     let (lines, sectors) = own.groups();
     let line = u64::from(sectors) * raidlab_models::SECTOR;
     if fast.geometry.unit() != line || fast.geometry.parities() > 0 {
@@ -181,8 +183,8 @@ impl CachePolicy {
 }
 
 impl SsdCaches {
-    /// A request that the controller's memory cannot serve heats its lines; hot ones are copied to
-    /// the SSD cache.
+    /// A request that the controller's memory cannot serve counts as an access to its lines; hot
+    /// ones are copied to the SSD cache.
     pub(crate) fn count_access(&mut self, raid: &mut Raid, path: &mut Path, id: IoId, now: Time) {
         let io = &path.ios[id];
         let (array, op, offset, bytes, owner) = (io.array, io.op, io.offset, io.bytes, io.owner);

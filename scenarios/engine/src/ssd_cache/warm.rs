@@ -1,4 +1,4 @@
-//! An SSD cache with a past: what its loads make of it in the long run.
+//! Preconditioning of an SSD cache: the content that its loads give it in the long run.
 
 use crate::plan::{Arrival, Plan, WorkloadPlan};
 use crate::ssd_cache::shadow::{BATCH, Decisions, imagine_cleaned};
@@ -12,7 +12,7 @@ const WARM_ACCESSES: u64 = 12;
 /// The most accesses that warming up takes.
 const WARM_AT_MOST: u64 = 100_000_000;
 
-/// All that the past of an SSD cache depends on.
+/// Everything that the preconditioning depends on.
 #[derive(Clone, Debug, PartialEq)]
 struct History {
     params: SsdCacheParams,
@@ -21,8 +21,8 @@ struct History {
     loads: Vec<WorkloadPlan>,
 }
 
-/// Points of a curve share one past.
-static KNOWN: Memo<History, SsdCache> = Memo::new(64 << 20);
+/// Points of a curve share one preconditioned map.
+static MEMO: Memo<History, SsdCache> = Memo::new(64 << 20);
 
 /// The SSD cache of array `index` as the workloads of a plan make it in the long run.
 ///
@@ -56,8 +56,8 @@ pub(crate) fn warm(
         decisions,
     };
     let empty = SsdCache::new(&history.params)?;
-    let known = KNOWN.get(&history, || history.end(empty), SsdCache::bytes);
-    Ok((*known).clone())
+    let end = MEMO.get(&history, || history.end(empty), SsdCache::bytes);
+    Ok((*end).clone())
 }
 
 impl History {

@@ -1,4 +1,4 @@
-//! A drive in its slot: its device, the commands that wait before it, its way to the host.
+//! A drive in its slot: its device, the commands that wait before it, its path to the host.
 
 use crate::layout::Ranges;
 use raidlab_kernel::{Calendar, Io, IoId, Nanos, Slab, Time, TimeWeighted, prefetch};
@@ -24,7 +24,7 @@ pub(crate) struct Health {
     pub unreadable: Ranges,
 }
 
-/// A drive and what the engine keeps of it.
+/// A drive and what the engine stores of it.
 #[derive(Debug)]
 pub struct Drive {
     /// For reports.

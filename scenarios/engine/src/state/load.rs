@@ -95,7 +95,7 @@ impl Load {
         Load::of(plan, seed, "")
     }
 
-    /// The same load with other random numbers: `purpose` tells them apart.
+    /// The same load with other random numbers: `purpose` distinguishes them.
     pub fn shadow(plan: &WorkloadPlan, seed: u64, purpose: &str) -> Load {
         Load::of(plan, seed, &format!("{purpose} "))
     }

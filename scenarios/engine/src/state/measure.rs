@@ -161,8 +161,8 @@ impl Meter {
     /// over. None if I/Os are too few, or their gaps too uneven, for an upper end.
     pub fn rate_interval(&self) -> Option<[f64; 2]> {
         let gap = self.gaps.interval()?;
-        let known = gap.low > gap.mean / VAGUE;
-        known.then(|| [gap.mean / gap.high, gap.mean / gap.low])
+        let measured = gap.low > gap.mean / VAGUE;
+        measured.then(|| [gap.mean / gap.high, gap.mean / gap.low])
     }
 
     /// Half of the 95 % interval of the gap between completions as a share of the gap.

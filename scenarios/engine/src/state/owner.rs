@@ -27,7 +27,7 @@ pub(crate) enum Owner {
     Outside(u32),
     /// The record of a job.
     Job(u32),
-    /// The power failed while it was under way: only its last event is still to come.
+    /// The power failed while it was in flight: only its last event is still to come.
     Aborted,
     /// A command whose drive has failed, which comes back with an error: the drive's place in its
     /// array.
@@ -79,9 +79,9 @@ pub(crate) trait OwnerOf: Copy {
     fn slot(self) -> Option<u32>;
     /// The job, if it is a job's record.
     fn job(self) -> Option<u32>;
-    /// True if the drive of this command has failed while it was under way.
+    /// True if the drive of this command has failed while it was in flight.
     fn is_cut_off(self) -> bool;
-    /// True if the power failed while it was under way.
+    /// True if the power failed while it was in flight.
     fn is_aborted(self) -> bool;
     /// The number by which an outside thread is chosen where no load's thread is there to be
     /// charged: all bits but the first.

@@ -1,4 +1,4 @@
-//! What a run keeps of its controllers, arrays, workloads and outside callers.
+//! What a run stores of its controllers, arrays, workloads and outside callers.
 
 use crate::layout::{Layout, Run};
 use crate::plan::Arrival;
@@ -36,13 +36,13 @@ pub struct Array {
     pub(crate) single: Option<u32>,
     pub(crate) controller: Option<u32>,
     pub(crate) software: bool,
-    /// Its requests' way through the firmware.
+    /// Its requests' path through the firmware.
     pub(crate) path: Path,
     /// True if `raid/` does its work, since its data pass through the controller's or the host's
     /// memory or can be lost.
     pub(crate) in_memory: bool,
     /// True if its data go straight between its drives and the host, with neither parity nor a
-    /// cache on their way.
+    /// cache on their path.
     pub(crate) straight: bool,
     /// True if what is written comes into its controller's memory once, from which every copy of it
     /// is made.
@@ -115,9 +115,9 @@ pub enum Outcome {
     /// It is complete.
     #[default]
     Done,
-    /// What it wants is lost, or cannot be kept.
+    /// What it wants is lost, or cannot be stored.
     Refused,
-    /// The power failed while it was under way: a write may have happened, or a part of it.
+    /// The power failed while it was in flight: a write may have happened, or a part of it.
     CutOff,
 }
 

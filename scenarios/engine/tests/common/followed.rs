@@ -1,4 +1,4 @@
-//! Arrays whose data are followed, what happens to them, and what their results tell.
+//! Arrays whose data are followed, the events that hit them, and their results.
 
 use raidlab_engine::report::RunResult;
 use serde_json::{Value, json};

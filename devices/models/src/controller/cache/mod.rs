@@ -155,7 +155,7 @@ impl Cache {
     }
 
     /// Only dirty data stay: what a battery backup preserves in an outage.
-    pub fn keep_dirty(&mut self) {
+    pub fn retain_dirty(&mut self) {
         self.stop_reading();
         let keys: Vec<u64> = self.index.iter().map(|(key, _)| key).collect();
         for key in keys {

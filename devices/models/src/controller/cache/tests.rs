@@ -27,7 +27,7 @@ fn a_full_stripe_leaves_first() {
     cache.leave(group, &mut leaving);
     assert_eq!((number, leaving.len()), (5, 2));
     assert_eq!(cache.next_to_leave(Eligible::Full, |_| true), None);
-    // New data for a leaving line keep it dirty.
+    // New data for a leaving line leave it dirty.
     cache.write(10, sectors(0, 1), 0, 5);
     cache.left(group);
     assert_eq!(cache.dirty_bytes(), 17 * SECTOR);
@@ -86,7 +86,7 @@ proptest! {
     ) {
         let mut cache = Cache::new(40 * PAGE, 24 * PAGE, &[(6, 256)]);
         let mut reference: BTreeMap<u64, Reference> = BTreeMap::new();
-        let (mut under_way, mut list) = (Vec::new(), Vec::new());
+        let (mut in_flight, mut list) = (Vec::new(), Vec::new());
         for (what, key, first, length) in steps {
             let mask = sectors(first, first + length);
             let line = reference.entry(key).or_default();
@@ -108,11 +108,11 @@ proptest! {
                             let found = list.iter().find(|l| l.key == key);
                             prop_assert_eq!(found.map_or(0, |l| l.dirty), line.leaving);
                         }
-                        under_way.push((group, number));
+                        in_flight.push((group, number));
                     }
                 }
                 4 => {
-                    if let Some((group, number)) = under_way.pop() {
+                    if let Some((group, number)) = in_flight.pop() {
                         cache.left(group);
                         for key in [2 * number, 2 * number + 1] {
                             reference.entry(key).or_default().leaving = 0;

@@ -338,7 +338,7 @@ impl SsdCache {
         self.counts = Counts::default();
     }
 
-    /// The power fails. The SSDs also record which lines their slots hold; copies under way and
+    /// The power fails. The SSDs also record which lines their slots hold; copies in flight and
     /// access counts are lost.
     pub fn power_fails(&mut self) {
         self.pins.clear();

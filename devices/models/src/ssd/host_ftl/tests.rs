@@ -72,7 +72,7 @@ fn a_write_waits_for_its_units_to_be_inserted_into_the_map() {
         let (mut front, times) = front(times, mapped);
         let mut firmware = Firmware::new(times, Stream::new(1, "drive", "firmware"));
         assert_eq!(firmware.latency(Op::Write, 16), Nanos(waits));
-        // The core is held for the units' own work alone, and reads wait for none of it.
+        // The core is occupied for the units' own work alone, and reads wait for none of it.
         firmware.process(&mut front, Op::Write, 16, MapPiece::Cached, Time(0));
         let (busy, _) = firmware.cores.busy_until(Time(1_000_000));
         assert_eq!(busy, Nanos(64_000));

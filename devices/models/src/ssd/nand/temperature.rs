@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn an_idle_drive_warms_up_by_the_exponential_law() {
         let mut drive = Temperature::new(&params());
-        // One time constant is 20 s: 63.2 % of the way from 25 to 35 degrees.
+        // One time constant is 20 s: 63.2 % of the step from 25 to 35 degrees.
         for tenth in 1..=200 {
             drive.update(Time(tenth * 100_000_000), &Operations::default());
         }
@@ -233,7 +233,7 @@ mod tests {
         assert!((drive.figures().0 - expected).abs() < 1e-9, "{drive:?}");
     }
 
-    /// Between the two temperatures of the hysteresis only the level tells whether a drive is
+    /// Between the two temperatures of the hysteresis only the level decides whether a drive is
     /// throttled: it goes on as it was, at the temperature that it had.
     #[test]
     fn a_saved_drive_is_as_warm_and_as_throttled_as_it_was() {

@@ -74,14 +74,14 @@ pub(crate) struct PageCache {
 impl PageCache {
     pub(crate) fn new(plan: &WorkloadPlan, params: PageCacheParams, flusher: u32) -> PageCache {
         let count = plan.area_bytes.div_ceil(PAGE) as u32;
-        let room = (params.memory_bytes / PAGE) as u32;
-        let mut pages = Pages::new(count, room);
+        let capacity = (params.memory_bytes / PAGE) as u32;
+        let mut pages = Pages::new(count, capacity);
         if params.holds_end {
-            for page in count.saturating_sub(room)..count {
+            for page in count.saturating_sub(capacity)..count {
                 pages.insert(page, PRESENT);
             }
         }
-        let share = |share: f64| ((f64::from(room) * share) as u32).max(1);
+        let share = |share: f64| ((f64::from(capacity) * share) as u32).max(1);
         let most = (params.read_ahead_bytes / PAGE) as u32;
         PageCache {
             params,
@@ -136,7 +136,7 @@ impl PageCache {
     }
 }
 
-/// All page caches of a system, by workload, and their requests under way.
+/// All page caches of a system, by workload, and their requests in flight.
 #[derive(Debug, Default)]
 pub(crate) struct PageCaches {
     pub(crate) of_workload: Vec<Option<Box<PageCache>>>,
@@ -269,7 +269,7 @@ impl PageCaches {
         !cache.pages.is(call.page, PRESENT) && (io.op == Op::Read || !whole)
     }
 
-    /// Reads the call's next page, unless that is under way, and with it what should be read ahead.
+    /// Reads the call's next page, unless that is in flight, and with it what should be read ahead.
     fn fetch(
         &mut self,
         below: &mut impl Below,
@@ -461,7 +461,7 @@ impl PageCaches {
             cache.pages.has_come(page);
         }
         if command.waiter != Io::NONE {
-            // The caller slept for exactly this request: where its time went is known.
+            // The caller slept for exactly this request: it knows where its time went.
             let request = &below.path().ios[id];
             let (parts, from, to) = (request.parts, request.issued, request.mark);
             let waiter = &mut below.path().ios[command.waiter];

@@ -4,9 +4,9 @@
 pub(crate) const PRESENT: u8 = 1;
 /// Newer than on the drive.
 pub(crate) const DIRTY: u8 = 2;
-/// On its way to the drive.
+/// In flight to the drive.
 pub(crate) const WRITING: u8 = 4;
-/// On its way from the drive.
+/// In flight from the drive.
 pub(crate) const READING: u8 = 8;
 /// Reading it lets the next window be read ahead.
 pub(crate) const MARK: u8 = 16;
@@ -21,22 +21,22 @@ pub(crate) struct Pages {
     newer: Vec<u32>,
     older: Vec<u32>,
     /// Pages that memory holds at most.
-    room: u32,
-    held: u32,
+    capacity: u32,
+    present: u32,
     dirty: u32,
     writing: u32,
 }
 
 impl Pages {
-    /// A file of `count` pages of which memory holds `room`; none is there yet.
-    pub(crate) fn new(count: u32, room: u32) -> Pages {
+    /// A file of `count` pages of which memory holds `capacity`; none is there yet.
+    pub(crate) fn new(count: u32, capacity: u32) -> Pages {
         let head = count;
         let mut pages = Pages {
             flags: vec![0; count as usize],
             newer: vec![0; count as usize + 1],
             older: vec![0; count as usize + 1],
-            room: room.max(1),
-            held: 0,
+            capacity: capacity.max(1),
+            present: 0,
             dirty: 0,
             writing: 0,
         };
@@ -54,13 +54,13 @@ impl Pages {
         self.flags[page as usize] & flag != 0
     }
 
-    /// Dirty pages, and those on their way to the drive.
+    /// Dirty pages, and those in flight to the drive.
     #[inline]
     pub(crate) fn dirty(&self) -> (u32, u32) {
         (self.dirty, self.writing)
     }
 
-    /// Sets a mark without any books.
+    /// Sets a mark; no count changes.
     pub(crate) fn mark(&mut self, page: u32) {
         self.flags[page as usize] |= MARK;
     }
@@ -82,15 +82,15 @@ impl Pages {
         }
     }
 
-    /// Finds room for the page: the clean page that was used least recently gives way. Without
+    /// Makes space for the page: the clean page that was used least recently is evicted. Without
     /// one memory holds more than it should until pages become clean.
     pub(crate) fn insert(&mut self, page: u32, flag: u8) {
         debug_assert!(!self.is(page, PRESENT | READING));
-        if self.held >= self.room {
+        if self.present >= self.capacity {
             self.evict();
         }
         self.flags[page as usize] = flag;
-        self.held += 1;
+        self.present += 1;
         self.link(page);
     }
 
@@ -122,7 +122,7 @@ impl Pages {
         self.writing -= 1;
     }
 
-    /// The first dirty page from `from` on that is not on its way already, going round.
+    /// The first dirty page from `from` on that is not in flight already, going round.
     pub(crate) fn next_dirty(&self, from: u32) -> Option<u32> {
         let waits = |page: &u32| self.flags[*page as usize] & (DIRTY | WRITING) == DIRTY;
         (from..self.count())
@@ -137,7 +137,7 @@ impl Pages {
             if self.flags[page as usize] & (DIRTY | WRITING | READING) == 0 {
                 self.unlink(page);
                 self.flags[page as usize] = 0;
-                self.held -= 1;
+                self.present -= 1;
                 return;
             }
             page = self.newer[page as usize];
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_recently_used_clean_page_gives_way() {
+    fn the_least_recently_used_clean_page_is_evicted() {
         let mut pages = Pages::new(8, 3);
         for page in 0..3 {
             pages.insert(page, PRESENT);
@@ -173,8 +173,8 @@ mod tests {
         pages.soil(0);
         pages.touch(1);
         pages.insert(5, PRESENT);
-        let held: Vec<u32> = (0..8).filter(|&page| pages.is(page, PRESENT)).collect();
-        assert_eq!(held, [0, 1, 5], "2 was clean and the oldest, 0 is dirty");
+        let present: Vec<u32> = (0..8).filter(|&page| pages.is(page, PRESENT)).collect();
+        assert_eq!(present, [0, 1, 5], "2 was clean and the oldest, 0 is dirty");
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl Loads {
         }
     }
 
-    /// The load thread turns to an I/O that is complete.
+    /// The load thread processes an I/O that is complete.
     #[inline]
     pub(crate) fn reap(&mut self, path: &mut Path, id: IoId, thread: u32, now: Time) {
         let owner = path.ios[id].owner;
@@ -126,7 +126,7 @@ impl Loads {
         Up::None
     }
 
-    /// A thread turns to all that waits for it.
+    /// A thread processes everything that waits for it.
     pub(crate) fn work_off(&mut self, path: &mut Path, thread: u32, now: Time) -> Up {
         while let Some(id) = self.signalled[thread as usize].pop(&path.ios) {
             self.reap(path, id, thread, now);

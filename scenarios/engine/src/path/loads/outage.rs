@@ -1,4 +1,4 @@
-//! The power fails: what the loads had under way is abandoned.
+//! The power fails: what the loads had in flight is abandoned.
 
 use crate::path::Path;
 use crate::path::loads::Loads;
@@ -49,7 +49,7 @@ impl Loads {
                     path.calendar.push(back, Event::Issue(slot));
                 }
             }
-            // No other request is under way: no system with a page cache loses its power.
+            // No other request is in flight: no system with a page cache loses its power.
             _ => debug_assert!(false, "{:?}", Owner::from(owner)),
         }
     }

@@ -78,7 +78,7 @@ impl Loads {
         first as u32 + thread
     }
 
-    /// A thread turns to an I/O at `now`, which may lie ahead of the clock while the thread
+    /// A thread processes an I/O at `now`, which may lie ahead of the clock while the thread
     /// still works on earlier ones.
     #[inline]
     pub(crate) fn enter(

@@ -46,7 +46,7 @@ pub(crate) struct Background {
     /// All rows before this one are in their place; of a patrol read and of a check they are groups:
     /// stripes or, without parity, units.
     pub row: u64,
-    /// The next row to begin: those from `row` on are under way.
+    /// The next row to begin: those from `row` on are in progress.
     pub next: u64,
     /// Rows that have been read and wait to be followed by others.
     pub owed: u32,
@@ -59,7 +59,7 @@ pub(crate) struct Background {
 }
 
 impl Background {
-    /// What was under way, and what was done from a row on, has to begin anew.
+    /// What was in progress, and what was done from a row on, has to begin anew.
     pub fn go_back(&mut self, row: u64) {
         self.row = self.row.min(row);
         (self.next, self.owed) = (self.row, 0);
@@ -169,14 +169,14 @@ impl Raid {
         let place = tasks.iter().position(later).unwrap_or(tasks.len());
         tasks.insert(place, background);
         if place == 0 {
-            // What was under way stops; its pause does not hold up what is more urgent.
+            // Rows in progress stop; its pause does not hold up what is more urgent.
             volume.next_step = Time::NEVER;
             self.suspend(path, array, now);
         }
         self.schedule_step(path, array, now);
     }
 
-    /// The task behind an array's first one is no longer under way: what it has begun will not count.
+    /// The task behind an array's first one is no longer active: what it has begun does not count.
     fn suspend(&mut self, path: &mut Path, array: u32, now: Time) {
         let id = self.tasks_begun;
         let volume = self.volumes[array as usize].as_mut();
@@ -224,7 +224,8 @@ impl Raid {
         self.begin_step(path, array, now);
     }
 
-    /// Nothing of an array's first task is under way: it leaves the drives to the host, or is done.
+    /// No row of an array's first task is in progress: it leaves the drives to the host, or is
+    /// done.
     pub(crate) fn pause(&mut self, path: &mut Path, array: u32, now: Time) {
         let volume = self.volume(array);
         if let Some(task) = volume.tasks.first() {
@@ -289,10 +290,10 @@ impl Raid {
         }
     }
 
-    /// The background of an array has its next turn at `at`.
+    /// The background of an array runs its next step at `at`.
     pub(crate) fn schedule_step(&mut self, path: &mut Path, array: u32, at: Time) {
         if let Some(volume) = self.volumes[array as usize].as_mut() {
-            let idle = volume.next_step == Time::NEVER && volume.under_way == 0 && !volume.offline;
+            let idle = volume.next_step == Time::NEVER && volume.in_flight == 0 && !volume.offline;
             if idle && !volume.tasks.is_empty() {
                 volume.next_step = at;
                 path.calendar.push(at, Event::Background(array));

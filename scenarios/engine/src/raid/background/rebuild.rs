@@ -50,7 +50,7 @@ impl Raid {
         self.start_task(path, array, Task::Rebuild { member }, now);
     }
 
-    /// The share of the rows that each rebuild under way has behind it.
+    /// The share of the rows that each running rebuild has done.
     pub(crate) fn rebuilding(&self) -> Vec<f64> {
         let volumes = self.volumes.iter().flatten();
         let shares = volumes.flat_map(|volume| {

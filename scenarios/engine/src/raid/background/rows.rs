@@ -4,7 +4,7 @@
 //!
 //! So many begin side by side as cost the drives one seek; each that has been read is followed by the
 //! next one, unless the host wants the drives and the task has had its share. What they bring counts
-//! in their order: a row keeps its lock until all before it are in their place.
+//! in their order: a row holds its lock until all before it are in their place.
 
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role};
@@ -16,7 +16,7 @@ use crate::raid::jobs::{Check, Row, Work};
 use crate::raid::volume::State;
 use raidlab_kernel::{Io, Op, Time};
 
-use crate::raid::volume::{rows_of_step, rows_under_way};
+use crate::raid::volume::{rows_in_flight, rows_of_step};
 
 impl Raid {
     /// As many rows of an array's first task begin as do so side by side.
@@ -37,7 +37,7 @@ impl Raid {
 
     /// The next rows of an array's first task begin.
     fn begin_rows(&mut self, path: &mut Path, array: u32, rows: u32, now: Time) {
-        self.volume_mut(array).under_way += rows;
+        self.volume_mut(array).in_flight += rows;
         self.begin_each(path, array, rows, now);
     }
 
@@ -123,7 +123,7 @@ impl Raid {
     }
 
     /// Rows that have been read are followed by as many others while the host wants nothing, as far
-    /// as so many may be under way.
+    /// as so many may be in progress.
     fn follow(&mut self, path: &mut Path, array: u32, now: Time) {
         let busy = path.in_work_for(array) > 0;
         self.follow_on(path, array, busy, now);
@@ -132,7 +132,7 @@ impl Raid {
     pub(crate) fn follow_on(&mut self, path: &mut Path, array: u32, busy: bool, now: Time) {
         while let Some(volume) = self.volumes[array as usize].as_mut() {
             let free = !busy || volume.background_share >= 1.0;
-            let window = rows_under_way(volume.geometry.unit());
+            let window = rows_in_flight(volume.geometry.unit());
             let Some(first) = volume.tasks.first_mut() else {
                 return;
             };
@@ -151,7 +151,7 @@ impl Raid {
         }
     }
 
-    /// The task that a job in the background belongs to, if that is under way.
+    /// The task that a job in the background belongs to, if that is running.
     fn task_of(&self, index: u32) -> Option<Task> {
         let job = &self.jobs[index];
         let first = self.volume(job.array).tasks.first()?;
@@ -210,7 +210,7 @@ impl Raid {
         self.let_go(path, io, now);
     }
 
-    /// A row is done. It keeps its lock until all before it are in their place: only then does what
+    /// A row is done. It holds its lock until all before it are in their place: only then does what
     /// it brought count, and writes know of it. One of a task that is gone or suspended does not
     /// count any more, nor do those that waited for it.
     pub(crate) fn finish_row(&mut self, path: &mut Path, index: u32, id: u32, now: Time) {
@@ -219,7 +219,7 @@ impl Raid {
             return;
         };
         volume.done.push(index);
-        volume.under_way -= 1;
+        volume.in_flight -= 1;
         let first = volume.tasks.first().filter(|_| !volume.offline);
         let current = first.is_some_and(|task| task.id == id);
         self.put_rows(path, array, current, now);
@@ -247,13 +247,13 @@ impl Raid {
     }
 
     pub(crate) fn rows_done(&mut self, path: &mut Path, array: u32, current: bool, now: Time) {
-        if self.volume(array).under_way > 0 {
+        if self.volume(array).in_flight > 0 {
             return;
         }
         if current {
             self.pause(path, array, now);
         } else {
-            // Its task is gone; the next one takes its turn.
+            // Its task is gone; the next one starts.
             self.schedule_step(path, array, now);
         }
     }

@@ -1,10 +1,10 @@
-//! Dirty data on their way to the drives: when, which, how many at once.
+//! Dirty data in flight to the drives: when, which, how many at once.
 
 use crate::layout::{Extent, WriteStrategy};
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::raid::Raid;
-use crate::raid::cache::store::{Lane, Store};
+use crate::raid::cache::memory::{ControllerMemory, Lane};
 use crate::raid::cache::view::Cached;
 use crate::raid::jobs::{Destage, Work};
 use crate::state::event::Event;
@@ -16,27 +16,27 @@ impl Raid {
     /// when they are due.
     pub(crate) fn destage(&mut self, path: &mut Path, controller: u32, now: Time) {
         path.agenda.must_be_open();
-        while let Some(store) = self.stores[controller as usize].as_mut() {
-            if !store.lanes.iter().any(Lane::has_room) {
+        while let Some(memory) = self.memories[controller as usize].as_mut() {
+            if !memory.lanes.iter().any(Lane::has_room) {
                 return;
             }
-            let due = store.sweep > 0
-                || !store.waiting.is_empty()
-                || store.cache.dirty_share() >= store.low_share;
-            if !due && !store.cache.has_full() {
+            let due = memory.sweep > 0
+                || !memory.waiting.is_empty()
+                || memory.cache.dirty_share() >= memory.low_share;
+            if !due && !memory.cache.has_full() {
                 return;
             }
             let eligible = if due { Eligible::Any } else { Eligible::Full };
-            let may = |space: usize| store.lanes[space].has_room();
-            let Some((group, space, number)) = store.cache.next_to_leave(eligible, may) else {
-                store.sweep = store.sweep.min(store.cache.groups_waiting());
+            let may = |space: usize| memory.lanes[space].has_room();
+            let Some((group, space, number)) = memory.cache.next_to_leave(eligible, may) else {
+                memory.sweep = memory.sweep.min(memory.cache.groups_waiting());
                 return;
             };
-            store.sweep = store.sweep.saturating_sub(1);
-            let lane = &mut store.lanes[space as usize];
-            lane.under_way += 1;
+            memory.sweep = memory.sweep.saturating_sub(1);
+            let lane = &mut memory.lanes[space as usize];
+            lane.in_flight += 1;
             let array = lane.array;
-            store.counts.destages += 1;
+            memory.counts.destages += 1;
             if path.can_fail && self.volume(array).offline {
                 self.pin(controller, group);
                 continue;
@@ -64,8 +64,8 @@ impl Raid {
         } else {
             number / u64::from(geometry.columns())
         };
-        if let Some(store) = self.stores[controller as usize].as_mut() {
-            store.cache.leave(group, &mut store.leaving);
+        if let Some(memory) = self.memories[controller as usize].as_mut() {
+            memory.cache.leave(group, &mut memory.leaving);
         }
         let redirected = self.redirect_write(path, array, number, now);
         let (target, at) = redirected.map_or((array, stripe), |place| (place.array, place.stripe));
@@ -74,13 +74,13 @@ impl Raid {
         let job = self.new_job(path, Io::NONE, target, at, work, now);
         let Raid {
             volumes,
-            stores,
+            memories,
             redirects,
             jobs,
             ..
         } = self;
         let extents = &mut jobs[job].extents;
-        if let Some(cached) = Cached::of(array, volumes, stores, redirects) {
+        if let Some(cached) = Cached::of(array, volumes, memories, redirects) {
             cached.list_leaving(extents);
         }
         if let Some(place) = redirected {
@@ -102,9 +102,9 @@ impl Raid {
 
     /// Dirty data of an array that is offline stay where they are.
     pub(crate) fn pin(&mut self, controller: u32, group: u32) {
-        if let Some(store) = self.stores[controller as usize].as_mut() {
-            store.end(group);
-            store.cache.pin(group);
+        if let Some(memory) = self.memories[controller as usize].as_mut() {
+            memory.end(group);
+            memory.cache.pin(group);
         }
     }
 
@@ -139,24 +139,24 @@ impl Raid {
         let Some(controller) = path.arrays[array as usize].controller else {
             return;
         };
-        let kept = !path.can_fail || !self.volume(array).offline;
+        let destaged = !path.can_fail || !self.volume(array).offline;
         let on_ssd_cache = self.ssd_cache_of[array as usize].is_some();
-        if let Some(store) = self.stores[controller as usize].as_mut() {
-            if kept {
-                store.end(group);
-                store.cache.left(group);
+        if let Some(memory) = self.memories[controller as usize].as_mut() {
+            if destaged {
+                memory.end(group);
+                memory.cache.left(group);
             } else {
-                store.cache.stay(group);
+                memory.cache.stay(group);
                 if on_ssd_cache {
                     // Without its SSD cache the array takes them.
-                    store.end(group);
+                    memory.end(group);
                 } else {
                     self.pin(controller, group);
                 }
             }
         }
-        if let Some(store) = self.stores[controller as usize].as_mut() {
-            store.counts.full_stripes += u64::from(kept && full);
+        if let Some(memory) = self.memories[controller as usize].as_mut() {
+            memory.counts.full_stripes += u64::from(destaged && full);
         }
         let mark = path.agenda.mark();
         self.admit_waiting(path, controller, now);
@@ -168,10 +168,10 @@ impl Raid {
 
     /// Sees to it that dirty data go out in time.
     pub(crate) fn arm_flush(&mut self, path: &mut Path, controller: u32, now: Time) {
-        if let Some(store) = self.stores[controller as usize].as_mut() {
-            if !store.flush.armed {
-                store.flush.armed = true;
-                let at = now + store.flush.interval;
+        if let Some(memory) = self.memories[controller as usize].as_mut() {
+            if !memory.flush.armed {
+                memory.flush.armed = true;
+                let at = now + memory.flush.interval;
                 path.calendar.push(at, Event::Flush(controller));
             }
         }
@@ -179,25 +179,25 @@ impl Raid {
 
     /// The next step of a flush: its groups may go out.
     pub(crate) fn flush_due(&mut self, path: &mut Path, controller: u32, now: Time) {
-        if let Some(store) = self.stores[controller as usize].as_mut() {
-            store.flush.armed = !store.cache.is_clean();
-            if store.flush.armed {
-                let waiting = store.cache.groups_waiting();
-                store.sweep = waiting.min(store.sweep + store.flush.step(waiting));
-                let at = now + store.flush.pace;
+        if let Some(memory) = self.memories[controller as usize].as_mut() {
+            memory.flush.armed = !memory.cache.is_clean();
+            if memory.flush.armed {
+                let waiting = memory.cache.groups_waiting();
+                memory.sweep = waiting.min(memory.sweep + memory.flush.step(waiting));
+                let at = now + memory.flush.step_interval;
                 path.calendar.push(at, Event::Flush(controller));
                 self.destage(path, controller, now);
             } else {
-                store.flush.steps_left = 0;
+                memory.flush.steps_left = 0;
             }
         }
     }
 }
 
-impl Cached<'_, &mut Store> {
+impl Cached<'_, &mut ControllerMemory> {
     /// Lists the dirty sectors of the group that leaves as extents of their stripe.
     fn list_leaving(&self, extents: &mut Vec<Extent>) {
-        for leaving in &self.store.leaving {
+        for leaving in &self.memory.leaving {
             let start = self.caching.offset(leaving.key);
             let piece = self.volume.geometry.piece(start, 1);
             let mut at = leaving.dirty.trailing_zeros();
@@ -226,18 +226,18 @@ impl Cached<'_, &mut Store> {
 /// Brings extents into order and joins those that touch.
 fn join(extents: &mut Vec<Extent>) {
     extents.sort_unstable_by_key(|extent| (extent.column, extent.start));
-    let mut kept = 0;
+    let mut last_joined = 0;
     for at in 1..extents.len() {
         let next = extents[at];
-        let last = &mut extents[kept];
+        let last = &mut extents[last_joined];
         if last.column == next.column && last.end == next.start {
             last.end = next.end;
         } else {
-            kept += 1;
-            extents[kept] = next;
+            last_joined += 1;
+            extents[last_joined] = next;
         }
     }
-    extents.truncate(kept + 1);
+    extents.truncate(last_joined + 1);
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use crate::raid::cache::readers::Readers;
 
 /// Reads in a row that make a stream.
 const IN_A_ROW: u32 = 2;
-/// Requests in work up to which adaptive read-ahead helps: a reader that keeps more in flight
-/// keeps the drives busy by itself.
+/// Requests in work up to which adaptive read-ahead helps: a reader with more in flight
+/// saturates the drives by itself.
 const SHALLOW: u64 = 4;
 /// Bytes that one read-ahead brings.
 const CHUNK: std::ops::RangeInclusive<u64> = (256 << 10)..=(1 << 20);
@@ -86,19 +86,21 @@ impl Raid {
             readers,
         });
         let job = self.new_job(path, Io::NONE, array, 0, work, now);
-        let Cached { caching, store, .. } = self.cached_mut(array)?;
+        let Cached {
+            caching, memory, ..
+        } = self.cached_mut(array)?;
         let (mut first, mut last) = (u64::MAX, 0);
         for (key, sectors) in caching.lines(range.0, range.1) {
-            if !store.cache.make_room(caching.line.div_ceil(PAGE) + 1) {
+            if !memory.cache.make_room(caching.line.div_ceil(PAGE) + 1) {
                 break;
             }
-            if store.cache.expect(key, sectors, job) != 0 {
+            if memory.cache.expect(key, sectors, job) != 0 {
                 let start = caching.offset(key);
                 first = first.min(start.max(range.0));
                 last = (start + caching.line).min(range.0 + range.1);
             }
         }
-        store.counts.filled_bytes += last.saturating_sub(first);
+        memory.counts.filled_bytes += last.saturating_sub(first);
         let record = self.jobs[job].io;
         if first >= last {
             path.ios.release(record);
@@ -121,13 +123,16 @@ impl Raid {
         if let Some(controller) = path.arrays[array as usize].controller {
             let chip = &mut path.controllers[controller as usize].chip;
             chip.memory.pass_in_background(now, range.1);
-            if let Some(Cached { caching, store, .. }) = self.cached_mut(array) {
+            if let Some(Cached {
+                caching, memory, ..
+            }) = self.cached_mut(array)
+            {
                 for (key, sectors) in caching.lines(range.0, range.1) {
                     if refused {
-                        store.cache.forget(key, sectors);
+                        memory.cache.forget(key, sectors);
                         continue;
                     }
-                    let came = store.cache.arrived(key, index);
+                    let came = memory.cache.arrived(key, index);
                     if let Some(integrity) = &mut path.integrity {
                         let start = caching.offset(key);
                         for sector in (0..LINE_SECTORS).filter(|s| came >> s & 1 == 1) {
@@ -158,7 +163,7 @@ impl Raid {
             let Some(reader) = came.readers.pop(&path.ios) else {
                 self.readers.pop();
                 if let Some(controller) = controller {
-                    // What was on its way kept its place in the cache; now others may have it.
+                    // Data in flight had reserved their place in the cache; now others may have it.
                     self.admit_waiting(path, controller, now);
                 }
                 return;

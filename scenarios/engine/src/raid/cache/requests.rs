@@ -26,20 +26,20 @@ impl Raid {
         let Cached {
             volume,
             caching,
-            store,
+            memory,
             ..
         } = cached;
         let piece = volume.geometry.piece(io.offset, io.bytes);
         let (line, _) = caching.lines(io.offset, 1).next().unwrap_or_default();
         match io.op {
             Op::Read => {
-                store.cache.prefetch(line, None);
+                memory.cache.prefetch(line, None);
                 let role = Role::Data(piece.column);
                 self.prefetch_transfer(path, volume, piece.stripe, role, (piece.start, piece.end));
             }
             Op::Write => {
                 let group = volume.group(piece.stripe, piece.column);
-                store.cache.prefetch(line, Some((caching.space, group)));
+                memory.cache.prefetch(line, Some((caching.space, group)));
             }
             Op::Trim | Op::Flush => {}
         }
@@ -105,7 +105,7 @@ impl Raid {
             Some(WritePolicy::AlwaysWriteBack) => true,
             Some(WritePolicy::WriteBack) => {
                 let cached = self.cached(array);
-                cached.is_some_and(|cached| cached.store.safe)
+                cached.is_some_and(|cached| cached.memory.safe)
             }
         }
     }
@@ -113,22 +113,28 @@ impl Raid {
     /// Whether a write goes into the cache: by its array's policy, and if it is not too large.
     fn goes_back(&self, path: &Path, id: IoId) -> bool {
         let io = &path.ios[id];
-        let Some(Cached { caching, store, .. }) = self.cached(io.array) else {
+        let Some(Cached {
+            caching, memory, ..
+        }) = self.cached(io.array)
+        else {
             return false;
         };
         self.writes_back(io.array)
-            && pages_at_most(io.bytes, caching.line) <= store.cache.dirty_max() / 2
+            && pages_at_most(io.bytes, caching.line) <= memory.cache.dirty_max() / 2
     }
 
     /// What a read finds in the cache, over all its lines.
     fn look_up(&mut self, path: &mut Path, id: IoId) -> Found {
         let io = &path.ios[id];
-        let Some(Cached { caching, store, .. }) = self.cached_mut(io.array) else {
+        let Some(Cached {
+            caching, memory, ..
+        }) = self.cached_mut(io.array)
+        else {
             return Found::None;
         };
         let mut found = Found::All;
         for (key, sectors) in caching.lines(io.offset, io.bytes) {
-            match (store.cache.find(key, sectors), found) {
+            match (memory.cache.find(key, sectors), found) {
                 (Found::All, _) => {}
                 (Found::Coming(reader), Found::All | Found::Coming(_)) => {
                     found = Found::Coming(reader);
@@ -209,14 +215,17 @@ impl Raid {
         let (io, Some(integrity)) = (&ios[id], integrity) else {
             return;
         };
-        let Some(Cached { caching, store, .. }) = self.cached_mut(io.array) else {
+        let Some(Cached {
+            caching, memory, ..
+        }) = self.cached_mut(io.array)
+        else {
             return;
         };
         for sector in
             (io.offset / SECTOR..(io.offset + io.bytes).div_ceil(SECTOR)).map(|n| n * SECTOR)
         {
             for (key, sectors) in caching.lines(sector, SECTOR) {
-                if store.cache.find(key, sectors) == Found::All {
+                if memory.cache.find(key, sectors) == Found::All {
                     integrity.read_cache(id, io.array, sector, SECTOR);
                 }
             }
@@ -224,9 +233,9 @@ impl Raid {
     }
 
     fn count_read(&mut self, array: u32, found: Found) {
-        if let Some(Cached { store, .. }) = self.cached_mut(array) {
-            store.counts.reads += 1;
-            store.counts.read_hits += u64::from(found == Found::All);
+        if let Some(Cached { memory, .. }) = self.cached_mut(array) {
+            memory.counts.reads += 1;
+            memory.counts.read_hits += u64::from(found == Found::All);
         }
     }
 
@@ -251,9 +260,9 @@ impl Raid {
                 self.write_around(path, id, now);
                 return Up::None;
             }
-            if let Some(store) = self.stores[controller as usize].as_mut() {
-                store.waiting.push(&mut path.ios, id);
-                store.sweep = store.cache.groups_waiting();
+            if let Some(memory) = self.memories[controller as usize].as_mut() {
+                memory.waiting.push(&mut path.ios, id);
+                memory.sweep = memory.cache.groups_waiting();
             }
             self.destage(path, controller, now);
             return Up::None;
@@ -261,8 +270,8 @@ impl Raid {
         if self.first_waiting(controller).is_none() && self.put_in_cache(path, id) {
             return self.written_back(path, controller, id);
         }
-        if let Some(store) = self.stores[controller as usize].as_mut() {
-            store.waiting.push(&mut path.ios, id);
+        if let Some(memory) = self.memories[controller as usize].as_mut() {
+            memory.waiting.push(&mut path.ios, id);
             self.destage(path, controller, now);
         }
         Up::None
@@ -283,16 +292,16 @@ impl Raid {
             return false;
         };
         let pages = pages_at_most(io.bytes, cached.caching.line);
-        let cache = &mut cached.store.cache;
+        let cache = &mut cached.memory.cache;
         if !cache.may_dirty(pages) || !cache.make_room(pages) {
             return false;
         }
-        cached.store.counts.writes += 1;
+        cached.memory.counts.writes += 1;
         let mut hit = true;
         for (key, sectors) in cached.caching.lines(io.offset, io.bytes) {
             hit &= cached.write(key, sectors);
         }
-        cached.store.counts.write_hits += u64::from(hit);
+        cached.memory.counts.write_hits += u64::from(hit);
         if let Some(integrity) = &mut path.integrity {
             integrity.cache_write(id, io.array, io.offset, io.bytes);
         }
@@ -316,9 +325,12 @@ impl Raid {
     /// What the cache has of a written range is out of date.
     pub(crate) fn forget(&mut self, path: &mut Path, id: IoId) {
         let io = &path.ios[id];
-        if let Some(Cached { caching, store, .. }) = self.cached_mut(io.array) {
+        if let Some(Cached {
+            caching, memory, ..
+        }) = self.cached_mut(io.array)
+        {
             for (key, sectors) in caching.lines(io.offset, io.bytes) {
-                store.cache.forget(key, sectors);
+                memory.cache.forget(key, sectors);
             }
         }
     }
@@ -336,8 +348,8 @@ impl Raid {
             if !may {
                 return;
             }
-            if let Some(store) = self.stores[controller as usize].as_mut() {
-                store.waiting.pop(&path.ios);
+            if let Some(memory) = self.memories[controller as usize].as_mut() {
+                memory.waiting.pop(&path.ios);
             }
             path.ios[id].charge(Part::CacheWait, now);
             let mark = path.agenda.mark();
@@ -354,8 +366,8 @@ impl Raid {
     }
 
     fn first_waiting(&self, controller: u32) -> Option<IoId> {
-        let store = self.stores[controller as usize].as_ref()?;
-        store.waiting.front()
+        let memory = self.memories[controller as usize].as_ref()?;
+        memory.waiting.front()
     }
 
     /// Older data of a write's range that are not on the drives go out next. False if the cache
@@ -366,12 +378,12 @@ impl Raid {
             return false;
         };
         let mut lines = cached.caching.lines(io.offset, io.bytes);
-        let dirty = |&(key, sectors): &(u64, _)| cached.store.cache.is_dirty_at(key, sectors);
+        let dirty = |&(key, sectors): &(u64, _)| cached.memory.cache.is_dirty_at(key, sectors);
         let Some((key, _)) = lines.find(dirty) else {
             return false;
         };
         let (space, group) = cached.place_of(key);
-        cached.store.cache.go_on_from(space, group);
+        cached.memory.cache.go_on_from(space, group);
         true
     }
 }

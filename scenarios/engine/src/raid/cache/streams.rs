@@ -24,11 +24,11 @@ impl Streams {
     /// Notes a read; gives its stream's number and how many reads it has had in a row.
     pub fn note(&mut self, offset: u64, bytes: u64) -> (usize, u32) {
         self.clock += 1;
-        let known = self
+        let found = self
             .streams
             .iter()
             .position(|s| s.in_a_row > 0 && s.next == offset);
-        let at = known.unwrap_or_else(|| {
+        let at = found.unwrap_or_else(|| {
             let oldest = (0..STREAMS)
                 .min_by_key(|&s| self.streams[s].used)
                 .unwrap_or(0);

@@ -1,7 +1,7 @@
 //! An array together with the controller's cache that serves it.
 
 use crate::raid::Raid;
-use crate::raid::cache::store::{Caching, Store};
+use crate::raid::cache::memory::{Caching, ControllerMemory};
 use crate::raid::redirect::Redirect;
 use crate::raid::volume::Volume;
 use raidlab_models::Sectors;
@@ -10,26 +10,26 @@ use raidlab_models::Sectors;
 pub(crate) struct Cached<'a, S> {
     pub volume: &'a Volume,
     pub caching: &'a Caching,
-    pub store: S,
+    pub memory: S,
     /// The SSD cache of the array, if it has one.
     pub redirect: Option<&'a Redirect>,
 }
 
-impl<'a> Cached<'a, &'a mut Store> {
+impl<'a> Cached<'a, &'a mut ControllerMemory> {
     /// The view of an array out of the owner's tables; none if no cache serves it.
     #[inline]
     pub fn of(
         array: u32,
         volumes: &'a [Option<Volume>],
-        stores: &'a mut [Option<Store>],
+        memories: &'a mut [Option<ControllerMemory>],
         redirects: &'a [Option<Redirect>],
-    ) -> Option<Cached<'a, &'a mut Store>> {
+    ) -> Option<Cached<'a, &'a mut ControllerMemory>> {
         let volume = volumes[array as usize].as_ref()?;
         let caching = volume.caching.as_ref()?;
         Some(Cached {
             volume,
             caching,
-            store: stores[caching.controller as usize].as_mut()?,
+            memory: memories[caching.controller as usize].as_mut()?,
             redirect: redirects[array as usize].as_ref(),
         })
     }
@@ -38,7 +38,7 @@ impl<'a> Cached<'a, &'a mut Store> {
     #[inline]
     pub fn write(&mut self, key: u64, sectors: Sectors) -> bool {
         let (space, group) = self.place_of(key);
-        self.store.cache.write(key, sectors, space, group)
+        self.memory.cache.write(key, sectors, space, group)
     }
 
     /// The space and the group in which new data of a line wait.
@@ -47,7 +47,7 @@ impl<'a> Cached<'a, &'a mut Store> {
         let group = self.volume.group_at(self.caching.offset(key));
         let space = self
             .caching
-            .space_of(&self.store.cache, self.redirect, group);
+            .space_of(&self.memory.cache, self.redirect, group);
         (space, group)
     }
 }
@@ -55,20 +55,20 @@ impl<'a> Cached<'a, &'a mut Store> {
 impl Raid {
     /// An array and the cache that serves it, to look things up.
     #[inline]
-    pub fn cached(&self, array: u32) -> Option<Cached<'_, &Store>> {
+    pub fn cached(&self, array: u32) -> Option<Cached<'_, &ControllerMemory>> {
         let volume = self.volumes[array as usize].as_ref()?;
         let caching = volume.caching.as_ref()?;
         Some(Cached {
             volume,
             caching,
-            store: self.stores[caching.controller as usize].as_ref()?,
+            memory: self.memories[caching.controller as usize].as_ref()?,
             redirect: self.redirects[array as usize].as_ref(),
         })
     }
 
     /// An array and the cache that serves it, to change what the cache holds.
     #[inline]
-    pub fn cached_mut(&mut self, array: u32) -> Option<Cached<'_, &mut Store>> {
-        Cached::of(array, &self.volumes, &mut self.stores, &self.redirects)
+    pub fn cached_mut(&mut self, array: u32) -> Option<Cached<'_, &mut ControllerMemory>> {
+        Cached::of(array, &self.volumes, &mut self.memories, &self.redirects)
     }
 }

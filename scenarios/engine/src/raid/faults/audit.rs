@@ -59,8 +59,8 @@ impl Raid {
         if self.volume(array).geometry.copies() == 1 {
             return false;
         }
-        let held = self.on_drives(path, array, offset).tokens;
-        held.iter().any(|token| *token != held[0])
+        let content = self.on_drives(path, array, offset).tokens;
+        content.iter().any(|token| *token != content[0])
     }
 
     /// Whether a job is at work on a sector's stripe.
@@ -78,7 +78,7 @@ impl Raid {
         }
         if let Some(cached) = self.cached_mut(array) {
             let mut lines = cached.caching.lines(offset, SECTOR);
-            let cache = &mut cached.store.cache;
+            let cache = &mut cached.memory.cache;
             if lines.any(|(key, sectors)| cache.find(key, sectors) == Found::All) {
                 return Some(path.integrity.as_ref()?.cached(array, offset));
             }
@@ -97,9 +97,11 @@ impl Raid {
         if self.is_dirty_on_ssd_cache(array, offset) {
             return above.unwrap_or_default();
         }
-        let mut held = self.on_drives(path, array, offset);
-        held.tokens.splice(0..0, above.unwrap_or_default().tokens);
-        held
+        let mut content = self.on_drives(path, array, offset);
+        content
+            .tokens
+            .splice(0..0, above.unwrap_or_default().tokens);
+        content
     }
 
     /// What the drives hold of a sector: every living copy, or what parity gives.
@@ -112,12 +114,12 @@ impl Raid {
         let copies = (0..volume.geometry.copies())
             .map(|copy| volume.geometry.data(piece.stripe, piece.column, copy))
             .filter_map(|place| self.sector_of(path, volume, place, within));
-        let held: Vec<u64> = copies
+        let content: Vec<u64> = copies
             .map(|(drive, at)| integrity.content(drive, at))
             .collect();
-        if !held.is_empty() || volume.geometry.parities() == 0 {
+        if !content.is_empty() || volume.geometry.parities() == 0 {
             return OnDrives {
-                tokens: held,
+                tokens: content,
                 computed: false,
             };
         }
@@ -148,12 +150,12 @@ impl Raid {
         } else {
             (0..geometry.parities()).map(Role::Parity).collect()
         };
-        let held = |role| {
+        let content = |role| {
             let place = volume.place(stripe, role);
             let (drive, at) = self.sector_of(path, volume, place, within)?;
             Some(path.integrity.as_ref()?.content(drive, at))
         };
-        roles.into_iter().map(held).collect()
+        roles.into_iter().map(content).collect()
     }
 
     /// The drive and the offset on it of a sector of a unit, if a read would get it, whether or not anybody
@@ -184,7 +186,10 @@ impl Raid {
                     return true;
                 };
                 let made = galois::parities(data.into_iter());
-                parity.iter().zip(made).all(|(held, made)| *held == made)
+                parity
+                    .iter()
+                    .zip(made)
+                    .all(|(content, made)| *content == made)
             })
     }
 }

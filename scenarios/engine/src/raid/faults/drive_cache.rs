@@ -1,5 +1,5 @@
 //! The drives' own volatile caches when the power fails: what they had acknowledged and
-//! had not written yet is gone, whatever the controller's backup keeps.
+//! had not written yet is gone, whatever the controller's backup preserves.
 
 use crate::integrity::LostFrom;
 use crate::layout::Role;
@@ -23,16 +23,16 @@ impl Raid {
         }
         for (array, offset) in places {
             let cached = self.is_dirty_in_cache(array, offset);
-            let known = path
+            let written = path
                 .integrity
                 .as_ref()
                 .is_some_and(|f| f.is_written(array, offset));
             // What the SSD cache has newer data of does not matter here.
             let dirty = self.is_dirty_on_ssd_cache(array, offset);
-            if known && !cached && !dirty {
-                let held = self.on_drives(path, array, offset);
+            if written && !cached && !dirty {
+                let content = self.on_drives(path, array, offset);
                 if let Some(integrity) = &mut path.integrity {
-                    integrity.lose(array, offset, &held, LostFrom::DriveCache);
+                    integrity.lose(array, offset, &content, LostFrom::DriveCache);
                 }
             }
         }
@@ -76,6 +76,6 @@ impl Raid {
             return false;
         };
         let mut lines = cached.caching.lines(offset, SECTOR);
-        lines.any(|(key, sectors)| cached.store.cache.is_dirty_at(key, sectors))
+        lines.any(|(key, sectors)| cached.memory.cache.is_dirty_at(key, sectors))
     }
 }

@@ -167,7 +167,7 @@ impl Raid {
     }
 
     /// A read that failed is done again, from another copy or by computing, and the sectors that could not
-    /// be read are repaired on the way; the time it has taken stays on the account.
+    /// be read are repaired meanwhile; the time it has taken stays on the account.
     fn read_elsewhere(&mut self, path: &mut Path, id: IoId, parent: IoId, now: Time) {
         let io = path.ios[id].clone();
         path.ios.release(id);
@@ -226,7 +226,7 @@ impl Raid {
         self.step_job(path, index, now);
     }
 
-    /// What a drive held is lost to its array; gives the array and its place there.
+    /// The content of a drive is lost to its array; gives the array and its place there.
     pub(crate) fn lose(&mut self, path: &mut Path, drive: u32, now: Time) -> Option<(u32, u32)> {
         let place = self.member_of(drive).map_or(0, |(_, place)| place);
         path.cut_off(drive, place);

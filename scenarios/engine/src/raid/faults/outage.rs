@@ -1,6 +1,6 @@
-//! The power fails: what is under way is gone, what the drives hold stays, and the cache's
-//! content stays if a battery or flash keeps it. When the power is back, a controller whose
-//! memory was kept finishes the writes that were on their way to the drives; without that, a
+//! The power fails: what is in flight is gone, what the drives hold stays, and the cache's
+//! content stays if a battery or flash preserves it. When the power is back, a controller whose
+//! memory was preserved finishes the writes that were in flight to the drives; without that, a
 //! stripe may have new data and old parity: the write hole.
 
 use crate::integrity::LostFrom;
@@ -14,15 +14,15 @@ use raidlab_models::{LINE_SECTORS, SECTOR};
 impl Raid {
     /// A cache's content is lost: acknowledged writes that were nowhere else are gone.
     pub(crate) fn lose_cache(&mut self, path: &mut Path, controller: usize) {
-        let Some(store) = self.stores[controller].as_mut() else {
+        let Some(memory) = self.memories[controller].as_mut() else {
             return;
         };
-        let dirty = store.cache.dirty_lines();
-        store.cache.clear();
-        for lane in &mut store.lanes {
-            lane.under_way = 0;
+        let dirty = memory.cache.dirty_lines();
+        memory.cache.clear();
+        for lane in &mut memory.lanes {
+            lane.in_flight = 0;
         }
-        let arrays: Vec<u32> = store.lanes.iter().map(|lane| lane.array).collect();
+        let arrays: Vec<u32> = memory.lanes.iter().map(|lane| lane.array).collect();
         if path.integrity.is_none() {
             return;
         }
@@ -34,27 +34,27 @@ impl Raid {
             let start = caching.offset(line.key);
             for sector in (0..LINE_SECTORS).filter(|s| line.dirty >> s & 1 == 1) {
                 let offset = start + sector * SECTOR;
-                let held = self.stored(path, array, offset);
+                let content = self.stored(path, array, offset);
                 if let Some(integrity) = &mut path.integrity {
-                    integrity.lose(array, offset, &held, LostFrom::Cache);
+                    integrity.lose(array, offset, &content, LostFrom::Cache);
                 }
             }
         }
     }
 
-    /// Jobs that were writing, and whose data a battery or flash keeps.
+    /// Jobs that were writing, and whose data a battery or flash preserves.
     pub(crate) fn preserved_jobs(&self, path: &Path) -> Vec<u32> {
         let preserved = |&index: &u32| {
             let job = &self.jobs[index];
             let controller = path.arrays[job.array as usize].controller;
-            let store = controller.and_then(|c| self.stores[c as usize].as_ref());
+            let memory = controller.and_then(|c| self.memories[c as usize].as_ref());
             let writing = job.work.is_write() || matches!(job.work, Work::Recover);
-            writing && job.phase == Phase::Finish && store.is_some_and(|store| store.keeps)
+            writing && job.phase == Phase::Finish && memory.is_some_and(|memory| memory.survives)
         };
         self.jobs.ids().filter(preserved).collect()
     }
 
-    /// Writes on their way to a drive get there in part. A drive to which a spare is being copied
+    /// Writes in flight to a drive get there in part. A drive to which a spare is being copied
     /// may then lack what the spare has: the copy goes on from there.
     pub(crate) fn tear_writes(&mut self, path: &mut Path) {
         for id in path.ios.ids().collect::<Vec<_>>() {
@@ -88,8 +88,8 @@ impl Raid {
             while let Some(id) = path.controllers[controller].waiting.pop(&path.ios) {
                 path.ios[id].pending = 1;
             }
-            if let Some(store) = self.stores[controller].as_mut() {
-                while let Some(id) = store.waiting.pop(&path.ios) {
+            if let Some(memory) = self.memories[controller].as_mut() {
+                while let Some(id) = memory.waiting.pop(&path.ios) {
                     path.ios[id].pending = 1;
                 }
             }
@@ -122,10 +122,10 @@ impl Raid {
             let job = &mut self.jobs[index];
             if let Work::Destage(Destage { group, .. }) = job.work {
                 let controller = path.arrays[array as usize].controller;
-                let store = controller.and_then(|c| self.stores[c as usize].as_mut());
-                if let Some(store) = store.filter(|store| store.keeps) {
-                    store.cache.stay(group);
-                    store.end(group);
+                let memory = controller.and_then(|c| self.memories[c as usize].as_mut());
+                if let Some(memory) = memory.filter(|memory| memory.survives) {
+                    memory.cache.stay(group);
+                    memory.end(group);
                 }
             }
             if job.flags.scheduled {
@@ -140,7 +140,7 @@ impl Raid {
     /// A job whose writes will be done again has nobody who waits for it any more.
     fn preserve_job(&mut self, path: &mut Path, index: u32, now: Time) {
         let key = self.lock_key(index);
-        // A line that was on its way back is dirty again, and may be newer.
+        // A line that was being written back is dirty again, and may be newer.
         let older = self
             .copy_above(path, index)
             .is_some_and(|copy| !self.has_lost_ssd_cache(copy));

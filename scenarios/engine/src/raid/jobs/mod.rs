@@ -1,4 +1,4 @@
-//! The table of jobs: what each job is for, how far it is, and what it keeps while it runs.
+//! The table of jobs: what each job is for, how far it is, and the data that it has while it runs.
 
 pub(crate) mod lock;
 pub(crate) mod phases;
@@ -190,7 +190,7 @@ pub(crate) enum Phase {
     Finish,
 }
 
-/// What has met a job under way.
+/// What has met a running job.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flags {
     /// A read failed: the job must plan again.
@@ -199,7 +199,7 @@ pub(crate) struct Flags {
     pub refused: bool,
     /// The calendar has an event of the job.
     pub scheduled: bool,
-    /// The power failed under way: the job's event finds nothing to do.
+    /// The power failed meanwhile: the job's event finds nothing to do.
     pub aborted: bool,
     /// The job writes an older version than the one that was lost with the SSD cache.
     pub older: bool,
@@ -337,7 +337,7 @@ static NOTHING: Repair = Repair {
     lost: Vec::new(),
 };
 
-/// All jobs under way.
+/// All running jobs.
 #[derive(Debug)]
 pub(crate) struct Jobs {
     slab: Slab<Job>,
@@ -347,7 +347,7 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// `capacity` jobs may be under way before anything must grow.
+    /// `capacity` jobs may be running before anything must grow.
     pub fn with_capacity(capacity: usize) -> Jobs {
         Jobs {
             slab: Slab::with_capacity(capacity),
@@ -378,7 +378,7 @@ impl Jobs {
         self.slab.release(index);
     }
 
-    /// Indices of the jobs under way, in ascending order.
+    /// Indices of the running jobs, in ascending order.
     pub fn ids(&self) -> impl Iterator<Item = u32> + use<> {
         self.slab.ids()
     }

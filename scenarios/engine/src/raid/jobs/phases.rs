@@ -77,7 +77,7 @@ impl Raid {
         transfers
     }
 
-    /// The job has its stripe for itself: choose the way; firmware for all its commands.
+    /// The job has its stripe for itself: choose the write strategy; firmware for all its commands.
     pub(crate) fn plan_job(&mut self, path: &mut Path, index: u32, now: Time) {
         let Job {
             array, io, work, ..

@@ -95,8 +95,8 @@ impl Raid {
         Some(redirect.place(slot))
     }
 
-    /// A request begins to write a range past the controller's cache. Until it is done nothing of
-    /// it is copied to the SSD cache: the copy could be older, or miss it.
+    /// A request begins to write a range that bypasses the controller's cache. Until it is done
+    /// nothing of it is copied to the SSD cache: the copy could be older, or miss it.
     pub(crate) fn bypass_begins(&mut self, array: u32, (offset, bytes): (u64, u64)) {
         if let Some(redirect) = self.redirects[array as usize].as_mut() {
             for line in redirect.lines(offset, bytes) {
@@ -105,7 +105,7 @@ impl Raid {
         }
     }
 
-    /// A request has written a range past the controller's cache.
+    /// A request has written a range that bypasses the controller's cache.
     pub(crate) fn bypass_ends(&mut self, array: u32, (offset, bytes): (u64, u64)) {
         if let Some(redirect) = self.redirects[array as usize].as_mut() {
             for line in redirect.lines(offset, bytes) {

@@ -1,9 +1,9 @@
 //! What an SSD cache loses: the lines of a slot that cannot be read any more, or all of them.
 //!
 //! A clean line is on the array as well and is read there. A dirty one is nowhere else: it is lost
-//! as a whole, since dirty is kept by the line. What lies beneath it on the array is older, so
-//! reads of it are refused until it is written over. Only what the controller's memory has of it is
-//! not: that goes to the array.
+//! as a whole, since dirty state is tracked per line. What lies beneath it on the array is older,
+//! so reads of it are refused until it is written over. Only what the controller's memory has of it
+//! is not: that goes to the array.
 
 use crate::integrity::{Integrity, LostFrom, OnDrives};
 use crate::layout::Extent;
@@ -64,14 +64,14 @@ impl Raid {
         if redirect.map.is_dirty(slot) {
             redirect.lost.insert(range.0, range.0 + range.1);
         }
-        // A line on its way back may be saved by that, and leaves when it is over.
+        // A line being written back may be saved by that, and leaves when it is over.
         if redirect.map.drop_line(slot) == Some(true) && !self.save(path, array, range, now) {
             self.count_lost(path, array, range);
             self.log_lost(path, array, 1, now);
         }
     }
 
-    /// An array is offline: if it is an SSD cache, all that it held is lost to the array above it.
+    /// An array is offline: if it is an SSD cache, all its content is lost to the array above it.
     pub(crate) fn ssd_cache_fails(&mut self, path: &mut Path, fast: u32, now: Time) {
         let Some(array) = self.ssd_cache_of[fast as usize] else {
             return;
@@ -102,8 +102,8 @@ impl Raid {
     }
 
     /// What the controller's memory has of a range of an array that its SSD cache has lost becomes dirty
-    /// there; true if that is all of it. Beside a request that writes the range past the memory it
-    /// is forgotten: it may be older, and would reach the array after that.
+    /// there; true if that is all of it. Beside a request that writes the range and bypasses the
+    /// memory it is forgotten: it may be older, and would reach the array after that.
     fn save(
         &mut self,
         path: &mut Path,
@@ -121,14 +121,14 @@ impl Raid {
         let bypassed = redirect.bypassing.contains(offset / redirect.line_bytes());
         let mut whole = true;
         for (key, sectors) in cached.caching.lines(offset, bytes) {
-            let clean = cached.store.cache.clean_at(key, sectors);
+            let clean = cached.memory.cache.clean_at(key, sectors);
             if clean != 0 && !bypassed {
                 cached.write(key, clean);
             }
-            cached.store.cache.forget(key, sectors);
-            whole &= cached.store.cache.dirty_at(key, sectors) == sectors;
+            cached.memory.cache.forget(key, sectors);
+            whole &= cached.memory.cache.dirty_at(key, sectors) == sectors;
         }
-        cached.store.sweep = cached.store.cache.groups_waiting();
+        cached.memory.sweep = cached.memory.cache.groups_waiting();
         self.arm_flush(path, controller, now);
         whole
     }
@@ -195,7 +195,7 @@ impl Raid {
     pub(crate) fn is_dirty_in_memory(&self, array: u32, line: u64) -> bool {
         let Some(Cached {
             caching,
-            store,
+            memory,
             redirect: Some(redirect),
             ..
         }) = self.cached(array)
@@ -204,7 +204,7 @@ impl Raid {
         };
         caching
             .lines(line * redirect.line_bytes(), redirect.line_bytes())
-            .any(|(key, sectors)| store.cache.is_dirty_at(key, sectors))
+            .any(|(key, sectors)| memory.cache.is_dirty_at(key, sectors))
     }
 
     /// Nothing is copied to or from an array that is offline, nor while writes that an outage cut

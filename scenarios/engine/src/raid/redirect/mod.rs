@@ -21,7 +21,7 @@ pub(crate) struct Redirect {
     pub unit: Option<u64>,
     /// Lines in a stripe of the SSDs.
     pub columns: u64,
-    /// Lines that requests are writing past the controller's memory.
+    /// Lines that requests write while they bypass the controller's memory.
     pub bypassing: ReferenceCounts,
     /// What was dirty on SSDs that cannot be read any more, and has not been written since.
     pub lost: Ranges,

@@ -2,9 +2,9 @@
 
 use crate::layout::Layout;
 use crate::plan::{ArrayPlan, ControllerPlan, Level, Plan, ReadAhead, TierPlan, WritePolicy};
-use crate::raid::cache::store::Caching;
-use crate::raid::cache::store::Lane;
-use crate::raid::cache::store::Store;
+use crate::raid::cache::memory::Caching;
+use crate::raid::cache::memory::ControllerMemory;
+use crate::raid::cache::memory::Lane;
 use crate::raid::cache::streams::Streams;
 use crate::raid::redirect::Redirect;
 use crate::raid::volume::Volume;
@@ -102,14 +102,17 @@ pub(crate) fn build_ssd_caches(
 }
 
 /// The caches of the controllers, and how they serve their arrays.
-pub(crate) fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<Option<Store>> {
+pub(crate) fn build_memories(
+    plan: &Plan,
+    volumes: &mut [Option<Volume>],
+) -> Vec<Option<ControllerMemory>> {
     let build = |(index, controller): (usize, &ControllerPlan)| {
         let cache = controller.cache.as_ref()?;
         let (mut lanes, mut spaces) = (Vec::new(), Vec::new());
         for (at, array) in plan.arrays.iter().enumerate() {
             let lane = |drives: usize| Lane {
                 array: at as u32,
-                under_way: 0,
+                in_flight: 0,
                 at_most: (drives as u32 * cache.destages_per_drive).max(1),
             };
             let on_ssd_cache = |tier: &TierPlan| plan.arrays[tier.array as usize].drives.len();
@@ -140,7 +143,7 @@ pub(crate) fn build_stores(plan: &Plan, volumes: &mut [Option<Volume>]) -> Vec<O
             lanes.extend(fast.map(lane));
             spaces.resize(lanes.len(), volume.groups());
         }
-        (!lanes.is_empty()).then(|| Store::new(cache, lanes, &spaces))
+        (!lanes.is_empty()).then(|| ControllerMemory::new(cache, lanes, &spaces))
     };
     plan.controllers.iter().enumerate().map(build).collect()
 }

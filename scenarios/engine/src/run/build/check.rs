@@ -42,7 +42,7 @@ pub(crate) fn check_references(plan: &Plan, faults: &mut Faults) {
     check_drives(plan, faults);
     check_owners(plan, faults);
     check_caches(plan, faults);
-    check_tiers(plan, faults);
+    check_ssd_caches(plan, faults);
     check_controllers(plan, faults);
     check_events(plan, faults);
     for (i, workload) in plan.workloads.iter().enumerate() {
@@ -91,7 +91,7 @@ fn check_caches(plan: &Plan, faults: &mut Faults) {
     }
 }
 
-fn check_tiers(plan: &Plan, faults: &mut Faults) {
+fn check_ssd_caches(plan: &Plan, faults: &mut Faults) {
     for (i, array) in plan.arrays.iter().enumerate() {
         let Some(tier) = &array.tier else { continue };
         let key = format!("arrays.{i}.tier.array");
@@ -102,7 +102,7 @@ fn check_tiers(plan: &Plan, faults: &mut Faults) {
         for (at, load) in plan.workloads.iter().enumerate() {
             if load.array == tier.array {
                 let key = format!("workloads.{at}.array");
-                faults.add(key, load.array, "an array that is no tier of another");
+                faults.add(key, load.array, "an array that is no SSD cache of another");
             }
         }
         let costs = |event: &EventPlan| event.action.can_cost_data();

@@ -10,8 +10,8 @@ use crate::path::agenda::Agenda;
 use crate::path::loads::Loads;
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
 use crate::raid::Raid;
-use crate::raid::volume::rows_under_way;
-use crate::run::build::arrays::{build_arrays, build_ssd_caches, build_stores, build_volumes};
+use crate::raid::volume::rows_in_flight;
+use crate::run::build::arrays::{build_arrays, build_memories, build_ssd_caches, build_volumes};
 use crate::run::build::check::{Faults, check_references, check_workloads};
 use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
@@ -31,7 +31,7 @@ use raidlab_kernel::{Calendar, Io, Nanos, Op, Queue, Slab, Stream, Time, TimeWei
 use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link};
 use std::collections::VecDeque;
 
-/// I/Os that outside callers may have under way before the slab grows.
+/// I/Os that outside callers may have in flight before the slab grows.
 const OUTSIDE_IOS: usize = 64;
 /// From so many drives on a system's state does not fit the processor's cache. About 20 KB a drive
 /// and its load, against 1 to 2 MB.
@@ -71,7 +71,7 @@ impl System {
         if !faults.0.is_empty() {
             return Err(faults.0);
         }
-        let stores = build_stores(plan, &mut volumes);
+        let memories = build_memories(plan, &mut volumes);
         for (drive, plan) in drives.iter_mut().zip(&plan.drives) {
             drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
         }
@@ -102,7 +102,7 @@ impl System {
             layers: Layers {
                 path,
                 loads,
-                raid: Raid::new(plan, volumes, redirects, stores, ios),
+                raid: Raid::new(plan, volumes, redirects, memories, ios),
                 ssd_caches,
             },
             caches,
@@ -197,7 +197,7 @@ pub fn capacities(plan: &Plan) -> Result<Vec<u64>, Vec<Fault>> {
     Ok(drives.iter().map(|d| d.device.capacity_bytes()).collect())
 }
 
-/// Commands under way when every slot's request is split into as many as it can be.
+/// Commands in flight when every slot's request is split into as many as it can be.
 fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
     let of_workload = |workload: &WorkloadPlan| {
         let array = &arrays[workload.array as usize];
@@ -216,7 +216,7 @@ fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
     };
     // A row of a task in the background is a job with a command for each drive.
     let of_tasks = |array: &ArrayPlan| {
-        let rows = rows_under_way(array.stripe_unit_bytes) as usize;
+        let rows = rows_in_flight(array.stripe_unit_bytes) as usize;
         rows * (array.drives.len() + 1)
     };
     let tasks = plan.arrays.iter().filter(|_| plan.can_fail()).map(of_tasks);

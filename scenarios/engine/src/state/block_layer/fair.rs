@@ -1,4 +1,4 @@
-//! By thread in turns, by position within a thread's turn (`Scheduler::Fair`).
+//! By thread in time slices, by position within a slice (`Scheduler::Fair`).
 
 use crate::state::block_layer::elevator::Elevator;
 use raidlab_kernel::{Io, IoId, Nanos, Time};
@@ -10,21 +10,21 @@ const SPREAD: Nanos = Nanos(80_000_000);
 
 #[derive(Debug)]
 pub(crate) struct Fair {
-    threads: Vec<Turns>,
-    /// Whose turn it is, and until when.
-    turn: Option<u32>,
-    turn_ends: Time,
-    /// True once a request of that thread has returned in its turn.
+    threads: Vec<ThreadQueue>,
+    /// The thread of the time slice, and the end of the slice.
+    owner: Option<u32>,
+    slice_ends: Time,
+    /// True once a request of that thread has returned in its slice.
     has_returned: bool,
     /// Threads that have requests waiting.
-    busy: u32,
+    waiting_threads: u32,
 }
 
 #[derive(Debug)]
-struct Turns {
+struct ThreadQueue {
     waiting: Elevator,
     at_drive: u32,
-    /// The thread with the least one goes next.
+    /// The thread with the least key goes next.
     key: Time,
 }
 
@@ -33,24 +33,24 @@ impl Fair {
         let places = places / threads.max(1) + 1;
         Fair {
             threads: (0..threads)
-                .map(|_| Turns {
+                .map(|_| ThreadQueue {
                     waiting: Elevator::with_capacity(places),
                     at_drive: 0,
                     key: Time::ZERO,
                 })
                 .collect(),
-            turn: None,
-            turn_ends: Time::ZERO,
+            owner: None,
+            slice_ends: Time::ZERO,
             has_returned: false,
-            busy: 0,
+            waiting_threads: 0,
         }
     }
 
     pub(crate) fn push(&mut self, io: &Io, id: IoId, thread: u32, now: Time) {
         let own = &mut self.threads[thread as usize];
         if own.waiting.waiting.is_empty() {
-            self.busy += 1;
-            own.key = now + SPREAD * u64::from(self.busy - 1);
+            self.waiting_threads += 1;
+            own.key = now + SPREAD * u64::from(self.waiting_threads - 1);
         }
         own.waiting.push(io.offset, id, now);
     }
@@ -58,52 +58,52 @@ impl Fair {
     pub(crate) fn returned(&mut self, thread: u32) {
         let own = &mut self.threads[thread as usize];
         own.at_drive = own.at_drive.saturating_sub(1);
-        self.has_returned |= self.turn == Some(thread);
+        self.has_returned |= self.owner == Some(thread);
     }
 
     pub(crate) fn pop(&mut self, now: Time) -> Option<IoId> {
-        if self.busy == 0 {
+        if self.waiting_threads == 0 {
             return None;
         }
-        let holds = |turn: u32| {
-            now < self.turn_ends && !self.threads[turn as usize].waiting.waiting.is_empty()
+        let holds = |owner: u32| {
+            now < self.slice_ends && !self.threads[owner as usize].waiting.waiting.is_empty()
         };
-        let turn = match self.turn {
-            Some(turn) if holds(turn) => turn,
-            before => self.next_turn(before, now),
+        let owner = match self.owner {
+            Some(owner) if holds(owner) => owner,
+            before => self.next_slice(before, now),
         };
-        let own = &mut self.threads[turn as usize];
+        let own = &mut self.threads[owner as usize];
         let limit = if self.has_returned {
             QUANTUM
         } else {
             QUANTUM / 2
         };
-        if self.busy > 1 && own.at_drive >= limit {
+        if self.waiting_threads > 1 && own.at_drive >= limit {
             return None;
         }
         let id = own.waiting.pop_nearest();
         own.at_drive += 1;
-        self.busy -= u32::from(own.waiting.waiting.is_empty());
+        self.waiting_threads -= u32::from(own.waiting.waiting.is_empty());
         id
     }
 
     /// The thread that has a request waiting and the least key; there is one.
-    fn next_turn(&mut self, before: Option<u32>, now: Time) -> u32 {
+    fn next_slice(&mut self, before: Option<u32>, now: Time) -> u32 {
         if let Some(before) = before {
-            // A turn that has run out begins anew behind the others.
+            // A thread whose slice has run out queues behind the others.
             let own = &mut self.threads[before as usize];
-            own.key = now + SPREAD * u64::from(self.busy - 1);
+            own.key = now + SPREAD * u64::from(self.waiting_threads - 1);
         }
         let count = self.threads.len() as u32;
         let first = before.map_or(0, |before| before + 1);
-        let turn = (0..count)
+        let owner = (0..count)
             .map(|step| (first + step) % count)
             .filter(|&thread| !self.threads[thread as usize].waiting.waiting.is_empty())
             .min_by_key(|&thread| self.threads[thread as usize].key)
             .unwrap_or(0);
-        self.turn = Some(turn);
-        self.turn_ends = now + SLICE.min(Nanos(ROUND.0 / u64::from(self.busy)));
+        self.owner = Some(owner);
+        self.slice_ends = now + SLICE.min(Nanos(ROUND.0 / u64::from(self.waiting_threads)));
         self.has_returned = false;
-        turn
+        owner
     }
 }

@@ -8,12 +8,12 @@
 //!   a batch if that has waited longer than its class may (reads 500 ms, writes 5 s). Which
 //!   request is next is settled when the one before it goes: a request that arrives between the
 //!   two is passed by, and waits for another sweep.
-//! - `fair`: threads take turns of at most 100 ms (300 ms among all, if that is less). While
-//!   others wait, the thread whose turn it is has at most eight requests at the drive, and only
-//!   four until the first of them returns; it keeps its turn for as long as it has requests
+//! - `fair`: threads take time slices of at most 100 ms (300 ms among all, if that is less). While
+//!   others wait, the thread of the time slice has at most eight requests at the drive, and only
+//!   four until the first of them returns; its slice lasts as long as it has requests
 //!   waiting. A thread's key, when its first request comes, is the time and 80 ms for each thread
-//!   that waits already; the least key has the next turn. Deep queues of several threads therefore
-//!   see a drive of depth eight, shallow ones the whole drive.
+//!   that waits already; the least key gets the next slice. Deep queues of several threads
+//!   therefore see a drive of depth eight, shallow ones the whole drive.
 //!
 //! How many requests the scheduler sees at once, and whose, is the business of `places`.
 //!
@@ -49,11 +49,11 @@ enum Order {
 
 impl BlockLayer {
     /// An empty queue for requests of `threads` threads, room for `room` of them.
-    pub fn new(params: BlockLayerParams, threads: usize, room: usize) -> BlockLayer {
+    pub fn new(params: BlockLayerParams, threads: usize, capacity: usize) -> BlockLayer {
         let order = match params.scheduler {
             Scheduler::None => Order::None(Queue::default()),
-            Scheduler::Deadline => Order::Deadline(Deadline::new(room)),
-            Scheduler::Fair => Order::Fair(Fair::new(threads, room)),
+            Scheduler::Deadline => Order::Deadline(Deadline::new(capacity)),
+            Scheduler::Fair => Order::Fair(Fair::new(threads, capacity)),
         };
         BlockLayer {
             order,

@@ -64,7 +64,7 @@ fn deadline_passes_by_what_arrives_before_the_settled_next() {
 }
 
 #[test]
-fn deadline_turns_between_batches_to_a_read_that_has_waited_half_a_second() {
+fn deadline_jumps_between_batches_to_a_read_that_has_waited_half_a_second() {
     let mut bench = Bench::new(Scheduler::Deadline, 0, 1);
     bench.push(Op::Read, 50, 0, 0);
     bench.push(Op::Read, 10, 0, 0);
@@ -150,7 +150,7 @@ fn a_deep_thread_has_four_and_then_eight_requests_at_the_drive_while_another_wai
     assert_eq!(bench.all(0), [0, 1, 2, 3]);
     bench.layer.returned(&mut bench.ios, 0, Time(1));
     assert_eq!(bench.all(1), [4, 5, 6, 7, 8]);
-    // Its turn is over after 100 ms; the other one starts with four.
+    // Its time slice is over after 100 ms; the other one starts with four.
     assert_eq!(bench.all(100_000_000), [100, 101, 102, 103]);
 }
 

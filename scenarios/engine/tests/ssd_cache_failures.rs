@@ -1,4 +1,4 @@
-//! Failures beside a tier of SSDs, and data integrity: small systems, known histories.
+//! Failures of an SSD cache, and data integrity: small systems, fixed histories.
 
 mod common;
 
@@ -12,22 +12,22 @@ use serde_json::{Value, json};
 
 const UNIT: u64 = 4096;
 
-/// An array of drives of 100 us, 1 MiB each, and over it a tier of drives of 20 us; a controller
-/// without a memory of its own. A line comes to the tier with the first access to it.
-fn tiered(array: (&str, u32), tier: (&str, u32), write_back: bool) -> Value {
+/// An array of drives of 100 us, 1 MiB each, and over it an SSD cache of drives of 20 us; a
+/// controller without a memory of its own. A line comes to the cache with the first access to it.
+fn with_ssd_cache(array: (&str, u32), cache: (&str, u32), write_back: bool) -> Value {
     let (level, drives) = array;
     let columns = if level == "raid5" {
         u64::from(drives) - 1
     } else {
         1
     };
-    let mut value = stations(drives + tier.1, 100_000, "fixed", 1);
+    let mut value = stations(drives + cache.1, 100_000, "fixed", 1);
     value["devices"][0]["capacity_bytes"] = json!(1 << 20);
     let mut fast = value["devices"][0].clone();
     fast["service_ns"] = json!(20_000);
     fast["capacity_bytes"] = json!(64 * columns * UNIT);
     value["devices"].as_array_mut().expect("a list").push(fast);
-    for drive in drives..drives + tier.1 {
+    for drive in drives..drives + cache.1 {
         value["drives"][drive as usize]["device"] = json!(1);
     }
     value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1, "request_ns": 1000,
@@ -38,8 +38,8 @@ fn tiered(array: (&str, u32), tier: (&str, u32), write_back: bool) -> Value {
     own["drives"] = json!((0..drives).collect::<Vec<_>>());
     own["tier"] = json!({"array": 1, "write_back": write_back, "promote_after": 1,
         "half_life_ns": 1_000_000_000, "dirty_share": 1.0, "copies_at_once": 8, "warm": false});
-    let above = json!({"name": "tier", "level": tier.0, "stripe_unit_bytes": columns * UNIT,
-        "drives": (drives..drives + tier.1).collect::<Vec<_>>(), "controller": 0,
+    let above = json!({"name": "tier", "level": cache.0, "stripe_unit_bytes": columns * UNIT,
+        "drives": (drives..drives + cache.1).collect::<Vec<_>>(), "controller": 0,
         "software": false});
     value["arrays"].as_array_mut().expect("a list").push(above);
     value["workloads"] = json!([]);
@@ -48,8 +48,8 @@ fn tiered(array: (&str, u32), tier: (&str, u32), write_back: bool) -> Value {
 }
 
 /// The same with eight random I/Os of 4 KiB in work for a second, half of them writes.
-fn loaded(array: (&str, u32), tier: (&str, u32), write_back: bool, events: Value) -> Value {
-    let mut value = tiered(array, tier, write_back);
+fn loaded(array: (&str, u32), cache: (&str, u32), write_back: bool, events: Value) -> Value {
+    let mut value = with_ssd_cache(array, cache, write_back);
     let load = json!({"name": "load", "array": 0, "threads": 1, "access": "random",
         "read_share": 0.5, "block_bytes": UNIT, "align_bytes": 512, "area_start_bytes": 0,
         "area_bytes": 1 << 19,
@@ -88,7 +88,7 @@ fn a_write_beside_the_copy_of_its_line_is_not_missing_there() {
         (("raid5", 3), true),
     ] {
         for write_at in (0..1200).step_by(10) {
-            let mut bench = Bench::new(&tiered(array, ("raid0", 1), write_back));
+            let mut bench = Bench::new(&with_ssd_cache(array, ("raid0", 1), write_back));
             let mut steps = [(500, Op::Read, 0), (write_at, Op::Write, 2)];
             steps.sort_by_key(|&(us, ..)| us);
             for (us, op, sector) in steps {
@@ -114,7 +114,7 @@ fn a_write_beside_the_copy_of_its_line_is_not_missing_there() {
 /// from the disk.
 #[test]
 fn a_failed_ssd_takes_what_was_dirty_there_alone() {
-    let mut bench = Bench::new(&tiered(("raid0", 1), ("raid0", 1), true));
+    let mut bench = Bench::new(&with_ssd_cache(("raid0", 1), ("raid0", 1), true));
     bench.submit(0, Op::Write, 8, 1);
     for (us, op, sector) in [
         (1000, Op::Read, 0),
@@ -136,10 +136,10 @@ fn a_failed_ssd_takes_what_was_dirty_there_alone() {
     assert_eq!((reported(&data), data.lost_sectors), ((1, 0, 2, 0), 0));
 }
 
-/// A read and a write that are on their way to an SSD when it fails (2010 us) go to the disk.
+/// A read and a write that are in flight to an SSD when it fails (2010 us) go to the disk.
 #[test]
 fn what_is_on_its_way_to_a_failed_ssd_goes_to_the_disk() {
-    let mut bench = Bench::new(&tiered(("raid0", 1), ("raid0", 1), true));
+    let mut bench = Bench::new(&with_ssd_cache(("raid0", 1), ("raid0", 1), true));
     for line in [0, 8] {
         bench.submit(0, Op::Read, line, 8);
     }
@@ -157,9 +157,9 @@ fn what_is_on_its_way_to_a_failed_ssd_goes_to_the_disk() {
 
 /// One unreadable sector of a dirty line costs the line, of a clean one nothing.
 #[test]
-fn an_unreadable_sector_of_the_tier_costs_a_dirty_line_alone() {
+fn an_unreadable_sector_of_the_ssd_cache_costs_a_dirty_line_alone() {
     for (written, expected) in [(false, (0, 0, 0, 0)), (true, (1, 0, 2, 0))] {
-        let mut bench = Bench::new(&tiered(("raid0", 1), ("raid0", 1), true));
+        let mut bench = Bench::new(&with_ssd_cache(("raid0", 1), ("raid0", 1), true));
         bench.submit(0, Op::Read, 0, 8);
         if written {
             bench.submit(1000, Op::Write, 2, 1);
@@ -190,7 +190,7 @@ fn what_the_memory_has_of_a_lost_line_goes_to_the_disk() {
         bytes: 4096,
     };
     for loss in [Action::FailDrive { drive: 1 }, unreadable] {
-        let mut value = tiered(("raid0", 1), ("raid0", 1), true);
+        let mut value = with_ssd_cache(("raid0", 1), ("raid0", 1), true);
         value["controllers"][0]["cache"] = json!({"bytes": 1 << 18, "dirty_share": 0.5,
             "low_share": 0.5, "flush_interval_ns": 1_000_000, "destages_per_drive": 4,
             "hold_ns": 0});
@@ -200,7 +200,7 @@ fn what_the_memory_has_of_a_lost_line_goes_to_the_disk() {
         bench.submit(0, Op::Read, 0, 8);
         bench.submit(1000, Op::Write, 0, 4);
         bench.happens(4000, loss);
-        // Not in memory: the SSD is asked, or known to be gone.
+        // Not in memory: the SSD is asked, or it has failed.
         bench.submit(5000, Op::Read, 4, 4);
         assert_eq!(bench.data().lost_writes, 0);
         bench.happens(
@@ -219,13 +219,13 @@ fn what_the_memory_has_of_a_lost_line_goes_to_the_disk() {
 /// A sector of a dirty line that cannot be read is lost before anybody has met it, unless the
 /// mirror has it.
 #[test]
-fn an_unreadable_sector_of_the_tier_is_lost_unread_if_no_copy_is_left() {
-    for (tier, fails, lost) in [
+fn an_unreadable_sector_of_the_ssd_cache_is_lost_unread_if_no_copy_is_left() {
+    for (cache, fails, lost) in [
         (("raid0", 1), false, 1),
         (("raid1", 2), false, 0),
         (("raid1", 2), true, 1),
     ] {
-        let mut bench = Bench::new(&tiered(("raid0", 1), tier, true));
+        let mut bench = Bench::new(&with_ssd_cache(("raid0", 1), cache, true));
         bench.submit(0, Op::Read, 0, 8);
         bench.submit(1000, Op::Write, 2, 1);
         let unreadable = Action::UnreadableSectors {
@@ -242,13 +242,13 @@ fn an_unreadable_sector_of_the_tier_is_lost_unread_if_no_copy_is_left() {
         assert_eq!(
             (data.lost_writes, data.lost_sectors),
             (lost, lost),
-            "{tier:?} {fails}"
+            "{cache:?} {fails}"
         );
     }
 }
 
 #[test]
-fn a_mirrored_tier_loses_nothing_with_a_drive_and_is_rebuilt() {
+fn a_mirrored_ssd_cache_loses_nothing_with_a_drive_and_is_rebuilt() {
     for (level, drives) in [("raid1", 2), ("raid1e", 3)] {
         let replace = json!({"action": "replace_drive", "drive": 3});
         let events = json!([at(300, fail(3)), at(500, replace)]);
@@ -264,7 +264,7 @@ fn a_mirrored_tier_loses_nothing_with_a_drive_and_is_rebuilt() {
 }
 
 #[test]
-fn a_striped_tier_loses_dirty_lines_and_one_for_reads_nothing() {
+fn a_striped_ssd_cache_loses_dirty_lines_and_one_for_reads_nothing() {
     let events = json!([at(300, fail(3))]);
     let read = result(&loaded(("raid5", 3), ("raid0", 2), false, events.clone()));
     assert_eq!(data(&read), (0, 0, 0, 0));
@@ -280,10 +280,10 @@ fn a_striped_tier_loses_dirty_lines_and_one_for_reads_nothing() {
     );
 }
 
-/// A disk fails under the tier and its spare is rebuilt: what the tier has is served from there,
-/// the rest is computed, and lines are promoted and written back meanwhile.
+/// A disk fails under the SSD cache and its spare is rebuilt: what the cache has is served from
+/// there, the rest is computed, and lines are promoted and written back meanwhile.
 #[test]
-fn a_disk_fails_under_a_tier() {
+fn a_disk_fails_under_an_ssd_cache() {
     for write_back in [false, true] {
         let mut value = loaded(
             ("raid5", 3),
@@ -307,25 +307,25 @@ fn a_disk_fails_under_a_tier() {
 }
 
 /// Without a memory of the controller a write is reported to be complete when it is on the SSDs, and
-/// those keep it: the map of the tier with them.
+/// those preserve it, with the map of the SSD cache.
 #[test]
 fn dirty_lines_outlive_an_outage() {
     let power = json!([at(
         300,
         json!({"action": "power_fail", "off_ns": 50_000_000})
     )]);
-    for tier in [("raid0", 2), ("raid1", 2)] {
-        let value = loaded(("raid0", 2), tier, true, power.clone());
+    for cache in [("raid0", 2), ("raid1", 2)] {
+        let value = loaded(("raid0", 2), cache, true, power.clone());
         let (lost, stale, refused, _) = data(&result(&value));
-        assert_eq!((lost, stale, refused), (0, 0, 0), "{tier:?}");
+        assert_eq!((lost, stale, refused), (0, 0, 0), "{cache:?}");
     }
 }
 
-/// A copy that the power cuts off is not on the tier afterwards.
+/// A copy that the power cuts off is not on the SSD cache afterwards.
 #[test]
 fn a_copy_ends_with_the_power() {
     for cut in (0..300).step_by(10) {
-        let mut bench = Bench::new(&tiered(("raid0", 1), ("raid0", 1), true));
+        let mut bench = Bench::new(&with_ssd_cache(("raid0", 1), ("raid0", 1), true));
         bench.submit(0, Op::Write, 0, 8);
         bench.submit(1000, Op::Read, 0, 8);
         let off = Nanos(100_000);
@@ -343,7 +343,7 @@ fn a_copy_ends_with_the_power() {
     }
 }
 
-/// Drives that forget as a tier, and a time lapse, have no data to follow.
+/// Drives that forget as an SSD cache, and a time lapse, have no data to follow.
 #[test]
 fn what_cannot_be_followed_is_refused() {
     let power = json!([at(

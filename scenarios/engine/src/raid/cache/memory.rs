@@ -76,19 +76,19 @@ pub(crate) struct Counts {
     pub filled_bytes: u64,
 }
 
-/// Dirty data on their way to the drives of one array, or of one SSD cache.
+/// Dirty data in flight to the drives of one array, or of one SSD cache.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lane {
     /// The array whose data they are.
     pub array: u32,
-    /// Destages under way, and at most.
-    pub under_way: u32,
+    /// Destages in flight, and at most.
+    pub in_flight: u32,
     pub at_most: u32,
 }
 
 impl Lane {
     pub fn has_room(&self) -> bool {
-        self.under_way < self.at_most
+        self.in_flight < self.at_most
     }
 }
 
@@ -105,7 +105,7 @@ pub(crate) struct Flush {
     /// Of this interval.
     pub steps_left: u64,
     /// From one step to the next.
-    pub pace: Nanos,
+    pub step_interval: Nanos,
     /// Groups of a step.
     pub groups: u64,
 }
@@ -116,7 +116,7 @@ impl Flush {
             interval,
             armed: false,
             steps_left: 0,
-            pace: interval,
+            step_interval: interval,
             groups: 0,
         }
     }
@@ -126,7 +126,7 @@ impl Flush {
         if self.steps_left == 0 {
             self.groups = waiting.div_ceil(STEPS).max(1);
             self.steps_left = waiting.div_ceil(self.groups).max(1);
-            self.pace = Nanos(self.interval.0 / self.steps_left);
+            self.step_interval = Nanos(self.interval.0 / self.steps_left);
         }
         self.steps_left -= 1;
         self.groups
@@ -135,7 +135,7 @@ impl Flush {
 
 /// A controller's cache.
 #[derive(Debug)]
-pub(crate) struct Store {
+pub(crate) struct ControllerMemory {
     pub cache: Cache,
     /// By space of the cache.
     pub lanes: Vec<Lane>,
@@ -151,16 +151,16 @@ pub(crate) struct Store {
     pub safe: bool,
     /// For how long.
     pub hold: Nanos,
-    /// True if it outlives the outage that is on.
-    pub keeps: bool,
+    /// True if it survives the outage that is on.
+    pub survives: bool,
     pub counts: Counts,
 }
 
-impl Store {
+impl ControllerMemory {
     /// The cache of a plan for these lanes with their groups (number, sectors of one).
-    pub fn new(plan: &CachePlan, lanes: Vec<Lane>, spaces: &[(u64, u32)]) -> Store {
+    pub fn new(plan: &CachePlan, lanes: Vec<Lane>, spaces: &[(u64, u32)]) -> ControllerMemory {
         let dirty = (plan.bytes as f64 * plan.dirty_share) as u64;
-        Store {
+        ControllerMemory {
             cache: Cache::new(plan.bytes, dirty, spaces),
             lanes,
             low_share: plan.low_share,
@@ -170,7 +170,7 @@ impl Store {
             leaving: Vec::with_capacity(256),
             safe: plan.hold_ns > Nanos::ZERO,
             hold: plan.hold_ns,
-            keeps: false,
+            survives: false,
             counts: Counts::default(),
         }
     }
@@ -178,7 +178,7 @@ impl Store {
     /// A group that was leaving does so no more.
     pub fn end(&mut self, group: u32) {
         let space = self.cache.space(group);
-        self.lanes[space as usize].under_way -= 1;
+        self.lanes[space as usize].in_flight -= 1;
     }
 }
 
@@ -190,11 +190,14 @@ mod tests {
     #[test]
     fn a_flush_is_spread_over_its_interval() {
         let mut flush = Flush::new(Nanos(4_096_000));
-        assert_eq!((flush.step(10), flush.pace), (1, Nanos(409_600)));
+        assert_eq!((flush.step(10), flush.step_interval), (1, Nanos(409_600)));
         assert!((0..9).all(|left| flush.step(left) == 1));
-        assert_eq!((flush.step(10_000), flush.pace), (10, Nanos(4_096)));
+        assert_eq!(
+            (flush.step(10_000), flush.step_interval),
+            (10, Nanos(4_096))
+        );
         assert!((1..1000).all(|_| flush.step(0) == 10));
-        assert_eq!((flush.step(0), flush.pace), (1, Nanos(4_096_000)));
+        assert_eq!((flush.step(0), flush.step_interval), (1, Nanos(4_096_000)));
     }
 
     #[test]
