@@ -8,7 +8,14 @@ use crate::state::records::Outside;
 use raidlab_kernel::{Io, IoId, Part, Time};
 
 impl Path {
+    /// The same, of a command whose data cross no link.
+    #[inline(never)]
+    pub(crate) fn returned_at_once(&mut self, id: IoId, now: Time) -> Up {
+        self.returned(id, now)
+    }
+
     /// A command has come back from its drive, which has a place for another one.
+    #[inline(always)]
     pub(crate) fn returned(&mut self, id: IoId, now: Time) -> Up {
         let Io { drive, parent, .. } = self.ios[id];
         let slot = &mut self.drives[drive as usize];

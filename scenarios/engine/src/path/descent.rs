@@ -74,6 +74,7 @@ impl Path {
         self.calendar.push(served.end, arrived);
     }
 
+    #[inline(always)]
     pub(crate) fn at_drive(&mut self, id: IoId) {
         let io = &self.ios[id];
         let drive = io.drive;
@@ -111,7 +112,7 @@ impl Path {
         self.drives[drive as usize].device.event(&mut port, token);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn device_done(&mut self, id: IoId, now: Time) -> Up {
         if self.can_fail {
             return Up::AtMedium(id);
@@ -126,7 +127,7 @@ impl Path {
             self.next_leg(id, now);
             Up::None
         } else {
-            self.returned(id, now)
+            self.returned_at_once(id, now)
         }
     }
 }

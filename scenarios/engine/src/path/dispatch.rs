@@ -8,25 +8,31 @@ use crate::state::records::Array;
 use raidlab_kernel::{Io, IoId, Op, Time};
 
 impl Path {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn dispatch(&mut self, id: IoId, now: Time) -> Up {
+        let io = &mut self.ios[id];
+        let array = &self.arrays[io.array as usize];
+        if array.in_memory {
+            return Up::GoOn(id);
+        }
+        if io.op == Op::Flush {
+            self.dispatch_flush(id, now);
+        } else if let Some(drive) = array.single {
+            io.drive = drive;
+            self.send(id, drive, now);
+        } else {
+            self.dispatch_runs(id, now);
+        }
+        Up::None
+    }
+
+    /// A request goes to the drives that its data lie on.
+    fn dispatch_runs(&mut self, id: IoId, now: Time) {
         let (op, offset, bytes, array_index) = {
             let io = &self.ios[id];
             (io.op, io.offset, io.bytes, io.array)
         };
-        if self.arrays[array_index as usize].in_memory {
-            return Up::GoOn(id);
-        }
-        if op == Op::Flush {
-            self.dispatch_flush(id, now);
-            return Up::None;
-        }
         let array = &self.arrays[array_index as usize];
-        if let Some(drive) = array.single {
-            self.ios[id].drive = drive;
-            self.send(id, drive, now);
-            return Up::None;
-        }
         let mut runs = array.layout.runs(offset, bytes);
         let mut next = array.layout.next_run(&mut runs);
         let copies = if op == Op::Read {
@@ -41,7 +47,7 @@ impl Path {
             io.drive = drive;
             io.offset = offset;
             self.send(id, drive, now);
-            return Up::None;
+            return;
         }
         self.ios[id].pending = (1 + array.layout.count(runs)) * copies;
         while let Some(run) = next {
@@ -57,7 +63,6 @@ impl Path {
             }
             next = self.arrays[array_index as usize].layout.next_run(&mut runs);
         }
-        Up::None
     }
 
     pub(crate) fn dispatch_flush(&mut self, id: IoId, now: Time) {

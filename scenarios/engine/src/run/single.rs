@@ -137,7 +137,7 @@ fn drive(
     let mut recorded = system.layers.loads.recorded;
     loop {
         for _ in 0..EVENTS_BETWEEN_LOOKS {
-            if !system.step(limit) {
+            if !system.step_inlined(limit) {
                 return true;
             }
             if system.layers.loads.recorded != recorded {

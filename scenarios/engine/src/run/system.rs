@@ -83,8 +83,13 @@ impl System {
     }
 
     /// Handles the next event if it is due at `limit` or earlier; false if there is none.
-    #[inline]
     pub fn step(&mut self, limit: Time) -> bool {
+        self.step_inlined(limit)
+    }
+
+    /// The same, for the loop that handles nearly all events.
+    #[inline(always)]
+    pub(crate) fn step_inlined(&mut self, limit: Time) -> bool {
         if self.layers.loads.over.is_some() || self.failed.is_some() {
             return false;
         }

@@ -153,7 +153,7 @@ impl Load {
     }
 
     /// The next I/O of `thread`; none if it has made all of its own.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, thread: u32) -> Option<Request> {
         if let Some(left) = self.left.get_mut(thread as usize) {
             *left = left.checked_sub(1)?;

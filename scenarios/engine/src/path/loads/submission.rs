@@ -115,7 +115,7 @@ impl Loads {
     }
 
     /// Its thread spends CPU time on it and hands it in.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn hand_in(&mut self, path: &mut Path, id: IoId, thread: u32, now: Time) -> Up {
         let io = &mut path.ios[id];
         let served = self.host.submit(thread, io.op, io.bytes, now);
@@ -136,7 +136,7 @@ impl Loads {
             path.calendar.push(ready, Event::Admit(id));
             Up::None
         } else {
-            path.admit(id, ready)
+            path.admit_at_once(id, ready)
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::raid::Raid;
-use crate::raid::jobs::{Check, Job, Phase, Row, Work};
+use crate::raid::jobs::{Check, Phase, Row, Work};
 use crate::state::event::Event;
 use crate::state::owner::Owner;
 use raidlab_kernel::{Io, IoId, Op, Time};
@@ -147,9 +147,15 @@ impl Raid {
         let Some(job) = job_of(parent) else {
             return false;
         };
-        let Job { array, work, .. } = self.jobs[job];
-        let copied = path.arrays[array as usize].mirrors || matches!(work, Work::Recover);
-        parent.parent == Io::NONE || op == Op::Write && copied
+        if parent.parent == Io::NONE {
+            return true;
+        }
+        // Reads below a request need no look at the job.
+        if op != Op::Write {
+            return false;
+        }
+        let job = &self.jobs[job];
+        matches!(job.work, Work::Recover) || path.arrays[job.array as usize].mirrors
     }
 
     pub(crate) fn let_go(&mut self, path: &mut Path, id: IoId, now: Time) {
