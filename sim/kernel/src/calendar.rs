@@ -223,11 +223,12 @@ impl<E: Copy> Calendar<E> {
         if at > limit {
             return None;
         }
-        self.nodes[last as usize].next = next;
         if first == last {
             let slot = self.bucket as usize % BUCKETS;
             self.tails[slot] = END;
             self.occupied[slot / 64] &= !(1 << (slot % 64));
+        } else {
+            self.nodes[last as usize].next = next;
         }
         self.nodes[first as usize].next = self.free;
         self.free = first;

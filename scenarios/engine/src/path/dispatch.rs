@@ -141,7 +141,8 @@ impl Path {
         self.agenda.must_be_open();
         let slot = &mut self.drives[drive as usize];
         slot.load.change(now, 1);
-        slot.position = self.ios[id].offset + self.ios[id].bytes;
+        let io = &self.ios[id];
+        slot.position = io.offset + io.bytes;
         if !slot.waiting.is_plain() {
             return self.schedule(id, drive, now);
         }

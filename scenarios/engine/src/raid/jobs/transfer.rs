@@ -33,8 +33,10 @@ impl Raid {
         now: Time,
     ) -> IoId {
         let from_memory = self.is_from_memory(path, parent, op);
-        let command = path.new_command(parent, op, drive, offset, bytes, now);
-        path.ios[command].from_memory = from_memory;
+        let command = path.ios.claim();
+        let mut io = Io::new(op, offset, bytes, now);
+        (io.parent, io.drive, io.from_memory) = (parent, drive, from_memory);
+        path.ios[command] = io;
         command
     }
 
