@@ -5,6 +5,7 @@ use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::raid::Raid;
 use crate::state::event::Event;
+use crate::state::owner::Owner;
 use raidlab_kernel::{IoId, Op, Part, Stage, Time};
 use raidlab_models::{Direction, Path as FirmwarePath};
 
@@ -173,6 +174,9 @@ impl Raid {
         let data = matches!(io.op, Op::Read | Op::Write);
         if let Some(integrity) = path.integrity.as_mut().filter(|_| data) {
             integrity.begin(id, io.array, io.op, io.offset, io.bytes);
+            if let Owner::Outside(mark) = io.owner.into() {
+                integrity.watch_begin(id, mark);
+            }
         }
     }
 }
