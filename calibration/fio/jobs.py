@@ -123,31 +123,6 @@ def _text(path: Path) -> str:
         raise SpecError([Fault("", None, f"cannot be read: {why}", (), str(path))]) from None
 
 
-def groups(sections: Iterable[Section]) -> list[int]:
-    """How many jobs start at once, group after group; empty if it is unknown.
-
-    Jobs wait for those before a `stonewall`. With them all there, jobs run in the same order in
-    every run.
-    """
-    inherited: list[tuple[str, str | None]] = []
-    sizes: list[int] = []
-    for section in sections:
-        whole = Section(section.name, [*inherited, *section.options])
-        if section.is_global:
-            inherited = whole.options
-            continue
-        jobs = whole.get("numjobs") or "1"
-        known = jobs.isdigit() and int(jobs) > 0
-        if not known or whole.get("wait_for") or whole.get("startdelay"):
-            return []
-        # Of several jobs of one section, only the first waits at the wall.
-        wall = whole.get("stonewall") not in (None, "0")
-        if wall or not sizes:
-            sizes.append(0)
-        sizes[-1] += int(jobs)
-    return sizes
-
-
 def write(sections: Iterable[Section]) -> str:
     """A job file of these sections."""
     lines: list[str] = []

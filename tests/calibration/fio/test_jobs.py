@@ -36,13 +36,6 @@ def test_sections_and_options_come_in_order():
     assert sections[2].get("stonewall") == "1"
 
 
-def test_groups_end_at_walls():
-    assert fio_jobs.groups(fio_jobs.parse(TEXT)) == [4, 1]
-    assert fio_jobs.groups(fio_jobs.parse("[a]\n[b]\n[c]\nnumjobs=3\n")) == [5]
-    assert fio_jobs.groups(fio_jobs.parse("[a]\n[b]\nstartdelay=5\n")) == []
-    assert fio_jobs.groups(fio_jobs.parse("[a]\nnumjobs=$ncpus\n")) == []
-
-
 def test_an_option_before_any_section_is_a_fault():
     with pytest.raises(SpecError, match="line 1"):
         fio_jobs.parse("rw=read\n", "x.fio")
