@@ -52,7 +52,7 @@ struct Thread {
     /// True if it was woken, false if its time had come.
     woken: bool,
     /// Waits in the order in which they began.
-    turn: u64,
+    order: u64,
 }
 
 /// All threads of fio, in the order in which they were created.
@@ -70,7 +70,7 @@ impl Threads {
             state: State::Ready(now),
             id: 0,
             woken: false,
-            turn: 0,
+            order: 0,
         });
         self.list.len() - 1
     }
@@ -109,7 +109,7 @@ impl Threads {
         self.list[thread] = Thread {
             state: State::Waiting { on, wake },
             woken: false,
-            turn: self.waits,
+            order: self.waits,
             ..self.list[thread]
         };
     }
@@ -150,7 +150,7 @@ impl Threads {
                 |&thread| matches!(self.list[thread].state, State::Waiting { on, .. } if which(on)),
             )
             .collect();
-        found.sort_by_key(|&thread| self.list[thread].turn);
+        found.sort_by_key(|&thread| self.list[thread].order);
         for thread in found.into_iter().take(most) {
             self.list[thread].state = State::Ready(now);
             self.list[thread].woken = true;
