@@ -5,9 +5,9 @@
 
 use raidlab_engine::version_of;
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 
 /// Bytes that a token stands for.
 pub const SECTOR: u64 = 512;
@@ -29,13 +29,8 @@ impl Content {
     /// # Errors
     /// No file can be made in the folder for temporary files.
     pub fn new() -> io::Result<Content> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(libc::O_TMPFILE)
-            .open(std::env::temp_dir())?;
         Ok(Content {
-            file,
+            file: tempfile::tempfile()?,
             bytes: 0,
             places: HashMap::new(),
             waiting: HashMap::new(),
