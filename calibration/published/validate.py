@@ -20,8 +20,8 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Row
-from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, rows_of, run_plans
+from raidlab.scenarios.running.store import Store
 
 TOLERANCE_PCT = {"=": 10.0, "~": 15.0}
 """Largest error at which a figure counts as within tolerance."""
@@ -141,7 +141,7 @@ def validate(
     *,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: RunCache | None = None,
+    store: Store | None = None,
 ) -> Validation:
     """Simulates every figure.
 
@@ -149,7 +149,7 @@ def validate(
         figures: Published figures; see `published`.
         workers: Threads; the number of cores if None.
         progress: Called after every run of the engine.
-        store: Keeps finished runs if it is interrupted, and finds them again.
+        store: Finds finished runs again, and stores new ones.
 
     Raises:
         KeyboardInterrupt: Ctrl-C.
@@ -171,8 +171,6 @@ def validate(
             faults = [fault for run in case.runs for fault in refused.get(run, [])]
             if faults:
                 cases[key] = _refused(faults)
-    if store is not None:
-        store.forget(store.key(plan) for plan in plans)
     outcomes = {at: json.loads(outcome) for at, outcome in finished.items()}
     rows = tuple(_compare(figure, cases, outcomes) for figure in figures)
     breaches = tuple(

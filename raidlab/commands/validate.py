@@ -26,10 +26,9 @@ from raidlab.commands.common import (
     command,
     path,
     resumable,
-    say,
 )
+from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_shown
-from raidlab.devices.files import write_file
 
 _SHOWN = 30
 """Figures that a terminal shows unless it is asked for all."""
@@ -73,21 +72,25 @@ def validate(
         chosen = list(figures_of_drives(drive, chosen))
     with resumable("simulating published figures") as (tell, store):
         validation = compare(chosen, workers=workers, progress=tell, store=store)
-    if json:
-        print(json_module.dumps(validation.to_dict(), indent=2, allow_nan=False))
-    else:
-        _show(validation, Output.of(json=False, wide=wide))
-    if html is not None:
+
+    def page() -> str:
         from raidlab.calibration.published.report import html_validation
         from raidlab.scenarios.results.page import again
 
-        line = again("validate", source, figures=figures, drive=drive)
-        write_file(html, html_validation(validation, line))
-        say(f"wrote {html}")
-    if markdown is not None:
+        return html_validation(validation, again("validate", source, figures=figures, drive=drive))
+
+    def as_markdown() -> str:
         from raidlab.calibration.published.report import markdown_validation
 
-        write_file(markdown, markdown_validation(validation))
+        return markdown_validation(validation)
+
+    def show() -> None:
+        if json:
+            print(json_module.dumps(validation.to_dict(), indent=2, allow_nan=False))
+        else:
+            _show(validation, Output.of(json=False, wide=wide))
+
+    deliver([{html: page}, {markdown: as_markdown}], show)
     if not all(row.held for row in validation.rows):
         raise typer.Exit(DOES_NOT_HOLD)
 
