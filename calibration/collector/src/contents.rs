@@ -85,7 +85,7 @@ fn mixed(number: u64) -> u64 {
 fn kind(block: &[u8]) -> &'static str {
     let used: Vec<u8> = block.iter().copied().filter(|&byte| byte != 0).collect();
     let printable = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~' | 0x80..);
-    if std::str::from_utf8(&used).is_ok() && used.iter().all(|byte| printable(byte)) {
+    if std::str::from_utf8(&used).is_ok() && used.iter().all(printable) {
         "text"
     } else if entropy(block) > 7.8 {
         "random, compressed or encrypted data"
