@@ -100,7 +100,7 @@ COMMANDS = {
         own_help=False,
     ),
     "fio": Lazy(
-        "collect",
+        "fio",
         "fio",
         "Run fio's jobs on a simulated system; everything else on the line is fio's own.",
         passes_on=True,

@@ -132,7 +132,8 @@ def _detail(device: str, name: str, one: LeftOut) -> str:
 
 
 def _arrays(found: Sequence[Fitted]) -> Iterator[str]:
-    yield "No parameter is fitted to an array: these are predictions from one drive."
+    yield "No parameter is fitted to an array. Mechanisms of the ioDrive were chosen in view of its"
+    yield "arrays ([iodrive.md](iodrive.md)); the others are predictions from one drive."
     yield ""
     yield "| device | level | figures | within tolerance | median error | 90th percentile |"
     yield "|---|---|---|---|---|---|"

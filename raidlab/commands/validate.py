@@ -96,12 +96,12 @@ def validate(
 
 
 def _show(validation: Validation, output: Output) -> None:
-    """Figures outside the tolerance first; the others by `--wide`."""
+    """What figures were used for, then figures, those outside the tolerance first."""
     from raidlab.calibration.published import report
 
-    rows = validation.rows
+    rows = report.by_use(validation.rows)
     outside = [row for row in rows if not row.held]
     figures = replace(report.table([*outside, *(row for row in rows if row.held)]), most=_SHOWN)
-    tables = [figures, report.uses_table(rows)]
+    tables = [report.uses_table(rows), figures]
     title = f"{len(rows)} published figures beside simulated ones"
     print_shown(Shown(title, report.answer(validation), tables), output)
