@@ -40,7 +40,7 @@ class Curve(Table):
     single: Duration | None = None
     average: Duration | None = None
     full: Duration | None = None
-    distances: tuple[int, ...] | None = None
+    distances: tuple[Annotated[int, Field(ge=1, lt=2**24)], ...] | None = None
     times: tuple[Duration, ...] | None = None
     first: tuple[Duration, ...] | None = None
     line_from: int | None = Field(default=None, ge=1, le=2**31)

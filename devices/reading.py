@@ -6,6 +6,7 @@ which programs that call themselves for each level cannot follow.
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from collections.abc import Mapping
@@ -22,6 +23,13 @@ DEEPEST = 64
 
 _LONG_KEY = re.compile(r"(?:^|[\[{,])[ \t]*(?:[A-Za-z0-9_-]+[ \t]*\.[ \t]*){64}", re.MULTILINE)
 """A dotted key of TOML with too many parts: reading it takes time with the square of them."""
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused something; what no file is to blame for is said as such."""
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return "too many files are open at once: raise the limit (ulimit -n)"
+    return error.strerror or "the system gives no reason"
 
 
 def unreadable(path: Path, why: str) -> SpecError:
@@ -47,7 +55,7 @@ def read_bytes(path: Path, limit: int, what: str) -> bytes:
         with path.open("rb") as file:
             content = file.read(limit + 1)
     except OSError as error:
-        raise unreadable(path, error.strerror or "cannot be read") from None
+        raise unreadable(path, reason(error)) from None
     except ValueError as error:
         raise unreadable(path, f"no path: {error}") from None
     if len(content) > limit:

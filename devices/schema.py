@@ -124,7 +124,7 @@ class DriveSpec(DeviceSpec):
 
     interface: InterfaceOrNone = "none"
     """The drive's own link; `none` moves data to its controller or host in no time."""
-    queue_depth: int = Field(default=0, ge=0)
+    queue_depth: int = Field(default=0, ge=0, le=2**24)
     """Commands that the drive takes at once; 0 for no limit."""
 
     def link(self) -> Interface | None:

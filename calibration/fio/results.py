@@ -26,6 +26,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from raidlab.calibration.fio.logs import is_log, timeline_of
 from raidlab.calibration.fio.options import JobLoad, OptionError, load_of
 from raidlab.calibration.measurements.bundle import damage
@@ -219,10 +221,10 @@ def _points(
     if not entries:
         raise _UnreadableError('"jobs" is empty: fio has run no job')
     shared = tree.get("global options") or {}
-    groups: dict[Any, list[dict[str, Any]]] = {}
+    groups: dict[str, list[dict[str, Any]]] = {}
     for entry in entries:
         if isinstance(entry, dict) and entry.get("jobname") != "All clients":
-            groups.setdefault(entry.get("groupid", 0), []).append(entry)
+            groups.setdefault(repr(entry.get("groupid", 0)), []).append(entry)
     points = []
     for group in groups.values():
         where = f"{path}" if len(groups) == 1 else f"{path} ({group[0].get('jobname')})"
@@ -233,13 +235,23 @@ def _points(
             skipped.append(Skipped(path=where, reason=str(error)))
             continue
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            reason = f"not in fio's form: {type(error).__name__}: {error}"
+            reason = f"not in fio's form: {_said(error)}"
             skipped.append(Skipped(path=where, reason=reason))
             continue
         found, steps = timeline_of(options[0], path.parent, logs)
         used.update(found)
         points.append(point.model_copy(update={"timeline": steps}))
     return points
+
+
+def _said(error: Exception) -> str:
+    """What was wrong, in one line."""
+    if isinstance(error, ValidationError):
+        return "; ".join(
+            f"{'.'.join(map(str, each['loc']))} = {str(each['input'])[:40]}: {each['msg']}"
+            for each in error.errors(include_url=False)
+        )
+    return f"{type(error).__name__}: {error}"
 
 
 def _options(path: Path, shared: Mapping[str, str], entry: Mapping[str, Any]) -> Mapping[str, str]:

@@ -33,6 +33,9 @@ class _Checked(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+_Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
 class Latency(_Checked):
     """A distribution of latencies in microseconds."""
 
@@ -42,7 +45,7 @@ class Latency(_Checked):
     max_us: Annotated[float, Field(ge=0)] = 0.0
     percentiles_us: dict[str, float] = {}
     """By percent, as "99.9"."""
-    bins_ns: tuple[tuple[int, int], ...] = ()
+    bins_ns: tuple[tuple[_Count, _Count], ...] = ()
     """Non-empty buckets of fio's histogram: nanoseconds that stand for the bucket, count."""
 
     @field_validator("percentiles_us")
