@@ -58,25 +58,26 @@ pub(crate) struct Met {
     pub(crate) stream: Option<usize>,
 }
 
-/// Streams whose last commands ended in pieces of one hash, the most recently used first.
+/// Streams whose last commands ended in pieces of one hash.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     /// The bytes at which a command may go on: from here, and so many more. A stream without data
     /// in memory goes on in one byte alone.
     from: [u64; PLACES],
     more: [u64; PLACES],
-    /// The streams' numbers.
-    stream: [u8; PLACES],
+    /// True if a command went on there since `hand` last passed.
+    used: [bool; PLACES],
+    /// The place that the next stream may get, if it was not used: the clock algorithm.
+    hand: usize,
 }
 
 impl Group {
-    fn new(index: usize) -> Group {
-        Group {
-            from: [u64::MAX; PLACES],
-            more: [0; PLACES],
-            stream: std::array::from_fn(|place| (index * PLACES + place) as u8),
-        }
-    }
+    const EMPTY: Group = Group {
+        from: [u64::MAX; PLACES],
+        more: [0; PLACES],
+        used: [false; PLACES],
+        hand: 0,
+    };
 
     /// The place of a stream that may go on at a byte.
     #[inline]
@@ -84,24 +85,26 @@ impl Group {
         (0..PLACES).find(|&place| byte.wrapping_sub(self.from[place]) <= self.more[place])
     }
 
-    /// A stream becomes the most recently used one.
+    /// A stream goes on at `end`, or where it did if that is behind it.
     #[inline]
-    fn bring_forward(&mut self, place: usize) {
-        let (from, more, stream) = (self.from[place], self.more[place], self.stream[place]);
-        for place in (0..place).rev() {
-            self.from[place + 1] = self.from[place];
-            self.more[place + 1] = self.more[place];
-            self.stream[place + 1] = self.stream[place];
+    fn advance(&mut self, place: usize, end: u64) {
+        self.used[place] = true;
+        if end.wrapping_sub(self.from[place]) > self.more[place] {
+            (self.from[place], self.more[place]) = (end, 0);
         }
-        (self.from[0], self.more[0], self.stream[0]) = (from, more, stream);
     }
 
-    /// The most recently used stream goes on at `end`, or where it did if that is behind it.
+    /// A stream begins that goes on at `end`; gives its place.
     #[inline]
-    fn advance(&mut self, end: u64) {
-        if end.wrapping_sub(self.from[0]) > self.more[0] {
-            (self.from[0], self.more[0]) = (end, 0);
+    fn begin(&mut self, end: u64) -> usize {
+        while self.used[self.hand] {
+            self.used[self.hand] = false;
+            self.hand = (self.hand + 1) % PLACES;
         }
+        let place = self.hand;
+        self.hand = (place + 1) % PLACES;
+        (self.from[place], self.more[place]) = (end, 0);
+        place
     }
 }
 
@@ -127,7 +130,7 @@ impl Streams {
             piece_shift: (PIECE_UNITS * u64::from(unit_bytes))
                 .next_power_of_two()
                 .ilog2(),
-            groups: std::array::from_fn(Group::new),
+            groups: [Group::EMPTY; GROUPS],
             last: u64::MAX,
             pages: vec![ReadBuffer::new(u64::from(page_units)); buffers],
         }
@@ -148,18 +151,22 @@ impl Streams {
         let from = Streams::group(offset.saturating_sub(1) >> self.piece_shift);
         let to = Streams::group(self.last);
         let met = self.groups[from].find(offset);
-        // Another reader may have gone on before.
-        let place = match met {
-            Some(_) if from == to => met,
-            _ => self.groups[to].find(end),
-        };
         let group = &mut self.groups[to];
-        group.bring_forward(place.unwrap_or(PLACES - 1));
-        let stream = usize::from(group.stream[0]);
-        if place.is_some() {
-            group.advance(end);
-        } else {
-            (group.from[0], group.more[0]) = (end, 0);
+        let known = match met {
+            Some(_) if from == to => met,
+            // Another reader may have gone on before. It was there last, or crosses into the piece.
+            _ if near || met.is_some() => group.find(end),
+            _ => None,
+        };
+        let place = match known {
+            Some(place) => {
+                group.advance(place, end);
+                place
+            }
+            None => group.begin(end),
+        };
+        let stream = to * PLACES + place;
+        if known.is_none() {
             if let Some(pages) = self.pages.get_mut(stream) {
                 pages.clear();
             }
@@ -183,16 +190,10 @@ impl Streams {
     /// What of a stream is in memory has changed: a command that begins there is of that stream.
     #[inline]
     pub(crate) fn pages_changed(&mut self, stream: usize) {
-        let group = &mut self.groups[stream / PLACES];
-        let place = group
-            .stream
-            .iter()
-            .position(|&it| usize::from(it) == stream);
         let (first, end) = self.pages[stream].range();
-        if let Some(place) = place {
-            group.from[place] = first * self.unit_bytes;
-            group.more[place] = (end - first) * self.unit_bytes;
-        }
+        let (group, place) = (&mut self.groups[stream / PLACES], stream % PLACES);
+        group.from[place] = first * self.unit_bytes;
+        group.more[place] = (end - first) * self.unit_bytes;
     }
 }
 
