@@ -8,6 +8,7 @@ use crate::integrity::Integrity;
 use crate::path::Path;
 use crate::path::agenda::Agenda;
 use crate::path::loads::Loads;
+use crate::path::loads::outside::OutsideRecord;
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
 use crate::raid::Raid;
 use crate::raid::volume::rows_in_flight;
@@ -175,6 +176,7 @@ fn build_loads(
         recorded: 0,
         ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,
         over: None,
+        outside: OutsideRecord::default(),
         page_commands: Vec::new(),
         noted: 0,
     }
