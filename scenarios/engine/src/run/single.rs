@@ -190,13 +190,15 @@ impl Snapshot {
             .into_iter()
             .zip(self.busy.iter().zip(&self.written))
             .map(|(station, (&before, &written))| {
+                // Stations know of work that lies ahead how much it is, not when: at an edge of the
+                // window they may count a little too much.
                 let busy = station.busy.saturating_sub(before).0 as f64;
                 let available = span.0 as f64 * station.servers as f64;
                 Component {
                     name: station.name,
                     kind: station.kind,
                     utilization: if available > 0.0 {
-                        busy / available
+                        busy.min(available) / available
                     } else {
                         0.0
                     },
