@@ -44,6 +44,10 @@ class Side:
     mib_per_s: float
     latency_us: Latency | None
     """None if there were no I/Os."""
+    latency_ci95_us: dict[str, Interval]
+    """Of the mean and of percentiles, by name."""
+    uncertain: tuple[str, ...]
+    """Percentiles with too few I/Os beyond them."""
     bins: tuple[tuple[int, int], ...]
     """Non-empty buckets of fio's histogram: nanoseconds, count."""
 
@@ -169,6 +173,12 @@ class Row:
     mb_per_s: float
     latency_us: Latency | None
     """None if there were no I/Os."""
+    latency_ci95_us: dict[str, Interval]
+    """Of the mean and of percentiles, by name."""
+    uncertain: tuple[str, ...]
+    """Percentiles with too few I/Os beyond them."""
+    independent_batches: int | None
+    """Batches of the interval of the rate; None where nothing can be said."""
     read: Side
     write: Side
     breakdown_us: dict[str, float]
