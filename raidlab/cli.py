@@ -110,6 +110,11 @@ COMMANDS = {
         "calibrate",
         "Fit a device to a measurement, with errors, and predict what the fit has not seen.",
     ),
+    "store": Lazy(
+        "store",
+        "store",
+        "List what the store of finished runs has, or clear it.",
+    ),
     "compare": Lazy("compare", "compare", "Simulate every measured point and show both."),
 }
 IMPORTS = {

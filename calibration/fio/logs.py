@@ -11,6 +11,7 @@ JSON.
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -154,6 +155,8 @@ def _read(path: Path) -> tuple[dict[tuple[int, int], _Second], bool]:
                 second, value = int(float(row[0])) // 1000, float(row[1])
                 direction = int(row[2])
             except (ValueError, IndexError, OverflowError):
+                continue
+            if not math.isfinite(value):
                 continue
             here = sums.setdefault((second, direction), _Second())
             here.total += value

@@ -26,9 +26,9 @@ from raidlab.calibration.fio.jobs import Section
 from raidlab.calibration.fio.simulated import ARRAY_FILE, needs_content, simulate
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
-from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario, load_scenario
+from raidlab.scenarios.running.engine_faults import capacities
 
 DEFAULT: Mapping[str, Any] = {
     "title": "One 7200 rpm hard disk",
@@ -121,7 +121,7 @@ def of_plan(plan: Mapping[str, Any], array: int, checked: Scenario) -> Bridge:
     Raises:
         SpecError: What the engine finds wrong with the plan.
     """
-    size = _size(plan, plan["arrays"][array], checked.path)
+    size = _size(plan, plan["arrays"][array], checked)
     return Bridge(checked.title, plan["seed"], size, array, {**plan, "workloads": []})
 
 
@@ -135,14 +135,9 @@ def _array(checked: Scenario, plan: Mapping[str, Any], wanted: str | None) -> in
     return names.index(wanted)
 
 
-def _size(plan: Mapping[str, Any], array: Mapping[str, Any], path: str) -> int:
-    try:
-        capacities = json.loads(_engine.capacities(json.dumps(plan)))
-    except _engine.PlanError as error:
-        raise SpecError(
-            Fault(key, value, allowed, (), path) for key, value, allowed in error.args[0]
-        ) from None
-    drives = [capacities[drive] for drive in array["drives"]]
+def _size(plan: Mapping[str, Any], array: Mapping[str, Any], checked: Scenario) -> int:
+    sizes = capacities(plan, checked)
+    drives = [sizes[drive] for drive in array["drives"]]
     return usable_bytes(array["level"], array["stripe_unit_bytes"], drives)
 
 
@@ -203,7 +198,7 @@ class _Run:
 
     line: CommandLine
     jobs: Sequence[Sequence[Section]]
-    """The sections that run, a list for each of fio's job files."""
+    """The sections that run: those of fio's command line, then a list for each job file."""
     notes: Sequence[str]
     """What was changed that a reader should know."""
     folder: Path
@@ -227,8 +222,9 @@ class _Run:
 def _jobs(
     line: CommandLine, folder: Path, size_bytes: int
 ) -> tuple[list[Path], list[list[Section]], list[str]]:
-    """The job files as given, standard input as a file; their sections as they run; notes.
+    """The job files as given, standard input as a file; the sections as they run; notes.
 
+    The command line's sections are the first of those that run.
     Options on the line hold for the first job file, as with fio; it starts later ones anew.
 
     Raises:
@@ -259,17 +255,15 @@ def _jobs(
         notes += said
     if faults:
         raise SpecError(faults)
-    return files, jobs, notes
+    of_line = len(line.sections)
+    first = [jobs[0][:of_line], jobs[0][of_line:]] if files else [jobs[0]]
+    return files, first + jobs[1:], notes
 
 
 def _check(fio: str, line: CommandLine, files: Sequence[Path]) -> int:
     """Lets fio itself look at options and values, as they were given; its exit code."""
     program = [word for word in line.program if not word.startswith(("--output=", "--parse-only"))]
-    words = [
-        f"--{key}" if value is None else f"--{key}={value}"
-        for section in line.sections
-        for key, value in _with_name(section)
-    ]
+    words = command_line.words(line.sections)
     command = [fio, "--parse-only", *program, *words, *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -277,16 +271,12 @@ def _check(fio: str, line: CommandLine, files: Sequence[Path]) -> int:
     return done.returncode
 
 
-def _with_name(section: Section) -> list[tuple[str, str | None]]:
-    return section.options if section.is_global else [("name", section.name), *section.options]
-
-
 def _run(fio: str, system: Bridge, run: _Run) -> int:
     setup = run.folder / "system.json"
     content = any(needs_content(section) for sections in run.jobs for section in sections)
     setup.write_text(json.dumps(system.setup(content)), encoding="utf-8")
     files = []
-    for number, sections in enumerate(run.jobs):
+    for number, sections in enumerate(run.jobs[1:]):
         files.append(run.folder / f"job-{number}.fio")
         files[-1].write_text(fio_jobs.write(sections), encoding="utf-8")
     program = [word for word in run.line.program if not word.startswith("--output-format=")]
@@ -296,7 +286,7 @@ def _run(fio: str, system: Bridge, run: _Run) -> int:
         program = [word for word in program if not word.startswith("--output=")]
         program.append(f"--output={written}")
     environment = os.environ | {"LD_PRELOAD": str(library()), "RAIDLAB_FIO_PLAN": str(setup)}
-    command = [fio, *program, *map(str, files)]
+    command = [fio, *program, *command_line.words(run.jobs[0]), *map(str, files)]
     code = _call(command, environment)
     if run.is_json and written.exists():
         _hand_over(written.read_text(encoding="utf-8"), system, run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import threading
@@ -13,15 +14,12 @@ from typing import Any
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.files import unwritable, whole
 from raidlab.scenarios import _engine
-from raidlab.scenarios.planning.events import asked_by
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
 from raidlab.scenarios.results.result import Result, Row, make_row
 from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
-from raidlab.scenarios.running.run_cache import RunCache
-
-_KEYS = {"snapshot": "run.snapshot"}
-"""What a user calls a key of the plan."""
+from raidlab.scenarios.running.engine_faults import RefusedError, plan_faults
+from raidlab.scenarios.running.store import Store, run_key
 
 Progress = Callable[[int, int], None]
 """Called with the number of finished runs and of all runs."""
@@ -49,7 +47,7 @@ def simulate(
     workers: int | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
-    store: RunCache | None = None,
+    store: Store | None = None,
     save_state: Path | None = None,
 ) -> Result:
     """Simulates a scenario.
@@ -59,7 +57,7 @@ def simulate(
         workers: Threads; the number of cores if None. The result does not depend on it.
         seed: Replaces the scenario's own seed; from 0 to 2^63 - 1.
         progress: Called after every finished run.
-        store: Keeps finished runs of a simulation that is interrupted, and finds them again.
+        store: Finds finished runs again, and stores new ones.
         save_state: A file for the state of the flash drives at the end, of a scenario with a single
             run; docs/reference/formats/state.md.
 
@@ -94,11 +92,8 @@ def simulate(
         raise UnsavedError(error.faults, _result(scenario, runs, finished, seed)) from None
     except KeyboardInterrupt:
         raise Interrupted(_result(scenario, runs, finished, seed)) from None
-    except _engine.PlanError as error:
-        written = scenario.written.get("event", ())
-        raise SpecError(plan_faults(error, scenario.path, scenario.base, written)) from None
-    if store is not None:
-        store.forget(store.key(plan) for plan in plans)
+    except RefusedError as refused:
+        raise SpecError(plan_faults(refused.error, scenario)) from None
     return _result(scenario, runs, finished, seed)
 
 
@@ -132,12 +127,12 @@ def results_of(
     *,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: RunCache | None = None,
+    store: Store | None = None,
 ) -> Iterator[Result]:
     """The results of several scenarios, whose runs share the workers, in their order.
 
     Raises:
-        PlanError: A plan has faults.
+        SpecError: The engine refused a plan.
         KeyboardInterrupt: Ctrl-C.
     """
     plans: list[str] = []
@@ -146,9 +141,12 @@ def results_of(
         runs.append(_runs(scenario))
         plans += [json.dumps(scenario.plan(*run, seed)) for run in runs[-1]]
     finished: dict[int, str] = {}
-    run_plans(plans, finished, workers=workers, progress=progress, store=store)
-    if store is not None:
-        store.forget(store.key(plan) for plan in plans)
+    try:
+        run_plans(plans, finished, workers=workers, progress=progress, store=store)
+    except RefusedError as refused:
+        ends = itertools.accumulate(map(len, runs))
+        which = next(at for at, end in enumerate(ends) if refused.at < end)
+        raise SpecError(plan_faults(refused.error, scenarios[which])) from None
     first = 0
     for scenario, own in zip(scenarios, runs, strict=True):
         yield _result(scenario, own, {at: finished[first + at] for at in range(len(own))}, seed)
@@ -164,51 +162,13 @@ def _runs(scenario: Scenario) -> list[tuple[int, int]]:
     ]
 
 
-def plan_faults(
-    error: _engine.PlanError,
-    path: str,
-    plan: Mapping[str, Any] | None = None,
-    events: Sequence[Mapping[str, Any]] = (),
-) -> list[Fault]:
-    """What the engine found wrong with a plan, each fault once and with the user's own key.
-
-    Args:
-        error: What the engine raised.
-        path: The scenario's file.
-        plan: The plan, to name a device by the name of the first drive that is one.
-        events: Events as they are written, of which some are several of the plan's.
-    """
-    drives: dict[str, str] = {}
-    for drive in (plan or {}).get("drives", ()):
-        drives.setdefault(f"devices.{drive['device']}", drive["name"])
-
-    asked = asked_by(events)
-
-    def users_own(key: str, value: Any) -> tuple[str, Any]:
-        part, number, rest = (*key.split(".", 2), "", "")[:3]
-        if f"{part}.{number}" in drives:
-            return f"{drives[f'{part}.{number}']}: {rest}", value
-        if part == "events" and number.isdigit() and int(number) < len(asked):
-            at = asked[int(number)]
-            own = rest.removesuffix("_bytes")
-            return f"event.{at}.{own}", events[at].get(own, value)
-        return key, value
-
-    found = []
-    for key, value, allowed in error.args[0]:
-        known = _KEYS.get(key.rpartition(".")[2])
-        own, stands = (known, value) if known else users_own(key, value)
-        found.append(Fault(own, stands, allowed, (), path))
-    return list(dict.fromkeys(found))
-
-
 def run_plans(
     plans: Sequence[str],
     finished: dict[int, str],
     *,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: RunCache | None = None,
+    store: Store | None = None,
     refused: dict[int, list[Fault]] | None = None,
 ) -> None:
     """Runs the engine on every plan and puts its results into `finished`, by position.
@@ -217,12 +177,12 @@ def run_plans(
     go into `refused`, if it is given.
 
     Raises:
-        PlanError: A plan has faults, and `refused` is not given.
+        RefusedError: A plan has faults, and `refused` is not given.
     """
     stop = threading.Event()
     if store is not None:
         for at, plan in enumerate(plans):
-            known = store.get(store.key(plan))
+            known = store.get(run_key(plan))
             if known is not None:
                 finished[at] = known
     if progress is not None:
@@ -242,16 +202,32 @@ def run_plans(
                         finished[at] = future.result()
                     except _engine.PlanError as error:
                         if refused is None:
-                            raise
-                        refused[at] = plan_faults(error, "")
+                            raise RefusedError(at, error) from None
+                        refused[at] = plan_faults(error, plan=json.loads(plans[at]))
                     if store is not None and at in finished:
-                        store.put(store.key(plans[at]), finished[at])
+                        store.put(run_key(plans[at]), finished[at])
                     if progress is not None:
                         progress(len(plans) - len(waiting), len(plans))
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)
             raise
+
+
+def run_stored(plan: str, store: Store | None) -> str:
+    """The result of one run, found again or stored where there is a store.
+
+    Raises:
+        PlanError: The plan has faults.
+    """
+    if store is None:
+        return _engine.run(plan)
+    key = run_key(plan)
+    found = store.get(key)
+    if found is None:
+        found = _engine.run(plan)
+        store.put(key, found)
+    return found
 
 
 def rows_of(

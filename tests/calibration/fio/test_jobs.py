@@ -55,6 +55,12 @@ def test_sections_in_an_included_file_are_a_fault_as_with_fio(tmp_path):
         fio_jobs.read(tmp_path / "job.fio")
 
 
+def test_comments_end_a_line_wherever_they_begin():
+    (section,) = fio_jobs.parse("[a] ; the first\nbs=4k # small\nrw=read;sequential\n")
+    assert section.name == "a"
+    assert (section.get("bs"), section.get("rw")) == ("4k", "read")
+
+
 def test_an_option_is_found_under_all_its_names():
     (section,) = fio_jobs.parse("[a]\nreadwrite=read\nblocksize = 8k\n")
     assert (section.get("rw"), section.get("bs")) == ("read", "8k")
