@@ -32,6 +32,13 @@ pub enum Waits {
     Pipe,
 }
 
+impl Waits {
+    /// True of a thread that wakes only to look whether others did something.
+    fn only_looks(self) -> bool {
+        matches!(self, Waits::AnyEnd | Waits::Pipe)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Running,
@@ -175,19 +182,16 @@ impl Threads {
         Some(First {
             thread,
             time,
-            polls: on == Some(Waits::Pipe),
+            polls: on.is_some_and(Waits::only_looks),
         })
     }
 
-    /// True if a thread other than those that poll a pipe can go on by itself.
+    /// True if a thread other than those that only look can go on by itself.
     pub fn anyone_has_plans(&self, at: impl Fn(Waits) -> Option<u64>) -> bool {
         self.list.iter().any(|thread| match thread.state {
             State::Running | State::Ready(_) => true,
-            State::Waiting {
-                on: Waits::Pipe, ..
-            }
-            | State::Ended => false,
-            State::Waiting { on, wake } => wake != NEVER || at(on).is_some(),
+            State::Ended => false,
+            State::Waiting { on, wake } => at(on).is_some() || (wake != NEVER && !on.only_looks()),
         })
     }
 }
@@ -199,6 +203,6 @@ pub struct First {
     pub thread: usize,
     /// When it can; `NEVER` if only another thread or an I/O can let it.
     pub time: u64,
-    /// True if it only wakes to look at a pipe.
+    /// True if it only looks whether others did something.
     pub polls: bool,
 }

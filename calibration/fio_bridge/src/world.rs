@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::setup::Setup;
 use crate::threads::{First, NEVER, Threads, Waits};
 
-/// So many times in a row nothing but a poll of a pipe happens before nobody is expected to come.
+/// So many times in a row threads only look before nobody is expected to do anything.
 const MOST_POLLS: u32 = 1000;
 
 /// All that happens in fio.
@@ -74,17 +74,16 @@ impl World {
                 continue;
             }
             let idle = self.engine.as_mut().is_none_or(Engine::is_idle);
-            if time == NEVER && !idle {
-                if let Some(failure) = self.engine.as_ref().and_then(Engine::failure) {
-                    return Err(Stuck(failure));
-                }
+            let failure = self.engine.as_ref().and_then(Engine::failure);
+            if time == NEVER && !idle && failure.is_none() {
                 continue;
             }
             self.polls = if polls && idle { self.polls + 1 } else { 0 };
             let over = |on| self::over(self.engine.as_ref(), on);
             let hopeless = self.polls > MOST_POLLS && !self.threads.anyone_has_plans(over);
             if time == NEVER || hopeless {
-                return Err(Stuck("all threads of fio wait for each other".into()));
+                let waits = "all threads of fio wait for each other";
+                return Err(Stuck(failure.unwrap_or_else(|| waits.into())));
             }
             self.threads.run(thread);
             return Ok((thread, time.max(now)));
@@ -295,22 +294,27 @@ mod tests {
     fn threads_that_wait_for_each_other_are_found_though_one_polls_for_ever() {
         let (mut world, _) = world(1);
         let helper = world.threads.add(SECOND);
-        world.threads.wait(0, Waits::Key(5), NEVER);
+        let job = world.threads.add(SECOND);
+        world.threads.wait(0, Waits::AnyEnd, 2 * SECOND);
+        assert_eq!(world.next(SECOND), Ok((helper, SECOND)));
+        world.threads.wait(helper, Waits::Pipe, SECOND + SECOND / 4);
+        assert_eq!(world.next(SECOND), Ok((job, SECOND)));
+        world.threads.wait(job, Waits::Key(5), NEVER);
         let mut now = SECOND;
         let stuck = loop {
             match world.next(now) {
                 Ok((thread, time)) => {
-                    assert_eq!(thread, helper);
                     now = time;
-                    world.threads.wait(helper, Waits::Pipe, now + SECOND / 4);
+                    let on = [Waits::AnyEnd, Waits::Pipe][thread];
+                    world.threads.wait(thread, on, now + SECOND);
                 }
                 Err(stuck) => break stuck,
             }
         };
         assert!(stuck.0.contains("wait for each other"));
         world.threads.release(5, 1, now);
-        assert_eq!(world.next(now), Ok((0, now)));
-        assert!(world.threads.was_woken(0));
+        assert_eq!(world.next(now), Ok((job, now)));
+        assert!(world.threads.was_woken(job));
     }
 
     #[test]
