@@ -78,7 +78,11 @@ impl World {
             if time == NEVER && !idle && failure.is_none() {
                 continue;
             }
-            self.polls = if polls && idle { self.polls + 1 } else { 0 };
+            self.polls = if polls && (idle || failure.is_some()) {
+                self.polls + 1
+            } else {
+                0
+            };
             let over = |on| self::over(self.engine.as_ref(), on);
             let hopeless = self.polls > MOST_POLLS && !self.threads.anyone_has_plans(over);
             if time == NEVER || hopeless {
