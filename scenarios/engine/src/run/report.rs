@@ -303,7 +303,7 @@ impl RunResult {
         let from = system
             .layers
             .loads
-            .workloads
+            .workloads()
             .first()
             .map(|w| w.meter.from());
         RunResult {
@@ -313,7 +313,7 @@ impl RunResult {
             workloads: system
                 .layers
                 .loads
-                .workloads
+                .workloads()
                 .iter()
                 .map(|workload| WorkloadResult::new(system, workload, until, plan))
                 .collect(),
@@ -331,8 +331,8 @@ impl RunResult {
                 })
                 .collect(),
             rebuilding: system.layers.raid.rebuilding(),
-            refused: system.layers.raid.stripes.refused,
-            abandoned: system.layers.loads.tally.abandoned,
+            refused: system.layers.raid.stripes().refused(),
+            abandoned: system.layers.loads.tally().abandoned,
             data: system.data_report(),
             breaches,
             unsaved,

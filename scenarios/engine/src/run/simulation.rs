@@ -90,7 +90,15 @@ impl Simulation {
                 self.system.layers.path.arrays.len()
             )
         })?;
-        if self.system.layers.raid.stripes.ssd_cache_of[array as usize].is_some() {
+        if self
+            .system
+            .layers
+            .raid
+            .stripes()
+            .redirects()
+            .above(array)
+            .is_some()
+        {
             return Err(format!("array {array}; it is the SSD cache of another"));
         }
         if op != Op::Flush && bytes == 0 {
@@ -190,7 +198,7 @@ impl Simulation {
             drives: self.system.layers.path.drives.len(),
             arrays: self.system.layers.path.arrays.len(),
             controllers: self.system.layers.path.controllers.len(),
-            workloads: self.system.layers.loads.workloads.len(),
+            workloads: self.system.layers.loads.workloads().len(),
         };
         if let Err((key, index, count)) = action.check(sizes) {
             return Err(format!("{key} {index}; there are {count}"));

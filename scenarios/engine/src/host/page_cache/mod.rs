@@ -160,12 +160,12 @@ impl PageCaches {
     /// Takes a workload's cache out of the table while it is at work.
     pub(crate) fn take(&mut self, below: &mut impl Below, workload: u32) -> Option<Box<PageCache>> {
         let cache = self.of_workload[workload as usize].take()?;
-        below.loads().workloads[workload as usize].flusher = None;
+        below.loads().workload_mut(workload).flusher = None;
         Some(cache)
     }
 
     fn put_back(&mut self, below: &mut impl Below, workload: u32, cache: Box<PageCache>) {
-        below.loads().workloads[workload as usize].flusher = Some(cache.flusher);
+        below.loads().workload_mut(workload).flusher = Some(cache.flusher);
         self.of_workload[workload as usize] = Some(cache);
     }
 
@@ -193,7 +193,7 @@ impl PageCaches {
     pub(crate) fn issue(&mut self, below: &mut impl Below, slot: u32, now: Time) {
         let Slot { workload, own, .. } = below.path().slots[slot as usize];
         let loads = below.loads();
-        if let Some(request) = loads.workloads[workload as usize].load.next(own) {
+        if let Some(request) = loads.workload_mut(workload).load.next(own) {
             self.call(below, slot, request, now);
         } else if loads.slot_over(workload) {
             self.sync(below, workload, now);
@@ -218,7 +218,7 @@ impl PageCaches {
             Op::Read => cache.params.read_call_ns,
             _ => cache.params.write_call_ns,
         };
-        let served = loads.host.work(thread, now, cost);
+        let served = loads.host_mut().work(thread, now, cost);
         io.charge_stay(Part::HostWait, Part::Host, served);
         let within = request.offset - cache.start;
         let call = Call {
@@ -315,7 +315,7 @@ impl PageCaches {
         } else {
             cache.params.write_page_ns
         };
-        let served = below.loads().host.work(thread, at, cost);
+        let served = below.loads().host_mut().work(thread, at, cost);
         below.path().ios[call.io].charge_stay(Part::HostWait, Part::Host, served);
         if reads {
             cache.readers[reader].has_read(page + 1);
@@ -333,7 +333,7 @@ impl PageCaches {
     /// The thread of a call, and its place among its workload's readers.
     fn reader(&self, below: &mut impl Below, workload: u32, call: &Call) -> (u32, usize) {
         let thread = below.path().slots[call.slot as usize].thread;
-        let first = below.loads().workloads[workload as usize].first_thread;
+        let first = below.loads().workload(workload).first_thread;
         (thread, (thread - first) as usize)
     }
 
@@ -508,7 +508,7 @@ impl PageCaches {
         let Some(mut cache) = self.take(below, workload) else {
             return;
         };
-        if below.loads().workloads[workload as usize].load.only_reads() {
+        if below.loads().workload(workload).load.only_reads() {
             below.loads().workload_over(now);
         } else {
             cache.syncing = true;

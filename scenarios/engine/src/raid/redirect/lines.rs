@@ -3,9 +3,9 @@
 use crate::layout::Extent;
 use crate::path::Path;
 use crate::path::agenda::Call;
-use crate::raid::Stripes;
 use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
+use crate::raid::redirect::Lines;
 use crate::raid::redirect::Redirect;
 use raidlab_kernel::{IoId, Op, Time};
 
@@ -36,12 +36,12 @@ impl SlotPlace {
 impl Redirect {
     /// Whether new data for a line would go to the SSDs now.
     pub fn would_take(&self, line: u64) -> bool {
-        self.write_back && self.map.slot(line).is_some()
+        self.writes_back() && self.map.slot(line).is_some()
     }
 
     /// New data for a line: where on the SSDs they go, if they do. The slot is pinned.
     pub(crate) fn takes(&mut self, line: u64) -> Option<u32> {
-        let slot = if self.write_back {
+        let slot = if self.writes_back() {
             self.map.write(line)
         } else {
             None
@@ -57,10 +57,10 @@ impl Redirect {
     pub(crate) fn place(&self, slot: u32) -> SlotPlace {
         SlotPlace {
             slot,
-            array: self.array,
-            stripe: u64::from(slot) / self.columns,
-            column: (u64::from(slot) % self.columns) as u32,
-            unit: self.unit,
+            array: self.slots.array,
+            stripe: u64::from(slot) / self.slots.columns,
+            column: (u64::from(slot) % self.slots.columns) as u32,
+            unit: self.slots.unit,
         }
     }
 
@@ -77,7 +77,7 @@ impl Redirect {
     }
 }
 
-impl Stripes {
+impl Lines<'_> {
     /// What leaves the controller's cache for a line goes to the SSD cache, if that has the line and
     /// takes writes; else what it has of the line is out of date. The slot is pinned.
     pub(crate) fn redirect_write(
@@ -87,64 +87,12 @@ impl Stripes {
         line: u64,
         now: Time,
     ) -> Option<SlotPlace> {
-        let bytes = self.redirects[array as usize].as_ref()?.line_bytes();
+        let bytes = self.stripes.redirects().get(array)?.line_bytes();
         // A line that cannot be read any more leaves first.
         self.readable_slot(path, array, line * bytes, now);
-        let redirect = self.redirects[array as usize].as_mut()?;
+        let redirect = self.stripes.redirects_mut().get_mut(array)?;
         let slot = redirect.takes(line)?;
         Some(redirect.place(slot))
-    }
-
-    /// A request begins to write a range that bypasses the controller's cache. Until it is done
-    /// nothing of it is copied to the SSD cache: the copy could be older, or miss it.
-    pub(crate) fn bypass_begins(&mut self, array: u32, (offset, bytes): (u64, u64)) {
-        if let Some(redirect) = self.redirects[array as usize].as_mut() {
-            for line in redirect.lines(offset, bytes) {
-                redirect.bypassing.acquire(line);
-            }
-        }
-    }
-
-    /// A request has written a range that bypasses the controller's cache.
-    pub(crate) fn bypass_ends(&mut self, array: u32, (offset, bytes): (u64, u64)) {
-        if let Some(redirect) = self.redirects[array as usize].as_mut() {
-            for line in redirect.lines(offset, bytes) {
-                redirect.bypassing.release(line);
-            }
-        }
-    }
-
-    /// The array and the offset by which the host knows what lies at an offset of an array: of a
-    /// SSD cache those of the line that the slot holds.
-    pub(crate) fn origin(&self, array: u32, offset: u64) -> (u32, u64) {
-        let above = self.ssd_cache_of[array as usize];
-        let redirect = above.and_then(|above| self.redirects[above as usize].as_ref());
-        match (above, redirect) {
-            (Some(above), Some(redirect)) => {
-                let slot = (offset / redirect.line_bytes()) as u32;
-                (
-                    above,
-                    redirect.range(slot).0 + offset % redirect.line_bytes(),
-                )
-            }
-            _ => (array, offset),
-        }
-    }
-
-    /// Where on the SSD cache a sector of an array lies, if it does: array and offset.
-    pub(crate) fn on_ssd_cache(&self, array: u32, offset: u64) -> Option<(u32, u64)> {
-        let redirect = self.redirects[array as usize].as_ref()?;
-        let slot = redirect.map.slot(offset / redirect.line_bytes())?;
-        Some((redirect.array, redirect.at(slot, offset)))
-    }
-
-    /// Whether the SSD cache has a newer version of a sector's line than the array.
-    pub(crate) fn is_dirty_on_ssd_cache(&self, array: u32, offset: u64) -> bool {
-        let redirect = self.redirects[array as usize].as_ref();
-        redirect.is_some_and(|redirect| {
-            let slot = redirect.map.slot(offset / redirect.line_bytes());
-            slot.is_some_and(|slot| redirect.map.is_dirty(slot))
-        })
     }
 
     /// Reads or writes a range of an array below `parent`, each line where it is.
@@ -163,7 +111,7 @@ impl Stripes {
         path.hold(parent);
         while at < end {
             let slot = self.readable_slot(path, array, at, now);
-            let Some(redirect) = self.redirects[array as usize].as_mut() else {
+            let Some(redirect) = self.stripes.redirects_mut().get_mut(array) else {
                 break;
             };
             let (line, within) = (at / redirect.line_bytes(), at % redirect.line_bytes());
@@ -188,7 +136,7 @@ impl Stripes {
         if rest < end {
             self.bypass_cache(path, parent, op, array, (rest, end - rest), now);
         }
-        self.let_go(path, parent, now);
+        self.stripes.let_go(path, parent, now);
     }
 
     /// Reads or writes a range of the array's own drives below `parent`; what was lost with the
@@ -203,12 +151,13 @@ impl Stripes {
         now: Time,
     ) {
         path.hold(parent);
-        if op == Op::Read && self.is_lost(array, (offset, bytes)) {
-            self.refuse(path, parent, bytes);
+        if op == Op::Read && self.stripes.redirects().is_lost(array, (offset, bytes)) {
+            self.stripes.refuse(path, parent, bytes);
         } else {
-            self.move_array(path, parent, op, array, (offset, bytes), now);
+            self.stripes
+                .move_array(path, parent, op, array, (offset, bytes), now);
         }
-        self.let_go(path, parent, now);
+        self.stripes.let_go(path, parent, now);
     }
 
     /// Writes a piece (offset, bytes) of a line to the line's slot, which is pinned.
@@ -221,7 +170,7 @@ impl Stripes {
         (offset, bytes): (u64, u64),
         now: Time,
     ) {
-        let Some(redirect) = self.redirects[array as usize].as_ref() else {
+        let Some(redirect) = self.stripes.redirects().get(array) else {
             return;
         };
         let (place, within) = (
@@ -230,43 +179,40 @@ impl Stripes {
         );
         let range = (offset, bytes);
         let work = Work::WriteSlot(SlotRange { slot, range });
-        let job = self.new_job(path, parent, place.array, place.stripe, work, now);
+        let job = self
+            .stripes
+            .new_job(path, parent, place.array, place.stripe, work, now);
         let extent = Extent {
             column: place.column,
             start: within,
             end: within + bytes as u32,
         };
-        self.jobs[job].extents.push(extent);
-        self.follow_new_data(path, job, parent, (array, offset), extent);
-        self.begin(path, job, now);
+        self.stripes.jobs_mut()[job].extents_mut().push(extent);
+        self.stripes
+            .follow_new_data(path, job, parent, (array, offset), extent);
+        self.stripes.begin(path, job, now);
     }
 
     /// A write of a slot is over. If the SSD cache has failed meanwhile, the host's data go on to the
-    /// array: true then.
-    pub(crate) fn slot_written(
-        &mut self,
-        path: &mut Path,
-        index: u32,
-        at: SlotRange,
-        now: Time,
-    ) -> bool {
-        let job = &self.jobs[index];
-        let Some(array) = self.ssd_cache_of[job.array as usize] else {
-            return false;
+    /// array.
+    pub(crate) fn slot_written(&mut self, path: &mut Path, index: u32, at: SlotRange, now: Time) {
+        let stripes = &mut *self.stripes;
+        let fast = stripes.jobs()[index].array();
+        let Some(array) = stripes.redirects().above(fast) else {
+            return stripes.finish_job(path, index, now);
         };
-        let redirect = self.redirects[array as usize].as_ref();
+        let redirect = stripes.redirects().get(array);
         if !redirect.is_some_and(|redirect| redirect.failed) {
-            self.unpin_slot(array, at.slot);
-            return false;
+            stripes.redirects_mut().unpin(array, at.slot);
+            return stripes.finish_job(path, index, now);
         }
         let mark = path.agenda.mark();
-        self.unlock(path, index, now);
+        stripes.unlock(path, index, now);
         if path.agenda.rose(mark) {
             path.agenda.below(mark, Call::SlotFailed(index));
         } else {
             self.write_without_slot(path, index, now);
         }
-        true
     }
 
     /// A job that has given its lock away, and whose slot is gone, writes to the array instead.
@@ -274,22 +220,15 @@ impl Stripes {
         if let Some(integrity) = &mut path.integrity {
             integrity.end_job(index);
         }
-        let job = &mut self.jobs[index];
-        let Some(array) = self.ssd_cache_of[job.array as usize] else {
+        let job = &self.stripes.jobs()[index];
+        let Some(array) = self.stripes.redirects().above(job.array()) else {
             return;
         };
-        let Work::WriteSlot(at) = job.work else {
+        let Work::WriteSlot(at) = job.work() else {
             return;
         };
-        let record = job.io;
-        (job.work, job.array) = (Work::Bypass, array);
+        let record = job.io();
+        self.stripes.jobs_mut()[index].move_to(array, Work::Bypass);
         self.bypass_cache(path, record, Op::Write, array, at.range, now);
-    }
-
-    /// A destage to a slot of the SSD cache `fast` is over.
-    pub(crate) fn slot_destaged(&mut self, fast: u32, slot: u32) {
-        if let Some(array) = self.ssd_cache_of[fast as usize] {
-            self.unpin_slot(array, slot);
-        }
     }
 }
