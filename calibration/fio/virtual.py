@@ -28,6 +28,7 @@ from raidlab.devices.files import write_file
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario, load_scenario
+from raidlab.scenarios.running.refused import engine_faults
 
 DEFAULT: Mapping[str, Any] = {
     "title": "One 7200 rpm hard disk",
@@ -137,9 +138,7 @@ def _size(plan: Mapping[str, Any], array: Mapping[str, Any], path: str) -> int:
     try:
         capacities = json.loads(_engine.capacities(json.dumps(plan)))
     except _engine.PlanError as error:
-        raise SpecError(
-            Fault(key, value, allowed, (), path) for key, value, allowed in error.args[0]
-        ) from None
+        raise SpecError(engine_faults(error, path)) from None
     drives = [capacities[drive] for drive in array["drives"]]
     return usable_bytes(array["level"], array["stripe_unit_bytes"], drives)
 

@@ -22,6 +22,7 @@ from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario
+from raidlab.scenarios.running.refused import engine_faults
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,7 @@ def _capacities(plan: Mapping[str, Any], path: str) -> list[int]:
     try:
         found: list[int] = json.loads(_engine.capacities(json.dumps(plan)))
     except _engine.PlanError as error:
-        raise SpecError(
-            [Fault(key, value, why, (), path) for key, value, why in error.args[0]]
-        ) from None
+        raise SpecError(engine_faults(error, path)) from None
     return found
 
 
@@ -133,7 +132,7 @@ def replay(trace: Trace, target: Target, should_stop: Callable[[], bool] | None 
             should_stop,
         )
     except _engine.PlanError as error:
-        raise SpecError([Fault(k, v, allowed) for k, v, allowed in error.args[0]]) from None
+        raise SpecError(engine_faults(error)) from None
     simulated = np.frombuffer(responses, dtype="<u8") / 1000.0
     return Replayed(simulated, trace.measured_us, trace.notes)
 

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
 from raidlab.scenarios.results.result import Result, Row, make_row
 from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
+from raidlab.scenarios.running.refused import engine_faults
 from raidlab.scenarios.running.store import Store, run_key
 
 _KEYS = {"snapshot": "run.snapshot"}
@@ -191,10 +193,10 @@ def plan_faults(
         return key, value
 
     found = []
-    for key, value, allowed in error.args[0]:
-        known = _KEYS.get(key.rpartition(".")[2])
-        own, stands = (known, value) if known else users_own(key, value)
-        found.append(Fault(own, stands, allowed, (), path))
+    for fault in engine_faults(error, path):
+        known = _KEYS.get(fault.key.rpartition(".")[2])
+        key, value = (known, fault.value) if known else users_own(fault.key, fault.value)
+        found.append(replace(fault, key=key, value=value))
     return list(dict.fromkeys(found))
 
 

@@ -54,8 +54,7 @@ fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
 fn mirrors(plan: &Plan, array: &ArrayPlan) -> bool {
     let controller = array.controller.filter(|_| !array.software);
     let memory = controller.and_then(|at| plan.controllers[at as usize].cache.as_ref());
-    let copies = matches!(array.level, Level::Raid1 | Level::Raid1e | Level::Raid10);
-    copies && memory.is_some()
+    array.level.has_copies() && memory.is_some()
 }
 
 /// Whether an array's data pass through memory, where parity is made and the cache lies.
@@ -185,8 +184,8 @@ pub(crate) fn build_volumes(
         let host_link = link.filter(|_| !built.straight || built.mirrors);
         let mut volume = Volume::new(built.layout.clone(), &array.drives, host_link);
         if controller.is_none() {
-            volume.set_parity(Throughput::new(match array.level {
-                Level::Raid6 | Level::Raid60 => plan.host.two_parities_bytes_per_s,
+            volume.set_parity(Throughput::new(match array.level.parities() {
+                2.. => plan.host.two_parities_bytes_per_s,
                 _ => plan.host.parity_bytes_per_s,
             }));
         }
