@@ -24,8 +24,8 @@ pub(crate) struct Loads {
     ending: u32,
     /// When the last of them did.
     over: Option<Time>,
-    /// By command of a page cache: its workload.
-    page_commands: Vec<u32>,
+    /// By command of a page cache: the thread that has issued it.
+    page_threads: Vec<u32>,
     /// Entries of the log that begin a period in the loads' records.
     noted: usize,
 }
@@ -44,7 +44,7 @@ impl Loads {
             recorded: 0,
             ending,
             over: None,
-            page_commands: Vec::new(),
+            page_threads: Vec::new(),
             noted: 0,
         }
     }

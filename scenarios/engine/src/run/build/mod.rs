@@ -104,7 +104,7 @@ impl System {
             drives,
         };
         let caches = build_caches(plan, threads + outside_threads);
-        let loads = build_loads(plan, workloads, &caches, all_threads);
+        let loads = build_loads(plan, workloads, all_threads);
         let mut system = System {
             layers: Layers {
                 path,
@@ -168,15 +168,7 @@ impl System {
 }
 
 /// The loads, and the host's threads on which they run.
-fn build_loads(
-    plan: &Plan,
-    mut workloads: Vec<Workload>,
-    caches: &PageCaches,
-    threads: usize,
-) -> Loads {
-    for (workload, cache) in workloads.iter_mut().zip(&caches.of_workload) {
-        workload.flusher = cache.as_ref().map(|cache| cache.flusher());
-    }
+fn build_loads(plan: &Plan, workloads: Vec<Workload>, threads: usize) -> Loads {
     let ending = plan.workloads.iter().filter(|load| load.passes > 0).count();
     let host = Host::new(&plan.host, threads, plan.seed);
     Loads::new(host, workloads, threads, ending as u32)
@@ -339,7 +331,6 @@ fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
             next_thread: 0,
             pauses: Stream::new(plan.seed, &workload.name, "pause"),
             busy_slots: places,
-            flusher: None,
         });
         first_thread += workload.threads;
     }
