@@ -112,7 +112,8 @@ fn imports(source: &Source) -> Vec<Vec<String>> {
         let parts: Vec<&str> = word.split("::").collect();
         let mut base = match parts[0] {
             "crate" => Vec::new(),
-            "super" => source.module.clone(),
+            // Alone it is a visibility.
+            "super" if parts.len() > 1 => source.module.clone(),
             _ => continue,
         };
         for part in parts.iter().skip(usize::from(parts[0] == "crate")) {

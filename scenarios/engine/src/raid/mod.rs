@@ -10,6 +10,7 @@ pub(crate) mod background;
 pub(crate) mod cache;
 pub(crate) mod faults;
 pub(crate) mod jobs;
+pub(crate) mod lines;
 pub(crate) mod redirect;
 pub(crate) mod request;
 pub(crate) mod resume;
@@ -21,7 +22,8 @@ use crate::raid::background::{Background, Task};
 use crate::raid::cache::ControllerCache;
 use crate::raid::cache::memory::Memories;
 use crate::raid::jobs::Stripes;
-use crate::raid::redirect::{Lines, Redirect};
+use crate::raid::lines::Lines;
+use crate::raid::redirect::Redirect;
 use raidlab_kernel::{IoId, Time};
 
 /// Everything of arrays whose data pass through memory or can be lost. Requests, faults and the

@@ -2,8 +2,10 @@
 
 pub(crate) mod completion;
 pub(crate) mod outage;
+pub(crate) mod outside;
 pub(crate) mod submission;
 
+use crate::path::loads::outside::OutsideRecord;
 use crate::state::records::{Tally, Workload};
 use raidlab_kernel::{Queue, Time};
 use raidlab_models::Host;
@@ -18,6 +20,8 @@ pub(crate) struct Loads {
     /// When the host looks for a free core; never if no thread waits.
     core_look: Time,
     workloads: Vec<Workload>,
+    /// What is recorded of I/Os of an outside caller.
+    outside: OutsideRecord,
     tally: Tally,
     recorded: u64,
     /// Loads that have an end and have not come to it.
@@ -40,6 +44,7 @@ impl Loads {
             arrived: vec![Queue::default(); threads],
             core_look: Time::NEVER,
             workloads,
+            outside: OutsideRecord::default(),
             tally: Tally::default(),
             recorded: 0,
             ending,
@@ -74,6 +79,15 @@ impl Loads {
     /// Threads of the host.
     pub(crate) fn threads(&self) -> usize {
         self.signalled.len()
+    }
+
+    /// What is recorded of I/Os of an outside caller.
+    pub(crate) fn outside(&self) -> &OutsideRecord {
+        &self.outside
+    }
+
+    pub(crate) fn outside_mut(&mut self) -> &mut OutsideRecord {
+        &mut self.outside
     }
 
     /// What has been issued and completed.

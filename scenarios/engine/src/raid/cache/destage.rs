@@ -8,7 +8,7 @@ use crate::raid::cache::memory::{ControllerMemory, Lane};
 use crate::raid::cache::view::Cached;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::{Destage, Work};
-use crate::raid::redirect::Lines;
+use crate::raid::lines::Lines;
 use crate::state::event::Event;
 use raidlab_kernel::{Io, Time};
 use raidlab_models::{Eligible, LINE_SECTORS, SECTOR};

@@ -8,7 +8,7 @@ use crate::raid::cache::ControllerCache;
 use crate::raid::cache::view::Cached;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::prefetch_transfer;
-use crate::raid::redirect::Lines;
+use crate::raid::lines::Lines;
 use raidlab_kernel::{IoId, Op, Part, Stage, Time};
 use raidlab_models::{Found, PAGE, SECTOR};
 

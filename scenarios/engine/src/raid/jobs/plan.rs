@@ -4,7 +4,7 @@ use crate::layout::{
     Repair, Role, Stripe, Transfer, Unit, Want, WriteStrategy, parity_ranges, without,
 };
 use crate::raid::jobs::table::{Job, Transfers};
-use crate::raid::jobs::{Row, Work};
+use crate::raid::jobs::work::{Row, Work};
 use crate::raid::volume::Volume;
 use raidlab_kernel::Op;
 

@@ -5,77 +5,9 @@ use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
-use crate::raid::redirect::Lines;
-use crate::raid::redirect::Redirect;
+use crate::raid::lines::Lines;
+use crate::raid::redirect::SlotPlace;
 use raidlab_kernel::{IoId, Op, Time};
-
-/// Where a slot of an SSD cache lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SlotPlace {
-    pub slot: u32,
-    /// The array of the SSDs.
-    pub array: u32,
-    /// Its stripe and column.
-    pub stripe: u64,
-    pub column: u32,
-    unit: Option<u64>,
-}
-
-impl SlotPlace {
-    /// Where bytes of a group of the array lie in the line's one unit.
-    pub fn extent(&self, of: Extent) -> Extent {
-        let before = self.unit.map_or(0, |unit| of.column * unit as u32);
-        Extent {
-            column: self.column,
-            start: before + of.start,
-            end: before + of.end,
-        }
-    }
-}
-
-impl Redirect {
-    /// Whether new data for a line would go to the SSDs now.
-    pub fn would_take(&self, line: u64) -> bool {
-        self.writes_back() && self.map.slot(line).is_some()
-    }
-
-    /// New data for a line: where on the SSDs they go, if they do. The slot is pinned.
-    pub(crate) fn takes(&mut self, line: u64) -> Option<u32> {
-        let slot = if self.writes_back() {
-            self.map.write(line)
-        } else {
-            None
-        };
-        match slot {
-            Some(slot) => self.map.pin(slot),
-            None => self.map.written_around(line),
-        }
-        slot
-    }
-
-    /// Where a slot lies.
-    pub(crate) fn place(&self, slot: u32) -> SlotPlace {
-        SlotPlace {
-            slot,
-            array: self.slots.array,
-            stripe: u64::from(slot) / self.slots.columns,
-            column: (u64::from(slot) % self.slots.columns) as u32,
-            unit: self.slots.unit,
-        }
-    }
-
-    /// Where on the SSD cache an offset of the array lies in its line's slot.
-    pub(crate) fn at(&self, slot: u32, offset: u64) -> u64 {
-        let line = self.line_bytes();
-        u64::from(slot) * line + offset % line
-    }
-
-    /// The range of the array (offset, bytes) that a slot holds.
-    pub(crate) fn range(&self, slot: u32) -> (u64, u64) {
-        let bytes = self.line_bytes();
-        (self.map.line(slot) * bytes, bytes)
-    }
-}
 
 impl Lines<'_> {
     /// What leaves the controller's cache for a line goes to the SSD cache, if that has the line and
@@ -202,7 +134,7 @@ impl Lines<'_> {
             return stripes.finish_job(path, index, now);
         };
         let redirect = stripes.redirects().get(array);
-        if !redirect.is_some_and(|redirect| redirect.failed) {
+        if !redirect.is_some_and(|redirect| redirect.has_failed()) {
             stripes.redirects_mut().unpin(array, at.slot);
             return stripes.finish_job(path, index, now);
         }

@@ -7,7 +7,7 @@
 
 use crate::integrity::{Integrity, LostFrom, OnDrives};
 use crate::path::Path;
-use crate::raid::redirect::Lines;
+use crate::raid::lines::Lines;
 use raidlab_kernel::Time;
 use raidlab_models::SECTOR;
 
@@ -23,7 +23,7 @@ impl Lines<'_> {
     ) -> Option<u32> {
         let redirect = self.stripes.redirects().get(array)?;
         let line = offset / redirect.line_bytes();
-        let slot = redirect.map.slot(line)?;
+        let slot = redirect.map().slot(line)?;
         if path.can_fail && !self.is_readable(array, slot) {
             self.give_up_unreadable(path, array, slot, now);
             return None;
@@ -46,13 +46,7 @@ impl Lines<'_> {
             return;
         };
         let range = redirect.range(slot);
-        if redirect.map.is_dirty(slot) {
-            redirect.lost.insert(range.0, range.0 + range.1);
-        }
-        // A line being written back may be saved by that, and leaves when it is over.
-        if redirect.map.drop_line(slot) == Some(true)
-            && !self.memories.save(self.stripes, path, array, range, now)
-        {
+        if redirect.lose(slot) && !self.memories.save(self.stripes, path, array, range, now) {
             self.count_lost(path, array, range);
             log_lost(path, array, 1, now);
         }
@@ -64,15 +58,9 @@ impl Lines<'_> {
         let array = self.stripes.redirects().above(fast)?;
         let saved = self.stripes.lines_in_memory(path, array);
         let redirect = self.stripes.redirects_mut().get_mut(array)?;
-        let slots: Vec<u32> = redirect.map.dirty_slots().collect();
-        let ranges: Vec<_> = slots.iter().map(|&slot| redirect.range(slot)).collect();
-        for &(offset, bytes) in &ranges {
-            redirect.lost.insert(offset, offset + bytes);
-        }
-        redirect.map.clear();
-        redirect.failed = true;
+        let dirty = redirect.fail();
         let mut lost = 0;
-        for (slot, range) in slots.into_iter().zip(ranges) {
+        for (slot, range) in dirty {
             if !saved.contains(&slot) && !self.memories.save(self.stripes, path, array, range, now)
             {
                 self.count_lost(path, array, range);

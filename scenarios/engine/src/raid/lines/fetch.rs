@@ -4,7 +4,7 @@ use crate::path::Path;
 use crate::raid::jobs::Phase;
 use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
-use crate::raid::redirect::Lines;
+use crate::raid::lines::Lines;
 use raidlab_kernel::{IoId, Op, Part, Time};
 
 impl Lines<'_> {

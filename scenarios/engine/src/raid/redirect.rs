@@ -1,12 +1,6 @@
 //! Where a line of an array lies now: on its own drives or in a slot of its SSD cache.
 
-pub(crate) mod fetch;
-pub(crate) mod lines;
-pub(crate) mod loss;
-
 use crate::layout::{Extent, Ranges};
-use crate::raid::cache::memory::Memories;
-use crate::raid::jobs::Stripes;
 use crate::raid::volume::Volumes;
 use raidlab_models::{ReferenceCounts, SsdCache};
 
@@ -109,9 +103,99 @@ impl Redirect {
         !self.lost.is_empty()
     }
 
+    /// A slot cannot be read any more: its line leaves, and is lost if it is dirty; true then. A line
+    /// being written back may be saved by that, and leaves when it is over.
+    pub fn lose(&mut self, slot: u32) -> bool {
+        if self.map.is_dirty(slot) {
+            let (offset, bytes) = self.range(slot);
+            self.lost.insert(offset, offset + bytes);
+        }
+        self.map.drop_line(slot) == Some(true)
+    }
+
+    /// The SSDs have failed. Gives the slots that are lost, with their ranges of the array.
+    pub fn fail(&mut self) -> Vec<(u32, (u64, u64))> {
+        let slots = self.map.dirty_slots();
+        let dirty: Vec<_> = slots.map(|slot| (slot, self.range(slot))).collect();
+        for &(_, (offset, bytes)) in &dirty {
+            self.lost.insert(offset, offset + bytes);
+        }
+        self.map.clear();
+        self.failed = true;
+        dirty
+    }
+
     /// A range of the array, from `start` to `end`, has been written: it is lost no more.
     pub fn made_good(&mut self, start: u64, end: u64) {
         self.lost.cut(start, end);
+    }
+}
+
+/// Where a slot of an SSD cache lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SlotPlace {
+    pub slot: u32,
+    /// The array of the SSDs.
+    pub array: u32,
+    /// Its stripe and column.
+    pub stripe: u64,
+    pub column: u32,
+    unit: Option<u64>,
+}
+
+impl SlotPlace {
+    /// Where bytes of a group of the array lie in the line's one unit.
+    pub fn extent(&self, of: Extent) -> Extent {
+        let before = self.unit.map_or(0, |unit| of.column * unit as u32);
+        Extent {
+            column: self.column,
+            start: before + of.start,
+            end: before + of.end,
+        }
+    }
+}
+
+impl Redirect {
+    /// Whether new data for a line would go to the SSDs now.
+    pub fn would_take(&self, line: u64) -> bool {
+        self.writes_back() && self.map.slot(line).is_some()
+    }
+
+    /// New data for a line: where on the SSDs they go, if they do. The slot is pinned.
+    pub(crate) fn takes(&mut self, line: u64) -> Option<u32> {
+        let slot = if self.writes_back() {
+            self.map.write(line)
+        } else {
+            None
+        };
+        match slot {
+            Some(slot) => self.map.pin(slot),
+            None => self.map.written_around(line),
+        }
+        slot
+    }
+
+    /// Where a slot lies.
+    pub(crate) fn place(&self, slot: u32) -> SlotPlace {
+        SlotPlace {
+            slot,
+            array: self.slots.array,
+            stripe: u64::from(slot) / self.slots.columns,
+            column: (u64::from(slot) % self.slots.columns) as u32,
+            unit: self.slots.unit,
+        }
+    }
+
+    /// Where on the SSD cache an offset of the array lies in its line's slot.
+    pub(crate) fn at(&self, slot: u32, offset: u64) -> u64 {
+        let line = self.line_bytes();
+        u64::from(slot) * line + offset % line
+    }
+
+    /// The range of the array (offset, bytes) that a slot holds.
+    pub(crate) fn range(&self, slot: u32) -> (u64, u64) {
+        let bytes = self.line_bytes();
+        (self.map.line(slot) * bytes, bytes)
     }
 }
 
@@ -248,18 +332,5 @@ impl Redirects {
             redirect.map.power_fails();
             redirect.bypassing.clear();
         }
-    }
-}
-
-/// Requests and copies that go by lines: what they need of the stripes, and of the controllers'
-/// memory for what an SSD cache loses.
-pub(crate) struct Lines<'a> {
-    stripes: &'a mut Stripes,
-    memories: &'a mut Memories,
-}
-
-impl<'a> Lines<'a> {
-    pub fn new(stripes: &'a mut Stripes, memories: &'a mut Memories) -> Lines<'a> {
-        Lines { stripes, memories }
     }
 }
