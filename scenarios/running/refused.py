@@ -1,4 +1,4 @@
-"""What the engine found wrong with a plan, as faults."""
+"""What the engine found wrong with a plan, as faults; an engine that does not fit is one."""
 
 from __future__ import annotations
 
@@ -7,20 +7,15 @@ from raidlab.scenarios import _engine
 
 
 def engine_faults(error: _engine.PlanError, path: str = "") -> list[Fault]:
-    """The faults of a plan with the plan's own keys.
-
-    An engine that does not know what the plan asks for was built from other sources.
-    """
+    """The faults of a plan with the plan's own keys."""
     return [
-        Fault("engine", _engine.version(), _other_sources(allowed), (), path)
-        if key == "plan"
-        else Fault(key, value, allowed, (), path)
+        other_engine(allowed, path) if key == "plan" else Fault(key, value, allowed, (), path)
         for key, value, allowed in error.args[0]
     ]
 
 
-def _other_sources(why: str) -> str:
-    return (
-        f"run make setup: the engine is of version {_engine.version()}, and was built before "
-        f"what this version asks of it ({why})"
-    )
+def other_engine(why: str, path: str = "") -> Fault:
+    """The engine was built from other sources: what it does not know, or does not give."""
+    version = _engine.version()
+    allowed = f"run make setup: the engine is of version {version} and older than this code ({why})"
+    return Fault("engine", version, allowed, (), path)

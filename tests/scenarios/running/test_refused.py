@@ -4,8 +4,11 @@ import json
 
 import pytest
 
+from raidlab.devices.faults import SpecError
 from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.refused import engine_faults
+from raidlab.scenarios.running.simulate import rows_of
 
 
 def refused(plan):
@@ -28,3 +31,10 @@ def test_other_faults_keep_their_key():
     error = _engine.PlanError([("arrays.0", "a", "2 drives or more")])
     (fault,) = engine_faults(error)
     assert (fault.key, fault.value, fault.allowed) == ("arrays.0", "a", "2 drives or more")
+
+
+def test_an_engine_whose_results_lack_a_key_says_what_to_do():
+    array = {"drives": [{"model": "sas-6g-hdd", "count": 1}]}
+    scenario = build_scenario({"array": [array], "workload": [{"rw": "randread"}]})
+    with pytest.raises(SpecError, match=r"run make setup: the engine .* has no 'workloads'"):
+        rows_of(scenario, 0, 0, {})
