@@ -177,8 +177,8 @@ class Row:
     """Of the mean and of percentiles, by name."""
     uncertain: tuple[str, ...]
     """Percentiles with too few I/Os beyond them."""
-    independent_batches: int | None
-    """Batches of the interval of the rate; None where nothing can be said."""
+    independent_batches: float | None
+    """So many independent batches say as much of the rate; None where nothing can be said."""
     read: Side
     write: Side
     breakdown_us: dict[str, float]
