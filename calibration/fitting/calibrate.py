@@ -52,7 +52,7 @@ from raidlab.scenarios.running.simulate import Progress
 from raidlab.scenarios.running.store import Store
 
 Array = npt.NDArray[np.float64]
-_FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, slices_s=1.5)
+_FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, programs=100.0, slices_s=1.5)
 _GLANCE = Effort(ios=200, ios_of_slow=100, rounds=1.0)
 _SYSTEMS_APART = 100.0
 """Ratio of rates before a fit beyond which a system cannot be the measured one."""
@@ -263,6 +263,7 @@ def calibrate(
     parts = ["train"] * len(chosen) + ["test"] * len(others)
     every = [measurement.points[index] for index in ordered]
     rows = compare(bench, every, _FINAL, parts=parts, workers=settings.workers)
+    warnings += bench.doubts(points)
     warnings += [*_ended(settled, found, settings), *_far(kind, rows), *_unusual(kind, found)]
     groups = groups_of(points)
     left = _leave_out(model, found, points, groups, settings) if settings.leave_out else ()

@@ -39,7 +39,7 @@ from raidlab.devices.faults import SpecError
 from raidlab.devices.trees import get, put
 
 _MIDDLE = (0.15, 0.85)
-_MEASURED = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, seed=1_000)
+_MEASURED = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, programs=200.0, seed=1_000)
 _GLANCE = Effort(ios=1000, ios_of_slow=500)
 SYSTEMS = Path(__file__).parent / "systems"
 _NOTHING = Choice({}, frozenset(), {})

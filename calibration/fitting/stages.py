@@ -41,8 +41,8 @@ from raidlab.scenarios.running.simulate import Progress
 
 Array = npt.NDArray[np.float64]
 ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=3.0)
-FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
-CAREFUL = Effort(ios=12_000, ios_of_slow=6000, rounds=10.0)
+FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0, programs=40.0)
+CAREFUL = Effort(ios=12_000, ios_of_slow=6000, rounds=10.0, programs=100.0)
 AFTER = 2
 """Steps after the searches of parts: all parameters with their errors, the comparison."""
 _SPANNING = 6
