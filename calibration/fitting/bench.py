@@ -20,6 +20,7 @@ from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.topology import Attached, connect
+from raidlab.scenarios.results.look import percent
 from raidlab.scenarios.running.simulate import Progress, run_stored
 from raidlab.scenarios.running.store import Store
 
@@ -67,6 +68,8 @@ class Simulated:
     """CPU time of an I/O in its load thread."""
     busiest: str
     """The component that worked most, with its share of the time."""
+    busy: float = 0.0
+    """That share."""
     rates: tuple[float, ...] = ()
     """I/Os a second in each step of the recorded time, where it was simulated over time."""
     cores: int = 1
@@ -267,7 +270,8 @@ def _simulated(result: Mapping[str, Any], plan: Mapping[str, Any]) -> Simulated:
         iops_ci95=tuple(workload["iops_ci95"]),
         breakdown_us=workload["breakdown_us"],
         cpu_us=_cpu_us(result["components"], float(workload["iops"])),
-        busiest=f"{busiest['name']} {busiest['utilization']:.0%}" if busiest else "",
+        busiest=f"{busiest['name']} {percent(busiest['utilization'])}" if busiest else "",
+        busy=float(busiest["utilization"]) if busiest else 0.0,
         # The step that ends when recording begins belongs to the warm-up.
         rates=tuple(rate for t, rate in steps if t > begins_s + 1e-6),
         cores=plan["host"].get("cores", 1),

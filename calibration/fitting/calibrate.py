@@ -25,6 +25,7 @@ from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.fitting.loss import groups_of
 from raidlab.calibration.fitting.parameters import Kind
+from raidlab.calibration.fitting.search import Budget
 from raidlab.calibration.fitting.stages import (
     AFTER,
     FINE,
@@ -248,9 +249,10 @@ def calibrate(
     task = Task(kind, host, tuple(points), settings, checkpoint, system)
     if system is not None:
         _of_its_size(task, tree)
-    settled = settle(task, tree, started + 0.5 * settings.budget_s, progress)
+    limit = settings.time_limit_s or float("inf")
+    settled = settle(task, tree, Budget(settings.budget // 2, started + 0.5 * limit), progress)
     progress(settled.searches, settled.searches + AFTER)
-    found = joint(task, settled, started + settings.budget_s)
+    found = joint(task, settled, Budget(settings.budget, started + limit))
     found = replace(
         found,
         wall_s=time.monotonic() - started,
@@ -301,12 +303,18 @@ def _unsaid(kind: Kind, points: Sequence[Point]) -> Iterator[str]:
 
 
 def _ended(settled: Settled, found: Fit, settings: Settings) -> Iterator[str]:
-    """What was decided on the way, and that the time ran out."""
+    """What was decided on the way, and what ended the search early."""
     yield from (decision.said() for decision in settled.decisions)
-    if settled.is_cut or found.is_cut:
+    part = "the search of parts, which has half of it" if settled.cut else "the joint search"
+    if "evaluations" in settled.cut | found.cut:
         yield (
-            f"the time budget of {settings.budget_s:g} s ended the search early: another run, or"
-            " machine, may find other values (--budget)"
+            f"the budget of {settings.budget:,} evaluations ended {part}, early: more may find"
+            " better values (--budget)"
+        )
+    if "time" in settled.cut | found.cut:
+        yield (
+            f"the time limit of {settings.time_limit_s:g} s ended {part}, early: another run, or"
+            " machine, may find other values (--time-limit, or --budget without it)"
         )
 
 

@@ -24,6 +24,7 @@ from raidlab.calibration.fitting.bench import Bench, Effort
 from raidlab.calibration.fitting.calibrate import base_of, calibrate, host_of, system_of
 from raidlab.calibration.fitting.kinds import kind_of, start_of
 from raidlab.calibration.fitting.parameters import Choice
+from raidlab.calibration.fitting.search import ENDLESS
 from raidlab.calibration.fitting.stages import Decision, Settings, Task
 from raidlab.calibration.fitting.uncertainty import Estimate
 from raidlab.calibration.measurements.measurement import (
@@ -194,7 +195,7 @@ def recover(case: Case, trial: int, workers: int = 1) -> list[Recovered]:
         system=str(SYSTEMS / case.system) if case.system else "",
         choice=case.choice,
         overrides=case.known,
-        budget_s=3600.0,
+        budget=ENDLESS,
         leave_out=False,
         workers=workers,
         seed=1 + trial,

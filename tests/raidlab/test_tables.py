@@ -89,7 +89,7 @@ COMMANDS = {
     "replay": ["replay", "trace.csv", "--format", "csv", "--device", "fixed.toml", "--columns",
                "time=t:s op=op offset=at:B size=n:B response=took:us"],
     "compare": ["compare", "m.json", "--device", "fixed.toml"],
-    "calibrate": ["calibrate", "m.json", "--kind", "station", "--budget", "1"],
+    "calibrate": ["calibrate", "m.json", "--kind", "station", "--budget", "60"],
 }  # fmt: skip
 
 
