@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from raidlab.calibration.fitting.baseline import against_lines
 from raidlab.calibration.fitting.bench import Bench, Effort
 from raidlab.calibration.fitting.checkpoint import Checkpoint
 from raidlab.calibration.fitting.compare import Compared, compare, summary
@@ -123,6 +124,7 @@ class Calibration:
             "correlations": np.round(self.fit.correlations, 3).tolist(),
             "train": summary(self.part("train")),
             "test": summary(self.part("test")),
+            "baseline": against_lines(self.rows),
             "left_out": [vars(left) for left in self.left_out],
             "evaluations": self.fit.evaluations,
             "wall_s": round(self.fit.wall_s, 3),

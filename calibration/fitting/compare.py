@@ -84,9 +84,9 @@ class Compared:
             "busiest": self.simulated.busiest,
             "file": point.file,
         }
-        for percent, name in names.items():
-            row[f"measured_{name}_us"] = first[percent][1]
-            row[f"simulated_{name}_us"] = first[percent][2]
+        for rank, name in names.items():
+            row[f"measured_{name}_us"] = first[rank][1]
+            row[f"simulated_{name}_us"] = first[rank][2]
         return row
 
 
@@ -128,13 +128,14 @@ def summary(rows: Sequence[Compared]) -> dict[str, Any]:
     return {
         "points": len(rows),
         "median_abs_error_pct": statistics.median(errors) if errors else None,
-        "p90_abs_error_pct": _p90(errors) if errors else None,
+        "p90_abs_error_pct": p90(errors) if errors else None,
         "p99_latency_median_abs_error_pct": statistics.median(p99) if p99 else None,
         "median_kolmogorov": statistics.median(distances) if distances else None,
     }
 
 
-def _p90(numbers: Sequence[float]) -> float:
+def p90(numbers: Sequence[float]) -> float:
+    """The 90th percentile, between the two nearest numbers."""
     ordered = sorted(numbers)
     at = 0.9 * (len(ordered) - 1)
     low = int(at)
