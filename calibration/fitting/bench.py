@@ -19,6 +19,7 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.host_warnings import fitted_elsewhere
 from raidlab.scenarios.planning.topology import Attached, connect
 from raidlab.scenarios.results.look import percent
 from raidlab.scenarios.running.simulate import Progress, run_stored
@@ -172,7 +173,7 @@ class Bench:
 
     def doubts(self, points: Sequence[Point]) -> list[str]:
         """What a user should know of the bench beside these points."""
-        return []
+        return list(fitted_elsewhere(self.drive, self.host))
 
     def shares_time(self, point: Point) -> bool:
         """True if the point's jobs wait for each other for far longer than an I/O takes."""

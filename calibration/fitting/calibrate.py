@@ -112,6 +112,7 @@ class Calibration:
         return {
             "device": self.tree["name"],
             "host": self.host["name"],
+            "fitted_behind": self.host_name,
             "system": self.settings.system,
             "parameters": [_estimate(estimate) for estimate in self.fit.estimates],
             "modes": [
@@ -161,11 +162,21 @@ class Calibration:
                 f" {test['median_abs_error_pct']:.1f} % in the median,"
                 f" {test['p90_abs_error_pct']:.1f} % in nine of ten."
             )
-        return device_toml(self.tree if tree is None else tree, sources, head)
+        written = dict(self.tree if tree is None else tree)
+        if written["kind"] != "host":
+            written["fitted_behind"] = self.host_name
+        return device_toml(written, sources, head)
+
+    @property
+    def host_name(self) -> str:
+        """The host that belongs to the device: the given one, or that of `host_toml`."""
+        if any(estimate.parameter.key.startswith("host.") for estimate in self.fit.estimates):
+            return f"{self.host['name']}-of-{self.tree['name']}"
+        return str(self.host["name"])
 
     def host_toml(self) -> str:
         """The host's file as the fit found it: what was not turned is as before."""
-        name = f"{self.host['name']}-of-{self.tree['name']}"
+        name = self.host_name
         title = f"{self.host['title']}, as fitted with {self.tree['name']}"
         turned = [e for e in self.fit.estimates if e.parameter.key.startswith("host.")]
         said = ", ".join(
@@ -409,7 +420,8 @@ def base_of(
         allowed = f"a device of kind {kind.name}; this is a {device.spec.kind}"
         raise SpecError([Fault("--like", settings.like, allowed)])
     tree = copy.deepcopy(dict(device.written))
-    tree.pop("aliases", None)
+    for own in ("aliases", "fitted_behind"):
+        tree.pop(own, None)
     sources: dict[str, Any] = {}
     for key, source in device.sources.items():
         stated: dict[str, Any] = {"source": source.source}
