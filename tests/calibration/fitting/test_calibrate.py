@@ -23,7 +23,7 @@ from raidlab.calibration.fitting.pictures import distribution, most_different
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.fitting.recovery import measure as measure_on
 from raidlab.calibration.fitting.report import html_calibration
-from raidlab.calibration.fitting.search import Budget, Search, Stage
+from raidlab.calibration.fitting.search import ENDLESS, Budget, Search, Stage
 from raidlab.calibration.fitting.stages import Settings, Task, feels
 from raidlab.calibration.fitting.train_split import split
 from raidlab.calibration.measurements.distribution import kolmogorov, percentile
@@ -440,7 +440,7 @@ def test_a_step_of_one_parameter_simulates_the_points_that_feel_it_alone() -> No
         evaluate,
         np.zeros(2),
         (0, 1, 2),
-        float("inf"),
+        Budget(ENDLESS),
         parameters,
         (0, 1, 2),
         lambda parameter, point: (parameter.key == "a") == (point < 2),
