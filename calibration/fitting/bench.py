@@ -22,6 +22,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.host_warnings import fitted_elsewhere
 from raidlab.scenarios.planning.topology import Attached, connect
 from raidlab.scenarios.results.look import percent
+from raidlab.scenarios.running.engine_faults import plan_faults
 from raidlab.scenarios.running.simulate import Progress, run_stored
 from raidlab.scenarios.running.store import Store
 
@@ -190,7 +191,7 @@ class Bench:
         try:
             text = run_stored(json.dumps(plan), self.store)
         except _engine.PlanError as error:
-            raise SpecError([Fault(k, v, allowed) for k, v, allowed in error.args[0]]) from None
+            raise SpecError(plan_faults(error, plan=plan)) from None
         return _simulated(json.loads(text), plan)
 
     def run_all(
