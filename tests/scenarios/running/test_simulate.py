@@ -10,6 +10,7 @@ import raidlab
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results.intervals import PERCENTILES, uncertain
 from raidlab.scenarios.results.result import merge_loads
 from raidlab.scenarios.running.simulate import Interrupted, simulate
 from raidlab.scenarios.running.store import Store, run_key
@@ -299,12 +300,46 @@ def test_a_run_stops_when_it_is_asked_to(drives):
         _engine.run(json.dumps(plan), asked.is_set)
 
 
+def test_percentiles_with_fewer_than_100_ios_beyond_are_uncertain():
+    assert uncertain(1_000_000) == []
+    assert uncertain(999_999) == ["p99_99"]
+    assert uncertain(10_000) == ["p99_9", "p99_99"]
+    assert uncertain(9_999) == ["p99", "p99_9", "p99_99"]
+    assert uncertain(0) == list(PERCENTILES)
+
+
+def test_no_component_is_busier_than_there_is_time():
+    """Transfers that are booked ahead at the edge of a short window used to count too much."""
+    found = simulate(
+        {
+            "title": "t",
+            "array": [
+                {
+                    "drives": [{"model": "sata-ssd-64gb", "count": 2}],
+                    "level": "raid0",
+                    "software_raid": "os",
+                }
+            ],
+            "workload": [{"rw": "read", "block_size": "1 MiB", "outstanding": 1}],
+            "run": {"warm_up": "20 ms", "duration": "3 ms", "precondition": "filled"},
+        }
+    )
+    busy = [component["utilization"] for component in found.results[0]["components"]]
+    assert max(busy) <= 1.0
+    assert found.results[0]["uncertain"] == list(PERCENTILES)
+
+
 def test_loads_put_together_are_one_distribution():
     def load(ios, bins, mean):
-        side = {"ios": ios, "bytes": ios, "iops": ios, "mib_per_s": 1.0, "bins": bins}
+        known = {
+            "latency_ci95_us": {"mean": [mean - 0.1, mean + 0.1]},
+            "rank_half_widths": dict.fromkeys(PERCENTILES, 0.03),
+        }
+        side = {"ios": ios, "bytes": ios, "iops": ios, "mib_per_s": 1.0, "bins": bins} | known
         latency = {"min": bins[0][0] / 1e3, "mean": mean, "stddev": 0.0, "max": bins[-1][0] / 1e3}
-        empty = {"ios": 0, "bytes": 0, "iops": 0.0, "mib_per_s": 0.0, "bins": []}
-        return {
+        empty = side | {"ios": 0, "bytes": 0, "iops": 0.0, "mib_per_s": 0.0, "bins": []}
+        return known | {
+            "independent_batches": float(ios),
             "ios": ios, "errors": 1, "iops": ios, "iops_ci95": [ios - 3.0, ios + 3.0],
             "mib_per_s": 1.0, "mb_per_s": 1.0, "latency_us": latency,
             "read": side | {"latency_us": latency},
@@ -322,6 +357,14 @@ def test_loads_put_together_are_one_distribution():
     assert merged["breakdown_us"] == {"seek": pytest.approx(1.8)}
     # Half widths 3 and 3 of independent loads: sqrt(18).
     assert merged["iops_ci95"][1] == pytest.approx(100 + math.sqrt(18))
+    # Shares 0.9 and 0.1 of half widths of 0.1, and of ranks of 0.03.
+    half = 0.1 * math.sqrt(0.82)
+    assert merged["latency_ci95_us"]["mean"] == pytest.approx([1.8 - half, 1.8 + half])
+    assert merged["latency_ci95_us"]["p90"] == [1.0, 9.0]
+    assert merged["latency_ci95_us"]["p95"] == [9.0, 9.0]
+    assert merged["latency_ci95_us"]["p99"] == [9.0, None]
+    assert merged["independent_batches"] == 10.0
+    assert merged["write"]["latency_ci95_us"]["mean"] == [None, None]
     rare = load(1, [[1000, 1]], 1.0) | {"iops_ci95": [None, None]}
     assert merge_loads([rare, load(90, [[1000, 90]], 1.0)])["iops_ci95"] == [None, None]
     assert merged["timeline"]["latency_us"] == [pytest.approx(1.8)]

@@ -155,15 +155,15 @@ fn drive(
 }
 
 /// Work done by every component up to the end of the warm-up.
-struct Snapshot {
+pub(crate) struct Snapshot {
     at: Time,
     busy: Vec<Nanos>,
     written: Vec<Option<Written>>,
-    counts: CountsBefore,
+    pub(crate) counts: CountsBefore,
 }
 
 impl Snapshot {
-    fn take(system: &mut System, at: Time) -> Snapshot {
+    pub(crate) fn take(system: &mut System, at: Time) -> Snapshot {
         let before = stations(system, at).into_iter();
         let (busy, written) = before
             .map(|station| (station.busy, station.written))
@@ -184,19 +184,21 @@ impl Snapshot {
     }
 
     /// Utilisation, queue and writes of every component since the snapshot.
-    fn components(&self, system: &System, until: Time) -> Vec<Component> {
+    pub(crate) fn components(&self, system: &System, until: Time) -> Vec<Component> {
         let span = until.since(self.at);
         stations(system, until)
             .into_iter()
             .zip(self.busy.iter().zip(&self.written))
             .map(|(station, (&before, &written))| {
+                // Stations know of work that lies ahead how much it is, not when: at an edge of the
+                // window they may count a little too much.
                 let busy = station.busy.saturating_sub(before).0 as f64;
                 let available = span.0 as f64 * station.servers as f64;
                 Component {
                     name: station.name,
                     kind: station.kind,
                     utilization: if available > 0.0 {
-                        busy / available
+                        busy.min(available) / available
                     } else {
                         0.0
                     },
