@@ -109,7 +109,7 @@ impl Layout {
             let mut start = Start::default();
             for &capacity in capacities {
                 self.starts.push(start);
-                start.bytes += capacity;
+                start.bytes = start.bytes.saturating_add(capacity);
                 start.stripes += capacity.div_ceil(unit);
             }
             self.capacity = start.bytes;
@@ -119,9 +119,9 @@ impl Layout {
         let rows = least / unit;
         let stripes = match self.level {
             Level::Raid1e => rows / 2,
-            _ => rows * u64::from(self.spans()),
+            _ => rows.saturating_mul(u64::from(self.spans())),
         };
-        self.capacity = stripes * self.width();
+        self.capacity = stripes.saturating_mul(self.width());
     }
 
     /// Bytes that the array offers.

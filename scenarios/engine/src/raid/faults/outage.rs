@@ -85,7 +85,11 @@ impl Stripes {
             let controller = path.arrays[job.array as usize].controller;
             let memory = controller.and_then(|c| self.memories[c as usize].as_ref());
             let writing = job.work.is_write() || matches!(job.work, Work::Recover);
-            writing && job.phase == Phase::Finish && memory.is_some_and(|memory| memory.survives)
+            let dropped = job.flags.aborted;
+            !dropped
+                && writing
+                && job.phase == Phase::Finish
+                && memory.is_some_and(|memory| memory.survives)
         };
         self.jobs.ids().filter(preserved).collect()
     }
@@ -120,6 +124,10 @@ impl Stripes {
         self.locks.clear();
         for index in self.jobs.ids().collect::<Vec<_>>() {
             let job = &mut self.jobs[index];
+            if job.flags.aborted {
+                // An earlier power failure dropped it and its record; its event is still to come.
+                continue;
+            }
             let (io, array) = (job.io, job.array);
             if let Work::Fill(fill) = &mut job.work {
                 while let Some(reader) = fill.readers.pop(&path.ios) {
