@@ -31,6 +31,14 @@ impl Faults {
         self.0.extend(nested);
     }
 
+    /// Goes on only without faults.
+    pub(crate) fn none(&mut self) -> Result<(), Vec<Fault>> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        Err(std::mem::take(&mut self.0))
+    }
+
     pub(crate) fn index(&mut self, key: String, index: u32, count: usize) -> bool {
         let fits = (index as usize) < count;
         if !fits {

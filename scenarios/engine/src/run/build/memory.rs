@@ -15,8 +15,8 @@ const CACHED_PAGE: u64 = 9;
 
 /// A part of the plan, with what it takes.
 struct Part {
-    key: String,
-    name: String,
+    /// In words, for the message.
+    what: String,
     memory: Memory,
 }
 
@@ -34,13 +34,10 @@ impl<'a> Needs<'a> {
             parts: Vec::new(),
         };
         let each: Vec<Memory> = plan.devices.iter().map(|device| device.memory()).collect();
-        for (index, drive) in plan.drives.iter().enumerate() {
+        for drive in &plan.drives {
             let memory = each.get(drive.device as usize).copied();
-            needs.add(
-                format!("drives.{index}"),
-                &drive.name,
-                memory.unwrap_or_default(),
-            );
+            let what = format!("drive {}", drive.name);
+            needs.add(what, memory.unwrap_or_default());
         }
         needs
     }
@@ -48,14 +45,10 @@ impl<'a> Needs<'a> {
     /// What caches and I/Os take; `layouts` are those of the arrays, `ios` is the number of records.
     pub(crate) fn add_the_rest(&mut self, layouts: &[&Layout], ios: usize) {
         let plan = self.plan;
-        for (index, controller) in plan.controllers.iter().enumerate() {
+        for controller in &plan.controllers {
             if let Some(cache) = &controller.cache {
                 let memory = Cache::memory(cache.bytes);
-                self.add(
-                    format!("controllers.{index}.cache"),
-                    &controller.name,
-                    memory,
-                );
+                self.add(format!("the cache of {}", controller.name), memory);
             }
         }
         for (index, array) in plan.arrays.iter().enumerate() {
@@ -63,20 +56,17 @@ impl<'a> Needs<'a> {
             let line = array.stripe_unit_bytes.max(512);
             let lines = layouts[index].capacity() / line;
             let slots = layouts[tier.array as usize].capacity() / line;
-            self.add(
-                format!("arrays.{index}.tier"),
-                &array.name,
-                SsdCache::memory(slots, lines),
-            );
+            let what = format!("the SSD cache of array {}", array.name);
+            self.add(what, SsdCache::memory(slots, lines));
         }
-        for (index, load) in plan.workloads.iter().enumerate() {
+        for load in &plan.workloads {
             if load.page_cache.is_some() {
                 let reserved = CACHED_PAGE * (load.area_bytes / 4096);
                 let memory = Memory {
                     resident: 0,
                     reserved,
                 };
-                self.add(format!("workloads.{index}.page_cache"), &load.name, memory);
+                self.add(format!("the page cache of {}", load.name), memory);
             }
         }
         if plan.timeline_step_ns.0 > 0 {
@@ -86,7 +76,7 @@ impl<'a> Needs<'a> {
                 resident,
                 reserved: 0,
             };
-            self.add("timeline_step_ns".into(), "the timeline", memory);
+            self.add("the timeline".into(), memory);
         }
         // A thread is a station with a name in the report, and has a queue in each block layer.
         let threads: u64 = plan
@@ -100,22 +90,21 @@ impl<'a> Needs<'a> {
             resident,
             reserved: 0,
         };
-        self.add("workloads".into(), "all threads", memory);
+        self.add("the load threads".into(), memory);
         // A record of an I/O, its job and its events.
         let resident = (ios as u64).saturating_mul(2 * size_of::<Io>() as u64);
         let memory = Memory {
             resident,
             reserved: 0,
         };
-        self.add("workloads".into(), "all I/Os outstanding", memory);
+        self.add("the I/Os outstanding".into(), memory);
     }
 
-    fn add(&mut self, key: String, name: &str, memory: Memory) {
-        let name = name.to_owned();
-        self.parts.push(Part { key, name, memory });
+    fn add(&mut self, what: String, memory: Memory) {
+        self.parts.push(Part { what, memory });
     }
 
-    /// A fault if it is more than the plan's limit, under the key of the largest part.
+    /// A fault if it is more than the plan's limit; it names the largest part.
     pub(crate) fn check(&self, faults: &mut Faults) {
         let limit = self.plan.memory_bytes;
         let mut sum = Memory::default();
@@ -127,11 +116,16 @@ impl<'a> Needs<'a> {
         let largest = self.parts.iter().max_by_key(|part| weight(part.memory));
         if let Some(part) = largest {
             let allowed = format!(
-                "a system that fits in {limit} bytes of memory; it takes about {}, this part {}",
-                weight(sum),
-                weight(part.memory)
+                "at most {} here; the largest part is {} with {}",
+                gigabytes(limit),
+                part.what,
+                gigabytes(weight(part.memory))
             );
-            faults.add(part.key.clone(), &part.name, allowed);
+            faults.add("memory".into(), gigabytes(weight(sum)), allowed);
         }
     }
+}
+
+fn gigabytes(bytes: u64) -> String {
+    format!("{:.3} GB", bytes as f64 / 1e9)
 }

@@ -51,14 +51,10 @@ impl System {
         let mut faults = Faults(Vec::new());
         let links = build_links(plan, &mut faults);
         check_references(plan, &mut faults);
-        if !faults.0.is_empty() {
-            return Err(faults.0);
-        }
+        faults.none()?;
         let mut needs = Needs::of_drives(plan);
         needs.check(&mut faults);
-        if !faults.0.is_empty() {
-            return Err(faults.0);
-        }
+        faults.none()?;
         let mut drives = build_drives(plan, &mut faults);
         if drives.len() < plan.drives.len() {
             return Err(faults.0);
@@ -67,16 +63,12 @@ impl System {
         if arrays.len() == plan.arrays.len() {
             check_workloads(plan, &arrays, &mut faults);
         }
-        if !faults.0.is_empty() {
-            return Err(faults.0);
-        }
+        faults.none()?;
         let commands = commands_at_most(plan, &arrays);
         let layouts: Vec<&Layout> = arrays.iter().map(|array| &array.layout).collect();
         needs.add_the_rest(&layouts, commands);
         needs.check(&mut faults);
-        if !faults.0.is_empty() {
-            return Err(faults.0);
-        }
+        faults.none()?;
         let (workloads, slots) = build_workloads(plan);
         let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
         let outside_threads = plan.outside_threads.max(1);
@@ -85,9 +77,7 @@ impl System {
         let ios = requests + commands;
         let mut volumes = build_volumes(plan, &mut drives, &arrays);
         let (redirects, ssd_caches) = build_ssd_caches(plan, &volumes, &mut faults);
-        if !faults.0.is_empty() {
-            return Err(faults.0);
-        }
+        faults.none()?;
         let memories = build_memories(plan, &mut volumes);
         for (drive, plan) in drives.iter_mut().zip(&plan.drives) {
             drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
