@@ -73,8 +73,7 @@ impl System {
         let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
         let outside_threads = plan.outside_threads.max(1);
         let all_threads = (threads + outside_threads) as usize + plan.workloads.len();
-        let requests = slots.len() + OUTSIDE_IOS;
-        let ios = requests + commands;
+        let ios = slots.len() + OUTSIDE_IOS + commands;
         let mut volumes = build_volumes(plan, &mut drives, &arrays);
         let (redirects, ssd_caches) = build_ssd_caches(plan, &volumes, &mut faults);
         faults.none()?;
