@@ -6,7 +6,7 @@ use crate::plan::Plan;
 use crate::run::build::check::Faults;
 use crate::state::measure::Step;
 use raidlab_kernel::Io;
-use raidlab_models::{Cache, Memory, SsdCache};
+use raidlab_models::{Cache, Fault, Memory, SsdCache};
 
 /// Zeros that are reserved may be this many times the limit: a run touches a small part of them.
 const RESERVED: u64 = 16;
@@ -105,13 +105,13 @@ impl<'a> Needs<'a> {
     }
 
     /// A fault if it is more than the plan's limit; it names the largest part.
-    pub(crate) fn check(&self, faults: &mut Faults) {
+    pub(crate) fn check(&self, faults: &mut Faults) -> Result<(), Vec<Fault>> {
         let limit = self.plan.memory_bytes;
         let mut sum = Memory::default();
         self.parts.iter().for_each(|part| sum += part.memory);
         let weight = |memory: Memory| memory.resident.max(memory.reserved / RESERVED);
         if limit == 0 || weight(sum) <= limit {
-            return;
+            return faults.none();
         }
         let largest = self.parts.iter().max_by_key(|part| weight(part.memory));
         if let Some(part) = largest {
@@ -123,6 +123,7 @@ impl<'a> Needs<'a> {
             );
             faults.add("memory".into(), gigabytes(weight(sum)), allowed);
         }
+        faults.none()
     }
 }
 
