@@ -418,6 +418,8 @@ class Parts:
             allowed = "left out: run.snapshot says what the drives have been through"
             self.faults.add(f"{key}.history", None, allowed)
         file = str((self.folder or Path()) / snapshot)
+        if Path(file).exists() and not Path(file).is_file():
+            self.faults.add("run.snapshot", snapshot, "a file that --save-state has written")
         return [
             (drive, replace(options, snapshot=file))
             if "snapshot" in drive.spec.options

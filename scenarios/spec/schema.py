@@ -261,7 +261,7 @@ class RunTable(Table):
 
     warm_up: Duration = 2_000_000_000
     duration: Duration = Field(default=10_000_000_000, gt=0)
-    max_ios: int = Field(default=0, ge=0)
+    max_ios: int = Field(default=0, ge=0, lt=2**63)
     """Ends a run earlier, after this many recorded I/Os of all workloads; 0 for no limit."""
     precision: Share = 0.0
     """Ends a run earlier, once the 95 % interval of every workload's rate is within this share of
@@ -318,7 +318,7 @@ class EventTable(Table):
     ]
     array: str = ""
     """Name of the array; may be left out where there is only one."""
-    drive: int = Field(default=0, ge=0)
+    drive: int = Field(default=0, ge=0, lt=2**16)
     """Which of its drives, from 0; its spares are behind the others."""
     extra: Duration = 10_000_000
     """Of `slow-drive`: so much longer for each command; 0 for as fast as ever."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +11,10 @@ from typing import Any
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import read_toml
 from raidlab.devices.units import SIZE
-from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.planning.ssd_cache import tier_name
 from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 
@@ -195,7 +194,7 @@ def _steady(tree: dict[str, Any]) -> dict[str, Any]:
 
 def _tier_bytes(scenario: Scenario) -> int:
     fast = scenario.base["arrays"][scenario.base["arrays"][0]["tier"]["array"]]
-    sizes = json.loads(_engine.capacities(json.dumps(scenario.plan(0, 0))))
+    sizes = capacities(scenario.plan(0, 0), scenario)
     each = min(int(sizes[drive]) for drive in fast["drives"])
     copies = 1 if fast["level"] == "raid0" else 2
     return each * len(fast["drives"]) // copies
