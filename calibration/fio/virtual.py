@@ -25,6 +25,7 @@ from raidlab.calibration.fio.jobs import Section
 from raidlab.calibration.fio.simulated import ARRAY_FILE, simulate
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
+from raidlab.devices.printable import printable, printable_lines
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario, load_scenario
 from raidlab.scenarios.running.engine_faults import capacities
@@ -236,7 +237,7 @@ def _jobs(
             continue
         jobs.append(changed)
         for note in notes:
-            print(f"note: {note}", file=sys.stderr)
+            print(f"note: {printable(note)}", file=sys.stderr)  # noqa: T201
     if faults:
         raise SpecError(faults)
     return files, jobs
@@ -289,7 +290,7 @@ def _hand_over(text: str, system: Bridge, run: _Run) -> None:
     if run.form in ("json", "json+"):
         start = max(text.find("{"), 0)
         if text[:start].strip():
-            print(text[:start].strip(), file=sys.stderr)
+            print(printable_lines(text[:start].strip()), file=sys.stderr)  # noqa: T201
         text = text[start:]
     name = json.dumps({"name": system.name, "seed": system.seed})
     text = _DOCUMENT.sub(lambda _: f'{{\n  "raidlab" : {name},\n', text)
