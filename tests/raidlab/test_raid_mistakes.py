@@ -156,7 +156,7 @@ def test_what_cannot_be_is_refused(tmp_path, changes, key, value, allowed):
         ),
         (
             {"settings": FAST_PATH, "drives": DISKS.replace("hdd", "ssd")},
-            "controller.fast_path: has no effect on data: the short path serves jbod, independent",
+            "controller.fast_path: has no effect on data: the short path serves independent, jbod",
         ),
         (
             {"array": "rebuild_rate = 0.5"},

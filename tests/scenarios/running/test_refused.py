@@ -34,6 +34,8 @@ def test_other_faults_keep_their_key():
 
 def test_an_engine_whose_results_lack_a_key_says_what_to_do():
     array = {"drives": [{"model": "sas-6g-hdd", "count": 1}]}
-    scenario = build_scenario({"array": [array], "workload": [{"rw": "randread"}]})
+    scenario = build_scenario(
+        {"array": [array], "workload": [{"rw": "randread", "block_size": "4 KiB"}]}
+    )
     with pytest.raises(SpecError, match=r"run make setup: the engine .* has no 'workloads'"):
         rows_of(scenario, 0, 0, {})
