@@ -1,4 +1,4 @@
-"""What a run says little of: nothing recorded or ever written, too many arrivals, drives gone."""
+"""What a run says little of: nothing recorded or ever written, no steady state, drives gone."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ _DEVIATIONS = 5
 """Standard deviations of Poisson arrivals that are no sign of anything."""
 _LEFT = 0.01
 """Share of the arrivals that may be under way at the end."""
+_INDEPENDENT = 6.0
+"""Independent batches from which on an interval is no guess."""
 
 
 def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
@@ -81,6 +83,16 @@ def _of(row: Row, rate: float, dark: float) -> Iterator[str]:
         yield (
             f"{name}: arrives at {rate:g} IO/s, more than is served: the queue grows, and the"
             " latencies grow with run.duration"
+        )
+    elif row["steady"] is False:
+        yield (
+            f"{name}: no steady state, rate or latency still change within the recorded time"
+            " (a longer run.warm_up or run.duration)"
+        )
+    elif row["replications"] == 1 and (row["independent_batches"] or 99.0) < _INDEPENDENT:
+        yield (
+            f"{name}: the rate changes so slowly that its interval is a guess (a longer"
+            " run.duration, or run.replications)"
         )
 
 

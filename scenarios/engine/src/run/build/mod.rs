@@ -315,7 +315,7 @@ fn build_caches(plan: &Plan, first_flusher: u32) -> PageCaches {
 }
 
 fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
-    let steps = (plan.warm_up_ns + plan.duration_ns)
+    let steps = (plan.warm_up_ns.max(plan.warm_up_most_ns) + plan.duration_ns)
         .0
         .checked_div(plan.timeline_step_ns.0);
     let steps = steps.map_or(0, |steps| steps as usize + 1);
