@@ -16,8 +16,9 @@ from typing import NamedTuple, Protocol
 
 import simpy
 from simpy.core import EmptySchedule, Infinity
+from simpy.rt import RealtimeEnvironment as SimpyRealtime
 
-__all__ = ["Back", "Environment", "NativeEngine", "to_nanoseconds"]
+__all__ = ["Back", "Environment", "NativeEngine", "RealtimeEnvironment", "to_nanoseconds"]
 
 #: Native time that is run between two looks at Ctrl-C, in nanoseconds.
 SLICE = 1_000_000_000
@@ -82,7 +83,7 @@ class Environment(simpy.Environment):
     """
 
     def __init__(self, initial_time: float = 0) -> None:
-        super().__init__(initial_time)
+        simpy.Environment.__init__(self, initial_time)
         self._attached: list[Attachment] = []
 
     def attach(
@@ -139,3 +140,22 @@ class Environment(simpy.Environment):
         handed = Back(*back)
         self._now = max(self._now, min(handed.at / 1e9, simpy_at))
         attached.on_back(handed)
+
+
+class RealtimeEnvironment(Environment, SimpyRealtime):
+    """An `Environment` that runs in step with the clock on the wall.
+
+    Events of SimPy wait for their time; a native system computes ahead of it, at most up to the
+    next of them, and what it completes is handed to processes at its time.
+
+    Args:
+        initial_time: Seconds of simulated time at the start.
+        factor: Seconds on the wall for a simulated one.
+        strict: True to raise RuntimeError when the simulation is late by more than `factor`.
+    """
+
+    def __init__(
+        self, initial_time: float = 0, factor: float = 1.0, *, strict: bool = True
+    ) -> None:
+        SimpyRealtime.__init__(self, initial_time, factor, strict)
+        self._attached = []

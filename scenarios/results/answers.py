@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.intervals import BEYOND
@@ -19,7 +19,9 @@ from raidlab.scenarios.results.look import (
     spread,
 )
 from raidlab.scenarios.results.page import Box
-from raidlab.scenarios.results.result import Result, Row
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.results.result import Result, Row
 
 ENOUGH = 0.97
 """Share of the best rate from which on more outstanding I/Os only wait."""

@@ -11,6 +11,7 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from raidlab.scenarios.results.bottleneck import behind, busiest, felt
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
+    from raidlab.scenarios.results import rows as typed_rows
+
 Row = dict[str, Any]
 
 MIB = 1 << 20
@@ -36,9 +39,9 @@ PARTS = (
 """Parts of the time that every row has, zero where the system has no such part."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
-    """The outcome of `simulate`."""
+    """The outcome of `simulate`, or of a `LiveSystem`."""
 
     title: str
     seed: int
@@ -97,6 +100,33 @@ class Result:
         import polars as pl
 
         return pl.DataFrame([_flat(row) for row in self.results], infer_schema_length=None)
+
+    def to_pandas(self) -> Any:
+        """`table` as a pandas data frame; pandas must be installed.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        pandas = import_module("pandas")
+        return pandas.DataFrame([_flat(row) for row in self.results])
+
+    @property
+    def rows(self) -> tuple[typed_rows.Row, ...]:
+        """`results` with types: `row.latency_us.p99` for `row["latency_us"]["p99"]`."""
+        from raidlab.scenarios.results.rows import typed
+
+        return typed(self.results)
+
+    def __repr__(self) -> str:
+        from raidlab.scenarios.results.shown import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from raidlab.scenarios.results.shown import html
+
+        return html(self)
 
     def summary(self) -> list[Row]:
         """One line for each workload and point: means over replications.

@@ -145,19 +145,40 @@ pub struct WorkloadResult {
     pub timeline: Timeline,
 }
 
+/// Name under which I/Os of an outside caller are reported.
+const OUTSIDE: &str = "processes";
+
 impl WorkloadResult {
     fn new(system: &System, workload: &Workload, until: Time, plan: &Plan) -> WorkloadResult {
-        let meter = &workload.meter;
+        let name = (workload.name.as_str(), workload.array);
+        WorkloadResult::of(system, name, &workload.meter, until, plan)
+    }
+
+    /// One for each array, if the caller asked for records.
+    fn of_outside(system: &System, until: Time, plan: &Plan) -> Vec<WorkloadResult> {
+        let meters = system.layers.loads.outside.meters().iter().enumerate();
+        meters
+            .map(|(array, meter)| {
+                WorkloadResult::of(system, (OUTSIDE, array as u32), meter, until, plan)
+            })
+            .collect()
+    }
+
+    fn of(
+        system: &System,
+        (name, array): (&str, u32),
+        meter: &Meter,
+        until: Time,
+        plan: &Plan,
+    ) -> WorkloadResult {
         let seconds = until.since(meter.from()).seconds();
         let mut all = meter.reads.clone();
         all.merge(&meter.writes);
         let rate = |n: f64| if seconds > 0.0 { n / seconds } else { 0.0 };
         let bytes = (meter.bytes[0] + meter.bytes[1]) as f64;
         WorkloadResult {
-            name: workload.name.clone(),
-            target: system.layers.path.arrays[workload.array as usize]
-                .name
-                .clone(),
+            name: name.to_owned(),
+            target: system.layers.path.arrays[array as usize].name.clone(),
             ios: all.count(),
             errors: meter.errors,
             iops: rate(all.count() as f64),
@@ -292,6 +313,7 @@ impl RunResult {
                 .workloads
                 .iter()
                 .map(|workload| WorkloadResult::new(system, workload, until, plan))
+                .chain(WorkloadResult::of_outside(system, until, plan))
                 .collect(),
             components,
             caches,

@@ -198,15 +198,15 @@ fn drive(
 }
 
 /// Work done by every component up to the end of the warm-up.
-struct Snapshot {
+pub(crate) struct Snapshot {
     at: Time,
     busy: Vec<Nanos>,
     written: Vec<Option<Written>>,
-    counts: CountsBefore,
+    pub(crate) counts: CountsBefore,
 }
 
 impl Snapshot {
-    fn take(system: &mut System, at: Time) -> Snapshot {
+    pub(crate) fn take(system: &mut System, at: Time) -> Snapshot {
         let before = stations(system, at).into_iter();
         let (busy, written) = before
             .map(|station| (station.busy, station.written))
@@ -227,7 +227,7 @@ impl Snapshot {
     }
 
     /// Utilisation, queue and writes of every component since the snapshot.
-    fn components(&self, system: &System, until: Time) -> Vec<Component> {
+    pub(crate) fn components(&self, system: &System, until: Time) -> Vec<Component> {
         let span = until.since(self.at);
         stations(system, until)
             .into_iter()

@@ -79,6 +79,7 @@ impl Loads {
             Some(slot) => self.count_and_issue(path, id, slot, served.end),
             None => match owner.into() {
                 Owner::Outside(mark) => {
+                    self.record_outside(&path.ios[id]);
                     let outcome = if path.ios[id].refused {
                         Outcome::Refused
                     } else {

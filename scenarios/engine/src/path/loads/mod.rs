@@ -2,8 +2,10 @@
 
 pub(crate) mod completion;
 pub(crate) mod outage;
+pub(crate) mod outside;
 pub(crate) mod submission;
 
+use crate::path::loads::outside::OutsideRecord;
 use crate::state::records::{Tally, Workload};
 use raidlab_kernel::{Queue, Time};
 use raidlab_models::Host;
@@ -18,6 +20,8 @@ pub(crate) struct Loads {
     /// When the host looks for a free core; never if no thread waits.
     pub(crate) core_look: Time,
     pub(crate) workloads: Vec<Workload>,
+    /// What is recorded of I/Os of an outside caller.
+    pub(crate) outside: OutsideRecord,
     pub(crate) tally: Tally,
     pub(crate) recorded: u64,
     /// Loads that have an end and have not come to it.

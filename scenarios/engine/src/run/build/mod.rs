@@ -8,6 +8,7 @@ use crate::integrity::Integrity;
 use crate::path::Path;
 use crate::path::agenda::Agenda;
 use crate::path::loads::Loads;
+use crate::path::loads::outside::OutsideRecord;
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
 use crate::raid::background::Background;
 use crate::raid::background::rows::rows_in_flight;
@@ -178,6 +179,7 @@ fn build_loads(
         recorded: 0,
         ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,
         over: None,
+        outside: OutsideRecord::default(),
         page_commands: Vec::new(),
         noted: 0,
     }
