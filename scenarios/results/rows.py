@@ -165,8 +165,12 @@ class Row:
     ios: int
     errors: int
     """I/Os that were refused or cut off."""
+    warm_up_s: float
+    """Simulated seconds before anything was recorded."""
     duration_s: float
     """Simulated seconds that were recorded."""
+    steady: bool | None
+    """Whether rate and latency had a steady state; None where that cannot be said."""
     iops: float
     iops_ci95: Interval
     mib_per_s: float
@@ -177,8 +181,8 @@ class Row:
     """Of the mean and of percentiles, by name."""
     uncertain: tuple[str, ...]
     """Percentiles with too few I/Os beyond them."""
-    independent_batches: int | None
-    """Batches of the interval of the rate; None where nothing can be said."""
+    independent_batches: float | None
+    """So many independent batches say as much of the rate; None where nothing can be said."""
     read: Side
     write: Side
     breakdown_us: dict[str, float]

@@ -25,6 +25,12 @@ pub struct Period {
 /// Periods at most; what happens later belongs to the last one.
 const PERIODS: usize = 64;
 
+/// Batches of a load at the most; of one of many loads fewer, as each takes 4 kB.
+const BATCHES: usize = 64;
+const BATCHES_OF_MANY: usize = 24;
+/// So many loads are many.
+const MANY: usize = 100;
+
 /// An upper end of so many times the rate says nothing of it.
 const VAGUE: f64 = 10.0;
 
@@ -65,7 +71,7 @@ impl Meter {
             bytes: [0; 2],
             errors: 0,
             parts: Parts::default(),
-            batches: Batches::default(),
+            batches: Batches::new(BATCHES),
             periods: Vec::new(),
             timeline: vec![Step::default(); steps],
             step,
@@ -76,10 +82,19 @@ impl Meter {
         }
     }
 
+    /// The same record for one of so many loads.
+    pub fn one_of(mut self, loads: usize) -> Meter {
+        if loads >= MANY {
+            self.batches = Batches::new(BATCHES_OF_MANY);
+        }
+        self
+    }
+
     /// Begins the record anew, of what completes from `from` to `end`; the timeline goes on.
     pub fn begin(&mut self, from: Time, end: Time) {
         let mut fresh = Meter::new(from, end, self.step, 0);
         fresh.timeline = std::mem::take(&mut self.timeline);
+        fresh.batches = self.batches.afresh();
         let began = self.periods.drain(..).map(|period| Period {
             latencies: Histogram::default(),
             ..period
