@@ -14,7 +14,7 @@ from typing import Any
 
 from raidlab.calibration.fitting.bench import Bench
 from raidlab.calibration.fitting.parameters import Kind, number_of
-from raidlab.calibration.fitting.scenario_bench import bench_of
+from raidlab.calibration.fitting.scenario_bench import bench_of, check_load
 from raidlab.calibration.fitting.system_kinds import UNKNOWN
 from raidlab.devices.catalogue import Device, find_for, load_device
 from raidlab.devices.controller import ControllerSpec
@@ -72,6 +72,7 @@ class System:
         read = read_toml(Path(path)) if tree is None else tree
         own = {UNKNOWN: load_device(kind.template)} | dict(own or {})
         scenario = build_scenario(read, Path(path), own)
+        check_load(scenario)
         named = [name for name, device in scenario.models.items() if device.spec.kind == kind.name]
         if UNKNOWN in named:
             named = [UNKNOWN]

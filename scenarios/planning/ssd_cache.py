@@ -70,7 +70,16 @@ def add_tier(
     if len(chosen) < array.count:
         return None
     capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
+    if array.stripe_unit == 0:
+        return None
     usable = usable_bytes(tier.level, array.stripe_unit, capacities)
+    if usable == 0:
+        allowed = (
+            f"less: a line of the SSD cache is a stripe, {array.stripe_unit} B, and its drives"
+            f" hold {min(capacities)} B"
+        )
+        parts.faults.add(key.replace("cache_tier", "stripe_unit"), table.stripe_unit, allowed)
+        return None
     if usable > spec.tier.size_max:
         allowed = f"at most {spec.tier.size_max / 1e9:g} GB of cache on {spec.name}"
         parts.faults.add(f"{key}.drives", f"{usable / 1e9:.1f} GB", allowed)

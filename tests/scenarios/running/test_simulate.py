@@ -385,22 +385,33 @@ def test_a_load_that_does_not_change_is_drawn_beside_one_that_does(drives):
     assert "outstanding I/Os of varied" in str(figure.layout)
 
 
-def test_random_ios_that_straddle_mapping_units_unsaid_are_reported():
-    def warnings(drive="p320h-700", **load):
-        tree = {
-            "array": [{"name": "data", "level": "jbod", "drives": [{"model": drive}]}],
-            "workload": [{"rw": "randwrite", "block_size": "4 KiB", "area": "1 GB"} | load],
-        }
-        return build_scenario(tree).warnings
+def built(drive="p320h-700", **load):
+    """Warnings and alignment of random writes of 4 KiB to a drive."""
+    tree = {
+        "array": [{"name": "data", "level": "jbod", "drives": [{"model": drive}]}],
+        "workload": [{"rw": "randwrite", "block_size": "4 KiB", "area": "1 GB"} | load],
+    }
+    scenario = build_scenario(tree)
+    return scenario.warnings, scenario.plan(0, 0)["workloads"][0]["align_bytes"]
 
-    (reported,) = warnings()
-    assert reported.startswith(
-        "workload.0.align: is 512 B if left out, so nearly every I/O of 4 KiB"
-    )
+
+def test_offsets_are_multiples_of_the_block_on_flash_and_of_a_sector_on_disks():
+    assert built() == built("iodrive-320") == ((), 4096)
+    assert built(block_size="1 KiB") == ((), 1024)
+    assert built("sata-6g-hdd") == ((), 512)
+    assert built(align="512 B") == ((), 512)
+    assert built(align="8 KiB") == ((), 8192)
+    assert built(area_start="8 KiB", hot_spot="1 MB", hot_start="4 KiB") == ((), 4096)
+
+
+def test_random_ios_that_straddle_mapping_units_because_of_their_area_are_reported():
+    (reported,), align = built(area_start="2 KiB")
+    assert align == 2048
+    assert reported.startswith("workload.0.area_start: is no multiple of the block")
     assert "touches 2 of the drives' mapping units of 4 KiB for 1" in reported
-    assert warnings(align="512 B") == warnings(align="4 KiB") == ()
-    assert warnings(rw="write") == warnings(block_size="1 KiB") == ()
-    assert warnings("sata-6g-hdd") == warnings("iodrive-320") == ()
+    (reported,), align = built(hot_spot="1 MB", hot_start="1 KiB")
+    assert (reported.split(":")[0], align) == ("workload.0.hot_start", 1024)
+    assert built(rw="write", area_start="2 KiB")[0] == built("iodrive-320")[0] == ()
 
 
 def test_reads_of_what_was_never_written_are_reported():
