@@ -308,6 +308,15 @@ def test_percentiles_with_fewer_than_100_ios_beyond_are_uncertain():
     assert uncertain(0) == list(PERCENTILES)
 
 
+def test_a_run_of_no_ios_shows_no_mean(drives):
+    found = simulate(scenario(drives, rate="0.01 IO/s"))
+    row = found.to_dict()["results"][0]
+    assert row["ios"] == 0 and row["latency_us"] is None
+    assert set(row["breakdown_us"].values()) == {None}
+    assert row["latency_ci95_us"]["mean"] == [None, None]
+    assert "null" in found.to_json()
+
+
 def test_no_component_is_busier_than_there_is_time():
     """Transfers that are booked ahead at the edge of a short window used to count too much."""
     found = simulate(

@@ -151,7 +151,12 @@ const OUTSIDE: &str = "processes";
 impl WorkloadResult {
     fn new(system: &System, workload: &Workload, until: Time, plan: &Plan) -> WorkloadResult {
         let name = (workload.name.as_str(), workload.array);
-        WorkloadResult::of(system, name, &workload.meter, until, plan)
+        let found = WorkloadResult::of(system, name, &workload.meter, until, plan);
+        let open = workload.is_open() && system.layers.loads.backlog_changed;
+        WorkloadResult {
+            steady: found.steady.map(|steady| steady && !open),
+            ..found
+        }
     }
 
     /// One for each array, if the caller asked for records.

@@ -6,6 +6,7 @@ use crate::run::checks;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
 use crate::run::report::{Component, RunResult};
 use crate::run::system::System;
+use crate::state::records::Workload;
 use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{Fault, Written, write_states};
 use std::path::Path;
@@ -24,6 +25,11 @@ pub enum RunError {
 /// Recorded I/Os before the precision of the rate is looked at.
 const LEAST_FOR_PRECISION: u64 = 4096;
 
+/// Change of the requests in flight, as a share of those recorded, that matters to nobody.
+const BACKLOG: f64 = 0.01;
+/// A change of them that is no sign of anything.
+const FEW_IN_FLIGHT: u64 = 5;
+
 /// Runs a plan; `should_continue` is called at intervals; false ends the run.
 ///
 /// Where the plan allows a longer warm-up, a recording without a steady state becomes part of it,
@@ -41,6 +47,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
             from: warm,
             end: warm + plan.duration_ns,
             before: Snapshot::take(&mut system, warm),
+            in_flight: system.in_flight(),
         };
         let finished = drove && recording.drive(&mut system, plan, &mut should_continue);
         if let Some(fault) = system.failure() {
@@ -50,6 +57,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
             return Err(RunError::Stopped);
         }
         let (_, until) = recording.ended(&mut system);
+        system.layers.loads.backlog_changed = system.has_other_backlog_than(recording.in_flight);
         let may_go_on = until <= Time::ZERO + plan.warm_up_most_ns;
         if !may_go_on || system.layers.loads.over.is_some() || !system.drifts(until) {
             break recording;
@@ -89,7 +97,23 @@ impl System {
     /// True if some workload's rate or latency still changes within what was recorded.
     fn drifts(&self, until: Time) -> bool {
         let mut workloads = self.layers.loads.workloads.iter();
-        workloads.any(|load| load.meter.is_steady(until) == Some(false))
+        let changes = workloads.any(|load| load.meter.is_steady(until) == Some(false));
+        changes || self.layers.loads.backlog_changed
+    }
+
+    /// Requests that were issued and are not completed.
+    fn in_flight(&self) -> u64 {
+        let tally = &self.layers.loads.tally;
+        tally.issued - tally.completed - tally.abandoned
+    }
+
+    /// True if the number of requests in flight, `before` the recording and now, differs by what
+    /// puts the rate of an open load off: in a steady state as many leave as arrive.
+    fn has_other_backlog_than(&self, before: u64) -> bool {
+        let loads = &self.layers.loads;
+        let change = self.in_flight().abs_diff(before);
+        let most = (BACKLOG * loads.recorded as f64) as u64;
+        loads.workloads.iter().any(Workload::is_open) && change > most.max(FEW_IN_FLIGHT)
     }
 }
 
@@ -98,6 +122,8 @@ struct Recording {
     from: Time,
     end: Time,
     before: Snapshot,
+    /// Requests issued before it and not completed.
+    in_flight: u64,
 }
 
 impl Recording {

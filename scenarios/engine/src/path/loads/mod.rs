@@ -24,6 +24,8 @@ pub(crate) struct Loads {
     pub(crate) outside: OutsideRecord,
     pub(crate) tally: Tally,
     pub(crate) recorded: u64,
+    /// Whether more arrived than was answered, or less, while it was recorded.
+    pub(crate) backlog_changed: bool,
     /// Loads that have an end and have not come to it.
     pub(crate) ending: u32,
     /// When the last of them did.

@@ -177,6 +177,7 @@ fn build_loads(
         workloads,
         tally: Tally::default(),
         recorded: 0,
+        backlog_changed: false,
         ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,
         over: None,
         outside: OutsideRecord::default(),
