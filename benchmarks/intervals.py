@@ -4,7 +4,8 @@
 
 Each system of `benchmarks/intervals` runs once a seed. The truth is that of all seeds together:
 the mean of the rates, the mean of all I/Os, the quantiles of all I/Os. A figure is covered where it
-lies within the interval that its own run gives. Runs that give no interval are counted apart.
+lies within the interval that its own run gives; one without an upper end has none. Runs that give
+no interval, or an uncertain percentile, are counted apart.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def coverage(system: str, seeds: Sequence[int], workers: int) -> list[dict[str, 
     for figure in FIGURES:
         sure = [run for run in runs if figure not in run["uncertain"]]
         ends = [run["intervals"][figure] for run in sure]
-        known = [(low, high) for low, high in ends if low is not None and high is not None]
+        known = [(low, math.inf if high is None else high) for low, high in ends if low is not None]
         covered = sum(low <= truth[figure] <= high for low, high in known)
         halves = [(high - low) / 2 for low, high in known]
         rows.append(
@@ -91,10 +92,14 @@ def coverage(system: str, seeds: Sequence[int], workers: int) -> list[dict[str, 
                 "seeds": len(runs),
                 "intervals": len(known),
                 "covered_pct": 100 * covered / len(known) if known else None,
-                "half_pct": 100 * statistics.median(halves) / truth[figure] if known else None,
+                "half_pct": _percent(statistics.median(halves), truth[figure]) if known else None,
             }
         )
     return rows
+
+
+def _percent(half: float, value: float) -> float | None:
+    return 100 * half / value if math.isfinite(half) else None
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -112,7 +117,8 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> str:
                 continue
             few = row["intervals"] < row["seeds"]
             of = f" of {row['intervals']}" if few else ""
-            cells.append(f"{row['covered_pct']:.1f}{of} (±{row['half_pct']:.2g} %)")
+            half = "" if row["half_pct"] is None else f" (±{row['half_pct']:.2g} %)"
+            cells.append(f"{row['covered_pct']:.1f}{of}{half}")
         lines.append(f"| {system} | {own[0]['seeds']} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
