@@ -152,7 +152,7 @@ impl WorkloadResult {
     fn new(system: &System, workload: &Workload, until: Time, plan: &Plan) -> WorkloadResult {
         let name = (workload.name.as_str(), workload.array);
         let found = WorkloadResult::of(system, name, &workload.meter, until, plan);
-        let open = workload.is_open() && system.layers.loads.backlog_changed;
+        let open = workload.is_open() && system.layers.loads.has_other_backlog();
         WorkloadResult {
             steady: found.steady.map(|steady| steady && !open),
             ..found
@@ -161,7 +161,7 @@ impl WorkloadResult {
 
     /// One for each array, if the caller asked for records.
     fn of_outside(system: &System, until: Time, plan: &Plan) -> Vec<WorkloadResult> {
-        let meters = system.layers.loads.outside.meters().iter().enumerate();
+        let meters = system.layers.loads.outside().meters().iter().enumerate();
         meters
             .map(|(array, meter)| {
                 WorkloadResult::of(system, (OUTSIDE, array as u32), meter, until, plan)
@@ -303,7 +303,7 @@ impl RunResult {
         let from = system
             .layers
             .loads
-            .workloads
+            .workloads()
             .first()
             .map(|w| w.meter.from());
         let from = from.unwrap_or(Time::ZERO);
@@ -315,7 +315,7 @@ impl RunResult {
             workloads: system
                 .layers
                 .loads
-                .workloads
+                .workloads()
                 .iter()
                 .map(|workload| WorkloadResult::new(system, workload, until, plan))
                 .chain(WorkloadResult::of_outside(system, until, plan))
@@ -334,8 +334,8 @@ impl RunResult {
                 })
                 .collect(),
             rebuilding: system.layers.raid.rebuilding(),
-            refused: system.layers.raid.stripes.refused,
-            abandoned: system.layers.loads.tally.abandoned,
+            refused: system.layers.raid.stripes().refused(),
+            abandoned: system.layers.loads.tally().abandoned,
             data: system.data_report(),
             breaches,
             unsaved,

@@ -3,7 +3,7 @@
 //! The caller submits I/Os at the present and lets the system go on until something comes back
 //! to it: an I/O of its own is complete, or a command wants service by a device of its own.
 
-use crate::integrity::DataReport;
+use crate::integrity::{DataReport, Integrity};
 use crate::path::agenda::Up;
 use crate::plan::{Action, Plan, Sizes};
 use crate::run::checks;
@@ -51,7 +51,7 @@ impl Simulation {
     pub fn recorded(plan: &Plan) -> Result<Simulation, Vec<Fault>> {
         let mut new = Simulation::new(plan)?;
         let arrays = new.system.layers.path.arrays.len();
-        new.system.layers.loads.outside.begin(arrays);
+        new.system.layers.loads.outside_mut().begin(arrays);
         new.before = Some(Snapshot::take(&mut new.system, Time::ZERO));
         Ok(new)
     }
@@ -129,7 +129,15 @@ impl Simulation {
                 self.system.layers.path.arrays.len()
             )
         })?;
-        if self.system.layers.raid.stripes.ssd_cache_of[array as usize].is_some() {
+        if self
+            .system
+            .layers
+            .raid
+            .stripes()
+            .redirects()
+            .above(array)
+            .is_some()
+        {
             return Err(format!("array {array}; it is the SSD cache of another"));
         }
         if op != Op::Flush && bytes == 0 {
@@ -229,7 +237,7 @@ impl Simulation {
             drives: self.system.layers.path.drives.len(),
             arrays: self.system.layers.path.arrays.len(),
             controllers: self.system.layers.path.controllers.len(),
-            workloads: self.system.layers.loads.workloads.len(),
+            workloads: self.system.layers.loads.workloads().len(),
         };
         if let Err((key, index, count)) = action.check(sizes) {
             return Err(format!("{key} {index}; there are {count}"));
@@ -251,6 +259,30 @@ impl Simulation {
     /// What became of the data so far, if the system follows them.
     pub fn data(&mut self) -> Option<DataReport> {
         self.system.data_report()
+    }
+
+    /// From now on the versions of what this caller writes and reads are noted for it.
+    ///
+    /// # Errors
+    /// The system does not follow its data.
+    pub fn watch_content(&mut self) -> Result<(), String> {
+        let integrity = self.system.layers.path.integrity.as_mut();
+        integrity.map(Integrity::watch).ok_or_else(|| {
+            "the versions of data are not known in a system that does not follow them".into()
+        })
+    }
+
+    /// Writes of this caller's that have begun since the last call: the mark, and the number that
+    /// with a sector's makes the token of that sector ([`crate::version_of`]).
+    pub fn begun_writes(&mut self) -> Vec<(u32, u64)> {
+        let integrity = self.system.layers.path.integrity.as_mut();
+        integrity.map_or_else(Vec::new, Integrity::take_begun)
+    }
+
+    /// The tokens that a read of this caller's got, a sector each; 0 is "never written". None if
+    /// it was refused, or was asked for before.
+    pub fn tokens_read(&mut self, mark: u32) -> Option<Vec<u64>> {
+        self.system.layers.path.integrity.as_mut()?.take_got(mark)
     }
 
     /// What has happened so far.

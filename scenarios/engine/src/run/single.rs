@@ -6,7 +6,6 @@ use crate::run::checks;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
 use crate::run::report::{Component, RunResult};
 use crate::run::system::System;
-use crate::state::records::Workload;
 use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{Fault, Written, write_states};
 use std::path::Path;
@@ -25,11 +24,6 @@ pub enum RunError {
 /// Recorded I/Os before the precision of the rate is looked at.
 const LEAST_FOR_PRECISION: u64 = 4096;
 
-/// Change of the requests in flight, as a share of those recorded, that matters to nobody.
-const BACKLOG: f64 = 0.01;
-/// A change of them that is no sign of anything.
-const FEW_IN_FLIGHT: u64 = 5;
-
 /// Runs a plan; `should_continue` is called at intervals; false ends the run.
 ///
 /// Where the plan allows a longer warm-up, a recording without a steady state becomes part of it,
@@ -47,7 +41,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
             from: warm,
             end: warm + plan.duration_ns,
             before: Snapshot::take(&mut system, warm),
-            in_flight: system.in_flight(),
+            in_flight: system.layers.loads.in_flight(),
         };
         let finished = drove && recording.drive(&mut system, plan, &mut should_continue);
         if let Some(fault) = system.failure() {
@@ -57,13 +51,14 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
             return Err(RunError::Stopped);
         }
         let (_, until) = recording.ended(&mut system);
-        system.layers.loads.backlog_changed = system.has_other_backlog_than(recording.in_flight);
+        system.layers.loads.compare_backlog(recording.in_flight);
         let may_go_on = until <= Time::ZERO + plan.warm_up_most_ns;
-        if !may_go_on || system.layers.loads.over.is_some() || !system.drifts(until) {
+        let loads = &mut system.layers.loads;
+        if !may_go_on || loads.over().is_some() || !loads.drift(until) {
             break recording;
         }
         warm = until;
-        system.begin_recording(warm, warm + plan.duration_ns);
+        loads.begin_recording(warm, warm + plan.duration_ns);
     };
     // What was simulated is reported even where its state finds no space.
     let unsaved = plan
@@ -85,38 +80,6 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
     ))
 }
 
-impl System {
-    /// Forgets what was recorded so far.
-    fn begin_recording(&mut self, from: Time, end: Time) {
-        self.layers.loads.recorded = 0;
-        for load in &mut self.layers.loads.workloads {
-            load.meter.begin(from, end);
-        }
-    }
-
-    /// True if some workload's rate or latency still changes within what was recorded.
-    fn drifts(&self, until: Time) -> bool {
-        let mut workloads = self.layers.loads.workloads.iter();
-        let changes = workloads.any(|load| load.meter.is_steady(until) == Some(false));
-        changes || self.layers.loads.backlog_changed
-    }
-
-    /// Requests that were issued and are not completed.
-    fn in_flight(&self) -> u64 {
-        let tally = &self.layers.loads.tally;
-        tally.issued - tally.completed - tally.abandoned
-    }
-
-    /// True if the number of requests in flight, `before` the recording and now, differs by what
-    /// puts the rate of an open load off: in a steady state as many leave as arrive.
-    fn has_other_backlog_than(&self, before: u64) -> bool {
-        let loads = &self.layers.loads;
-        let change = self.in_flight().abs_diff(before);
-        let most = (BACKLOG * loads.recorded as f64) as u64;
-        loads.workloads.iter().any(Workload::is_open) && change > most.max(FEW_IN_FLIGHT)
-    }
-}
-
 /// A recording from the end of the warm-up on.
 struct Recording {
     from: Time,
@@ -136,7 +99,7 @@ impl Recording {
     ) -> bool {
         let mut look_at = LEAST_FOR_PRECISION;
         drive(system, self.end, should_continue, |system| {
-            if plan.max_ios > 0 && system.layers.loads.recorded >= plan.max_ios {
+            if plan.max_ios > 0 && system.layers.loads.recorded() >= plan.max_ios {
                 return true;
             }
             let quiet = plan.after_rebuild_ns;
@@ -149,9 +112,9 @@ impl Recording {
             {
                 return true;
             }
-            if plan.precision > 0.0 && system.layers.loads.recorded >= look_at {
-                look_at = system.layers.loads.recorded + system.layers.loads.recorded / 4;
-                let mut loads = system.layers.loads.workloads.iter();
+            if plan.precision > 0.0 && system.layers.loads.recorded() >= look_at {
+                look_at = system.layers.loads.recorded() + system.layers.loads.recorded() / 4;
+                let mut loads = system.layers.loads.workloads().iter();
                 return loads.all(|load| load.meter.relative_error() <= plan.precision);
             }
             false
@@ -160,7 +123,7 @@ impl Recording {
 
     /// Up to when every event has been handled, and the end of what was recorded.
     fn ended(&self, system: &mut System) -> (Time, Time) {
-        if let Some(over) = system.layers.loads.over {
+        if let Some(over) = system.layers.loads.over() {
             let over = over.max(self.from);
             return (over, over);
         }
@@ -190,7 +153,7 @@ fn last_recorded(system: &System) -> Time {
     let last = system
         .layers
         .loads
-        .workloads
+        .workloads()
         .iter()
         .map(|load| load.meter.last());
     last.max().unwrap_or(Time::ZERO)
@@ -203,14 +166,14 @@ fn drive(
     should_continue: &mut impl FnMut() -> bool,
     mut done: impl FnMut(&System) -> bool,
 ) -> bool {
-    let mut recorded = system.layers.loads.recorded;
+    let mut recorded = system.layers.loads.recorded();
     loop {
         for _ in 0..EVENTS_BETWEEN_LOOKS {
             if !system.step_inlined(limit) {
                 return true;
             }
-            if system.layers.loads.recorded != recorded {
-                recorded = system.layers.loads.recorded;
+            if system.layers.loads.recorded() != recorded {
+                recorded = system.layers.loads.recorded();
                 if done(system) {
                     return true;
                 }
@@ -319,10 +282,10 @@ fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
     let cores = system
         .layers
         .loads
-        .host
+        .host()
         .shared_cores()
         .filter(|&cores| cores < threads)?;
-    let used = system.layers.loads.host.busy_until(at);
+    let used = system.layers.loads.host().busy_until(at);
     let used = used.fold(Nanos::ZERO, |sum, busy| sum + busy);
     // What begins on its own at the start or after a pause does not wait for a core.
     let most = at.since(Time::ZERO) * cores as u64;
@@ -338,7 +301,7 @@ fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
 
 pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
     let mut all = Vec::from_iter(host_cpu(system, at));
-    for (thread, busy) in system.layers.loads.host.busy_until(at).enumerate() {
+    for (thread, busy) in system.layers.loads.host().busy_until(at).enumerate() {
         if (thread as u32) < system.layers.path.outside_thread {
             all.push(StationReport::new(
                 format!("host thread {thread}"),
@@ -379,14 +342,14 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
         .path
         .arrays
         .iter()
-        .zip(&system.layers.raid.stripes.volumes)
+        .zip(system.layers.raid.stripes().volumes().iter())
     {
-        let in_host = volume.as_ref().filter(|volume| volume.parity.is_limited());
+        let in_host = volume.filter(|volume| volume.parity().is_limited());
         if let Some(volume) = in_host {
             all.push(StationReport::new(
                 format!("{} parity thread", array.name),
                 "host",
-                volume.parity.busy_until(at),
+                volume.parity().busy_until(at),
             ));
         }
     }

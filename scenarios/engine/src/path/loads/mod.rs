@@ -10,28 +10,141 @@ use crate::state::records::{Tally, Workload};
 use raidlab_kernel::{Queue, Time};
 use raidlab_models::Host;
 
+/// Change of the requests in flight, as a share of those recorded, that matters to nobody.
+const BACKLOG: f64 = 0.01;
+/// A change of them that is no sign of anything.
+const FEW_IN_FLIGHT: u64 = 5;
+
 /// The loads of a system and the threads that they run on.
 pub(crate) struct Loads {
-    pub(crate) host: Host,
+    host: Host,
     /// Completions that wait for their thread to get a core.
-    pub(crate) signalled: Vec<Queue>,
+    signalled: Vec<Queue>,
     /// Open arrivals that do.
-    pub(crate) arrived: Vec<Queue>,
+    arrived: Vec<Queue>,
     /// When the host looks for a free core; never if no thread waits.
-    pub(crate) core_look: Time,
-    pub(crate) workloads: Vec<Workload>,
+    core_look: Time,
+    workloads: Vec<Workload>,
     /// What is recorded of I/Os of an outside caller.
-    pub(crate) outside: OutsideRecord,
-    pub(crate) tally: Tally,
-    pub(crate) recorded: u64,
+    outside: OutsideRecord,
+    tally: Tally,
+    recorded: u64,
     /// Whether more arrived than was answered, or less, while it was recorded.
-    pub(crate) backlog_changed: bool,
+    backlog_changed: bool,
     /// Loads that have an end and have not come to it.
-    pub(crate) ending: u32,
+    ending: u32,
     /// When the last of them did.
-    pub(crate) over: Option<Time>,
-    /// By command of a page cache: its workload.
-    pub(crate) page_commands: Vec<u32>,
+    over: Option<Time>,
+    /// By command of a page cache: the thread that has issued it.
+    page_threads: Vec<u32>,
     /// Entries of the log that begin a period in the loads' records.
-    pub(crate) noted: usize,
+    noted: usize,
+}
+
+impl Loads {
+    /// Loads on a host with so many threads; page caches and outside callers have theirs behind
+    /// those of the loads. `ending` of them come to an end.
+    pub(crate) fn new(host: Host, workloads: Vec<Workload>, threads: usize, ending: u32) -> Loads {
+        Loads {
+            host,
+            signalled: vec![Queue::default(); threads],
+            arrived: vec![Queue::default(); threads],
+            core_look: Time::NEVER,
+            workloads,
+            outside: OutsideRecord::default(),
+            tally: Tally::default(),
+            recorded: 0,
+            backlog_changed: false,
+            ending,
+            over: None,
+            page_threads: Vec::new(),
+            noted: 0,
+        }
+    }
+
+    pub(crate) fn workloads(&self) -> &[Workload] {
+        &self.workloads
+    }
+
+    #[inline]
+    pub(crate) fn workload(&self, index: u32) -> &Workload {
+        &self.workloads[index as usize]
+    }
+
+    pub(crate) fn workload_mut(&mut self, index: u32) -> &mut Workload {
+        &mut self.workloads[index as usize]
+    }
+
+    /// The host's CPU.
+    pub(crate) fn host(&self) -> &Host {
+        &self.host
+    }
+
+    pub(crate) fn host_mut(&mut self) -> &mut Host {
+        &mut self.host
+    }
+
+    /// Threads of the host.
+    pub(crate) fn threads(&self) -> usize {
+        self.signalled.len()
+    }
+
+    /// What is recorded of I/Os of an outside caller.
+    pub(crate) fn outside(&self) -> &OutsideRecord {
+        &self.outside
+    }
+
+    pub(crate) fn outside_mut(&mut self) -> &mut OutsideRecord {
+        &mut self.outside
+    }
+
+    /// What has been issued and completed.
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// I/Os recorded.
+    #[inline]
+    pub(crate) fn recorded(&self) -> u64 {
+        self.recorded
+    }
+
+    /// Forgets what was recorded so far; what completes from `from` to `end` is recorded.
+    pub(crate) fn begin_recording(&mut self, from: Time, end: Time) {
+        self.recorded = 0;
+        for load in &mut self.workloads {
+            load.meter.begin(from, end);
+        }
+    }
+
+    /// Requests that were issued and are not completed.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.tally.issued - self.tally.completed - self.tally.abandoned
+    }
+
+    /// Compares the requests in flight with those `before` the recording: whether the difference
+    /// puts the rate of an open load off. In a steady state as many leave as arrive.
+    pub(crate) fn compare_backlog(&mut self, before: u64) {
+        let change = self.in_flight().abs_diff(before);
+        let most = (BACKLOG * self.recorded as f64) as u64;
+        let open = self.workloads.iter().any(Workload::is_open);
+        self.backlog_changed = open && change > most.max(FEW_IN_FLIGHT);
+    }
+
+    /// Whether the requests in flight grew or fell by much in the recording.
+    pub(crate) fn has_other_backlog(&self) -> bool {
+        self.backlog_changed
+    }
+
+    /// True if some load's rate, latency or backlog still changes in what was recorded.
+    pub(crate) fn drift(&self, until: Time) -> bool {
+        let changes = |load: &Workload| load.meter.is_steady(until) == Some(false);
+        self.backlog_changed || self.workloads.iter().any(changes)
+    }
+
+    /// When the last of the loads that have an end came to it.
+    #[inline]
+    pub(crate) fn over(&self) -> Option<Time> {
+        self.over
+    }
 }
