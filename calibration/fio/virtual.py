@@ -26,6 +26,7 @@ from raidlab.calibration.fio.jobs import Section
 from raidlab.calibration.fio.simulated import ARRAY_FILE, needs_content, simulate
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
+from raidlab.devices.printable import printable, printable_lines
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario, load_scenario
 from raidlab.scenarios.running.engine_faults import capacities
@@ -188,7 +189,7 @@ def run(system: Callable[[], Bridge], words: Sequence[str], default_format: str 
         run = _Run(line, jobs, notes, folder, default_format)
         if default_format is not None or not run.is_json:
             for note in notes:
-                print(f"note: {note}", file=sys.stderr)
+                print(f"note: {printable(note)}", file=sys.stderr)  # noqa: T201
         return _run(fio, simulated, run)
 
 
@@ -315,7 +316,7 @@ def _hand_over(text: str, system: Bridge, run: _Run) -> None:
     if run.form in ("json", "json+"):
         start = max(text.find("{"), 0)
         if text[:start].strip():
-            print(text[:start].strip(), file=sys.stderr)
+            print(printable_lines(text[:start].strip()), file=sys.stderr)  # noqa: T201
         text = text[start:]
     about = json.dumps({"name": system.name, "seed": system.seed, "notes": list(run.notes)})
     text = _DOCUMENT.sub(lambda _: f'{{\n  "raidlab" : {about},\n', text)

@@ -228,8 +228,8 @@ def run_tasks(
     if progress is None and (workers <= 1 or len(tasks) <= 1):
         return [task() for task in tasks]
     with ThreadPoolExecutor(max(1, min(workers, len(tasks)))) as pool:
-        futures = [pool.submit(task) for task in tasks]
         try:
+            futures = [pool.submit(task) for task in tasks]
             for done, future in enumerate(as_completed(futures), 1):
                 future.result()
                 if progress is not None:

@@ -27,6 +27,7 @@ from raidlab.commands.outputs import Texts, deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_notes, print_shown
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
+from raidlab.output import echo
 
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.calibrate import Calibration
@@ -158,7 +159,7 @@ def calibrate(
 
     def show() -> None:
         if json:
-            print(json_module.dumps(document, indent=2))
+            echo(json_module.dumps(document, indent=2))
         else:
             _show(result, document, Output.of(json=False, wide=wide))
 

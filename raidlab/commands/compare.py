@@ -28,6 +28,7 @@ from raidlab.commands.tables import Output, Shown, Wide, print_shown
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
+from raidlab.output import echo
 
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.bench import Bench
@@ -136,7 +137,7 @@ def compare(
                 "seed": seed,
                 "warnings": notes,
             }
-            print(json_module.dumps(document, indent=2))
+            echo(json_module.dumps(document, indent=2))
         else:
             _show(title, rows, Output.of(json=False, wide=wide))
 

@@ -21,6 +21,7 @@ from raidlab.commands.tables import Output, Wide, opening, print_notes, print_ta
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec
+from raidlab.output import echo
 from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.results.look import Column, Kind, Table, figure
 
@@ -73,7 +74,7 @@ def replay(
     for note in document["warnings"]:
         say(f"warning: {trace}: {note}")
     if json:
-        print(json_module.dumps(document, indent=2, allow_nan=False))
+        echo(json_module.dumps(document, indent=2, allow_nan=False))
         return
     simulated, measured = document["latency_us"], document["measured_latency_us"] or {}
     rms = ""

@@ -3,6 +3,8 @@
 import json
 import math
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -12,7 +14,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.intervals import PERCENTILES, uncertain
 from raidlab.scenarios.results.result import merge_loads
-from raidlab.scenarios.running.simulate import Interrupted, simulate
+from raidlab.scenarios.running.simulate import Interrupted, run_plans, simulate
 from raidlab.scenarios.running.store import Store, run_key
 
 
@@ -449,3 +451,21 @@ def test_reads_of_what_was_never_written_are_reported():
     assert warnings(reads, precondition="filled") == ()
     assert warnings(reads, writes) == ()
     assert warnings(writes) == ()
+
+
+def test_ctrl_c_between_two_submissions_stops_what_runs(drives, monkeypatch):
+    """It waited for the first run, which could take hours."""
+    submit, calls = ThreadPoolExecutor.submit, []
+
+    def interrupted(self, *arguments):
+        if calls:
+            raise KeyboardInterrupt
+        calls.append(arguments)
+        return submit(self, *arguments)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    plan = json.dumps(scenario(drives).plan(0, 0) | {"duration_ns": 10**15})
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_plans([plan, plan], {})
+    assert time.monotonic() - begun < 10
