@@ -24,10 +24,12 @@ RUNTIME_S = 10
 WATCHDOG_S = 300
 STAND_IN = (sys.executable, "-c", "from raidlab.commands.fio import stand_in; stand_in()")
 SCENARIO = """
-title = "One NVMe SSD"
+title = "RAID 10 of eight 15,000 rpm disks"
 [[array]]
-name = "nvme"
-drives = [{ model = "p3700-800" }]
+name = "data"
+level = "raid10"
+software_raid = "os"
+drives = [{ model = "sas-6g-hdd", count = 8 }]
 """
 _ISSUED = re.compile(r"issued rwts: total=([\d,]+)")
 
@@ -56,13 +58,18 @@ def outcome(job: Path, scenario: Path) -> Outcome:
             return Outcome("hung", f"no end after {WATCHDOG_S} s", WATCHDOG_S)
     wall = time.monotonic() - started
     faults = re.findall(r"^error: (.*)", done.stderr, re.MULTILINE)
+    if done.returncode == 2 and any(str(scenario) in fault for fault in faults):
+        raise SystemExit(done.stderr)
     if done.returncode == 2 and faults:
-        return Outcome("refused", faults[0].removeprefix(f"{job.resolve()}: "), wall)
+        fault = faults[0].removeprefix(f"{job.resolve()}: ")
+        # Of an engine the reason stands behind the list of those that run.
+        why = fault.split("; ")[-1] if "ioengine" in fault else fault
+        return Outcome("refused", why, wall)
     issued = [int(n) for found in _ISSUED.findall(done.stdout) for n in found.split(",")]
     if done.returncode == 0 and sum(issued) > 0:
         return Outcome("ran", f"{sum(issued):,} I/Os", wall)
     first = next(iter((done.stderr + done.stdout).strip().splitlines()), "")
-    if "Starting" not in done.stdout and done.returncode != 0:
+    if done.returncode != 0 and sum(issued) == 0 and first:
         return Outcome("fio refused", first, wall)
     return Outcome("no I/O" if done.returncode == 0 else "broke", first, wall)
 

@@ -321,7 +321,7 @@ class HddSpec(DriveSpec):
     """Commands that it takes at once."""
     capacity: Size = 0
     """Bytes that it offers; all that its geometry holds if absent."""
-    speed: Speed = Field(ge=100, le=100_000)
+    speed: Speed = Field(ge=300, le=100_000)
     initial_turn: Share | None = None
     """Part of a revolution that has passed the head when the run begins; random if absent."""
     geometry: Geometry

@@ -23,6 +23,8 @@ _QUANTITY = re.compile(
     r"\s*([+-]?(?:\d[\d_]*)(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*([^\d\s.+-][^\s]*)\s*"
 )
 _LARGEST = 2**63 - 1
+_LONGEST = 2**59
+"""Nanoseconds, 18 years: sums of such durations have room in 64 bits."""
 _ABSOLUTE_ZERO = -273.15
 """Degrees Celsius."""
 
@@ -41,6 +43,10 @@ class Dimension:
     """True if the base unit is counted in whole numbers (nanoseconds, bytes)."""
     offsets: Mapping[str, Fraction] = field(default_factory=dict)
     """For scales whose zeros differ (temperature): added after the unit's factor."""
+    largest: int = _LARGEST
+    """In base units."""
+    bound: str = "less than 2^63 in base units"
+    """The largest value, for messages."""
 
     @property
     def allowed(self) -> str:
@@ -66,8 +72,8 @@ class Dimension:
             ValueError: As `parse`; or the value is too large, or not zero and yet rounds to it.
         """
         exact = self.parse(text)
-        if abs(exact) > _LARGEST:
-            raise ValueError(f"{self.allowed}, less than 2^63 in base units")
+        if abs(exact) > self.largest:
+            raise ValueError(f"{self.allowed}, {self.bound}")
         if not self.whole:
             return float(exact)
         rounded = round(exact)
@@ -100,6 +106,8 @@ DURATION = Dimension(
         "h": Fraction(3600 * 10**9),
         "d": Fraction(86400 * 10**9),
     },
+    largest=_LONGEST,
+    bound="at most 18 years",
 )
 SIZE = Dimension("a size", "64 KiB", _prefixed("B", _DECIMAL, _BINARY))
 RATE = Dimension(

@@ -21,7 +21,7 @@ FAULTS_SHOWN = 20
 _LARGEST = 2**40
 LATEST_NS = 2**80
 """Below this a time may lie."""
-_LONGEST_NS = 2**62
+_LONGEST_NS = 2**59
 _ALIGNED = 1024 * 1024
 Beyond = Literal["refuse", "wrap", "skip"]
 
@@ -180,7 +180,7 @@ def trace_of(
         begun = found[0].time_ns
         found = [replace(request, time_ns=request.time_ns - begun) for request in found]
     if found[-1].time_ns >= _LONGEST_NS:
-        allowed = "at most 2^62 ns, 146 years, after the first request"
+        allowed = "at most 2^59 ns, 18 years, after the first request"
         key = f"line {found[-1].line}"
         raise SpecError([Fault(key, f"{found[-1].time_ns} ns", allowed, (), str(path))])
     return Trace(

@@ -15,7 +15,7 @@ from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.levels import ArrayLevel, facts
 from raidlab.scenarios.spec.schema import ControllerTable
 
-_HOLD_NS = {"none": 0, "bbu": 72 * 3600 * 10**9, "fbu": 2**62}
+_HOLD_NS = {"none": 0, "bbu": 72 * 3600 * 10**9, "fbu": 2**59}
 """How long the cache outlives an outage: a charged battery for three days, flash for good."""
 
 _BYPASS = {"write": "write-through", "read_ahead": "none", "io_cache": "direct"}

@@ -37,7 +37,7 @@ _TEN_YEARS = 10 * 365 * 86400
 _SECONDS = "a number of seconds, 0 or more, at most ten years"
 _ALL_TIME = {
     "warm_up_ns": 0,
-    "duration_ns": 1 << 62,
+    "duration_ns": 1 << 59,
     "timeline_step_ns": 0,
     "max_ios": 0,
     "precision": 0.0,

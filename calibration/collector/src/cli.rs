@@ -20,6 +20,7 @@ use clap::Parser;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -230,6 +231,7 @@ fn run(arguments: &Arguments, progress: &mut Progress) -> Result<(), Stop> {
     let out = bundle_folder(arguments, &plan)?;
     let before = Bundle::peek(&out)?;
     let roots = Roots::default();
+    announce_check(&wanted(arguments), progress);
     let target = Target::open(
         &roots,
         &wanted(arguments),
@@ -507,6 +509,21 @@ fn check_bundle_space(out: &Path, left: usize) -> Result<(), Stop> {
         )));
     }
     Ok(())
+}
+
+/// Samples of a whole hard disk take half a minute.
+fn announce_check(wanted: &Wanted, progress: &mut Progress) {
+    let is_block = |path: &PathBuf| {
+        let found = std::fs::metadata(path);
+        found.is_ok_and(|found| found.file_type().is_block_device())
+    };
+    if let Some(path) = wanted.path.as_ref().filter(|path| is_block(path)) {
+        let line = format!(
+            "checking {}: who uses it, what it holds (up to half a minute)",
+            path.display()
+        );
+        progress.event("checking", json!({"target": path}), &line);
+    }
 }
 
 fn announce(

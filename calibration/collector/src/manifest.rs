@@ -9,6 +9,9 @@ use crate::step::{Setting, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::time::UNIX_EPOCH;
 
 /// The form of the manifest, raised when a reader of an older form could misread it.
 pub const FORMAT: u32 = 1;
@@ -45,7 +48,7 @@ pub struct Manifest {
     /// When the collector first began to write to the target; none before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_since: Option<String>,
-    /// Device and inode of the file that the collector created.
+    /// The file that the collector created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_file: Option<FileId>,
     /// Spread of the steps that were measured in several rounds.
@@ -88,8 +91,30 @@ pub struct TargetRecord {
     pub details: Value,
 }
 
-/// Device and inode of a file: which one it is, whatever its path.
-pub type FileId = [u64; 2];
+/// Which file it is, whatever its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileId {
+    /// Number of the file system's device.
+    pub device: u64,
+    /// Inode.
+    pub inode: u64,
+    /// When it was made, in nanoseconds since 1970, where the file system knows: inodes are used
+    /// again.
+    pub born_ns: Option<u64>,
+}
+
+impl FileId {
+    /// Of the file with this metadata.
+    pub fn of(found: &Metadata) -> FileId {
+        let born = found.created().ok();
+        let since = born.and_then(|born| born.duration_since(UNIX_EPOCH).ok());
+        FileId {
+            device: found.dev(),
+            inode: found.ino(),
+            born_ns: since.and_then(|time| u64::try_from(time.as_nanos()).ok()),
+        }
+    }
+}
 
 /// The outcome of a stage's steady-state test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -113,12 +113,12 @@ impl Target {
             return Ok(None);
         }
         let path = Path::new(&self.record.path);
-        let id = |found: &Metadata| [found.dev(), found.ino()];
         if let Ok(found) = fs::symlink_metadata(path) {
             // A kill between the file and the manifest leaves an empty one that is not known.
             let is_new = known.is_none() && found.len() == 0;
-            if found.is_file() && (is_new || known == Some(id(&found))) {
-                return Ok(Some(id(&found)));
+            let id = FileId::of(&found);
+            if found.is_file() && (is_new || known == Some(id)) {
+                return Ok(Some(id));
             }
             return Err(Stop::refused(format!(
                 "--target {}: not the file that this bundle created; move it away, or begin \
@@ -133,13 +133,13 @@ impl Target {
             .open(path)
             .and_then(|file| file.metadata())
             .map_err(|error| Stop::io("create", path, &error))?;
-        Ok(Some(id(&made)))
+        Ok(Some(FileId::of(&made)))
     }
 
     /// Removes the file that the collector created, if it still is that one.
     pub fn remove(&self, known: Option<FileId>) -> Result<(), Stop> {
         let path = Path::new(&self.record.path);
-        let id = fs::symlink_metadata(path).map(|found| [found.dev(), found.ino()]);
+        let id = fs::symlink_metadata(path).map(|found| FileId::of(&found));
         if !self.record.created || id.ok() != known {
             return Ok(());
         }

@@ -10,6 +10,7 @@ pub mod hdd;
 mod host;
 mod link;
 mod memo;
+mod memory;
 mod port;
 mod run_queues;
 mod ssd;
@@ -25,6 +26,7 @@ pub use fault::Fault;
 pub use host::{Host, HostParams};
 pub use link::{Direction, Link, LinkParams};
 pub use memo::Memo;
+pub use memory::Memory;
 pub use port::Port;
 pub use ssd::{
     BufferParams, CollectionParams, CompressionParams, Direct, DriveState, FirmwareParams,

@@ -16,9 +16,23 @@ create_exception!(
     "A plan has faults: `args[0]` is a list of (key, value, what is allowed)."
 );
 
-/// A plan from its JSON.
+/// A plan from its JSON, which may take half of the memory that is free.
 pub fn plan(json: &str) -> PyResult<Plan> {
-    serde_json::from_str(json).map_err(|e| run_error(form(e)))
+    let mut plan: Plan = serde_json::from_str(json).map_err(|e| run_error(form(e)))?;
+    if plan.memory_bytes == 0 {
+        plan.memory_bytes = free_memory() / 2;
+    }
+    Ok(plan)
+}
+
+/// Bytes of memory that the machine has free; 0 if it does not say.
+fn free_memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|rest| rest.trim().strip_suffix(" kB")?.parse().ok());
+    kib.map_or(0, |kib: u64| kib * 1024)
 }
 
 /// An event of a plan, from its JSON.

@@ -10,7 +10,7 @@ fn plan(drives: u32, outstanding: u32, servers: u32, host_ns: u64, link: bool) -
     let path: &[u32] = if link { &[0] } else { &[] };
     let drive = |n: u32| json!({"name": format!("drive {n}"), "device": 0, "queue_depth": 64, "path": path});
     let value: Value = json!({
-        "seed": 1, "warm_up_ns": 0, "duration_ns": u64::MAX / 4, "max_ios": 5_000_000,
+        "seed": 1, "warm_up_ns": 0, "duration_ns": 1_u64 << 59, "max_ios": 5_000_000,
         "host": {"submit_ns": host_ns, "complete_ns": 0, "raid_command_ns": 0},
         "links": [{"name": "link", "bytes_per_s": 100_000_000_000_u64, "full_duplex": true, "frame_bytes": 512}],
         "controllers": [],

@@ -14,8 +14,29 @@ pub struct Time(pub u64);
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
-#[serde(transparent)]
+#[serde(try_from = "u64", into = "u64")]
 pub struct Nanos(pub u64);
+
+/// The longest duration that is read, 18 years: sums of some of them have room in 64 bits.
+pub const LONGEST: Nanos = Nanos(1 << 59);
+
+impl TryFrom<u64> for Nanos {
+    type Error = String;
+
+    fn try_from(ns: u64) -> Result<Nanos, String> {
+        if ns <= LONGEST.0 {
+            Ok(Nanos(ns))
+        } else {
+            Err(format!("{ns} ns is too long: at most {} ns", LONGEST.0))
+        }
+    }
+}
+
+impl From<Nanos> for u64 {
+    fn from(duration: Nanos) -> u64 {
+        duration.0
+    }
+}
 
 impl Time {
     /// The start of every run.

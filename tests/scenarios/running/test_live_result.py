@@ -82,6 +82,38 @@ def test_a_system_in_which_nothing_ran_shows_its_components():
     assert all(component.utilization == 0 for component in row.components)
 
 
+FLASH = {
+    "array": [
+        {
+            "level": "raid5",
+            "software_raid": "os",
+            "drives": [{"model": "p3700-800", "count": 3}],
+        }
+    ],
+    "workload": [{"rw": "randwrite", "block_size": "4 KiB", "outstanding": 4, "area": "1 GB"}],
+}
+
+
+@pytest.mark.parametrize("system", ["two-loads", "raid5-rebuild", "expander", FLASH])
+def test_the_engines_own_checks_hold_at_any_instant(system):
+    env = Environment()
+    where = f"scenarios/library/{system}.toml" if isinstance(system, str) else system
+    live = LiveSystem(env, where, seed=3)
+
+    def process():
+        for at in range(1000):
+            yield live.write(at * 64 * KIB, 8 * KIB)
+            yield live.read(at * 64 * KIB, 8 * KIB)
+
+    env.process(process())
+    for until in (0.0001, 0.00123, 0.0177, 0.05):
+        env.run(until=until)
+        result = live.result()
+        assert result.breaches == ()
+        assert all(0 <= each.utilization <= 1 for each in result.rows[0].components)
+    assert result.rows[-1].ios > 0
+
+
 def drawn(seed):
     env = Environment()
     system = LiveSystem(env, LOADED, seed=seed)

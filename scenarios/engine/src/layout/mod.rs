@@ -115,7 +115,7 @@ impl Layout {
             let mut start = Start::default();
             for &capacity in capacities {
                 self.starts.push(start);
-                start.bytes += capacity;
+                start.bytes = start.bytes.saturating_add(capacity);
                 start.stripes += capacity.div_ceil(unit);
             }
             self.capacity = start.bytes;
@@ -133,9 +133,9 @@ impl Layout {
             | Level::Raid5
             | Level::Raid6
             | Level::Raid50
-            | Level::Raid60 => rows * u64::from(self.spans()),
+            | Level::Raid60 => rows.saturating_mul(u64::from(self.spans())),
         };
-        self.capacity = stripes * self.width();
+        self.capacity = stripes.saturating_mul(self.width());
     }
 
     /// Bytes that the array offers.

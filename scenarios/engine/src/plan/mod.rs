@@ -45,6 +45,9 @@ pub struct Plan {
     /// A file for the state of the drives at the end of the run.
     #[serde(default)]
     pub save_state: Option<String>,
+    /// Memory that the system may take; 0 for no limit. It changes no result.
+    #[serde(default)]
+    pub memory_bytes: u64,
     /// Load threads of outside callers; an I/O whose mark is `m` belongs to thread
     /// `m % outside_threads`.
     #[serde(default = "one")]

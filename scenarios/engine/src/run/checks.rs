@@ -57,9 +57,10 @@ fn check_accounts(system: &System, until: Time, breaches: &mut Breaches) {
     breaches.must(
         tally.issued == tally.completed + tally.abandoned + in_flight.len() as u64,
         format!(
-            "{} requests issued, {} completed, {} in flight",
+            "{} requests issued, {} completed, {} abandoned, {} in flight",
             tally.issued,
             tally.completed,
+            tally.abandoned,
             in_flight.len()
         ),
     );

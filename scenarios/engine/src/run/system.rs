@@ -171,7 +171,9 @@ impl System {
             Event::PowerBack => self.power_back(now),
             Event::Pages(io) => {
                 self.caches.pages_returned(&mut self.layers, io, now);
-                self.layers.path.ios.release(io);
+                self.layers
+                    .loads
+                    .page_command_done(&mut self.layers.path, io);
             }
             Event::Failed(drive) => self.failed = Some(Failure::Drive(drive)),
             other => unreachable!("{other:?} is not seldom"),

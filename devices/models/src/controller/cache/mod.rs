@@ -19,6 +19,7 @@ pub use line::{LINE_SECTORS, PAGE, SECTOR, Sectors, sectors};
 pub use reading::Found;
 
 use super::Table;
+use crate::Memory;
 use destage::Group;
 use line::{Coming, Line, pages};
 use raidlab_kernel::{BitSet, RecencyList};
@@ -85,6 +86,18 @@ impl Cache {
             pages_dirty: 0,
             dirty_max: (dirty_max_bytes / PAGE).max(1),
             sectors_dirty: 0,
+        }
+    }
+
+    /// The memory of a cache of so many bytes: a line and at most a group for each page, and a
+    /// table of each that is half full at most.
+    pub fn memory(bytes: u64) -> Memory {
+        let each = size_of::<Line>() + size_of::<Coming>() + size_of::<Group>() + 8;
+        // A tag, a key and a number in each of four slots.
+        let tables = 2 * 4 * (1 + size_of::<(u64, u32)>());
+        Memory {
+            resident: (bytes / PAGE).saturating_mul((each + tables) as u64),
+            reserved: 0,
         }
     }
 

@@ -12,6 +12,7 @@ mod entries;
 mod tests;
 
 use super::ReferenceCounts;
+use crate::Memory;
 use entries::Entries;
 use raidlab_kernel::{RecencyLink, RecencyList};
 use std::hint::black_box;
@@ -136,6 +137,15 @@ impl SsdCache {
             pins: ReferenceCounts::with_capacity(PINS),
             counts: Counts::default(),
         })
+    }
+
+    /// The memory of a cache of so many slots for an array of so many lines.
+    pub fn memory(slots: u64, lines: u64) -> Memory {
+        let each = size_of::<Slot>() + size_of::<RecencyLink>();
+        Memory {
+            resident: slots.saturating_mul(each as u64),
+            reserved: lines.saturating_mul(4),
+        }
     }
 
     /// Lines on the SSDs that can be read there.

@@ -114,7 +114,8 @@ impl LinkFront {
         (passed, end): (u64, u64),
     ) {
         let now = port.now();
-        let done = sweep.end_of(model, end - 1).max(ready);
+        // Its sectors may have passed already: another command read them.
+        let done = sweep.end_of(model, end - 1).max(ready).max(now);
         let record = port.io(io);
         record.charge(Part::Queue, now);
         record.charge(Part::Transfer, done);

@@ -10,10 +10,10 @@ impl HddParams {
     /// Collects every number that is out of its range, except those of geometry and seek curve.
     pub(in crate::hdd) fn check(&self, check: &mut Check) {
         check.that(
-            (100.0..=100_000.0).contains(&self.rpm),
+            (300.0..=100_000.0).contains(&self.rpm),
             "rpm",
             self.rpm,
-            "100 to 100000",
+            "300 to 100000",
         );
         if let Some(part) = self.initial_turn {
             check.that(

@@ -55,8 +55,9 @@ impl Nand {
         engine: Option<Engine>,
         job_capacity: usize,
     ) -> Nand {
-        let pages_bytes = u64::from(params.planes * params.page_bytes);
-        let taken = |time: &Nanos| Nanos(time.0 * u64::from(set_bytes) / pages_bytes);
+        let pages_bytes = u128::from(params.planes * params.page_bytes);
+        let taken =
+            |time: &Nanos| Nanos((u128::from(time.0) * u128::from(set_bytes) / pages_bytes) as u64);
         let dies = params.channels * params.dies_per_channel;
         // Neighbouring dies lie on different buses.
         let die = |die| Die::new(die % params.channels, job_capacity);

@@ -126,7 +126,7 @@ impl SsdParams {
     }
 
     fn check_buffer(&self, faults: &mut Faults) {
-        let least = u64::from(2 * self.set_bytes());
+        let least = 2 * u64::from(self.set_bytes());
         let allowed = format!("{least} or more: two pages of every plane");
         let bytes = &self.buffer.bytes;
         faults.need(*bytes >= least, "buffer.bytes", bytes, &allowed);

@@ -73,7 +73,6 @@ impl Loads {
         let served = self.host.complete(thread, now);
         let io = &mut path.ios[id];
         io.charge_stay(Part::HostWait, Part::Host, served);
-        self.tally.completed += 1;
         debug_assert_eq!(io.parts.total(), io.latency());
         match owner.slot() {
             Some(slot) => self.count_and_issue(path, id, slot, served.end),
@@ -87,9 +86,20 @@ impl Loads {
                     };
                     path.hand_back(id, mark, outcome);
                 }
-                _ => return path.calendar.push(served.end, Event::Pages(id)),
+                _ => {
+                    // It counts as complete once the page cache has its pages.
+                    path.ios[id].entered = Time::NEVER;
+                    return path.calendar.push(served.end, Event::Pages(id));
+                }
             },
         }
+        self.tally.completed += 1;
+        path.ios.release(id);
+    }
+
+    /// A page cache has taken over the pages of a request.
+    pub(crate) fn page_command_done(&mut self, path: &mut Path, id: IoId) {
+        self.tally.completed += 1;
         path.ios.release(id);
     }
 

@@ -19,6 +19,9 @@ impl ControllerCache {
     pub(crate) fn end_destages(&mut self, stripes: &Stripes, path: &Path, preserved: &[u32]) {
         let jobs = stripes.jobs();
         for index in jobs.ids().filter(|index| !preserved.contains(index)) {
+            if jobs[index].is_aborted() {
+                continue;
+            }
             let Work::Destage(destage) = jobs[index].work() else {
                 continue;
             };

@@ -12,7 +12,7 @@ impl Stripes {
         let writes = |&index: &u32| {
             let job = &self.jobs[index];
             let writing = job.work.is_write() || matches!(job.work, Work::Recover);
-            writing && job.phase == Phase::Finish && of(job.array)
+            !job.flags.aborted && writing && job.phase == Phase::Finish && of(job.array)
         };
         self.jobs.ids().filter(writes).collect()
     }
@@ -35,6 +35,10 @@ impl Stripes {
         self.locks.clear();
         for index in self.jobs.ids().collect::<Vec<_>>() {
             let job = &mut self.jobs[index];
+            if job.flags.aborted {
+                // An earlier power failure dropped it and its record; its event is still to come.
+                continue;
+            }
             let io = job.io;
             if let Work::Fill(fill) = &mut job.work {
                 while let Some(reader) = fill.readers.pop(&path.ios) {

@@ -190,6 +190,11 @@ impl Job {
         self.flags.refused
     }
 
+    /// Whether a power failure dropped it; its event is still to come.
+    pub fn is_aborted(&self) -> bool {
+        self.flags.aborted
+    }
+
     /// Whether it is the first of its run, which sends the commands of all.
     pub fn is_head(&self, index: u32) -> bool {
         self.run.head == index

@@ -7,6 +7,9 @@ use crate::state::records::Array;
 use raidlab_kernel::Nanos;
 use raidlab_models::Fault;
 
+/// Cores of a controller at most.
+const CORES: u32 = 1024;
+
 /// Faults collected under the dotted key at which they stand.
 pub(crate) struct Faults(pub(crate) Vec<Fault>);
 
@@ -26,6 +29,14 @@ impl Faults {
             ..fault
         });
         self.0.extend(nested);
+    }
+
+    /// Goes on only without faults.
+    pub(crate) fn none(&mut self) -> Result<(), Vec<Fault>> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        Err(std::mem::take(&mut self.0))
     }
 
     pub(crate) fn index(&mut self, key: String, index: u32, count: usize) -> bool {
@@ -122,7 +133,18 @@ fn check_ssd_caches(plan: &Plan, faults: &mut Faults) {
 }
 
 fn check_controllers(plan: &Plan, faults: &mut Faults) {
+    for (i, array) in plan.arrays.iter().enumerate() {
+        let share = array.background_share;
+        if !(share > 0.0 && share <= 1.0) {
+            let key = format!("arrays.{i}.background_share");
+            faults.add(key, share, "above 0, at most 1");
+        }
+    }
     for (i, controller) in plan.controllers.iter().enumerate() {
+        if !(1..=CORES).contains(&controller.cores) {
+            let key = format!("controllers.{i}.cores");
+            faults.add(key, controller.cores, format!("1 to {CORES}"));
+        }
         if let Some(cache) = &controller.cache {
             let key = |name| format!("controllers.{i}.cache.{name}");
             let (dirty, low, flush) = (cache.dirty_share, cache.low_share, cache.flush_interval_ns);

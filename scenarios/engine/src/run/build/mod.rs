@@ -2,9 +2,11 @@
 
 mod arrays;
 mod check;
+mod memory;
 
 use crate::host::page_cache::{PageCache, PageCaches};
 use crate::integrity::Integrity;
+use crate::layout::Layout;
 use crate::path::Path;
 use crate::path::agenda::Agenda;
 use crate::path::loads::Loads;
@@ -18,6 +20,7 @@ use crate::raid::redirect::Redirects;
 use crate::raid::volume::Volumes;
 use crate::run::build::arrays::{build_arrays, build_memories, build_ssd_caches, build_volumes};
 use crate::run::build::check::{Faults, check_references, check_workloads};
+use crate::run::build::memory::Needs;
 use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
 use crate::run::system::System;
@@ -50,9 +53,9 @@ impl System {
         let mut faults = Faults(Vec::new());
         let links = build_links(plan, &mut faults);
         check_references(plan, &mut faults);
-        if !faults.0.is_empty() {
-            return Err(faults.0);
-        }
+        faults.none()?;
+        let mut needs = Needs::of_drives(plan);
+        needs.check(&mut faults)?;
         let mut drives = build_drives(plan, &mut faults);
         if drives.len() < plan.drives.len() {
             return Err(faults.0);
@@ -61,20 +64,19 @@ impl System {
         if arrays.len() == plan.arrays.len() {
             check_workloads(plan, &arrays, &mut faults);
         }
-        if !faults.0.is_empty() {
-            return Err(faults.0);
-        }
+        faults.none()?;
+        let commands = commands_at_most(plan, &arrays);
+        let layouts: Vec<&Layout> = arrays.iter().map(|array| &array.layout).collect();
+        needs.add_the_rest(&layouts, commands);
+        needs.check(&mut faults)?;
         let (workloads, slots) = build_workloads(plan);
         let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
         let outside_threads = plan.outside_threads.max(1);
         let all_threads = (threads + outside_threads) as usize + plan.workloads.len();
-        let requests = slots.len() + OUTSIDE_IOS;
-        let ios = requests + commands_at_most(plan, &arrays);
+        let ios = slots.len() + OUTSIDE_IOS + commands;
         let mut volumes = build_volumes(plan, &mut drives, &arrays);
         let (redirects, ssd_caches) = build_ssd_caches(plan, &volumes, &mut faults);
-        if !faults.0.is_empty() {
-            return Err(faults.0);
-        }
+        faults.none()?;
         let memories = build_memories(plan, &mut volumes);
         for (drive, plan) in drives.iter_mut().zip(&plan.drives) {
             drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
@@ -206,7 +208,10 @@ fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
         // An SSD cache's copies, and a job above each command to its drives.
         let tier = plan.arrays[workload.array as usize].tier.as_ref();
         let (jobs, copies) = tier.map_or((1, 0), |tier| (2, 2 * tier.copies_at_once as usize));
-        jobs * commands as usize * places as usize + copies + behind
+        (jobs as usize)
+            .saturating_mul(commands as usize)
+            .saturating_mul(places as usize)
+            .saturating_add(copies + behind)
     };
     // A row of a task in the background is a job with a command for each drive.
     let of_tasks = |array: &ArrayPlan| {
@@ -215,8 +220,9 @@ fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
     };
     let tasks = plan.arrays.iter().filter(|_| plan.can_fail()).map(of_tasks);
     let widest = arrays.iter().map(|array| array.drives.len()).max();
-    let loads: usize = plan.workloads.iter().map(of_workload).sum();
-    loads + tasks.sum::<usize>() + OUTSIDE_IOS * widest.unwrap_or(1)
+    let loads = plan.workloads.iter().map(of_workload);
+    let loads = loads.fold(0, usize::saturating_add);
+    loads.saturating_add(tasks.sum::<usize>() + OUTSIDE_IOS * widest.unwrap_or(1))
 }
 
 fn build_links(plan: &Plan, faults: &mut Faults) -> Vec<Link> {

@@ -1,0 +1,68 @@
+//! How much memory a device's tables take, reckoned before they are made.
+
+use crate::{DeviceParams, SsdParams};
+use std::ops::AddAssign;
+
+/// Memory in bytes: an upper bound within a small factor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// Written at the start, or filled as the run goes on.
+    pub resident: u64,
+    /// Zeros of which the operating system provides what a run touches.
+    pub reserved: u64,
+}
+
+impl AddAssign for Memory {
+    fn add_assign(&mut self, other: Memory) {
+        self.resident = self.resident.saturating_add(other.resident);
+        self.reserved = self.reserved.saturating_add(other.reserved);
+    }
+}
+
+impl DeviceParams {
+    /// The memory of one device of this model; nothing if its parameters have faults.
+    pub fn memory(&self) -> Memory {
+        match self {
+            // A time a server, in a heap.
+            DeviceParams::Station(station) => Memory {
+                resident: 16 * u64::from(station.servers),
+                reserved: 0,
+            },
+            // Its tables have bounds: 32,768 runs in the write cache, 8,192 bins, 4,096 segments.
+            DeviceParams::Hdd(_) => Memory {
+                resident: 2 << 20,
+                reserved: 0,
+            },
+            DeviceParams::Ssd(ssd) => ssd_memory(ssd),
+            DeviceParams::External { .. } => Memory::default(),
+        }
+    }
+}
+
+/// Blocks and dies, the write buffer, prefetched units and the map cache are resident; the map
+/// (where each unit lies, which unit lies where, which are valid) is reserved.
+fn ssd_memory(params: &SsdParams) -> Memory {
+    let Ok(shape) = params.shape() else {
+        return Memory::default();
+    };
+    let unit = u64::from(params.unit_bytes);
+    let (dies, units) = (u64::from(shape.dies), u64::from(shape.units));
+    let blocks = dies * u64::from(shape.blocks_per_die);
+    let slots = blocks * u64::from(shape.sets_per_block) * u64::from(shape.units_per_set);
+    let buffered = params.buffer.bytes / unit + (dies + 2) * u64::from(shape.units_per_set);
+    // Each unit of the buffer may be a job of a die.
+    let mut resident = (1 << 20) + 32 * blocks + 1024 * dies + 64 * buffered;
+    if let Some(prefetch) = &params.prefetch {
+        // Times of twice the window, in a power of two.
+        resident = resident.saturating_add(32 * (prefetch.window_bytes / unit));
+    }
+    if let Some(cache) = &params.map_cache {
+        let pages = units * u64::from(cache.entry_bytes) / u64::from(cache.page_bytes.max(1));
+        let fit = (cache.bytes / u64::from(cache.page_bytes.max(1))).min(pages);
+        resident = resident.saturating_add(32 * fit + 8 * pages);
+    }
+    Memory {
+        resident,
+        reserved: 4 * slots + 4 * units + slots / 8,
+    }
+}

@@ -1,0 +1,132 @@
+//! How much memory a system takes, reckoned before it is taken: a plan that asks for more than
+//! there is names its largest part.
+
+use crate::layout::Layout;
+use crate::plan::Plan;
+use crate::run::build::check::Faults;
+use crate::state::measure::Step;
+use raidlab_kernel::Io;
+use raidlab_models::{Cache, Fault, Memory, SsdCache};
+
+/// Zeros that are reserved may be this many times the limit: a run touches a small part of them.
+const RESERVED: u64 = 16;
+/// Bytes of a page of a page cache: a flag and two links.
+const CACHED_PAGE: u64 = 9;
+
+/// A part of the plan, with what it takes.
+struct Part {
+    /// In words, for the message.
+    what: String,
+    memory: Memory,
+}
+
+/// The parts of a plan and their sum.
+pub(crate) struct Needs<'a> {
+    plan: &'a Plan,
+    parts: Vec<Part>,
+}
+
+impl<'a> Needs<'a> {
+    /// What the drives take.
+    pub(crate) fn of_drives(plan: &'a Plan) -> Needs<'a> {
+        let mut needs = Needs {
+            plan,
+            parts: Vec::new(),
+        };
+        let each: Vec<Memory> = plan.devices.iter().map(|device| device.memory()).collect();
+        for drive in &plan.drives {
+            let memory = each.get(drive.device as usize).copied();
+            let what = format!("drive {}", drive.name);
+            needs.add(what, memory.unwrap_or_default());
+        }
+        needs
+    }
+
+    /// What caches and I/Os take; `layouts` are those of the arrays, `ios` is the number of records.
+    pub(crate) fn add_the_rest(&mut self, layouts: &[&Layout], ios: usize) {
+        let plan = self.plan;
+        for controller in &plan.controllers {
+            if let Some(cache) = &controller.cache {
+                let memory = Cache::memory(cache.bytes);
+                self.add(format!("the cache of {}", controller.name), memory);
+            }
+        }
+        for (index, array) in plan.arrays.iter().enumerate() {
+            let Some(tier) = &array.tier else { continue };
+            let line = array.stripe_unit_bytes.max(512);
+            let lines = layouts[index].capacity() / line;
+            let slots = layouts[tier.array as usize].capacity() / line;
+            let what = format!("the SSD cache of array {}", array.name);
+            self.add(what, SsdCache::memory(slots, lines));
+        }
+        for load in &plan.workloads {
+            if load.page_cache.is_some() {
+                let reserved = CACHED_PAGE * (load.area_bytes / 4096);
+                let memory = Memory {
+                    resident: 0,
+                    reserved,
+                };
+                self.add(format!("the page cache of {}", load.name), memory);
+            }
+        }
+        if plan.timeline_step_ns.0 > 0 {
+            let steps = plan.duration_ns.0 / plan.timeline_step_ns.0;
+            let resident = steps.saturating_mul((plan.workloads.len() * size_of::<Step>()) as u64);
+            let memory = Memory {
+                resident,
+                reserved: 0,
+            };
+            self.add("the timeline".into(), memory);
+        }
+        // A thread is a station with a name in the report, and has a queue in each block layer.
+        let threads: u64 = plan
+            .workloads
+            .iter()
+            .map(|load| u64::from(load.threads))
+            .sum();
+        let threads = threads + u64::from(plan.outside_threads);
+        let resident = threads.saturating_mul(512 + 32 * plan.drives.len() as u64);
+        let memory = Memory {
+            resident,
+            reserved: 0,
+        };
+        self.add("the load threads".into(), memory);
+        // A record of an I/O, its job and its events.
+        let resident = (ios as u64).saturating_mul(2 * size_of::<Io>() as u64);
+        let memory = Memory {
+            resident,
+            reserved: 0,
+        };
+        self.add("the I/Os outstanding".into(), memory);
+    }
+
+    fn add(&mut self, what: String, memory: Memory) {
+        self.parts.push(Part { what, memory });
+    }
+
+    /// A fault if it is more than the plan's limit; it names the largest part.
+    pub(crate) fn check(&self, faults: &mut Faults) -> Result<(), Vec<Fault>> {
+        let limit = self.plan.memory_bytes;
+        let mut sum = Memory::default();
+        self.parts.iter().for_each(|part| sum += part.memory);
+        let weight = |memory: Memory| memory.resident.max(memory.reserved / RESERVED);
+        if limit == 0 || weight(sum) <= limit {
+            return faults.none();
+        }
+        let largest = self.parts.iter().max_by_key(|part| weight(part.memory));
+        if let Some(part) = largest {
+            let allowed = format!(
+                "at most {} here; the largest part is {} with {}",
+                gigabytes(limit),
+                part.what,
+                gigabytes(weight(part.memory))
+            );
+            faults.add("memory".into(), gigabytes(weight(sum)), allowed);
+        }
+        faults.none()
+    }
+}
+
+fn gigabytes(bytes: u64) -> String {
+    format!("{:.3} GB", bytes as f64 / 1e9)
+}
