@@ -60,6 +60,7 @@ class ScenarioBench(Bench):
             warm_up = max(warm_up, plan["warm_up_ns"])
         return {
             "warm_up_ns": warm_up,
+            "warm_up_most_ns": 0,
             "duration_ns": int(3 * ios / point.iops * 1e9) + 1,
             "max_ios": ios,
             "timeline_step_ns": 0,
@@ -90,6 +91,7 @@ class ScenarioBench(Bench):
         begin = -(-plan["warm_up_ns"] // step) * step if self._names_warm_up else 0
         return {
             "warm_up_ns": begin,
+            "warm_up_most_ns": 0,
             "duration_ns": WINDOWS * step,
             "max_ios": 0,
             "precision": 0.0,

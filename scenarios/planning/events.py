@@ -84,7 +84,7 @@ def asked_by(events: Sequence[Mapping[str, Any]]) -> list[int]:
 def plan_events(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
     """The plan's events; faults for those that cannot happen in this system."""
     events: list[dict[str, Any]] = []
-    end = table.run.warm_up + table.run.duration
+    end = table.run.least_warm_up + table.run.duration
     happen = [event for event in table.event if event.at < end]
     for at, event in enumerate(table.event):
         _without_effect(f"event.{at}", event, parts)
@@ -130,7 +130,7 @@ def _within_another_outage(table: ScenarioTable, parts: Parts) -> None:
 
 def _simulated(at: int, run: RunTable) -> int:
     """The simulated instant, in ns, that stands for a time of the run."""
-    return min(at, run.warm_up) + max(0, at - run.warm_up) // run.time_lapse
+    return min(at, run.least_warm_up) + max(0, at - run.least_warm_up) // run.time_lapse
 
 
 def _actions(

@@ -249,11 +249,12 @@ def _plan(
 ) -> dict[str, Any]:
     """Everything of the plan but the host, the controllers and the workloads."""
     run, lapse = table.run, table.run.time_lapse
-    step = run.timeline_step or max(1, (run.warm_up + run.duration) // 50)
+    step = run.timeline_step or max(1, (run.least_warm_up + run.duration) // 50)
     drives = zip(parts.drives, parts.model_of_drive, topology.paths, strict=True)
     return {
         "seed": run.seed,
-        "warm_up_ns": run.warm_up,
+        "warm_up_ns": run.least_warm_up,
+        "warm_up_most_ns": 0 if table.event else run.most_warm_up,
         "duration_ns": run.duration // lapse,
         "max_ios": run.max_ios,
         "precision": run.precision,

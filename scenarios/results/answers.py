@@ -249,6 +249,14 @@ def caution(result: Result) -> str:
     return f"~ fewer than {BEYOND} I/Os lie beyond this percentile: it is uncertain."
 
 
+def warm_up(result: Result) -> str:
+    """What was cut of each run where the method finds it; nothing where the scenario says it."""
+    cut = sorted({row["warm_up_s"] for row in result.results})
+    if not cut or result.written.get("run", {}).get("warm_up", "auto") != "auto":
+        return ""
+    return f"Warm-up: {between(cut[0], cut[-1], 's') if cut[1:] else figure(cut[0], 's')} cut."
+
+
 def gains(result: Result) -> tuple[Table, str] | None:
     """Changes that gain 3 % or more somewhere, and a line that names all others."""
     if result.what_if is None:

@@ -221,30 +221,18 @@ def _whose_rate(row: Row) -> str:
 
 
 def _steadiness(row: Row) -> str:
-    """Whether the recorded rate drifts, from its thirds."""
-    line = row["timeline"]
-    begin = line["t_s"][-1] - row["duration_s"]
-    rates = [rate for t, rate in zip(line["t_s"], line["iops"], strict=True) if t > begin]
-    third = len(rates) // 3
-    if not third or row["periods"]:
+    """Whether the recorded rate and latency drift."""
+    if row["steady"] is None:
         return "The rate over time"
-    early, late = (sum(part) / third for part in (rates[:third], rates[-third:]))
-    if not early or abs(late / early - 1) < _DRIFT:
-        return "The recorded rate is steady"
-    way = "rises" if late > early else "falls"
-    return f"The recorded rate still {way}, by {100 * abs(late / early - 1):.0f} %"
-
-
-_DRIFT = 0.05
-"""Change from the first to the last third of a recording that is no sign of anything."""
+    return "The recorded rate is steady" if row["steady"] else "No steady state was recorded"
 
 
 def _evidence(result: Result) -> list[Evidence]:
     found: list[Evidence] = []
     if result.results:
         found.append(answers.table(result))
-        caution = answers.caution(result)
-        found.append(Text("", [*latency_bound(result.summary()), *([caution] if caution else [])]))
+        notes = [*latency_bound(result.summary()), answers.caution(result), answers.warm_up(result)]
+        found.append(Text("", [note for note in notes if note]))
     worn = wear_table(result)
     if worn is not None:
         found += [

@@ -75,7 +75,7 @@ class Result:
             "version": self.version,
             "fingerprint": self.fingerprint,
             "devices": [dict(device) for device in self.devices],
-            "results": list(self.results),
+            "results": [_without_means(row) for row in self.results],
             "events": [dict(event) for event in self.events],
             # Where versions of the data are not followed, what is unknown is null, not zero.
             "data": {
@@ -151,6 +151,11 @@ class Result:
         return curves(self.summary(), self.title)
 
 
+def _without_means(row: Row) -> Row:
+    """A row of no I/Os has no mean time by part: null, not zero."""
+    return row if row["ios"] else row | {"breakdown_us": dict.fromkeys(row["breakdown_us"])}
+
+
 def _flat(row: Row) -> Row:
     latency = row["latency_us"] or {}
     return {
@@ -198,6 +203,7 @@ def _mean_row(rows: Sequence[Row]) -> Row:
         "latency_ci95_us": {key: students([each[key] for each in latencies]) for key in keys}
         or first["latency_ci95_us"],
         "uncertain": uncertain(sum(row["ios"] for row in rows)),
+        "steady": _all_steady([row["steady"] for row in rows]),
         "breakdown_us": {
             part: statistics.fmean(row["breakdown_us"].get(part, 0.0) for row in rows)
             for part in first["breakdown_us"].keys() | parts
@@ -259,7 +265,9 @@ def make_row(
         "timeline": merged["timeline"],
         "periods": merged["periods"],
         "rebuilding": run["rebuilding"],
+        "warm_up_s": run["warm_up_s"],
         "duration_s": run["duration_s"],
+        "steady": merged["steady"],
     }
 
 
@@ -317,6 +325,7 @@ def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
         "iops": iops,
         "iops_ci95": of_sum(iops, [load["iops_ci95"] for load in loads]),
         "independent_batches": None if None in batches else min(batches),
+        "steady": _all_steady([load["steady"] for load in loads]),
         "mib_per_s": sum(load["mib_per_s"] for load in loads),
         "mb_per_s": sum(load["mb_per_s"] for load in loads),
         **_merge_latencies(
@@ -331,6 +340,11 @@ def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
         "periods": loads[0]["periods"] if len(loads) == 1 else [],
         "timeline": _merge_timelines([load["timeline"] for load in loads]),
     }
+
+
+def _all_steady(each: Sequence[bool | None]) -> bool | None:
+    """Whether all are; None if that cannot be said of one, and the others are."""
+    return False if False in each else None if None in each else True
 
 
 def _merge_sides(sides: Sequence[Mapping[str, Any]]) -> Row:

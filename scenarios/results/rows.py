@@ -165,8 +165,12 @@ class Row:
     ios: int
     errors: int
     """I/Os that were refused or cut off."""
+    warm_up_s: float
+    """Simulated seconds before anything was recorded."""
     duration_s: float
     """Simulated seconds that were recorded."""
+    steady: bool | None
+    """Whether rate and latency had a steady state; None where that cannot be said."""
     iops: float
     iops_ci95: Interval
     mib_per_s: float

@@ -1,4 +1,4 @@
-"""What a run says little of: nothing recorded or ever written, too many arrivals, drives gone."""
+"""What a run says little of: nothing recorded or ever written, no steady state, drives gone."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ _DEVIATIONS = 5
 """Standard deviations of Poisson arrivals that are no sign of anything."""
 _LEFT = 0.01
 """Share of the arrivals that may be under way at the end."""
+_CHANGE = 0.1
+"""Share of the rate by which thirds of a recording differ if it matters to everybody."""
+_INDEPENDENT = 6.0
+"""Independent batches from which on an interval is no guess."""
 
 
 def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
@@ -25,7 +29,15 @@ def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
         for workload in scenario.workloads
     }
     dark = _without_power(scenario)
-    found = (warning for row in rows for warning in _of(row, rates[row["workload"]], dark))
+    found_by_method = scenario.base["warm_up_most_ns"] > 0
+    found = (
+        warning
+        for row in rows
+        for warning in (
+            *_of(row, rates[row["workload"]], dark),
+            *_of_statistics(row, found_by_method=found_by_method),
+        )
+    )
     return list(dict.fromkeys([*_of_nothing(scenario), *found]))
 
 
@@ -90,6 +102,34 @@ def _of(row: Row, rate: float, dark: float) -> Iterator[str]:
             f"{name}: arrives at {rate:g} IO/s, more than is served: the queue grows, and the"
             " latencies grow with run.duration"
         )
+
+
+def _of_statistics(row: Row, *, found_by_method: bool) -> Iterator[str]:
+    """Where figures are those of a change, or their intervals a guess.
+
+    Where the scenario says how long the warm-up is, the rate must change much: of noisy figures
+    the method finds every tenth unsteady.
+    """
+    if row["steady"] is False and (found_by_method or _rate_changes(row)):
+        yield (
+            f"{row['workload']}: no steady state, rate or latency still change within the recorded"
+            " time (a longer run.warm_up or run.duration)"
+        )
+    elif row["replications"] == 1 and (row["independent_batches"] or 99.0) < _INDEPENDENT:
+        yield (
+            f"{row['workload']}: the rate changes so slowly that its interval is a guess (a longer"
+            " run.duration, or run.replications)"
+        )
+
+
+def _rate_changes(row: Row) -> bool:
+    """True if the rates of the first and of the last third of what was recorded differ."""
+    line = row["timeline"]
+    times = zip(line["t_s"], line["iops"], strict=True)
+    rates = [rate for t, rate in times if t > row["warm_up_s"]]
+    third = len(rates) // 3
+    early, late = sum(rates[:third]), sum(rates[-third:])
+    return abs(late - early) > _CHANGE * max(early, late)
 
 
 def queue_grows(arrived: float, served: int) -> bool:

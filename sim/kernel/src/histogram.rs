@@ -14,8 +14,8 @@ const BUCKETS: usize = 29 * GROUP;
 /// Latencies that are counted together.
 const TOGETHER: usize = 16;
 
-/// Four coarse bins for every power of two.
-const COARSE_BITS: u32 = 4;
+/// Sixteen coarse bins for every power of two.
+const COARSE_BITS: u32 = 2;
 const COARSE: usize = BUCKETS >> COARSE_BITS;
 
 /// What came between two cuts, in coarse bins.

@@ -19,6 +19,7 @@ mod recency;
 mod slab;
 mod station;
 mod statistics;
+mod steadiness;
 mod time;
 
 pub use batches::{Batches, Estimate, Side};
@@ -35,4 +36,5 @@ pub use recency::{Linked, NO_SLOT, RecencyLink, RecencyList};
 pub use slab::Slab;
 pub use station::{Served, Station, Stations};
 pub use statistics::{Interval, TimeWeighted, student_t_975};
+pub use steadiness::{is_steady, steady_from};
 pub use time::{Nanos, Time};

@@ -6,6 +6,7 @@ from raidlab.scenarios.results.look import (
     Column,
     Kind,
     Table,
+    Unsure,
     apart,
     between,
     cells,
@@ -82,3 +83,7 @@ def test_a_column_without_values_and_a_workload_that_all_share_are_left_out():
     assert [column.name for column in one.shown().columns] == ["IO/s"]
     two = Table("", columns, [["w", 1.0, None], ["v", 2.0, None]])
     assert [column.name for column in two.shown().columns] == ["workload", "IO/s"]
+
+
+def test_numbers_with_few_samples_are_marked_and_stay_aligned():
+    assert cells([Unsure(255.0), 25.53, None]) == ["~255  ", "25.5", "-"]

@@ -320,6 +320,15 @@ def test_percentiles_with_fewer_than_100_ios_beyond_are_uncertain():
     assert uncertain(0) == list(PERCENTILES)
 
 
+def test_a_run_of_no_ios_shows_no_mean(drives):
+    found = simulate(scenario(drives, rate="0.01 IO/s"))
+    row = found.to_dict()["results"][0]
+    assert row["ios"] == 0 and row["latency_us"] is None
+    assert set(row["breakdown_us"].values()) == {None}
+    assert row["latency_ci95_us"]["mean"] == [None, None]
+    assert "null" in found.to_json()
+
+
 def test_no_component_is_busier_than_there_is_time():
     """Transfers that are booked ahead at the edge of a short window used to count too much."""
     found = simulate(
@@ -351,7 +360,7 @@ def test_loads_put_together_are_one_distribution():
         latency = {"min": bins[0][0] / 1e3, "mean": mean, "stddev": 0.0, "max": bins[-1][0] / 1e3}
         empty = side | {"ios": 0, "bytes": 0, "iops": 0.0, "mib_per_s": 0.0, "bins": []}
         return known | {
-            "independent_batches": float(ios),
+            "independent_batches": float(ios), "steady": True,
             "ios": ios, "errors": 1, "iops": ios, "iops_ci95": [ios - 3.0, ios + 3.0],
             "mib_per_s": 1.0, "mb_per_s": 1.0, "latency_us": latency,
             "read": side | {"latency_us": latency},

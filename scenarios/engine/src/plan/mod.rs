@@ -19,6 +19,10 @@ pub struct Plan {
     pub seed: u64,
     /// Simulated time before anything is recorded.
     pub warm_up_ns: Nanos,
+    /// What is recorded without a steady state up to here becomes part of the warm-up, and another
+    /// recording begins; 0 for never.
+    #[serde(default)]
+    pub warm_up_most_ns: Nanos,
     /// Simulated time recorded after the warm-up.
     pub duration_ns: Nanos,
     /// Ends the recording earlier, after this many recorded I/Os of all workloads together;

@@ -131,6 +131,8 @@ pub struct WorkloadResult {
     /// So many independent batches would say as much of the rate as the run's own; none where
     /// they are too few to say.
     pub independent_batches: Option<f64>,
+    /// Whether what was recorded had a steady state; none if that cannot be said.
+    pub steady: Option<bool>,
     /// Reads.
     pub read: Side,
     /// Writes.
@@ -149,7 +151,12 @@ const OUTSIDE: &str = "processes";
 impl WorkloadResult {
     fn new(system: &System, workload: &Workload, until: Time, plan: &Plan) -> WorkloadResult {
         let name = (workload.name.as_str(), workload.array);
-        WorkloadResult::of(system, name, &workload.meter, until, plan)
+        let found = WorkloadResult::of(system, name, &workload.meter, until, plan);
+        let open = workload.is_open() && system.layers.loads.has_other_backlog();
+        WorkloadResult {
+            steady: found.steady.map(|steady| steady && !open),
+            ..found
+        }
     }
 
     /// One for each array, if the caller asked for records.
@@ -188,6 +195,7 @@ impl WorkloadResult {
             latency_us: Latency::of(&all),
             intervals: LatencyIntervals::of(&meter.batches, kernel::Side::All, &all),
             independent_batches: meter.batches.gap().map(|gap| gap.independent),
+            steady: meter.is_steady(until).filter(|_| plan.time_lapse <= 1),
             read: Side::new(meter, kernel::Side::Reads, seconds),
             write: Side::new(meter, kernel::Side::Writes, seconds),
             breakdown_us: breakdown(&meter.parts, all.count()),
@@ -253,6 +261,8 @@ pub struct Component {
 /// A run's result.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunResult {
+    /// Simulated seconds before anything was recorded.
+    pub warm_up_s: f64,
     /// Simulated seconds recorded.
     pub duration_s: f64,
     /// Events handled, for the curious and the benchmarks.
@@ -296,8 +306,10 @@ impl RunResult {
             .workloads()
             .first()
             .map(|w| w.meter.from());
+        let from = from.unwrap_or(Time::ZERO);
         RunResult {
-            duration_s: until.since(from.unwrap_or(Time::ZERO)).seconds(),
+            warm_up_s: from.since(Time::ZERO).seconds(),
+            duration_s: until.since(from).seconds(),
             events: system.layers.path.calendar.scheduled()
                 - system.layers.path.calendar.len() as u64,
             workloads: system

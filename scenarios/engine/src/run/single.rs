@@ -26,17 +26,79 @@ const LEAST_FOR_PRECISION: u64 = 4096;
 
 /// Runs a plan; `should_continue` is called at intervals; false ends the run.
 ///
+/// Where the plan allows a longer warm-up, a recording without a steady state becomes part of it,
+/// and another one begins: the automatic warm-up of Hoad, Robinson and Davies (Automating warm-up
+/// length estimation, J. Operational Research Society 61, 2010), with a fixed length of recording.
+///
 /// # Errors
 /// The plan's faults, or that the caller asked to stop.
 pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<RunResult, RunError> {
     let mut system = System::new(plan).map_err(RunError::Plan)?;
-    let warm = Time::ZERO + plan.warm_up_ns;
-    let end = warm + plan.duration_ns;
-    let drove = drive(&mut system, warm, &mut should_continue, |_| false);
-    let before = Snapshot::take(&mut system, warm);
-    let mut look_at = LEAST_FOR_PRECISION;
-    let finished = drove
-        && drive(&mut system, end, &mut should_continue, |system| {
+    let mut warm = Time::ZERO + plan.warm_up_ns;
+    let recording = loop {
+        let drove = drive(&mut system, warm, &mut should_continue, |_| false);
+        let recording = Recording {
+            from: warm,
+            end: warm + plan.duration_ns,
+            before: Snapshot::take(&mut system, warm),
+            in_flight: system.layers.loads.in_flight(),
+        };
+        let finished = drove && recording.drive(&mut system, plan, &mut should_continue);
+        if let Some(fault) = system.failure() {
+            return Err(RunError::Plan(vec![fault]));
+        }
+        if !finished {
+            return Err(RunError::Stopped);
+        }
+        let (_, until) = recording.ended(&mut system);
+        system.layers.loads.compare_backlog(recording.in_flight);
+        let may_go_on = until <= Time::ZERO + plan.warm_up_most_ns;
+        let loads = &mut system.layers.loads;
+        if !may_go_on || loads.over().is_some() || !loads.drift(until) {
+            break recording;
+        }
+        warm = until;
+        loads.begin_recording(warm, warm + plan.duration_ns);
+    };
+    // What was simulated is reported even where its state finds no space.
+    let unsaved = plan
+        .save_state
+        .as_ref()
+        .and_then(|path| save_state(&system, path));
+    let (handled, until) = recording.ended(&mut system);
+    let components = recording.before.components(&system, until);
+    let caches = recording.before.counts.reports(&system);
+    let breaches = checks::check(&system, handled);
+    Ok(RunResult::new(
+        plan,
+        &mut system,
+        until,
+        components,
+        caches,
+        breaches,
+        unsaved,
+    ))
+}
+
+/// A recording from the end of the warm-up on.
+struct Recording {
+    from: Time,
+    end: Time,
+    before: Snapshot,
+    /// Requests issued before it and not completed.
+    in_flight: u64,
+}
+
+impl Recording {
+    /// Handles events up to the end that the plan sets; false if the caller asked to stop.
+    fn drive(
+        &self,
+        system: &mut System,
+        plan: &Plan,
+        should_continue: &mut impl FnMut() -> bool,
+    ) -> bool {
+        let mut look_at = LEAST_FOR_PRECISION;
+        drive(system, self.end, should_continue, |system| {
             if plan.max_ios > 0 && system.layers.loads.recorded() >= plan.max_ios {
                 return true;
             }
@@ -52,57 +114,27 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
             }
             if plan.precision > 0.0 && system.layers.loads.recorded() >= look_at {
                 look_at = system.layers.loads.recorded() + system.layers.loads.recorded() / 4;
-                let error = |w: &crate::state::records::Workload| w.meter.relative_error();
-                return system
-                    .layers
-                    .loads
-                    .workloads()
-                    .iter()
-                    .all(|w| error(w) <= plan.precision);
+                let mut loads = system.layers.loads.workloads().iter();
+                return loads.all(|load| load.meter.relative_error() <= plan.precision);
             }
             false
-        });
-    if let Some(fault) = system.failure() {
-        return Err(RunError::Plan(vec![fault]));
+        })
     }
-    if !finished {
-        return Err(RunError::Stopped);
-    }
-    // What was simulated is reported even where its state finds no space.
-    let unsaved = plan
-        .save_state
-        .as_ref()
-        .and_then(|path| save_state(&system, path));
-    let stopped_early = system
-        .layers
-        .path
-        .calendar
-        .next_time()
-        .is_some_and(|next| next <= end);
-    // Up to when every event has been handled.
-    let handled = match system.layers.loads.over() {
-        Some(over) => over.max(warm),
-        None if stopped_early => system.now(),
-        None => end,
-    };
-    let until = if stopped_early && system.layers.loads.over().is_none() {
+
+    /// Up to when every event has been handled, and the end of what was recorded.
+    fn ended(&self, system: &mut System) -> (Time, Time) {
+        if let Some(over) = system.layers.loads.over() {
+            let over = over.max(self.from);
+            return (over, over);
+        }
+        let next = system.layers.path.calendar.next_time();
+        if next.is_none_or(|next| next > self.end) {
+            return (self.end, self.end);
+        }
+        let handled = system.now();
         // What completed up to now may keep its load thread busy for a while yet.
-        last_recorded(&system).max(handled).min(end)
-    } else {
-        handled
-    };
-    let components = before.components(&system, until);
-    let caches = before.counts.reports(&system);
-    let breaches = checks::check(&system, handled);
-    Ok(RunResult::new(
-        plan,
-        &mut system,
-        until,
-        components,
-        caches,
-        breaches,
-        unsaved,
-    ))
+        (handled, last_recorded(system).max(handled).min(self.end))
+    }
 }
 
 /// Writes the state of all drives that have one; says why if it cannot.

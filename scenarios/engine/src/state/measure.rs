@@ -1,6 +1,6 @@
 //! What is recorded of each workload: rates, latency distributions, where the time went.
 
-use raidlab_kernel::{Batches, Histogram, Io, Nanos, Op, Parts, Time, prefetch};
+use raidlab_kernel::{Batches, Histogram, Io, Nanos, Op, Parts, Time, is_steady, prefetch};
 
 /// One step of the timeline.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +24,12 @@ pub struct Period {
 
 /// Periods at most; what happens later belongs to the last one.
 const PERIODS: usize = 64;
+
+/// Batches of a load at the most; of one of many loads fewer, as each takes 4 kB.
+const BATCHES: usize = 64;
+const BATCHES_OF_MANY: usize = 24;
+/// So many loads are many.
+const MANY: usize = 100;
 
 /// An upper end of so many times the rate says nothing of it.
 const VAGUE: f64 = 10.0;
@@ -65,7 +71,7 @@ impl Meter {
             bytes: [0; 2],
             errors: 0,
             parts: Parts::default(),
-            batches: Batches::default(),
+            batches: Batches::new(BATCHES),
             periods: Vec::new(),
             timeline: vec![Step::default(); steps],
             step,
@@ -74,6 +80,44 @@ impl Meter {
             last: from,
             batch_from: from,
         }
+    }
+
+    /// The same record for one of so many loads.
+    pub fn one_of(mut self, loads: usize) -> Meter {
+        if loads >= MANY {
+            self.batches = Batches::new(BATCHES_OF_MANY);
+        }
+        self
+    }
+
+    /// Begins the record anew, of what completes from `from` to `end`; the timeline goes on.
+    pub fn begin(&mut self, from: Time, end: Time) {
+        let mut fresh = Meter::new(from, end, self.step, 0);
+        fresh.timeline = std::mem::take(&mut self.timeline);
+        fresh.batches = self.batches.afresh();
+        let began = self.periods.drain(..).map(|period| Period {
+            latencies: Histogram::default(),
+            ..period
+        });
+        fresh.periods = began.collect();
+        *self = fresh;
+    }
+
+    /// Whether rate and mean latency are those of a steady state from the end of the warm-up up to
+    /// `until`, by the steps of the timeline; none if these are too few to say, and in a run in
+    /// which something happens.
+    pub fn is_steady(&self, until: Time) -> Option<bool> {
+        if !self.periods.is_empty() || self.step == Nanos::ZERO {
+            return None;
+        }
+        let (first, end) = (self.from.0.div_ceil(self.step.0), until.0 / self.step.0);
+        let steps = self.timeline.get(first as usize..end as usize)?;
+        let rate = steps.iter().map(|step| (step.ios as f64, 1.0));
+        let latency = steps
+            .iter()
+            .map(|step| (step.latency as f64, step.ios as f64));
+        let rate = is_steady(&rate.collect::<Vec<_>>())?;
+        Some(rate && is_steady(&latency.collect::<Vec<_>>()) != Some(false))
     }
 
     /// Prefetches what the next I/O will change.
@@ -197,6 +241,36 @@ mod tests {
         assert_eq!(meter.parts[Part::Service], Nanos(150));
         let ios: Vec<u64> = meter.timeline.iter().map(|step| step.ios).collect();
         assert_eq!(ios, [0, 1, 2, 1]);
+    }
+
+    #[test]
+    fn a_record_begins_anew_and_its_timeline_goes_on() {
+        let mut meter = Meter::new(Time(0), Time(100), Nanos(50), 4);
+        meter.record(&Io::new(Op::Read, 0, 512, Time(60)));
+        meter.fail(Time(70));
+        meter.begin(Time(100), Time(200));
+        meter.record(&Io::new(Op::Write, 0, 512, Time(90)));
+        meter.record(&Io::new(Op::Write, 0, 512, Time(160)));
+        assert_eq!((meter.reads.count(), meter.writes.count()), (0, 1));
+        assert_eq!((meter.errors, meter.bytes), (0, [0, 512]));
+        let ios: Vec<u64> = meter.timeline.iter().map(|step| step.ios).collect();
+        assert_eq!(ios, [0, 2, 0, 1]);
+    }
+
+    #[test]
+    fn a_rate_that_falls_is_not_steady() {
+        let record = |rate: fn(u64) -> u64| {
+            let mut meter = Meter::new(Time(100), Time(3100), Nanos(100), 31);
+            for step in 1..31 {
+                for io in 0..rate(step) {
+                    meter.record(&Io::new(Op::Read, 0, 512, Time(step * 100 + io)));
+                }
+            }
+            meter.is_steady(Time(3100))
+        };
+        assert_eq!(record(|_| 20), Some(true));
+        assert_eq!(record(|step| 50 - step), Some(false));
+        assert_eq!(record(|step| if step < 15 { 90 } else { 10 }), Some(false));
     }
 
     fn meter_of(gaps: &[u64]) -> Meter {

@@ -84,6 +84,11 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// True if I/Os arrive whether or not earlier ones have completed.
+    pub(crate) fn is_open(&self) -> bool {
+        !matches!(self.arrival, Arrival::Closed { .. })
+    }
+
     /// The pause before a place's next I/O.
     pub(crate) fn pause(&mut self) -> Nanos {
         match self.arrival {

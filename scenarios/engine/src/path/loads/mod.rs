@@ -10,6 +10,11 @@ use crate::state::records::{Tally, Workload};
 use raidlab_kernel::{Queue, Time};
 use raidlab_models::Host;
 
+/// Change of the requests in flight, as a share of those recorded, that matters to nobody.
+const BACKLOG: f64 = 0.01;
+/// A change of them that is no sign of anything.
+const FEW_IN_FLIGHT: u64 = 5;
+
 /// The loads of a system and the threads that they run on.
 pub(crate) struct Loads {
     host: Host,
@@ -24,6 +29,8 @@ pub(crate) struct Loads {
     outside: OutsideRecord,
     tally: Tally,
     recorded: u64,
+    /// Whether more arrived than was answered, or less, while it was recorded.
+    backlog_changed: bool,
     /// Loads that have an end and have not come to it.
     ending: u32,
     /// When the last of them did.
@@ -47,6 +54,7 @@ impl Loads {
             outside: OutsideRecord::default(),
             tally: Tally::default(),
             recorded: 0,
+            backlog_changed: false,
             ending,
             over: None,
             page_threads: Vec::new(),
@@ -99,6 +107,39 @@ impl Loads {
     #[inline]
     pub(crate) fn recorded(&self) -> u64 {
         self.recorded
+    }
+
+    /// Forgets what was recorded so far; what completes from `from` to `end` is recorded.
+    pub(crate) fn begin_recording(&mut self, from: Time, end: Time) {
+        self.recorded = 0;
+        for load in &mut self.workloads {
+            load.meter.begin(from, end);
+        }
+    }
+
+    /// Requests that were issued and are not completed.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.tally.issued - self.tally.completed - self.tally.abandoned
+    }
+
+    /// Compares the requests in flight with those `before` the recording: whether the difference
+    /// puts the rate of an open load off. In a steady state as many leave as arrive.
+    pub(crate) fn compare_backlog(&mut self, before: u64) {
+        let change = self.in_flight().abs_diff(before);
+        let most = (BACKLOG * self.recorded as f64) as u64;
+        let open = self.workloads.iter().any(Workload::is_open);
+        self.backlog_changed = open && change > most.max(FEW_IN_FLIGHT);
+    }
+
+    /// Whether the requests in flight grew or fell by much in the recording.
+    pub(crate) fn has_other_backlog(&self) -> bool {
+        self.backlog_changed
+    }
+
+    /// True if some load's rate, latency or backlog still changes in what was recorded.
+    pub(crate) fn drift(&self, until: Time) -> bool {
+        let changes = |load: &Workload| load.meter.is_steady(until) == Some(false);
+        self.backlog_changed || self.workloads.iter().any(changes)
     }
 
     /// When the last of the loads that have an end came to it.

@@ -263,7 +263,8 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
 
 fn new_meter(plan: &Plan, from: Time, steps: usize) -> Meter {
     let end = from + plan.duration_ns;
-    let mut meter = Meter::new(from, end, plan.timeline_step_ns, steps);
+    let meter = Meter::new(from, end, plan.timeline_step_ns, steps);
+    let mut meter = meter.one_of(plan.workloads.len());
     if !plan.events.is_empty() {
         meter.begin_period(Time::ZERO, "the run begins");
     }
@@ -312,7 +313,7 @@ fn build_caches(plan: &Plan, first_flusher: u32) -> PageCaches {
 }
 
 fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
-    let steps = (plan.warm_up_ns + plan.duration_ns)
+    let steps = (plan.warm_up_ns.max(plan.warm_up_most_ns) + plan.duration_ns)
         .0
         .checked_div(plan.timeline_step_ns.0);
     let steps = steps.map_or(0, |steps| steps as usize + 1);

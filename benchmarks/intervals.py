@@ -1,0 +1,144 @@
+"""Do 95 % intervals of single runs cover the truth? By system, over hundreds of seeds.
+
+    python benchmarks/intervals.py [SYSTEM ...] [--seeds 200] [--first 1] [--workers 2] [--json]
+
+Each system of `benchmarks/intervals` runs once a seed. The truth is that of all seeds together:
+the mean of the rates, the mean of all I/Os, the quantiles of all I/Os. A figure is covered where it
+lies within the interval that its own run gives; one without an upper end has none. Runs that give
+no interval, or an uncertain percentile, are counted apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.scenario import load_scenario
+from raidlab.scenarios.results.intervals import PERCENTILES, uncertain
+
+HERE = Path(__file__).parent / "intervals"
+FIGURES = ("iops", "mean", "p50", "p90", "p99", "p99_9")
+
+
+def runs_of(system: str, seeds: Sequence[int], workers: int) -> list[dict[str, Any]]:
+    """Rate, latencies, intervals and bins of a system's only workload, one entry a seed."""
+    scenario = load_scenario(HERE / f"{system}.toml")
+
+    def one(seed: int) -> dict[str, Any]:
+        found = json.loads(_engine.run(json.dumps(scenario.plan(0, 0, seed)), lambda: False))
+        (load,) = found["workloads"]
+        bins = [tuple(pair) for side in ("read", "write") for pair in load[side]["bins"]]
+        return {
+            "ios": load["ios"],
+            "values": load["latency_us"] | {"iops": load["iops"]},
+            "intervals": load["latency_ci95_us"] | {"iops": load["iops_ci95"]},
+            "uncertain": uncertain(load["ios"]),
+            "bins": bins,
+        }
+
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(one, seeds))
+
+
+def truth_of(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The figures of all runs together."""
+    ios = sum(run["ios"] for run in runs)
+    truth = {
+        "iops": statistics.fmean(run["values"]["iops"] for run in runs),
+        "mean": sum(run["ios"] * run["values"]["mean"] for run in runs) / ios,
+    }
+    counted: dict[int, int] = {}
+    for run in runs:
+        for at, count in run["bins"]:
+            counted[at] = counted.get(at, 0) + count
+    bins = sorted(counted.items())
+    return truth | {name: _quantile(bins, share / 100) for name, share in PERCENTILES.items()}
+
+
+def _quantile(bins: Sequence[tuple[int, int]], share: float) -> float:
+    """Microseconds, evenly within a bucket: from 128 ns on a sixty-fourth of its power of two."""
+    wanted = share * sum(count for _, count in bins)
+    for middle, count in bins:
+        if count >= wanted:
+            width = 2.0 ** max(0, math.floor(math.log2(max(middle, 1))) - 6)
+            begin = middle - width / 2 if width > 1 else middle
+            return (begin + width * wanted / count) / 1e3
+        wanted -= count
+    return bins[-1][0] / 1e3
+
+
+def coverage(system: str, seeds: Sequence[int], workers: int) -> list[dict[str, Any]]:
+    """A row a figure: how many runs have an interval, and how many of these cover the truth."""
+    runs = runs_of(system, seeds, workers)
+    truth, rows = truth_of(runs), []
+    for figure in FIGURES:
+        sure = [run for run in runs if figure not in run["uncertain"]]
+        ends = [run["intervals"][figure] for run in sure]
+        known = [(low, math.inf if high is None else high) for low, high in ends if low is not None]
+        covered = sum(low <= truth[figure] <= high for low, high in known)
+        halves = [(high - low) / 2 for low, high in known]
+        rows.append(
+            {
+                "system": system,
+                "figure": figure,
+                "truth": truth[figure],
+                "seeds": len(runs),
+                "intervals": len(known),
+                "covered_pct": 100 * covered / len(known) if known else None,
+                "half_pct": _percent(statistics.median(halves), truth[figure]) if known else None,
+            }
+        )
+    return rows
+
+
+def _percent(half: float, value: float) -> float | None:
+    return 100 * half / value if math.isfinite(half) else None
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Coverage by system and figure, as Markdown."""
+    lines = [
+        "| system | seeds | " + " | ".join(f.replace("_", ".") for f in FIGURES) + " |",
+        "|---|---|" + "---|" * len(FIGURES),
+    ]
+    for system in dict.fromkeys(row["system"] for row in rows):
+        own = [row for row in rows if row["system"] == system]
+        cells = []
+        for row in own:
+            if row["covered_pct"] is None:
+                cells.append("-")
+                continue
+            few = row["intervals"] < row["seeds"]
+            of = f" of {row['intervals']}" if few else ""
+            half = "" if row["half_pct"] is None else f" (±{row['half_pct']:.2g} %)"
+            cells.append(f"{row['covered_pct']:.1f}{of}{half}")
+        lines.append(f"| {system} | {own[0]['seeds']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    known = sorted(path.stem for path in HERE.glob("*.toml"))
+    parser.add_argument("systems", nargs="*", choices=[[], *known], default=[])
+    parser.add_argument("--seeds", type=int, default=200)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    seeds = range(given.first, given.first + given.seeds)
+    rows: list[dict[str, Any]] = []
+    for system in given.systems or known:
+        rows += coverage(system, seeds, given.workers)
+    print(json.dumps(rows, indent=2) if given.json else _table(rows))
+
+
+if __name__ == "__main__":
+    main()

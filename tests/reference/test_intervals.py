@@ -1,0 +1,59 @@
+"""Intervals of single runs cover the truth; benchmarks/intervals.py has hundreds of seeds more."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from raidlab.scenarios.running.simulate import simulate
+
+_SCRIPT = Path(__file__).parents[2] / "benchmarks" / "intervals.py"
+
+
+@pytest.fixture(scope="module")
+def intervals():
+    spec = importlib.util.spec_from_file_location("intervals", _SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("system", ["station", "ssd"])
+def test_intervals_cover_the_truth(intervals, system):
+    """Binomial with p = 0.95 and n = 40: fewer than 33 has a probability below 0.3 %."""
+    rows = {row["figure"]: row for row in intervals.coverage(system, range(1001, 1041), 2)}
+    for figure in ("iops", "mean", "p50"):
+        assert rows[figure]["intervals"] == 40
+        assert rows[figure]["covered_pct"] >= 100 * 33 / 40, rows[figure]
+
+
+def test_quantiles_lie_evenly_within_a_bucket(intervals):
+    # fio's bucket of 1024 to 1039 ns is printed as 1032.
+    assert intervals._quantile([(1032, 16), (5056, 16)], 0.125) == pytest.approx(1.028)
+    assert intervals._quantile([(100, 10)], 0.5) == pytest.approx(0.1005)
+
+
+def _disk(rate, **run):
+    return {
+        "title": "t",
+        "array": [{"drives": [{"model": "generic-7200rpm"}]}],
+        "workload": [{"rw": "randread", "block_size": "4 KiB", "rate": rate}],
+        "run": run,
+    }
+
+
+def test_an_explicit_warm_up_is_kept():
+    found = simulate(_disk("60 IO/s", warm_up="3 s", duration="20 s"))
+    assert (found.results[0]["warm_up_s"], found.results[0]["duration_s"]) == (3.0, 20.0)
+
+
+def test_a_steady_load_is_recorded_after_two_seconds():
+    found = simulate(_disk("20 IO/s", duration="20 s"))
+    assert (found.results[0]["warm_up_s"], found.results[0]["steady"]) == (2.0, True)
+
+
+def test_a_queue_that_grows_for_ever_has_no_steady_state():
+    found = simulate(_disk("400 IO/s", duration="5 s"))
+    row = found.results[0]
+    # 2 s and four durations at most.
+    assert (row["warm_up_s"], row["duration_s"], row["steady"]) == (22.0, 5.0, False)

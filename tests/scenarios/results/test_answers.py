@@ -1,0 +1,38 @@
+"""The table of a run says which percentiles are uncertain and what was cut."""
+
+from raidlab.scenarios.results import answers
+from raidlab.scenarios.results.look import Unsure
+from raidlab.scenarios.running.simulate import simulate
+
+
+def _disk(**run):
+    return simulate(
+        {
+            "title": "t",
+            "array": [{"drives": [{"model": "generic-7200rpm"}]}],
+            "workload": [{"rw": "randread", "block_size": "4 KiB", "outstanding": 8}],
+            "run": run,
+        }
+    )
+
+
+def test_percentiles_with_few_ios_beyond_are_marked():
+    found = _disk(warm_up="1 s", duration="40 s")
+    table = answers.table(found)
+    (row,) = table.rows
+    marked = {
+        column.name
+        for column, cell in zip(table.columns, row, strict=True)
+        if isinstance(cell, Unsure)
+    }
+    assert marked == {"p99", "p99.9"}
+    assert "p99 ~" in answers.answer(found)
+    assert answers.caution(found).startswith("~ fewer than 100 I/Os")
+    many = _disk(warm_up="1 s", duration="2000 s")
+    assert "p99 ~" not in answers.answer(many)
+
+
+def test_the_warm_up_that_was_found_is_named():
+    assert answers.warm_up(_disk(warm_up="1 s", duration="10 s")) == ""
+    found = answers.warm_up(_disk(duration="10 s"))
+    assert found.startswith("Warm-up: ") and found.endswith(" s cut.")
