@@ -124,7 +124,7 @@ pub(crate) fn build(
     };
     let redirect = Redirect {
         map: if tier.warm {
-            warm::warm(params, decisions, plan, index)?
+            warm::warm(params, decisions, tier.half_life_ns, plan, index)?
         } else {
             SsdCache::new(&params)?
         },
