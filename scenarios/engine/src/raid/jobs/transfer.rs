@@ -292,10 +292,9 @@ impl Stripes {
         if volume.geometry.copies() == 1 {
             return copies.into_iter().next();
         }
-        let by_queue = path.arrays[array as usize].software;
-        copies.min_by_key(|&(_, drive, offset)| {
-            path.drives[drive as usize].cost(now, offset, by_queue)
-        })
+        let choice = path.arrays[array as usize].choice;
+        copies
+            .min_by_key(|&(_, drive, offset)| path.drives[drive as usize].cost(now, offset, choice))
     }
 
     /// Writes a range of the array's own drives below `parent`: a job for each stripe or, where no
