@@ -37,6 +37,56 @@ class Summary(_Record):
     written_bytes: int
 
 
+class Rest(_Record):
+    """What the device moved while fio was not running."""
+
+    bytes: int
+    seconds: float
+
+
+class Noise(_Record):
+    """What else the machine did during a step; None for what it does not show."""
+
+    steal: float | None = None
+    """Share of all CPUs' time that a hypervisor took."""
+    other_cpu: float | None = None
+    """Share of all CPUs' time that other programs used."""
+    load: tuple[float | None, float | None] = (None, None)
+    """Load average of one minute, before and after."""
+    cpu_mhz: tuple[float, float] | None = None
+    """Clock of the fastest CPU: the least sample and the mean."""
+    cpu_temperature_c: tuple[float | None, float | None] = (None, None)
+    """Of the hottest CPU, before and after."""
+    throttled: int | None = None
+    """How often a CPU was slowed down for its temperature."""
+    other_bytes: int | None = None
+    """Bytes that the device moved for others."""
+    own_bytes: int | None = None
+    """Bytes that fio moved, its ramp included."""
+    rest: Rest | None = None
+    """Before the step."""
+
+
+class Attempt(_Record):
+    """One run of a step that was measured again for its noise."""
+
+    iops: float
+    noisy: tuple[str, ...]
+
+
+class Spread(_Record):
+    """The rates of a step over its rounds."""
+
+    stage: str
+    step: str
+    runs: int
+    iops_mean: float
+    iops_deviation: float
+    """Standard deviation as a share of the mean."""
+    iops_min: float
+    iops_max: float
+
+
 class Step(_Record):
     """One run of fio."""
 
@@ -55,6 +105,11 @@ class Step(_Record):
     end: str | None = None
     temperature_c: tuple[float | None, float | None] | None = None
     """Of the target before and after, where it can be read."""
+    noise: Noise | None = None
+    noisy: tuple[str, ...] = ()
+    """What of the noise was too much, in words: the figures may be off."""
+    attempts: tuple[Attempt, ...] = ()
+    """All runs, if it was measured again; the last one counts."""
     summary: Summary | None = None
     error: str | None = None
 
@@ -120,6 +175,12 @@ class Manifest(_Record):
     sessions: tuple[str, ...]
     warnings: tuple[str, ...]
     steady_state: tuple[SteadyState, ...]
+    spreads: tuple[Spread, ...] = ()
+    """Of steps that were measured in several rounds."""
+    rest_after: Rest | None = None
+    """Behind the last step."""
+    written_since: str | None = None
+    """When the first step that writes began."""
     steps: tuple[Step, ...]
 
 
@@ -143,6 +204,11 @@ class Bundle:
             for step in self.manifest.steps
             if step.state == "done" and step.purpose == "measure"
         )
+
+    @property
+    def noisy(self) -> tuple[Step, ...]:
+        """The finished measurements beside which too much else went on."""
+        return tuple(step for step in self.steps if step.noisy)
 
     def result(self, step: Step) -> dict[str, Any]:
         """Fio's own JSON of a finished step.

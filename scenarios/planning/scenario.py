@@ -41,7 +41,7 @@ class Loaded:
     """Indices of the engine's workloads: several where drives are loaded independently."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scenario:
     """A scenario that can be run: checked, with all its devices."""
 
@@ -63,6 +63,14 @@ class Scenario:
     path: str = ""
     snapshot: str = ""
     """Digest of the file of `run.snapshot`, if there is one."""
+
+    def __repr__(self) -> str:
+        drives, loads = len(self.base["drives"]), len(self.workloads)
+        of = f" of {self.path}" if self.path else ""
+        return (
+            f"<Scenario {self.title!r}{of}: drives {drives}, workloads {loads},"
+            f" runs {self.points * self.replications}, seed {self.seed}>"
+        )
 
     def plan(self, point: int, replication: int, seed: int | None = None) -> dict[str, Any]:
         """The engine's plan of one run.

@@ -1,13 +1,13 @@
 """Rows of a result with types: what `Result.rows` has.
 
 The same figures as in `Result.results`, which is plain data in the shape of the JSON document
-(docs/reference/result.md); the names are the same.
+(docs/reference/result.md); the names are the same. What is long is not in the `repr`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -44,11 +44,11 @@ class Side:
     mib_per_s: float
     latency_us: Latency | None
     """None if there were no I/Os."""
-    latency_ci95_us: dict[str, Interval]
+    latency_ci95_us: dict[str, Interval] = field(repr=False)
     """Of the mean and of percentiles, by name."""
     uncertain: tuple[str, ...]
     """Percentiles with too few I/Os beyond them."""
-    bins: tuple[tuple[int, int], ...]
+    bins: tuple[tuple[int, int], ...] = field(repr=False)
     """Non-empty buckets of fio's histogram: nanoseconds, count."""
 
 
@@ -78,7 +78,7 @@ class Component:
     """Commands that a drive takes at once; None without a limit."""
     written: Written | None
     """None for what is no flash."""
-    figures: dict[str, float]
+    figures: dict[str, float] = field(repr=False)
     """Counters of the model over the whole run."""
 
 
@@ -173,25 +173,25 @@ class Row:
     mb_per_s: float
     latency_us: Latency | None
     """None if there were no I/Os."""
-    latency_ci95_us: dict[str, Interval]
+    latency_ci95_us: dict[str, Interval] = field(repr=False)
     """Of the mean and of percentiles, by name."""
     uncertain: tuple[str, ...]
     """Percentiles with too few I/Os beyond them."""
-    independent_batches: int | None
-    """Batches of the interval of the rate; None where nothing can be said."""
-    read: Side
-    write: Side
-    breakdown_us: dict[str, float]
+    independent_batches: float | None
+    """So many independent batches say as much of the rate; None where nothing can be said."""
+    read: Side = field(repr=False)
+    write: Side = field(repr=False)
+    breakdown_us: dict[str, float] = field(repr=False)
     """Mean time of an I/O by part; adds up to `latency_us.mean`."""
     write_amplification: float | None
     """Bytes to NAND over bytes from the host; None without flash or writes."""
     cache: CacheHits
-    caches: tuple[CacheCounters, ...]
-    components: tuple[Component, ...]
+    caches: tuple[CacheCounters, ...] = field(repr=False)
+    components: tuple[Component, ...] = field(repr=False)
     bottleneck: str | None
     runner_up: str | None
-    timeline: Timeline
-    periods: tuple[Period, ...]
+    timeline: Timeline = field(repr=False)
+    periods: tuple[Period, ...] = field(repr=False)
     rebuilding: tuple[float, ...]
     """Of rebuilds that were not done at the end: the share that was."""
 

@@ -24,7 +24,8 @@ Line = tuple[str, Sequence[float], Sequence[float]]
 
 def text(result: Result) -> str:
     """A line for the run and one for each workload."""
-    of = f"seed {result.seed}, {len(result.results)} rows, raidlab {result.version}"
+    count = len(result.results)
+    of = f"seed {result.seed}, {count} row{'s' * (count != 1)}, raidlab {result.version}"
     lines = [f"<Result {result.title!r}: {of}{', interrupted' * result.interrupted}"]
     found = answers.curves(result.summary())
     for curve in found[:_LINES]:

@@ -119,6 +119,13 @@ def test_the_repr_is_a_few_lines(disk):
     assert " IO/s, p99 " in lines[1]
 
 
+def test_rows_and_scenarios_have_short_reprs_too(disk):
+    assert len(repr(disk.rows[0])) < 1000
+    assert "bins" not in repr(disk.rows[0])
+    scenario = raidlab.build_scenario(DISK)
+    assert repr(scenario) == "<Scenario 'One <disk>': drives 1, workloads 1, runs 3, seed 1>"
+
+
 def test_the_repr_of_many_workloads_names_four():
     loads = [{"name": f"w{at}", "rw": "randread", "block_size": "4 KiB", "outstanding": 1}
              for at in range(6)]  # fmt: skip
@@ -198,3 +205,41 @@ env.run(until=0.01)
 def test_processes_that_the_program_ends_in_the_middle_end_silently():
     found = python(PROCESSES)
     assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
+
+
+CLEAN_UP = """
+import raidlab, simpy
+
+class Drive:
+    def serve(self, env, command):
+        with self.head.request() as place:
+            yield place
+            yield env.timeout(10)
+
+def worker(env, system):
+    try:
+        yield system.read(0, 4096)
+    finally:
+        print(system.result().rows[0].ios)
+
+def stubborn(env):
+    try:
+        yield env.timeout(1)
+    finally:
+        yield env.timeout(1)
+
+env = raidlab.Environment()
+drive = Drive()
+drive.head = simpy.Resource(env)
+disk = {"array": [{"name": "a", "drives": [{"model": "generic-15000rpm"}]}]}
+system = raidlab.LiveSystem(env, disk, drives={"a/generic-15000rpm.0": drive})
+env.process(worker(env, system))
+env.process(stubborn(env))
+env.run(until=0.1)
+"""
+
+
+def test_processes_clean_up_when_the_program_ends():
+    """What `finally` does may be the first use of a module: it runs before modules are gone."""
+    found = python(CLEAN_UP)
+    assert (found.returncode, found.stdout, found.stderr) == (0, "0\n", "")
