@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.levels import Level
 from raidlab.devices.links import Interface, InterfaceName
 from raidlab.devices.schema import DeviceSpec, Table
 from raidlab.devices.units import Duration, Rate, Share, Size, format_duration
-
-Level = Literal["jbod", "raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50", "raid60"]
 
 
 class Firmware(Table):

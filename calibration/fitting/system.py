@@ -20,6 +20,7 @@ from raidlab.devices.catalogue import Device, find_for, load_device
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
+from raidlab.devices.levels import facts
 from raidlab.devices.schema import DeviceSpec, read_toml
 from raidlab.devices.trees import get
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -128,7 +129,7 @@ class System:
         """The modes in which the loaded array works: what can show a parameter."""
         plan = self.scenario.base
         array = plan["arrays"][plan["workloads"][0]["array"]]
-        parity = {"raid5": 1, "raid50": 1, "raid6": 2, "raid60": 2}.get(array["level"], 0)
+        parity = facts(array["level"]).parities
         found = {"host"}
         if array["software"]:
             found |= {"os-raid", ("", "one-parity", "two-parities")[parity]}

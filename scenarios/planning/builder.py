@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from raidlab.devices.catalogue import Device, find
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.levels import facts
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
@@ -210,7 +211,7 @@ class Parts:
                 allowed = "left out: there are no hot_spares"
                 self.faults.add(f"{key}.hot_spare_model", table.hot_spare_model, allowed)
             return []
-        if table.level in ("jbod", "independent", "raid0"):
+        if not facts(table.level).is_redundant:
             allowed = f"0: {table.level} has nothing to rebuild from"
             self.faults.add(f"{key}.hot_spares", table.hot_spares, allowed)
             return []
@@ -277,7 +278,7 @@ class Parts:
 
     @staticmethod
     def _striped(table: ArrayTable) -> bool:
-        return table.level not in ("jbod", "independent")
+        return facts(table.level).striped
 
     def _check_level(
         self, key: str, table: ArrayTable, controller: ControllerSpec | None, behind: bool

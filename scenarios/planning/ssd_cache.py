@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.levels import facts
 from raidlab.scenarios.planning.arrays import data_columns, usable_bytes, wrong_count
 from raidlab.scenarios.spec.schema import (
     ArrayTable,
@@ -140,7 +141,7 @@ def _may_have_one(
     elif settings.fast_path:
         allowed = "left out, or fast_path = false: a controller does either"
         parts.faults.add(key, None, allowed)
-    if table.level in ("jbod", "independent") or table.software_raid == "os":
+    if not facts(table.level).striped or table.software_raid == "os":
         parts.faults.add(key, None, f"left out: {table.level} is no array of the controller")
     flash = {entry.model for entry in table.drives if _is_flash(parts, entry.model)}
     if flash:

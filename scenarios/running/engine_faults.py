@@ -57,7 +57,9 @@ def plan_faults(
     for key, value, allowed in error.args[0]:
         part, number, rest = (*key.split(".", 2), "", "")[:3]
         known = _KEYS.get(key.rpartition(".")[2])
-        if known:
+        if key == "plan":
+            found.append(other_engine(allowed, path))
+        elif known:
             found.append(Fault(known, value, allowed, (), path))
         elif part == "devices" and number.isdigit():
             found.append(_of_device(int(number), (rest, value, allowed), base, devices, path))
@@ -66,6 +68,13 @@ def plan_faults(
         else:
             found.append(_with_unit(key, value, allowed, path))
     return list(dict.fromkeys(found))
+
+
+def other_engine(why: str, path: str = "") -> Fault:
+    """The engine was built from other sources: what it does not know, or does not give."""
+    version = _engine.version()
+    allowed = f"run make setup: the engine is of version {version} and older than this code ({why})"
+    return Fault("engine", version, allowed, (), path)
 
 
 def _of_device(

@@ -18,7 +18,7 @@ from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
 from raidlab.scenarios.results.result import Result, Row, make_row
 from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
-from raidlab.scenarios.running.engine_faults import RefusedError, plan_faults
+from raidlab.scenarios.running.engine_faults import RefusedError, other_engine, plan_faults
 from raidlab.scenarios.running.store import Store, run_key
 
 Progress = Callable[[int, int], None]
@@ -233,20 +233,28 @@ def run_stored(plan: str, store: Store | None) -> str:
 def rows_of(
     scenario: Scenario, point: int, replication: int, outcome: Mapping[str, Any]
 ) -> list[Row]:
-    """The rows of one run: one for each workload of the scenario."""
-    return [
-        make_row(
-            outcome,
-            workload.parts,
-            name=workload.name,
-            target=workload.target,
-            point=point,
-            outstanding=workload.outstanding[point],
-            replication=replication,
-        )
-        | {"replications": scenario.replications}
-        for workload in scenario.workloads
-    ]
+    """The rows of one run: one for each workload of the scenario.
+
+    Raises:
+        SpecError: The result lacks what this code reads: the engine is an older one.
+    """
+    try:
+        return [
+            make_row(
+                outcome,
+                workload.parts,
+                name=workload.name,
+                target=workload.target,
+                point=point,
+                outstanding=workload.outstanding[point],
+                replication=replication,
+            )
+            | {"replications": scenario.replications}
+            for workload in scenario.workloads
+        ]
+    except KeyError as missing:
+        why = f"its result has no {missing.args[0]!r}"
+        raise SpecError([other_engine(why, scenario.path)]) from missing
 
 
 def _result(

@@ -14,15 +14,10 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Duration, Frequency, IoRate, Share, Size, format_size
 from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, RW, Load, Profile, Rw
-
-ArrayLevel = Literal[
-    "jbod", "independent", "raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50",
-    "raid60",
-]  # fmt: skip
-"""A controller's levels, and drives that are loaded each on its own."""
 
 SECTOR = 512
 """Bytes of a sector: the least that direct I/O moves."""

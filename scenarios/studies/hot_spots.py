@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.levels import facts
 from raidlab.devices.schema import read_toml
 from raidlab.devices.units import SIZE
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -198,5 +199,5 @@ def _tier_bytes(scenario: Scenario) -> int:
     fast = scenario.base["arrays"][scenario.base["arrays"][0]["tier"]["array"]]
     sizes = capacities(scenario.plan(0, 0), scenario)
     each = min(int(sizes[drive]) for drive in fast["drives"])
-    copies = 1 if fast["level"] == "raid0" else 2
+    copies = facts(fast["level"]).copies or len(fast["drives"])
     return each * len(fast["drives"]) // copies

@@ -154,7 +154,7 @@ impl WorkloadResult {
 
     /// One for each array, if the caller asked for records.
     fn of_outside(system: &System, until: Time, plan: &Plan) -> Vec<WorkloadResult> {
-        let meters = system.layers.loads.outside.meters().iter().enumerate();
+        let meters = system.layers.loads.outside().meters().iter().enumerate();
         meters
             .map(|(array, meter)| {
                 WorkloadResult::of(system, (OUTSIDE, array as u32), meter, until, plan)
@@ -293,7 +293,7 @@ impl RunResult {
         let from = system
             .layers
             .loads
-            .workloads
+            .workloads()
             .first()
             .map(|w| w.meter.from());
         RunResult {
@@ -303,7 +303,7 @@ impl RunResult {
             workloads: system
                 .layers
                 .loads
-                .workloads
+                .workloads()
                 .iter()
                 .map(|workload| WorkloadResult::new(system, workload, until, plan))
                 .chain(WorkloadResult::of_outside(system, until, plan))
@@ -322,8 +322,8 @@ impl RunResult {
                 })
                 .collect(),
             rebuilding: system.layers.raid.rebuilding(),
-            refused: system.layers.raid.stripes.refused,
-            abandoned: system.layers.loads.tally.abandoned,
+            refused: system.layers.raid.stripes().refused(),
+            abandoned: system.layers.loads.tally().abandoned,
             data: system.data_report(),
             breaches,
             unsaved,

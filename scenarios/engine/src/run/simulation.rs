@@ -51,7 +51,7 @@ impl Simulation {
     pub fn recorded(plan: &Plan) -> Result<Simulation, Vec<Fault>> {
         let mut new = Simulation::new(plan)?;
         let arrays = new.system.layers.path.arrays.len();
-        new.system.layers.loads.outside.begin(arrays);
+        new.system.layers.loads.outside_mut().begin(arrays);
         new.before = Some(Snapshot::take(&mut new.system, Time::ZERO));
         Ok(new)
     }
@@ -129,7 +129,15 @@ impl Simulation {
                 self.system.layers.path.arrays.len()
             )
         })?;
-        if self.system.layers.raid.stripes.ssd_cache_of[array as usize].is_some() {
+        if self
+            .system
+            .layers
+            .raid
+            .stripes()
+            .redirects()
+            .above(array)
+            .is_some()
+        {
             return Err(format!("array {array}; it is the SSD cache of another"));
         }
         if op != Op::Flush && bytes == 0 {
@@ -229,7 +237,7 @@ impl Simulation {
             drives: self.system.layers.path.drives.len(),
             arrays: self.system.layers.path.arrays.len(),
             controllers: self.system.layers.path.controllers.len(),
-            workloads: self.system.layers.loads.workloads.len(),
+            workloads: self.system.layers.loads.workloads().len(),
         };
         if let Err((key, index, count)) = action.check(sizes) {
             return Err(format!("{key} {index}; there are {count}"));

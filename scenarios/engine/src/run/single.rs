@@ -37,7 +37,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
     let mut look_at = LEAST_FOR_PRECISION;
     let finished = drove
         && drive(&mut system, end, &mut should_continue, |system| {
-            if plan.max_ios > 0 && system.layers.loads.recorded >= plan.max_ios {
+            if plan.max_ios > 0 && system.layers.loads.recorded() >= plan.max_ios {
                 return true;
             }
             let quiet = plan.after_rebuild_ns;
@@ -50,13 +50,13 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
             {
                 return true;
             }
-            if plan.precision > 0.0 && system.layers.loads.recorded >= look_at {
-                look_at = system.layers.loads.recorded + system.layers.loads.recorded / 4;
+            if plan.precision > 0.0 && system.layers.loads.recorded() >= look_at {
+                look_at = system.layers.loads.recorded() + system.layers.loads.recorded() / 4;
                 let error = |w: &crate::state::records::Workload| w.meter.relative_error();
                 return system
                     .layers
                     .loads
-                    .workloads
+                    .workloads()
                     .iter()
                     .all(|w| error(w) <= plan.precision);
             }
@@ -80,12 +80,12 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
         .next_time()
         .is_some_and(|next| next <= end);
     // Up to when every event has been handled.
-    let handled = match system.layers.loads.over {
+    let handled = match system.layers.loads.over() {
         Some(over) => over.max(warm),
         None if stopped_early => system.now(),
         None => end,
     };
-    let until = if stopped_early && system.layers.loads.over.is_none() {
+    let until = if stopped_early && system.layers.loads.over().is_none() {
         // What completed up to now may keep its load thread busy for a while yet.
         last_recorded(&system).max(handled).min(end)
     } else {
@@ -121,7 +121,7 @@ fn last_recorded(system: &System) -> Time {
     let last = system
         .layers
         .loads
-        .workloads
+        .workloads()
         .iter()
         .map(|load| load.meter.last());
     last.max().unwrap_or(Time::ZERO)
@@ -134,14 +134,14 @@ fn drive(
     should_continue: &mut impl FnMut() -> bool,
     mut done: impl FnMut(&System) -> bool,
 ) -> bool {
-    let mut recorded = system.layers.loads.recorded;
+    let mut recorded = system.layers.loads.recorded();
     loop {
         for _ in 0..EVENTS_BETWEEN_LOOKS {
             if !system.step_inlined(limit) {
                 return true;
             }
-            if system.layers.loads.recorded != recorded {
-                recorded = system.layers.loads.recorded;
+            if system.layers.loads.recorded() != recorded {
+                recorded = system.layers.loads.recorded();
                 if done(system) {
                     return true;
                 }
@@ -250,10 +250,10 @@ fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
     let cores = system
         .layers
         .loads
-        .host
+        .host()
         .shared_cores()
         .filter(|&cores| cores < threads)?;
-    let used = system.layers.loads.host.busy_until(at);
+    let used = system.layers.loads.host().busy_until(at);
     let used = used.fold(Nanos::ZERO, |sum, busy| sum + busy);
     // What begins on its own at the start or after a pause does not wait for a core.
     let most = at.since(Time::ZERO) * cores as u64;
@@ -269,7 +269,7 @@ fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
 
 pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
     let mut all = Vec::from_iter(host_cpu(system, at));
-    for (thread, busy) in system.layers.loads.host.busy_until(at).enumerate() {
+    for (thread, busy) in system.layers.loads.host().busy_until(at).enumerate() {
         if (thread as u32) < system.layers.path.outside_thread {
             all.push(StationReport::new(
                 format!("host thread {thread}"),
@@ -310,14 +310,14 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
         .path
         .arrays
         .iter()
-        .zip(&system.layers.raid.stripes.volumes)
+        .zip(system.layers.raid.stripes().volumes().iter())
     {
-        let in_host = volume.as_ref().filter(|volume| volume.parity.is_limited());
+        let in_host = volume.filter(|volume| volume.parity().is_limited());
         if let Some(volume) = in_host {
             all.push(StationReport::new(
                 format!("{} parity thread", array.name),
                 "host",
-                volume.parity.busy_until(at),
+                volume.parity().busy_until(at),
             ));
         }
     }
