@@ -83,12 +83,13 @@ def compare(
     measured = load_measurement(measurement)
     chosen, _ = split(measured.points, only, "--only")
     points = [measured.points[index] for index in chosen]
-    effort = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, seed=seed)
+    effort = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, programs=100.0, seed=seed)
     threads = workers or os.cpu_count() or 1
     bench = _bench(device, host, scenario)
     if mapped is not None and bench.device["kind"] != "ssd":
         raise SpecError([Fault("--mapped", mapped, "only with an SSD as --device")])
     points, notes = possible(measured.model_copy(update={"points": tuple(points)}))
+    notes += bench.doubts(points)
     larger = sum((point.area_bytes or 0) > bench.capacity for point in points)
     if larger:
         what = "the scenario's load" if scenario else "the drive"

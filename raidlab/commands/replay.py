@@ -17,7 +17,7 @@ from raidlab.commands.common import (
     path,
     say,
 )
-from raidlab.commands.tables import Output, Wide, opening, print_table
+from raidlab.commands.tables import Output, Wide, opening, print_notes, print_table
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec
@@ -61,6 +61,7 @@ def replay(
     wide: Wide = False,
 ) -> None:
     """Replay a trace and compare response times with the measured ones, where there are any."""
+    from raidlab.calibration.traces.doubts import LACKS
     from raidlab.calibration.traces.formats import read_trace
     from raidlab.calibration.traces.replay import replay as run
 
@@ -70,7 +71,7 @@ def replay(
     placed = requests.slowed(slower).within(target.capacity, beyond)  # type: ignore[arg-type]
     document = run(placed, target, lambda: False).to_dict()
     for note in document["warnings"]:
-        say(f"note: {trace}: {note}")
+        say(f"warning: {trace}: {note}")
     if json:
         print(json_module.dumps(document, indent=2, allow_nan=False))
         return
@@ -94,6 +95,7 @@ def replay(
         ),
         Output.of(json=False, wide=wide),
     )
+    print_notes([LACKS])
 
 
 _NAMES = {"p99_9": "p99.9", "p99_99": "p99.99"}
