@@ -186,6 +186,16 @@ def test_a_drive_reports_that_its_queue_is_full():
     assert few["queue_mean"] <= 16 and many["queue_mean"] == pytest.approx(64, rel=0.05)
 
 
+def test_tables_of_several_runs_fit_together(drives):
+    """An interval that a short run does not have is a number that is not known."""
+    tables = []
+    for duration in ("10 ms", "2 s"):
+        system = scenario(drives)
+        tree = {**system.written, "run": {"warm_up": "1 ms", "duration": duration}}
+        tables.append(simulate(build_scenario(tree)).table())
+    assert tables[0].schema == tables[1].schema
+
+
 def test_tables_and_pictures(drives):
     result = simulate(scenario(drives))
     table = result.table()
