@@ -46,6 +46,11 @@ pub struct FixedStation {
 }
 
 impl FixedStation {
+    /// The mean service time.
+    pub fn read_time(&self) -> Nanos {
+        self.params.service_ns
+    }
+
     /// An idle station.
     ///
     /// # Errors

@@ -130,6 +130,11 @@ impl Hdd {
         }
     }
 
+    /// About how long a small read takes besides the way of the arm: half a revolution.
+    pub fn read_time(&self) -> Nanos {
+        Nanos(self.model.rotation.period().0 / 2)
+    }
+
     /// Time that the arm worked up to `now`; there is one.
     pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
         match &self.front {

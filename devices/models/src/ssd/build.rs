@@ -28,7 +28,9 @@ impl<F: Front> Ssd<F> {
         let shape = params.shape()?;
         let (translation, saved) = starting_state(params, shape, seed, name)?;
         let temperature = starting_temperature(params, saved);
-        let (buffer_units, jobs) = buffer_sizes(params, shape);
+        let (buffer_units, share) = buffer_sizes(params, shape);
+        // Beside its share of the buffer a die has the moves that a page set of the host causes.
+        let jobs = 16 + 2 * share;
         let mut nand = Nand::new(
             &params.nand,
             params.stored_unit_bytes(),
@@ -55,7 +57,7 @@ impl<F: Front> Ssd<F> {
             firmware: Firmware::new(times, draws),
             nand,
             buffer: Buffer::new(buffer_units),
-            programs: Programs::new(shape.dies, params.parity_stripe, jobs),
+            programs: Programs::new(shape.dies, params.parity_stripe, share),
             prefetch: params.prefetch.as_ref().map(|it| Prefetch::new(it, unit)),
             temperature,
             background: (collection.background_free_blocks > 0)
@@ -112,7 +114,8 @@ fn starting_temperature(
     })
 }
 
-/// Units of the write buffer, and how many jobs a die may have.
+/// Units of the write buffer, and how many page sets of it are for each die: an even part, and two
+/// at least, one that is programmed and the next.
 fn buffer_sizes(params: &SsdParams, shape: Shape) -> (u32, usize) {
     let mut units = (params.buffer.bytes / u64::from(params.unit_bytes)) as u32;
     if !params.collection.separate_frontiers {
@@ -120,6 +123,5 @@ fn buffer_sizes(params: &SsdParams, shape: Shape) -> (u32, usize) {
         units = units.max((shape.dies + 2) * shape.units_per_set);
     }
     let sets = units.div_ceil(shape.units_per_set);
-    // Beside its share of the buffer a die has the moves that a page set of the host causes.
-    (units, 16 + 2 * sets.div_ceil(shape.dies) as usize)
+    (units, sets.div_ceil(shape.dies).max(2) as usize)
 }

@@ -16,6 +16,24 @@ impl<F: Front> Ssd<F> {
         self.params.capacity_bytes
     }
 
+    /// About how long a small read takes on an idle drive: firmware, a page's sense, and a unit's
+    /// transfer.
+    pub fn read_time(&self) -> Nanos {
+        let (firmware, nand) = (&self.params.firmware, &self.params.nand);
+        let pages: Nanos = nand
+            .read_ns
+            .iter()
+            .fold(Nanos::ZERO, |sum, &time| sum + time);
+        let sense = Nanos(pages.0 / nand.read_ns.len().max(1) as u64);
+        let transfer = u64::from(self.params.unit_bytes) * 1_000_000_000;
+        firmware.read_ns
+            + firmware.read_unit_ns
+            + firmware.read_latency_ns
+            + sense
+            + nand.command_ns
+            + Nanos(transfer / nand.channel_bytes_per_s.max(1))
+    }
+
     /// Array time of all dies up to `now`, and the number of dies.
     pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
         (self.nand.busy_until(now), self.nand.dies())

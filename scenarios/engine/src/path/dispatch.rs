@@ -75,7 +75,8 @@ impl Path {
         }
     }
 
-    /// The copy with the fewest commands before it; among equals the one that is nearest.
+    /// The copy with the fewest commands before it, among equals the one that is nearest; of unequal
+    /// drives the one that is expected to be done first.
     #[inline]
     pub(crate) fn choose_copy(&self, array: u32, run: &Run, now: Time) -> (u32, u64) {
         let array = &self.arrays[array as usize];
@@ -87,7 +88,7 @@ impl Path {
 
     fn nearest_copy(&self, array: &Array, run: &Run, copies: u32, now: Time) -> (u32, u64) {
         let cost = |(drive, offset): (u32, u64)| {
-            self.drives[drive as usize].cost(now, offset, array.software)
+            self.drives[drive as usize].cost(now, offset, array.choice)
         };
         let mut best = array.place(run, 0);
         let mut least = cost(best);

@@ -290,10 +290,9 @@ impl Volume {
         if self.geometry().copies() == 1 {
             return copies.into_iter().next();
         }
-        let by_queue = path.arrays[array as usize].software;
-        copies.min_by_key(|&(_, drive, offset)| {
-            path.drives[drive as usize].cost(now, offset, by_queue)
-        })
+        let choice = path.arrays[array as usize].choice;
+        copies
+            .min_by_key(|&(_, drive, offset)| path.drives[drive as usize].cost(now, offset, choice))
     }
 
     /// Whether no drive has sectors in a part of a unit that are known to be unreadable.

@@ -122,7 +122,7 @@ pub(crate) fn build(
         write_back: tier.write_back,
     };
     let map = if tier.warm {
-        warm::warm(params, decisions, plan, index)?
+        warm::warm(params, decisions, tier.half_life_ns, plan, index)?
     } else {
         SsdCache::new(&params)?
     };

@@ -1,4 +1,9 @@
 //! Preconditioning of an SSD cache: the content that its loads give it in the long run.
+//!
+//! Accesses are drawn from the loads and pass through the cache's own decisions, without time. How
+//! many are needed depends on the line that is accessed least. Beside a hot spot those are the cold
+//! lines: each of them becomes hot too, if it is accessed often enough before its count is halved,
+//! and then takes the place of another.
 
 use crate::plan::{Arrival, Plan, WorkloadPlan};
 use crate::ssd_cache::shadow::{BATCH, Decisions, imagine_cleaned};
@@ -6,17 +11,27 @@ use crate::state::load::{Load, Request};
 use raidlab_kernel::Nanos;
 use raidlab_models::{Memo, SsdCache, SsdCacheParams};
 
-/// Accesses to each line of a hot spot after which an SSD cache is as the load makes it in the long
-/// run: with a third access to promote, all but e^-12 (1 + 12 + 72), one in 2000, have come.
-const WARM_ACCESSES: u64 = 12;
+/// Accesses to each line after which an SSD cache is as the load makes it in the long run: with a
+/// third access to promote, all but e^-12 (1 + 12 + 72), one in 2000, have come.
+const WARM_ACCESSES: f64 = 12.0;
+/// Half-lives of the counts after which nothing that is halved changes any more: a day, usually.
+const WARM_HALF_LIVES: f64 = 24.0;
+/// Accesses to a line in a half-life below which it does not become hot. A third access within the
+/// half-life has a probability of x^3 / 6, one in 6000.
+const SELDOM: f64 = 0.1;
 /// The most accesses that warming up takes.
-const WARM_AT_MOST: u64 = 100_000_000;
+const WARM_AT_MOST: f64 = 1e8;
+/// Time of a random access of a disk: says how many accesses of a closed load pass in a half-life.
+/// Assumed; a factor of two changes the hit share by a percent at most where it matters at all.
+const DISK_ACCESS: Nanos = Nanos(8_000_000);
 
 /// Everything that the preconditioning depends on.
 #[derive(Clone, Debug, PartialEq)]
 struct History {
     params: SsdCacheParams,
     decisions: Decisions,
+    /// Accesses in a half-life of the counts.
+    half_life: u64,
     seed: u64,
     loads: Vec<WorkloadPlan>,
 }
@@ -31,6 +46,7 @@ static MEMO: Memo<History, SsdCache> = Memo::new(64 << 20);
 pub(crate) fn warm(
     params: SsdCacheParams,
     decisions: Decisions,
+    half_life: Nanos,
     plan: &Plan,
     index: usize,
 ) -> Result<SsdCache, String> {
@@ -44,13 +60,16 @@ pub(crate) fn warm(
         },
         ..load.clone()
     };
+    let loads: Vec<&WorkloadPlan> = plan.workloads.iter().filter(of_array).collect();
+    let rate = rate(
+        &loads,
+        &params,
+        decisions.line,
+        plan.arrays[index].drives.len(),
+    );
     let history = History {
-        loads: plan
-            .workloads
-            .iter()
-            .filter(of_array)
-            .map(timeless)
-            .collect(),
+        half_life: ((rate * half_life.0 as f64 / 1e9) as u64).max(1),
+        loads: loads.into_iter().map(timeless).collect(),
         seed: plan.seed,
         params,
         decisions,
@@ -60,19 +79,57 @@ pub(crate) fn warm(
     Ok((*end).clone())
 }
 
+/// Accesses a second: what open loads say, else as many as keep the disks busy with the misses.
+fn rate(loads: &[&WorkloadPlan], params: &SsdCacheParams, line: u64, disks: usize) -> f64 {
+    let open = loads.iter().map(|load| match load.arrival {
+        Arrival::Poisson { per_s } => Some(per_s),
+        Arrival::Closed { .. } => None,
+    });
+    if let Some(rate) = open.sum() {
+        return rate;
+    }
+    let hits = loads.iter().map(|load| {
+        let (share, bytes) = load
+            .hot_spot
+            .as_ref()
+            .map_or((1.0, load.area_bytes), |spot| (spot.share, spot.bytes));
+        share * (f64::from(params.slots) * line as f64 / bytes as f64).min(1.0)
+    });
+    let misses = (1.0 - hits.sum::<f64>() / loads.len().max(1) as f64).max(0.01);
+    disks as f64 * 1e9 / DISK_ACCESS.0 as f64 / misses
+}
+
 impl History {
+    /// Requests of each load until each of its lines was accessed often enough.
+    fn rounds(&self) -> u64 {
+        let half_life = self.half_life as f64 / self.loads.len().max(1) as f64;
+        let wanted = self.loads.iter().map(|load| {
+            let lines = |bytes: u64| bytes as f64 / self.decisions.line as f64;
+            let each = lines(load.block_bytes).max(1.0);
+            // Accesses to each line of so many bytes with each request.
+            let frequency = |share: f64, bytes| share * each / lines(bytes).max(1.0);
+            let spot = load.hot_spot.as_ref();
+            let hot = spot.map_or(0.0, |spot| {
+                WARM_ACCESSES / frequency(spot.share, spot.bytes)
+            });
+            let cold = frequency(1.0 - spot.map_or(0.0, |spot| spot.share), load.area_bytes);
+            if cold * half_life < SELDOM {
+                return hot;
+            }
+            hot.max((WARM_ACCESSES / cold).min(WARM_HALF_LIVES * half_life))
+        });
+        let most = WARM_AT_MOST / self.loads.len().max(1) as f64;
+        wanted.fold(0.0, f64::max).min(most) as u64
+    }
+
     fn end(&self, mut map: SsdCache) -> SsdCache {
         let mut loads: Vec<Load> = self
             .loads
             .iter()
             .map(|load| Load::shadow(load, self.seed, "past"))
             .collect();
-        let accesses = |load: &WorkloadPlan| {
-            let spot = load.hot_spot.as_ref().map_or(load.area_bytes, |s| s.bytes);
-            WARM_ACCESSES * (spot / load.block_bytes.max(self.decisions.line).max(1) + 1)
-        };
-        let wanted: u64 = self.loads.iter().map(accesses).sum();
-        let rounds = wanted.min(WARM_AT_MOST) / loads.len().max(1) as u64;
+        let rounds = self.rounds();
+        let mut until_halved = self.half_life;
         let mut batch: Vec<Request> = Vec::with_capacity(BATCH + loads.len());
         let mut thread: u32 = 0;
         for round in 1..=rounds {
@@ -85,9 +142,102 @@ impl History {
                 for request in batch.drain(..) {
                     self.decisions.imagine(&mut map, &request, true);
                     while imagine_cleaned(&mut map) {}
+                    until_halved -= 1;
+                    if until_halved == 0 {
+                        map.halve_counts();
+                        until_halved = self.half_life;
+                    }
                 }
             }
         }
         map
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Access, HotSpotPlan};
+
+    const LINE: u64 = 65_536;
+
+    /// Requests of a line to an area of so many lines, 85 % of them to its hot spot.
+    fn history(slots: u32, area: u64, spot: u64, half_life: u64) -> History {
+        let load = WorkloadPlan {
+            name: "load".into(),
+            array: 0,
+            threads: 1,
+            access: Access::Random,
+            read_share: 0.67,
+            block_bytes: LINE,
+            align_bytes: LINE,
+            area_start_bytes: 0,
+            area_bytes: area * LINE,
+            hot_spot: Some(HotSpotPlan {
+                share: 0.85,
+                start_bytes: 0,
+                bytes: spot * LINE,
+            }),
+            arrival: Arrival::Poisson { per_s: 1000.0 },
+            passes: 0,
+            page_cache: None,
+        };
+        History {
+            params: SsdCacheParams {
+                slots,
+                lines: area,
+                promote_after: 3,
+                dirty_share: 0.5,
+            },
+            decisions: Decisions {
+                line: LINE,
+                write_back: true,
+            },
+            half_life,
+            seed: 1,
+            loads: vec![load],
+        }
+    }
+
+    /// The share of so many further requests that hit, by the same decisions.
+    fn hits(history: &History, map: &mut SsdCache, requests: u64) -> f64 {
+        let mut load = Load::shadow(&history.loads[0], 2, "afterwards");
+        let mut hits = 0;
+        for request in 1..=requests {
+            let access = load.next(0).unwrap();
+            let line = access.offset / LINE;
+            hits += u64::from(map.slot(line).is_some());
+            history.decisions.imagine(map, &access, true);
+            while imagine_cleaned(map) {}
+            if request % history.half_life == 0 {
+                map.halve_counts();
+            }
+        }
+        hits as f64 / requests as f64
+    }
+
+    /// Less, about as much and more room than the hot spot takes; counts that are hardly halved, and
+    /// counts that are before a cold line has had three accesses.
+    #[test]
+    fn a_warm_cache_hits_as_often_as_the_long_run() {
+        for (slots, area, spot) in [
+            (3_000, 60_000, 6_000),
+            (6_000, 60_000, 6_000),
+            (6_000, 20_000, 3_000),
+        ] {
+            for half_life in [10_000_000, 100_000] {
+                let history = history(slots, area, spot, half_life);
+                let empty = SsdCache::new(&history.params).unwrap();
+                let mut map = history.end(empty);
+                let first = hits(&history, &mut map, 100_000);
+                hits(&history, &mut map, 3_000_000);
+                let later = hits(&history, &mut map, 400_000);
+                assert!(
+                    (first / later - 1.0).abs() < 0.03,
+                    "{slots} slots, {area} lines, {spot} hot, halved after {half_life}: {first}, \
+                     in the long run {later}"
+                );
+            }
+        }
     }
 }

@@ -8,6 +8,7 @@ use crate::integrity::Integrity;
 use crate::state::block_layer::BlockLayer;
 use crate::state::event::Event;
 use crate::state::owner::OwnerOf;
+use crate::state::records::CopyChoice;
 
 /// Commands by which the copy that reads a stream may have more to do than the other copy.
 /// Assumed: long enough to pay for a seek between the runs, short against a deep queue.
@@ -65,18 +66,22 @@ impl Drive {
     /// A read that goes on where the last one ended counts for less, up to `STREAM_RUN` commands:
     /// one copy reads a stream on until it has that many more to do than the other, which then
     /// takes over. So both copies read long runs of a deep stream, and one alone a shallow one.
-    /// A mirror in the host's software (`by_queue`) looks at the queues first.
-    pub fn cost(&self, now: Time, offset: u64, by_queue: bool) -> (u64, Nanos, u64) {
-        let away = if self.position == offset || by_queue {
-            0
-        } else {
-            STREAM_RUN
-        };
-        (
-            self.load.level() + away,
-            self.device.positioning(now, offset),
-            self.position.abs_diff(offset),
-        )
+    /// A mirror in the host's software looks at the queues first.
+    ///
+    /// Of drives of different models each command here counts with the time of a small read, and
+    /// the read itself with the way of the arm, if there is one.
+    pub(crate) fn cost(&self, now: Time, offset: u64, choice: CopyChoice) -> (u64, Nanos, u64) {
+        let level = self.load.level();
+        let positioning = self.device.positioning(now, offset);
+        let away = self.position.abs_diff(offset);
+        match choice {
+            CopyChoice::Nearest if away > 0 => (level + STREAM_RUN, positioning, away),
+            CopyChoice::Nearest | CopyChoice::ShortestQueue => (level, positioning, away),
+            CopyChoice::Expected => {
+                let each = self.device.read_time() + self.health.slow;
+                (each.0 * (level + 1) + positioning.0, positioning, away)
+            }
+        }
     }
 }
 

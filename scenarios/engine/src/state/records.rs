@@ -21,6 +21,17 @@ pub struct Controller {
     pub(crate) full: TimeWeighted,
 }
 
+/// What a mirror chooses a copy by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CopyChoice {
+    /// Commands before it, a stream's way on, then the way of the arm: a controller's.
+    Nearest,
+    /// Commands before it, then the way of the arm: the host's software.
+    ShortestQueue,
+    /// When it is expected to be done, where drives are of different models.
+    Expected,
+}
+
 /// An array in a run.
 #[derive(Debug)]
 pub struct Array {
@@ -36,6 +47,8 @@ pub struct Array {
     pub(crate) single: Option<u32>,
     pub(crate) controller: Option<u32>,
     pub(crate) software: bool,
+    /// How a read finds the copy that serves it.
+    pub(crate) choice: CopyChoice,
     /// Its requests' path through the firmware.
     pub(crate) path: Path,
     /// True if `raid/` does its work, since its data pass through the controller's or the host's

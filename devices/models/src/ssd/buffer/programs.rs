@@ -9,6 +9,8 @@ pub(crate) struct Programs {
     pub(crate) open_units: Vec<u32>,
     /// Each die's page sets with host data that are not in NAND yet.
     pub(crate) pending: Vec<VecDeque<u32>>,
+    /// Page sets of the host's that a die may have in flight while others have room.
+    pub(crate) share: usize,
     /// Page sets since the last parity.
     pub(crate) since_parity: u32,
     /// One page set in this many is parity; 0 for none.
@@ -26,11 +28,12 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// No program in flight. A die has room for `jobs` of them.
-    pub(crate) fn new(dies: u32, parity_stripe: u32, jobs: usize) -> Programs {
+    /// No program in flight. A die's share of the buffer is so many page sets.
+    pub(crate) fn new(dies: u32, parity_stripe: u32, share: usize) -> Programs {
         Programs {
+            share,
             open_units: vec![0; dies as usize],
-            pending: vec![VecDeque::with_capacity(jobs); dies as usize],
+            pending: vec![VecDeque::with_capacity(2 * share); dies as usize],
             since_parity: 0,
             parity_stripe,
             issued: 0,

@@ -105,6 +105,11 @@ impl<F: Front, P: Port> Work for Jobs<'_, F, P> {
         self.demand_map.is_some()
     }
 
+    #[inline]
+    fn has_share(&self, die: u32) -> bool {
+        self.programs.pending[die as usize].len() < self.programs.share
+    }
+
     fn moved(&mut self, unit: u32) {
         let now = self.port.now();
         if let Some(map) = &mut self.demand_map {

@@ -30,6 +30,10 @@ pub(crate) trait Work {
     fn follows_map(&self) -> bool {
         false
     }
+    /// True if a die's share of the write buffer has room for another page set of the host's.
+    fn has_share(&self, _die: u32) -> bool {
+        true
+    }
     /// The map changes for a unit that is moved.
     fn moved(&mut self, _unit: u32) {}
 }
@@ -353,23 +357,38 @@ impl Translation {
         let die = self.current;
         work.program(die, Origin::Host, self.last_set(die, Origin::Host));
         self.collect_in_step(die, self.shape.units_per_set, work);
-        self.current = self.next_die();
+        self.current = self.next_die(work);
     }
 
-    /// The next die, in their order, that can hold another page set.
-    fn next_die(&self) -> u32 {
-        let mut die = self.current;
-        for _ in 0..self.shape.dies {
-            die = if die + 1 == self.shape.dies {
+    /// The next die, in their order, that can hold another page set and has room for it in its share
+    /// of the buffer; if none has room, the next one that can hold it.
+    ///
+    /// So a die that is slow for a while, as its victims free little, gets less to write. Blind to
+    /// that, the others would wait for it once all of the buffer waits for it, and it would stay
+    /// slow: data that are overwritten in the buffer keep their place there, so a die with much of
+    /// the buffer loses less than others by overwriting, and collects more.
+    fn next_die<W: Work>(&self, work: &W) -> u32 {
+        let after = |die| {
+            if die + 1 == self.shape.dies {
                 0
             } else {
                 die + 1
-            };
-            if self.dies[die as usize].valid + self.shape.units_per_set <= self.die_limit {
-                break;
+            }
+        };
+        let can_hold =
+            |die: u32| self.dies[die as usize].valid + self.shape.units_per_set <= self.die_limit;
+        let mut die = self.current;
+        let mut first = None;
+        for _ in 0..self.shape.dies {
+            die = after(die);
+            if can_hold(die) {
+                if work.has_share(die) {
+                    return die;
+                }
+                first = first.or(Some(die));
             }
         }
-        die
+        first.unwrap_or(die)
     }
 
     /// True if a frontier of `die` has no room left.

@@ -8,7 +8,7 @@ use crate::raid::volume::Volume;
 use crate::run::build::check::Faults;
 use crate::ssd_cache::{self, SsdCaches};
 use crate::state::drive::Drive;
-use crate::state::records::Array;
+use crate::state::records::{Array, CopyChoice};
 use raidlab_models::{Path, Throughput};
 
 pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array> {
@@ -26,6 +26,7 @@ pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
                 },
                 controller: array.controller,
                 software: array.software,
+                choice: copy_choice(plan, array),
                 path: if array.fast_path {
                     Path::Fast
                 } else if array.level.has_parity() && !array.software {
@@ -51,6 +52,19 @@ fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
 }
 
 /// Whether copies are made in memory: by a controller that has one.
+fn copy_choice(plan: &Plan, array: &ArrayPlan) -> CopyChoice {
+    let drives = array.drives.iter().chain(&array.spares);
+    let mut models = drives.map(|&drive| plan.drives.get(drive as usize).map(|it| it.device));
+    let first = models.next();
+    if !models.all(|model| Some(model) == first) {
+        CopyChoice::Expected
+    } else if array.software {
+        CopyChoice::ShortestQueue
+    } else {
+        CopyChoice::Nearest
+    }
+}
+
 fn mirrors(plan: &Plan, array: &ArrayPlan) -> bool {
     let controller = array.controller.filter(|_| !array.software);
     let memory = controller.and_then(|at| plan.controllers[at as usize].cache.as_ref());

@@ -1,0 +1,84 @@
+"""Random writes in steady state: closed forms, data sheets, no drift from the first second on."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.running.simulate import simulate
+
+EIGHT_DIES = """
+kind = "ssd"
+name = "eight-dies"
+title = "Eight dies of 512 blocks of 32 pages"
+capacity = "456339456 B"
+
+[nand]
+cell = "slc"
+channels = 4
+dies_per_channel = 2
+planes = 1
+blocks_per_plane = 512
+pages_per_block = 32
+page = "4 KiB"
+read = ["50 us"]
+program = ["500 us"]
+erase = "2 ms"
+channel_rate = "400 MB/s"
+command = "0 ns"
+rated_cycles = 3000
+
+[collection]
+policy = "greedy"
+
+[buffer]
+size = "BUFFER"
+protected = true
+
+[firmware]
+cores = 64
+read = "0 ns"
+write = "0 ns"
+
+[sources]
+all = { source = "assumed", note = "made up" }
+"""
+UNITS = 456339456 // 4096
+
+
+def row(model: str, outstanding: int, seconds: float, **run: Any) -> Any:
+    tree = {
+        "array": [{"drives": [{"model": model}]}],
+        "workload": [{"rw": "randwrite", "block_size": "4 KiB", "outstanding": outstanding}],
+        "run": {"warm_up": "1 s", "duration": f"{seconds} s", "precondition": "steady-state"} | run,
+    }
+    result = simulate(build_scenario(tree))
+    assert result.breaches == ()
+    return result.results[0]
+
+
+@pytest.mark.parametrize("buffer_kib", [64, 1024, 4096, 16384])
+def test_buffers_of_any_size_keep_all_dies_at_work_and_do_not_drift(
+    tmp_path: Path, buffer_kib: int
+) -> None:
+    """A program takes 510 us on a die, a move 570 us, an erase 62.5 us a page. The buffer absorbs
+    writes to what it holds. The run writes the drive 11 times over."""
+    file = tmp_path / "drive.toml"
+    file.write_text(EIGHT_DIES.replace("BUFFER", f"{buffer_kib} KiB"))
+    found = row(str(file), 32, 300, timeline_step="30 s")
+    waf = found["write_amplification"]
+    programmed = 1 - buffer_kib / 4 / UNITS
+    die_time = programmed * 510.24e-6 + (waf - programmed) * 570.48e-6 + waf * 62.5e-6
+    assert found["iops"] == pytest.approx(8 / die_time, rel=0.02)
+    parts = found["timeline"]["iops"][1:-1]
+    assert max(parts) < 1.015 * min(parts)
+    # The first drive write against the rest.
+    assert parts[0] == pytest.approx(sum(parts[1:]) / len(parts[1:]), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("model", "stated"), [("p3700-800", 90e3), ("p3700-1600", 150e3), ("p3700-2000", 175e3)]
+)
+def test_members_of_a_family_write_what_their_data_sheets_say(model: str, stated: float) -> None:
+    assert row(model, 128, 1)["iops"] == pytest.approx(stated, rel=0.03)
