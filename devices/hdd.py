@@ -322,6 +322,8 @@ class HddSpec(DriveSpec):
     capacity: Size = 0
     """Bytes that it offers; all that its geometry holds if absent."""
     speed: Speed = Field(ge=100, le=100_000)
+    speed_tolerance: Annotated[Share, Field(le=0.05)] = 0.0001
+    """Most by which a drive's speed differs from `speed`; each drive draws its own."""
     initial_turn: Share | None = None
     """Part of a revolution that has passed the head when the run begins; random if absent."""
     geometry: Geometry
@@ -390,6 +392,7 @@ class HddSpec(DriveSpec):
         """`HddParams` of the native models."""
         cache = self.write_cache
         enabled = self._caches_writes(options)
+        fastest = self.speed * (1 + self.speed_tolerance)
         if self.scsi_bus is not None:
             bus = self.scsi_bus
             if options.write_cache is not None:
@@ -407,8 +410,9 @@ class HddSpec(DriveSpec):
             "kind": "hdd",
             "capacity_bytes": self.capacity,
             "rpm": self.speed,
+            "speed_tolerance": self.speed_tolerance,
             "initial_turn": self.initial_turn,
-            "geometry": self.geometry.to_plan(self.capacity, self.speed),
+            "geometry": self.geometry.to_plan(self.capacity, fastest),
             "seek": self.seek.to_plan(),
             "buffer": self.buffer.to_plan(),
             "write_cache": cache.to_plan() if cache is not None and enabled else None,

@@ -100,7 +100,7 @@ pub struct LinkFront {
 
 impl LinkFront {
     /// An idle drive.
-    pub fn new(model: &Model, params: &LinkFrontParams, phase: u64, lateness: Stream) -> LinkFront {
+    pub fn new(model: &Model, params: &LinkFrontParams, arm: Arm, lateness: Stream) -> LinkFront {
         let depth = params.queue_depth;
         let cache = match (&model.write_cache, &model.bins) {
             (Some(cache), Some(bins)) => Some(Box::new(WriteCache::new(cache, bins))),
@@ -119,10 +119,7 @@ impl LinkFront {
             cache,
             flushing: VecDeque::with_capacity(depth as usize),
             flush_next: VecDeque::with_capacity(depth as usize),
-            arm: Arm {
-                phase,
-                ..Arm::default()
-            },
+            arm,
             at: 0,
             activity: Activity::Idle,
             lateness,

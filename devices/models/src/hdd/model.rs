@@ -5,7 +5,7 @@ use super::geometry::Geometry;
 use super::params::{
     BufferParams, HddParams, InterfaceParams, SECTOR_BYTES, SchedulerParams, WriteCacheParams,
 };
-use super::rotation::Rotation;
+use super::rotation::sector_time;
 use super::seek::Seek;
 use super::seek_bounds::SeekBounds;
 use super::write_bins::Bins;
@@ -45,8 +45,11 @@ pub struct Model {
     pub seek: Seek,
     /// Longest movements, for the choice by position.
     pub seek_bounds: SeekBounds,
-    pub rotation: Rotation,
-    /// Nanoseconds a sector, times 2^20, by zone.
+    /// Revolutions a minute, nominally.
+    pub rpm: f64,
+    /// Most by which a drive's speed differs from it, as part of it.
+    pub speed_tolerance: f64,
+    /// Nanoseconds a sector at the nominal speed, times 2^20, by zone.
     pub sector_time: Box<[u64]>,
     /// Sectors that the drive offers.
     pub sectors: u64,
@@ -85,9 +88,8 @@ impl Model {
     }
 
     fn with(params: &HddParams, geometry: Geometry, seek: Seek) -> Model {
-        let rotation = Rotation::new(params.rpm);
         let sector_time = (0..geometry.zones() as u32)
-            .map(|zone| rotation.sector_time(geometry.sectors_per_track(zone)))
+            .map(|zone| sector_time(params.rpm, geometry.sectors_per_track(zone)))
             .collect();
         Model {
             sectors: match params.capacity_bytes {
@@ -101,7 +103,8 @@ impl Model {
             seek_bounds: SeekBounds::new(&seek, geometry.cylinders()),
             geometry,
             seek,
-            rotation,
+            rpm: params.rpm,
+            speed_tolerance: params.speed_tolerance,
             sector_time,
             buffer: params.buffer.clone(),
             write_cache: params.write_cache.clone(),

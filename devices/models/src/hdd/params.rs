@@ -17,6 +17,10 @@ pub struct HddParams {
     pub capacity_bytes: u64,
     /// Revolutions a minute.
     pub rpm: f64,
+    /// Most by which a drive's speed differs from that, as part of it: each drive's own deviation
+    /// is drawn uniformly.
+    #[serde(default)]
+    pub speed_tolerance: f64,
     /// Part of a revolution that has passed the head at time zero. Random if absent: the
     /// spindles of a system are not synchronised.
     #[serde(default)]

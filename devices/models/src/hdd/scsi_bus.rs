@@ -97,14 +97,11 @@ impl AfterParams {
 
 impl ScsiFront {
     /// An idle drive.
-    pub fn new(model: &Model, params: &ScsiBusParams, phase: u64) -> ScsiFront {
+    pub fn new(model: &Model, params: &ScsiBusParams, arm: Arm) -> ScsiFront {
         ScsiFront {
             queue: Queue::new(params.queue_depth, model.scheduler),
             buffer: Buffer::new(&model.buffer),
-            arm: Arm {
-                phase,
-                ..Arm::default()
-            },
+            arm,
             at: 0,
             background: Background::None,
             last_op: MediaOp::Read,
