@@ -12,7 +12,7 @@ use super::mechanics::{Arm, Movement, Sweep};
 use super::media_op::MediaOp;
 use super::model::Model;
 use super::params::{LinkFrontParams, SECTOR_BYTES};
-use super::scheduler::{Queue, Waiting};
+use super::scheduler::{Queue, Streak, Waiting};
 use super::write_cache::WriteCache;
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Station, Stream, Time, prefetch};
@@ -47,6 +47,12 @@ enum Activity {
     Idle,
     /// Reads for a command, from `lbn` on counting what passed before; may then go on.
     Read {
+        sweep: Sweep,
+        lbn: u64,
+        end: u64,
+    },
+    /// Reads ahead for a stream, from `lbn` on, although commands wait.
+    Prefetch {
         sweep: Sweep,
         lbn: u64,
         end: u64,
@@ -87,6 +93,9 @@ pub struct LinkFront {
     /// One beyond the sector that the head passed last.
     at: u64,
     activity: Activity,
+    streak: Streak,
+    /// When the oldest flush began to wait.
+    flush_since: Time,
     /// Draws how much longer than its time each movement takes.
     lateness: Stream,
     /// The arm completes its work at this time.
@@ -122,6 +131,8 @@ impl LinkFront {
             arm,
             at: 0,
             activity: Activity::Idle,
+            streak: Streak::default(),
+            flush_since: Time::ZERO,
             lateness,
             free: Time::ZERO,
             busy: Nanos::ZERO,
@@ -187,7 +198,9 @@ impl LinkFront {
     /// Starts the arm's next work, if there is any.
     #[inline]
     fn dispatch<P: Port>(&mut self, model: &Model, port: &mut P) {
-        let overdue = self.cache.as_ref().is_some_and(|cache| cache.is_overdue());
+        let late = |since| port.now().since(since) > model.age_limit;
+        let overdue = self.cache.as_ref().is_some_and(|cache| cache.is_overdue())
+            || (!self.flushing.is_empty() && late(self.flush_since));
         let destages = self.cache.as_ref().is_some_and(|cache| {
             cache.needs_destage() || overdue || self.queue.defers() || !self.flushing.is_empty()
         });
@@ -195,7 +208,11 @@ impl LinkFront {
             return;
         }
         let start = self.interrupt(model, port.now());
-        let command = self.queue.choose(model, &self.arm, self.at, start);
+        let due = self.queue.due(model, &mut self.streak, self.at, start);
+        let command = match due {
+            Some(index) => Some((index, 0)),
+            None => self.queue.choose(model, &self.arm, self.at, start),
+        };
         // A run is served before the command if its access is shorter or it is overdue.
         let bound = match command {
             Some((_, time)) if !overdue => time.max(0) as u64,
@@ -223,6 +240,10 @@ impl LinkFront {
     fn serve<P: Port>(&mut self, model: &Model, port: &mut P, waiting: &Waiting, free: Time) {
         let start = free.max(waiting.ready);
         let end = waiting.place.lbn + u64::from(waiting.sectors);
+        if waiting.place.lbn != self.at {
+            self.streak = Streak::from(start);
+        }
+        self.streak.sectors += u64::from(waiting.sectors);
         let shuffled = match waiting.op {
             MediaOp::Read => model.buffer.read_on_arrival,
             MediaOp::Write => model.buffer.write_on_arrival,
@@ -275,6 +296,9 @@ impl LinkFront {
         }
         match self.activity {
             Activity::Read { sweep, lbn, end } => self.has_read(model, port, sweep, lbn, end),
+            Activity::Prefetch { sweep, lbn, end } => {
+                self.has_prefetched(model, port, sweep, lbn, end)
+            }
             Activity::Write { arm, end } => {
                 (self.arm, self.at) = (arm, end);
                 self.activity = Activity::Idle;
@@ -300,7 +324,9 @@ impl LinkFront {
     pub fn positioning(&self, model: &Model, now: Time, lbn: u64) -> Nanos {
         let (arm, at) = match &self.activity {
             Activity::Idle => (self.arm, self.at),
-            Activity::Read { sweep, end, .. } => (sweep.arm(), *end),
+            Activity::Read { sweep, end, .. } | Activity::Prefetch { sweep, end, .. } => {
+                (sweep.arm(), *end)
+            }
             Activity::Write { arm, end } | Activity::Destage { arm, end } => (*arm, *end),
             Activity::ReadAhead { sweep, segment, .. } => {
                 (sweep.arm(), self.buffer.segments[*segment].end)

@@ -10,6 +10,7 @@ use super::seek::Seek;
 use super::seek_bounds::SeekBounds;
 use super::write_bins::Bins;
 use crate::Fault;
+use raidlab_kernel::Nanos;
 use serde::Deserialize;
 use std::sync::{Arc, OnceLock};
 
@@ -56,6 +57,10 @@ pub struct Model {
     pub buffer: BufferParams,
     pub write_cache: Option<WriteCacheParams>,
     pub scheduler: SchedulerParams,
+    /// A command that has waited for longer goes next.
+    pub age_limit: Nanos,
+    /// Sectors after which a stream lets older commands go first: what a segment holds.
+    pub stream_sectors: u64,
     pub interface: InterfaceParams,
     /// Bins of the write cache, if there is one.
     pub bins: Option<Bins>,
@@ -109,6 +114,8 @@ impl Model {
             buffer: params.buffer.clone(),
             write_cache: params.write_cache.clone(),
             scheduler: params.scheduler,
+            age_limit: params.age_limit_ns,
+            stream_sectors: u64::from(params.buffer.segment_sectors),
             interface: params.interface.clone(),
             initial_revolution: params.initial_turn,
         }

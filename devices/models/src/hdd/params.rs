@@ -36,6 +36,9 @@ pub struct HddParams {
     pub write_cache: Option<WriteCacheParams>,
     /// Order of the commands in its queue.
     pub scheduler: SchedulerParams,
+    /// A command that has waited for longer goes next, whatever the order says.
+    #[serde(default = "never")]
+    pub age_limit_ns: Nanos,
     /// What lies between the buffer and the wire.
     pub interface: InterfaceParams,
 }
@@ -226,6 +229,10 @@ pub struct BufferParams {
     /// Sectors that pass while the head waits for the wanted one go into the buffer.
     #[serde(default)]
     pub read_while_waiting: bool,
+}
+
+fn never() -> Nanos {
+    Nanos(u64::MAX)
 }
 
 fn yes() -> bool {

@@ -4,6 +4,10 @@
 //! costs one positioning estimate for each command. Shortest access time first does not starve a
 //! command: `ageing` times its age is subtracted from its access time. The present time is the same
 //! for all commands, so it is enough to add `ageing` times the arrival time.
+//!
+//! A stream always has a command nearer to the head than others, so age alone would let those wait
+//! for seconds. A stream therefore has the head for as many sectors as a segment of the buffer
+//! holds while an older command waits; and nothing waits beyond the age limit.
 
 use super::geometry::{Place, Target};
 use super::mechanics::Arm;
@@ -53,6 +57,22 @@ pub struct Waiting {
     pub number: u64,
 }
 
+/// Sectors that the head has passed for commands, one after the other, without another movement.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Streak {
+    /// When it began or, if it went on because nobody else waited, when that was decided.
+    pub began: Time,
+    /// How many they are.
+    pub sectors: u64,
+}
+
+impl Streak {
+    /// One that begins now.
+    pub fn from(began: Time) -> Streak {
+        Streak { began, sectors: 0 }
+    }
+}
+
 /// In place of the first sector: a command that does not read.
 const NO_READ: u64 = u64::MAX;
 
@@ -66,6 +86,8 @@ pub struct Queue {
     waiting: Vec<Waiting>,
     arrivals: u64,
     deferred: usize,
+    /// No command became ready before this time: looked up only when the oldest might be due.
+    oldest: Time,
     /// Ageing, times 2^16.
     ageing: u64,
 }
@@ -83,6 +105,7 @@ impl Queue {
             waiting: Vec::with_capacity(depth as usize),
             arrivals: 0,
             deferred: 0,
+            oldest: Time::ZERO,
             ageing: (ageing * 65_536.0).round() as u64,
         }
     }
@@ -106,6 +129,9 @@ impl Queue {
     /// A command joins.
     #[inline]
     pub fn push(&mut self, waiting: Waiting) {
+        if self.waiting.is_empty() {
+            self.oldest = waiting.ready;
+        }
         let place = &waiting.place;
         let Target {
             cylinder,
@@ -164,6 +190,42 @@ impl Queue {
                 waiting.place.lbn.wrapping_sub(at)
             }),
         }
+    }
+
+    /// The command that goes next whatever the order says, by a head that stands after sector `at`:
+    /// the oldest one if it has waited for too long; or the oldest that a streak has passed over.
+    #[inline]
+    pub fn due(&mut self, model: &Model, streak: &mut Streak, at: u64, now: Time) -> Option<usize> {
+        let is_long = streak.sectors >= model.stream_sectors;
+        let found = if now.since(self.oldest) > model.age_limit
+            || (is_long && self.oldest < streak.began)
+        {
+            self.find_due(model, streak, at, now)
+        } else {
+            None
+        };
+        if is_long && found.is_none() {
+            *streak = Streak::from(now);
+        }
+        found
+    }
+
+    #[cold]
+    fn find_due(&mut self, model: &Model, streak: &Streak, at: u64, now: Time) -> Option<usize> {
+        let oldest = |waiting: &(usize, &Waiting)| waiting.1.number;
+        let all = || self.waiting.iter().enumerate();
+        let (index, first) = all().min_by_key(oldest)?;
+        self.oldest = first.ready;
+        if now.since(first.ready) > model.age_limit {
+            return Some(index);
+        }
+        // The streak comes to what lies just ahead of it.
+        let ahead = |lbn: u64| lbn.wrapping_sub(at) < model.stream_sectors;
+        let (index, passed) = all()
+            .filter(|(_, waiting)| !ahead(waiting.place.lbn))
+            .min_by_key(oldest)?;
+        let is_long = streak.sectors >= model.stream_sectors;
+        (is_long && passed.ready < streak.began).then_some(index)
     }
 
     #[inline]

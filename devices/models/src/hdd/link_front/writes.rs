@@ -4,7 +4,7 @@ use super::super::mechanics::{Movement, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::params::SECTOR_BYTES;
-use super::super::scheduler::Waiting;
+use super::super::scheduler::{Streak, Waiting};
 use super::{Activity, LinkFront, Timer};
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Part, Time};
@@ -48,6 +48,15 @@ impl LinkFront {
 
     /// A write stops reading ahead of the sectors that it overwrites.
     pub(super) fn stop_overwritten(&mut self, model: &Model, now: Time, lbn: u64, end: u64) {
+        if let Activity::Prefetch {
+            lbn: from, end: to, ..
+        } = &mut self.activity
+        {
+            if *from < end && lbn < *to {
+                // What it brings from there on is old.
+                *to = lbn.max(*from);
+            }
+        }
         if let Activity::ReadAhead { segment, limit, .. } = self.activity {
             let start = self.buffer.segments[segment].start;
             if start < end && lbn < limit {
@@ -76,6 +85,7 @@ impl LinkFront {
         if self.flushing.is_empty() {
             cache.flush();
             self.flushing.push_back(io);
+            self.flush_since = ready;
         } else {
             self.flush_next.push_back(io);
         }
@@ -100,6 +110,7 @@ impl LinkFront {
             least_seek: Nanos::ZERO,
             late: model.seek.lateness(&mut self.lateness),
         };
+        self.streak = Streak::default();
         let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
         let done = sweep.end_of(model, end - 1);
         self.counts.seek += access.seek;
@@ -156,6 +167,7 @@ impl LinkFront {
             }
             if !self.flush_next.is_empty() {
                 std::mem::swap(&mut self.flushing, &mut self.flush_next);
+                self.flush_since = now;
                 cache.flush();
             }
         }
