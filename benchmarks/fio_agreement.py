@@ -64,7 +64,7 @@ def with_fio(checked: Scenario, profile: str, depth: int, seconds: int) -> tuple
         job = Path(folder, "job.fio")
         job.write_text("\n".join(["[job]", *options, ""]), encoding="utf-8")
         with redirect_stdout(io.StringIO()) as out:
-            code = virtual_fio.run(system, [str(job)])
+            code = virtual_fio.run(lambda: system, [str(job)], "json+")
     if code != 0:
         raise SystemExit(f"fio: exit code {code}")
     directions = [

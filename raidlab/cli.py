@@ -100,7 +100,7 @@ COMMANDS = {
         own_help=False,
     ),
     "fio": Lazy(
-        "collect",
+        "fio",
         "fio",
         "Run fio's jobs on a simulated system; everything else on the line is fio's own.",
         passes_on=True,
@@ -109,6 +109,11 @@ COMMANDS = {
         "calibrate",
         "calibrate",
         "Fit a device to a measurement, with errors, and predict what the fit has not seen.",
+    ),
+    "store": Lazy(
+        "store",
+        "store",
+        "List what the store of finished runs has, or clear it.",
     ),
     "compare": Lazy("compare", "compare", "Simulate every measured point and show both."),
 }

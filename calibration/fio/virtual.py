@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from raidlab.calibration.fio import command_line
 from raidlab.calibration.fio import jobs as fio_jobs
+from raidlab.calibration.fio.command_line import CommandLine
+from raidlab.calibration.fio.jobs import Section
+from raidlab.calibration.fio.simulated import ARRAY_FILE, simulate
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.files import write_file
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario, load_scenario
@@ -35,6 +41,9 @@ DEFAULT: Mapping[str, Any] = {
     ],
 }
 """The system that stands behind fio where none is named."""
+
+_DOCUMENT = re.compile(r"^\{\n", re.MULTILINE)
+"""How a JSON document of fio's begins; what is inside is indented."""
 
 INSTALL = "install it with `apt install fio`, `dnf install fio` or `zypper install fio`"
 
@@ -68,7 +77,7 @@ class Bridge:
             "name": self.name,
             "seed": self.seed,
             "size_bytes": self.size_bytes,
-            "filename": fio_jobs.ARRAY_FILE,
+            "filename": ARRAY_FILE,
             "library": str(library()),
             "plan": self.setup(),
         }
@@ -135,65 +144,162 @@ def _size(plan: Mapping[str, Any], array: Mapping[str, Any], path: str) -> int:
     return usable_bytes(array["level"], array["stripe_unit_bytes"], drives)
 
 
-def run(system: Bridge, words: Sequence[str]) -> int:
-    """Runs fio with these arguments on the system; its exit code.
+def find_fio() -> str:
+    """The system's own fio: the first on the path that is not `raidlab-fio` under its name.
 
-    fio's JSON goes where fio would put it, with the system's name and seed under `raidlab`.
+    Raises:
+        SpecError: There is none.
+    """
+    stand_ins = {_real(name) for name in (sys.argv[0], shutil.which("raidlab-fio")) if name}
+    for folder in os.get_exec_path():
+        fio = shutil.which("fio", path=folder)
+        if fio is not None and _real(fio) not in stand_ins:
+            return fio
+    raise SpecError([Fault("fio", None, f"not found; {INSTALL}")])
+
+
+def _real(path: str) -> str:
+    return os.path.realpath(path)
+
+
+def run(system: Callable[[], Bridge], words: Sequence[str], default_format: str | None) -> int:
+    """Runs fio with these arguments on a simulated system; its exit code.
+
+    fio's output goes where fio would put it; JSON has the system's name and seed under `raidlab`.
+
+    Args:
+        system: Makes the simulated system; not called where fio does no I/O.
+        words: fio's command line without the program's name.
+        default_format: The `--output-format` if none is given; None for fio's own.
 
     Raises:
         SpecError: No fio, or a job that no simulated system can serve.
     """
-    fio = shutil.which("fio")
-    if fio is None:
-        raise SpecError([Fault("fio", None, f"not found; {INSTALL}")])
-    program, files, given = fio_jobs.split_command_line(words)
-    jobs: list[fio_jobs.Section] = []
-    for file in files:
-        jobs += fio_jobs.read(file)
-    jobs, notes = fio_jobs.simulate(jobs + given, " ".join(map(str, files)), system.size_bytes)
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
-    output = _option(program, "output")
-    form = _option(program, "output-format")
-    if form is None and "--minimal" not in program:
-        form = "json+"
-    program = [
-        word for word in program if not word.lstrip("-").startswith(("output=", "output-format="))
+    fio = find_fio()
+    line = command_line.split(words, command_line.job_options(fio))
+    if line.alone not in (None, "parse-only"):
+        return subprocess.run([fio, *words], check=False).returncode
+    simulated = system()
+    with tempfile.TemporaryDirectory(prefix="raidlab-fio-") as name:
+        folder = Path(name)
+        files, jobs = _jobs(line, folder, simulated.size_bytes)
+        code = _check(fio, line, files)
+        if code != 0 or line.alone is not None:
+            return code
+        return _run(fio, simulated, _Run(line, jobs, folder, default_format))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run of fio that is about to begin."""
+
+    line: CommandLine
+    jobs: Sequence[Sequence[Section]]
+    """The sections that run, a list for each of fio's job files."""
+    folder: Path
+    """For what the run needs."""
+    default_format: str | None
+
+    @property
+    def form(self) -> str | None:
+        """How fio writes its results; None for its own default."""
+        minimal = any(
+            word.startswith(("--minimal", "--append-terse")) for word in self.line.program
+        )
+        return self.line.value("output-format") or (None if minimal else self.default_format)
+
+
+def _jobs(
+    line: CommandLine, folder: Path, size_bytes: int
+) -> tuple[list[Path], list[list[Section]]]:
+    """The job files as they were given, standard input as a file, and their sections as they run.
+
+    Options on the line hold for the first job file, as with fio; it starts later ones anew.
+
+    Raises:
+        SpecError: What no simulated system can serve, in all of them.
+    """
+    files: list[Path] = []
+    given: list[tuple[str, list[Section]]] = []
+    for number, name in enumerate(line.files):
+        sections = fio_jobs.read(name)
+        path = Path(name)
+        if name == "-":
+            path = folder / f"input-{number}.fio"
+            path.write_text(fio_jobs.write(sections), encoding="utf-8")
+        files.append(path)
+        given.append((name, sections))
+    name, sections = given[0] if given else ("", [])
+    given[:1] = [(name, [*line.sections, *sections])]
+    faults: list[Fault] = []
+    jobs: list[list[Section]] = []
+    for name, sections in given:
+        try:
+            changed, notes = simulate(sections, name, size_bytes)
+        except SpecError as error:
+            faults += error.faults
+            continue
+        jobs.append(changed)
+        for note in notes:
+            print(f"note: {note}", file=sys.stderr)
+    if faults:
+        raise SpecError(faults)
+    return files, jobs
+
+
+def _check(fio: str, line: CommandLine, files: Sequence[Path]) -> int:
+    """Lets fio itself look at options and values, as they were given; its exit code."""
+    program = [word for word in line.program if not word.startswith(("--output=", "--parse-only"))]
+    words = [
+        f"--{key}" if value is None else f"--{key}={value}"
+        for section in line.sections
+        for key, value in _with_name(section)
     ]
-    with tempfile.TemporaryDirectory(prefix="raidlab-fio-") as folder:
-        job, setup = Path(folder, "job.fio"), Path(folder, "system.json")
-        job.write_text(fio_jobs.write(jobs), encoding="utf-8")
-        setup.write_text(json.dumps(system.setup(fio_jobs.groups(jobs))), encoding="utf-8")
-        written = Path(folder, "output")
-        command = [fio, *program, f"--output={written}"]
-        command += [] if form is None else [f"--output-format={form}"]
-        environment = os.environ | {"LD_PRELOAD": str(library()), "RAIDLAB_FIO_PLAN": str(setup)}
-        code = subprocess.run([*command, str(job)], env=environment, check=False).returncode
-        text = written.read_text(encoding="utf-8") if written.exists() else ""
-    if form is not None and "json" in form:
-        text = _named(text, system)
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        Path(output).write_text(text, encoding="utf-8")
+    command = [fio, "--parse-only", *program, *words, *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.stderr.write(done.stdout + done.stderr)
+    return done.returncode
+
+
+def _with_name(section: Section) -> list[tuple[str, str | None]]:
+    return section.options if section.is_global else [("name", section.name), *section.options]
+
+
+def _run(fio: str, system: Bridge, run: _Run) -> int:
+    setup = run.folder / "system.json"
+    groups = fio_jobs.groups([section for sections in run.jobs for section in sections])
+    setup.write_text(json.dumps(system.setup(groups)), encoding="utf-8")
+    files = []
+    for number, sections in enumerate(run.jobs):
+        files.append(run.folder / f"job-{number}.fio")
+        files[-1].write_text(fio_jobs.write(sections), encoding="utf-8")
+    program = [word for word in run.line.program if not word.startswith("--output-format=")]
+    program += [] if run.form is None else [f"--output-format={run.form}"]
+    written = run.folder / "output"
+    is_json = run.form is not None and "json" in run.form
+    if is_json:
+        program = [word for word in program if not word.startswith("--output=")]
+        program.append(f"--output={written}")
+    environment = os.environ | {"LD_PRELOAD": str(library()), "RAIDLAB_FIO_PLAN": str(setup)}
+    command = [fio, *program, *map(str, files)]
+    code = subprocess.run(command, env=environment, check=False).returncode
+    if is_json and written.exists():
+        _hand_over(written.read_text(encoding="utf-8"), system, run)
     return code
 
 
-def _option(words: Sequence[str], name: str) -> str | None:
-    for word in reversed(words):
-        key, equals, value = word.lstrip("-").partition("=")
-        if key == name and equals:
-            return value
-    return None
-
-
-def _named(text: str, system: Bridge) -> str:
-    """Fio's JSON with the system's name and seed; text before it goes to standard error."""
-    start = text.find("{")
-    if start < 0:
-        return text
-    if text[:start].strip():
-        print(text[:start].strip(), file=sys.stderr)
-    document, end = json.JSONDecoder().raw_decode(text[start:])
-    document["raidlab"] = {"name": system.name, "seed": system.seed}
-    return json.dumps(document, indent=2) + text[start + end :]
+def _hand_over(text: str, system: Bridge, run: _Run) -> None:
+    """Writes fio's results, each JSON document with the system's name and seed."""
+    if run.form in ("json", "json+"):
+        start = max(text.find("{"), 0)
+        if text[:start].strip():
+            print(text[:start].strip(), file=sys.stderr)
+        text = text[start:]
+    name = json.dumps({"name": system.name, "seed": system.seed})
+    text = _DOCUMENT.sub(lambda _: f'{{\n  "raidlab" : {name},\n', text)
+    output = run.line.value("output")
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        write_file(Path(output), text)

@@ -19,7 +19,8 @@ from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.topology import Attached, connect
-from raidlab.scenarios.running.simulate import Progress
+from raidlab.scenarios.running.simulate import Progress, run_stored
+from raidlab.scenarios.running.store import Store
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class Bench:
         capacity: Bytes that the drive offers, or that a scenario's load has.
         mapped: Share of a solid-state drive that contained data before the measurement; the rest
             reads without touching NAND.
+        store: Where finished runs are found again and stored, if anywhere.
     """
 
     device: Mapping[str, Any]
@@ -90,6 +92,7 @@ class Bench:
     host: HostSpec
     capacity: int
     mapped: float = 1.0
+    store: Store | None = None
 
     @staticmethod
     def of(
@@ -170,7 +173,7 @@ class Bench:
         """
         plan = self.plan(point, effort)
         try:
-            text = _engine.run(json.dumps(plan))
+            text = run_stored(json.dumps(plan), self.store)
         except _engine.PlanError as error:
             raise SpecError([Fault(k, v, allowed) for k, v, allowed in error.args[0]]) from None
         return _simulated(json.loads(text), plan)

@@ -48,8 +48,8 @@ from raidlab.devices.schema import check
 from raidlab.devices.spec_writer import device_toml
 from raidlab.devices.trees import get, put
 from raidlab.devices.units import is_quantity
-from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress
+from raidlab.scenarios.running.store import Store
 
 Array = npt.NDArray[np.float64]
 _FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, slices_s=1.5)
@@ -216,7 +216,7 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
 def calibrate(
     measurement: Measurement,
     settings: Settings,
-    store: RunCache | None = None,
+    store: Store | None = None,
     progress: Progress = lambda done, steps: None,
 ) -> Calibration:
     """Fits a device to a measurement.
@@ -224,7 +224,7 @@ def calibrate(
     Args:
         measurement: What was measured.
         settings: What the user says of it.
-        store: Keeps what is computed until the fit is done, so that it can go on if it is stopped.
+        store: Finds again what was computed before, so that a stopped fit goes on.
         progress: Called with how many steps are done, and of how many: searches of parts, all
             together with their errors, the comparison.
 
@@ -256,8 +256,6 @@ def calibrate(
         wall_s=time.monotonic() - started,
         estimates=tuple(_as_decided(each, settled.decisions) for each in found.estimates),
     )
-    if checkpoint is not None:
-        checkpoint.forget()
     progress(settled.searches + 1, settled.searches + AFTER)
     model = settled.model
     bench = model.bench(found.place)

@@ -99,4 +99,6 @@ def bench_of(scenario: Scenario, over_time: bool = False) -> ScenarioBench:
     # Loads that repeat the state of the scenario keep it: the plan's devices stand as they are.
     drive, host = of(DriveSpec), of(HostSpec)
     area = int(scenario.base["workloads"][0]["area_bytes"])
-    return ScenarioBench({"kind": "scenario"}, drive, host, area, 1.0, scenario, over_time)
+    return ScenarioBench(
+        {"kind": "scenario"}, drive, host, area, scenario=scenario, over_time=over_time
+    )

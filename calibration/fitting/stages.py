@@ -97,7 +97,7 @@ class Task:
     points: tuple[Point, ...]
     settings: Settings
     checkpoint: Checkpoint | None = None
-    """Where evaluations are stored while the fit is unfinished."""
+    """Where evaluations are stored."""
     system: System | None = None
     """What it stands in; None for a drive behind the host."""
 

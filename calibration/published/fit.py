@@ -8,13 +8,11 @@ a factor of three from its start weighs as much as one figure a tolerance off: w
 determines stays where it began.
 
 The outcome depends on `fits.toml`, the rest of the data sheet, the figures and the engine alone,
-so a second run writes the same. Evaluations are stored until a whole run is done: an interrupted
-one goes on.
+so a second run writes the same. Runs of the engine are stored: an interrupted fit goes on.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import tempfile
 import tomllib
@@ -34,7 +32,7 @@ from raidlab.calibration.published.validate import validate
 from raidlab.devices.catalogue import find
 from raidlab.devices.spec_text import scaled, with_source, with_value
 from raidlab.devices.trees import get
-from raidlab.scenarios.running.run_cache import RunCache
+from raidlab.scenarios.running.store import Store
 
 Array = npt.NDArray[np.float64]
 
@@ -57,7 +55,7 @@ class Bench:
     """A device's training figures, simulated with parameters moved from their start."""
 
     def __init__(
-        self, device: str, fit: DeviceFit, store: RunCache | None = None, workers: int | None = None
+        self, device: str, fit: DeviceFit, store: Store | None = None, workers: int | None = None
     ) -> None:
         """The data sheet with every parameter at its start.
 
@@ -74,7 +72,6 @@ class Bench:
         for key, value in fit.start.items():
             self._start = with_value(self._start, key, value)
         self._store, self._workers = store, workers
-        self._keys: set[str] = set()
         self.tolerances = np.array([TOLERANCE[figure.relation] for figure in self.figures])
 
     def sheet(self, moves: Array) -> str:
@@ -85,41 +82,21 @@ class Bench:
         return text
 
     def errors(self, places: Sequence[Array]) -> list[Array]:
-        """ln(simulated / published) of every figure at each place, looked up where known.
+        """ln(simulated / published) of every figure at each place.
 
         Raises:
             ValueError: A figure cannot be simulated.
         """
-        sheets = [self.sheet(place) for place in places]
-        keys = [RunCache.key(json.dumps([sheet, repr(self.figures)])) for sheet in sheets]
-        known = {key: found for key in keys if (found := self._looked_up(key)) is not None}
-        new = {key: sheet for key, sheet in zip(keys, sheets, strict=True) if key not in known}
-        for key, found in zip(new, self._simulated(list(new.values())), strict=True):
-            known[key] = found
-            if self._store is not None:
-                self._store.put(key, json.dumps([float(each).hex() for each in found]))
-        self._keys |= set(keys)
-        return [known[key] for key in keys]
-
-    def forget(self) -> None:
-        """The fit is done: its evaluations leave the store."""
-        if self._store is not None:
-            self._store.forget(self._keys)
-
-    def _looked_up(self, key: str) -> Array | None:
-        text = None if self._store is None else self._store.get(key)
-        return None if text is None else np.array([float.fromhex(x) for x in json.loads(text)])
+        return self._simulated([self.sheet(place) for place in places])
 
     def _simulated(self, sheets: Sequence[str]) -> list[Array]:
-        if not sheets:
-            return []
         with tempfile.TemporaryDirectory() as folder:
             figures = []
             for at, sheet in enumerate(sheets):
                 path = Path(folder) / f"varied-{at}.toml"
                 path.write_text(sheet, encoding="utf-8")
                 figures += [_of_drive(figure, str(path)) for figure in self.figures]
-            rows = validate(figures, workers=self._workers).rows
+            rows = validate(figures, workers=self._workers, store=self._store).rows
         for row in rows:
             if not row.simulated:
                 raise ValueError(f"{self.device}: {row.figure.id}: {row.why_not}")

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import json
 import math
-import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from raidlab.calibration.published.usage import USES
 from raidlab.devices.files import write_file
 
 WIDTH, HEIGHT = 880, 380
@@ -49,14 +49,12 @@ def rows_of(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def svg(rows: Sequence[Mapping[str, Any]]) -> str:
     """The picture of `rows_of`."""
-    predicted = [row for row in rows if row["used"] == "predicted"]
-    inside = sum(row["held"] for row in predicted)
-    median = statistics.median(abs(row["error_pct"]) for row in predicted)
-    title = f"{inside} of {len(predicted)} predicted figures lie within tolerance"
+    of = {use: [row for row in rows if row["used"] == use] for use in USES}
+    said = [_said(use, own) for use, own in of.items() if own]
+    title = f"Rates within tolerance: {', '.join(said)}"
     about = (
         f"Simulated over published rate against the published rate, for {len(rows)} figures."
-        f" Of {len(predicted)} predicted ones {inside} lie within tolerance; their median error"
-        f" is {median:.1f} percent."
+        f" {title}."
     )
     return "\n".join(
         [
@@ -64,7 +62,7 @@ def svg(rows: Sequence[Mapping[str, Any]]) -> str:
             f' aria-label="{about}">',
             f"<style>{STYLE}</style>",
             f'<rect class="back" width="{WIDTH}" height="{HEIGHT}" fill="#FFFFFF"/>',
-            f'<text class="title" x="{LEFT}" y="20">{title}; median error {median:.1f} %</text>',
+            f'<text class="title" x="{LEFT}" y="20">{title}</text>',
             *_axes(),
             *_marks(rows),
             *_legend(rows),
@@ -72,6 +70,11 @@ def svg(rows: Sequence[Mapping[str, Any]]) -> str:
             "",
         ]
     )
+
+
+def _said(use: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """`6 of 7 predicted`."""
+    return f"{sum(row['held'] for row in rows)} of {len(rows)} {use}"
 
 
 def _x(value: float) -> float:

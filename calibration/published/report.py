@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from math import log10
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from raidlab.calibration.published.figures import shared
 from raidlab.calibration.published.usage import USES, use_of
@@ -39,8 +39,9 @@ _LINE = 100
 """Characters of a line of the Markdown page."""
 _OWN = "Figures of one's own"
 _USED = {
-    "predicted": "predicted: no parameter was chosen with the figure in view",
-    "chosen in view": "chosen in view: a parameter was chosen by hand with the figure in view",
+    "predicted": "predicted: nothing was chosen with the figure in view",
+    "chosen in view": "chosen in view: a parameter or a mechanism of the model was chosen by hand"
+    " with the figure in view",
     "fitted": "fitted: parameters were fitted to the figure",
 }
 
@@ -48,14 +49,12 @@ _USED = {
 def html_validation(validation: Validation, command: str = "") -> str:
     """The page of `validation`; `command` makes it again."""
     rows = validation.rows
-    outside = [row for row in rows if not row.held]
-    evidence: list[Evidence] = []
+    outside = [row for row in by_use(rows) if not row.held]
+    evidence: list[Evidence] = [uses_table(rows), Text("", list(_USED.values()))]
     if outside:
         evidence.append(_table("Outside the tolerance", outside))
-    evidence.append(uses_table(rows))
-    evidence.append(Text("", list(_USED.values())))
     for source in dict.fromkeys(row.figure.configuration.source for row in rows):
-        own = [row for row in rows if row.figure.configuration.source == source]
+        own = by_use([row for row in rows if row.figure.configuration.source == source])
         evidence.append(Folded(_source(source, own), _table("", own)))
     return Page(
         kind="validation",
@@ -75,32 +74,47 @@ def html_validation(validation: Validation, command: str = "") -> str:
     ).html()
 
 
+def by_use(rows: Sequence[Compared]) -> list[Compared]:
+    """The figures, predictions first; those of one use as they were."""
+    return sorted(rows, key=lambda row: USES.index(use_of(row.figure)))
+
+
 def answer(validation: Validation) -> str:
     """How many predictions lie within tolerance, and how many of all figures do not."""
     rows = validation.rows
-    uses = summaries_by_use(rows)
+    predicted = summaries_by_use(rows).get("predicted")
     outside = sum(not row.held for row in rows)
     ends = f"{outside} of all {len(rows)} figures lie outside"
-    predicted = uses.get("predicted")
     if predicted is None or not predicted["ran"]:
         return f"No prediction is among these figures; {ends}."
-    return (
-        f"{predicted['held']} of {predicted['rows']} predictions lie within tolerance, median error"
-        f" {digits(predicted['median_abs_error_pct'])} %; {ends}."
-    )
+    found = []
+    if predicted["numbers"]:
+        text = f"{_share(predicted, 'numbers')} predicted numbers lie within tolerance"
+        if predicted["median_abs_error_pct"] is not None:
+            text += f", median error {digits(predicted['median_abs_error_pct'])} %"
+        found.append(text)
+    if predicted["relations"]:
+        found.append(f"{_share(predicted, 'relations')} predicted bounds hold")
+    return f"{'; '.join([*found, ends])}."
+
+
+def _share(found: dict[str, Any], of: str) -> str:
+    """`8 of 9` numbers, or relations."""
+    return f"{found[f'{of}_kept']} of {found[of]}"
 
 
 def _boxes(validation: Validation) -> list[Box]:
     uses = summaries_by_use(validation.rows)
-    total = validation.summary()
-    first = uses.get("predicted") or total
-    of = "predictions" if "predicted" in uses else "figures"
-    boxes = [Box(f"{first['held']} of {first['rows']}", f"{of} within tolerance")]
+    first = uses.get("predicted") or summarise(validation.rows)
+    of = "predicted " if "predicted" in uses else ""
+    boxes = []
+    if first["numbers"]:
+        boxes.append(Box(_share(first, "numbers"), f"{of}numbers within tolerance"))
     if first["median_abs_error_pct"] is not None:
-        boxes.append(Box(f"{digits(first['median_abs_error_pct'])} %", f"median error of {of}"))
-    if total["relations"]:
-        kept = f"{total['relations_kept']} of {total['relations']}"
-        boxes.append(Box(kept, "bounds and ranges, all figures"))
+        error = f"{digits(first['median_abs_error_pct'])} %"
+        boxes.append(Box(error, f"median error of {of}numbers"))
+    if first["relations"]:
+        boxes.append(Box(_share(first, "relations"), f"{of}bounds and ranges hold"))
     return boxes
 
 
@@ -167,23 +181,27 @@ def _outcome(row: Compared) -> str:
 
 
 def uses_table(rows: Sequence[Compared]) -> Table:
-    """How far off figures are, by what they were used for."""
+    """How far off figures are, by what they were used for; numbers and bounds apart."""
     return Table(
         "By what figures were used for",
         [
-            Column("used", kind=Kind.TEXT),
-            Column("figures"),
+            Column("used", kind=Kind.TEXT, width=14),
+            Column("numbers"),
             Column("within tolerance"),
             Column("median error", "%"),
             Column("nine of ten within", "%"),
+            Column("bounds"),
+            Column("bounds that hold"),
         ],
         [
             [
                 use,
-                found["rows"],
-                found["held"],
+                found["numbers"],
+                found["numbers_kept"] if found["numbers"] else None,
                 found["median_abs_error_pct"],
                 found["p90_abs_error_pct"],
+                found["relations"],
+                found["relations_kept"] if found["relations"] else None,
             ]
             for use, found in summaries_by_use(rows).items()
         ],
@@ -196,9 +214,11 @@ def markdown_validation(validation: Validation) -> str:
         "# Published and simulated figures",
         "",
         "Made by `make docs`. Within tolerance: 10 % of a figure from a table (=), 15 % of one in",
-        "words (~), inside a bound or range. A figure that cannot be simulated says why. Used:",
-        "whether parameters were fitted to the figure, or chosen by hand with it in view; all",
-        "others are predictions.",
+        "words (~), inside a bound or range. A figure that cannot be simulated says why.",
+        "",
+        *(line for each in _USED.values() for line in textwrap.wrap(f"- {each}", _LINE)),
+        "",
+        "Errors are of numbers alone: a bound that holds has none.",
         "",
         *_markdown_table(uses_table(validation.rows)),
     ]
@@ -222,7 +242,7 @@ def markdown_validation(validation: Validation) -> str:
             " used |",
             "|---|---|---|---|---|---|---|---|---|",
         ]
-        lines += [_markdown_row(row) for row in own]
+        lines += [_markdown_row(row) for row in by_use(own)]
     return "\n".join(lines) + "\n"
 
 

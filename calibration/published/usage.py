@@ -1,8 +1,8 @@
 """Which published figures were used to choose parameters, and which are predictions.
 
 `published/fits.toml` names the devices that are fitted and their parameters; a device is fitted to
-the figures of one drive alone. Parameters of hosts and controllers were chosen by hand with some
-figures in view: those are named there too. All other figures are predictions.
+the figures of one drive alone. Other parameters, and mechanisms of models, were chosen by hand with
+some figures in view: those are named there too. All other figures are predictions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from raidlab.devices.faults import Faults
 from raidlab.devices.schema import Table, check, read_toml
 
 Use = Literal["fitted", "chosen in view", "predicted"]
-USES: tuple[Use, ...] = ("fitted", "chosen in view", "predicted")
+USES: tuple[Use, ...] = ("predicted", "chosen in view", "fitted")
+"""What counts most comes first."""
 
 _NUMBERS = ("iops", "mib_per_s", "mb_per_s", "latency_ms_min")
 
@@ -33,13 +34,13 @@ class DeviceFit(Table):
 
 
 class ByHand(Table):
-    """Figures that were in view when parameters were chosen by hand."""
+    """Figures that were in view when parameters or mechanisms were chosen by hand."""
 
     what: str
-    """The parameters."""
+    """The parameters or mechanisms."""
     ids: tuple[str, ...] = ()
     source: str = ""
-    """All figures of a report that name a controller."""
+    """All figures of a report to which nothing is fitted."""
 
 
 class Fits(Table):
@@ -87,10 +88,8 @@ def _used() -> Mapping[str, Use]:
     """Uses of the figures that come with raidlab, by configuration and quantity."""
     used: dict[str, Use] = {}
     for figure in read_published():
-        controlled = figure.configuration.controller != ""
         for choice in fits().by_hand:
-            named = figure.id in choice.ids
-            if named or (controlled and figure.configuration.source == choice.source):
+            if figure.id in choice.ids or figure.configuration.source == choice.source:
                 used[_known_by(figure)] = "chosen in view"
         if any(trains(device, figure) for device in fits().device):
             used[_known_by(figure)] = "fitted"

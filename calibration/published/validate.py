@@ -20,8 +20,8 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Row
-from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, rows_of, run_plans
+from raidlab.scenarios.running.store import Store
 
 TOLERANCE_PCT = {"=": 10.0, "~": 15.0}
 """Largest error at which a figure counts as within tolerance."""
@@ -77,7 +77,10 @@ class Validation:
         """How many rows, how far off, how many relations kept; numbers and bounds apart."""
         numbers = [row for row in self.rows if _is_number(row)]
         bounds = [row for row in self.rows if not _is_number(row)]
-        return summarise(self.rows) | {
+        counted = summarise(self.rows)
+        # In the document `numbers` is the table by use.
+        counts = {key: value for key, value in counted.items() if not key.startswith("numbers")}
+        return counts | {
             "wall_s": round(self.wall_s, 3),
             "by_use": summaries_by_use(self.rows),
             "numbers": summaries_by_use(numbers),
@@ -106,6 +109,7 @@ def summarise(rows: Sequence[Compared]) -> dict[str, Any]:
     make the median look better than it is.
     """
     errors = [abs(row.error_pct) for row in rows if row.error_pct is not None and _is_number(row)]
+    numbers = [row for row in rows if _is_number(row)]
     related = [row for row in rows if not _is_number(row)]
     return {
         "rows": len(rows),
@@ -113,13 +117,15 @@ def summarise(rows: Sequence[Compared]) -> dict[str, Any]:
         "held": sum(row.held for row in rows),
         "median_abs_error_pct": statistics.median(errors) if errors else None,
         "p90_abs_error_pct": _percentile_90(errors) if errors else None,
+        "numbers": len(numbers),
+        "numbers_kept": sum(row.held for row in numbers),
         "relations_kept": sum(row.held for row in related),
         "relations": len(related),
     }
 
 
 def summaries_by_use(rows: Sequence[Compared]) -> dict[str, dict[str, Any]]:
-    """Summaries of fitted figures, of those in view of a choice by hand, and of predictions."""
+    """Summaries of predictions, of figures in view of a choice by hand, and of fitted ones."""
     groups = {use: [row for row in rows if use_of(row.figure) == use] for use in USES}
     return {use: summarise(group) for use, group in groups.items() if group}
 
@@ -141,7 +147,7 @@ def validate(
     *,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: RunCache | None = None,
+    store: Store | None = None,
 ) -> Validation:
     """Simulates every figure.
 
@@ -149,7 +155,7 @@ def validate(
         figures: Published figures; see `published`.
         workers: Threads; the number of cores if None.
         progress: Called after every run of the engine.
-        store: Keeps finished runs if it is interrupted, and finds them again.
+        store: Finds finished runs again, and stores new ones.
 
     Raises:
         KeyboardInterrupt: Ctrl-C.
@@ -171,8 +177,6 @@ def validate(
             faults = [fault for run in case.runs for fault in refused.get(run, [])]
             if faults:
                 cases[key] = _refused(faults)
-    if store is not None:
-        store.forget(store.key(plan) for plan in plans)
     outcomes = {at: json.loads(outcome) for at, outcome in finished.items()}
     rows = tuple(_compare(figure, cases, outcomes) for figure in figures)
     breaches = tuple(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,9 +22,9 @@ from raidlab.commands.common import (
     resumable,
     say,
 )
+from raidlab.commands.outputs import Texts, deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_notes, print_shown
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.files import write_file
 from raidlab.devices.units import DURATION
 
 if TYPE_CHECKING:
@@ -126,17 +127,12 @@ def calibrate(
         raise SpecError([Fault("--draws", str(draws), "only with --posterior N")])
     with resumable("steps of the fit") as (tell, store):
         result = fit_device(measured, settings, store, tell)
-    document = result.to_dict()
-    if out is not None:
-        write_file(out, result.to_toml())
-    if host_out is not None:
-        write_file(host_out, result.host_toml())
-    if posterior:
-        document["posterior"] = posterior_of(result, posterior, settings.workers)
-    if draws is not None:
-        for number, text in enumerate(device_files(result, posterior), 1):
-            write_file(draws / f"{result.tree['name']}-{number:03}.toml", text)
-    if report is not None:
+        document = result.to_dict()
+        if posterior:
+            document["posterior"] = posterior_of(result, posterior, settings.workers)
+        drawn = [] if draws is None else list(device_files(result, posterior))
+
+    def page() -> str:
         from raidlab.calibration.fitting.report import html_calibration
         from raidlab.scenarios.results.page import again
 
@@ -144,11 +140,21 @@ def calibrate(
             "calibrate", measurement, kind=kind, host=host, system=system, like=like, train=train,
             budget=budget, seed=seed,
         ).replace("--html", "--report")  # fmt: skip
-        write_file(report, html_calibration(result, line))
-    if json:
-        print(json_module.dumps(document, indent=2))
-    else:
-        _show(result, document, Output.of(json=False, wide=wide))
+        return html_calibration(result, line)
+
+    def show() -> None:
+        if json:
+            print(json_module.dumps(document, indent=2))
+        else:
+            _show(result, document, Output.of(json=False, wide=wide))
+
+    files: list[Texts] = [{out: result.to_toml, host_out: result.host_toml}, {report: page}]
+    if draws is not None:
+        name = result.tree["name"]
+        files.append(
+            {draws / f"{name}-{at:03}.toml": partial(str, text) for at, text in enumerate(drawn, 1)}
+        )
+    deliver(files, show)
     for warning in result.warnings:
         say(f"warning: {warning}")
 

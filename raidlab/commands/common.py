@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import functools
-import json as json_module
-import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, Protocol, TypeVar
+from typing import Annotated, ParamSpec, TypeVar
 
 import typer
 
-from raidlab.commands.tables import Output, Shown, print_shown
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.files import unwritable, why_unwritable, write_file
+from raidlab.devices.files import unwritable, why_unwritable
 from raidlab.output import discard_output
-from raidlab.scenarios.running.run_cache import RunCache, default_path
-
-if TYPE_CHECKING:
-    from raidlab.calibration.measurements.measurement import Measurement
+from raidlab.scenarios.running.store import Store, StoreError, default_limit, default_path
 
 DONE, DOES_NOT_HOLD, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -28,7 +22,6 @@ SEED_MAX = 2**63 - 1
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Page = Callable[[], str]
 
 
 def path(text: str) -> Path:
@@ -119,24 +112,6 @@ def check_writable(*paths: Path | None) -> None:
         raise SpecError(faults)
 
 
-def keep_measurement(measurement: Measurement, out: Path, as_json: bool) -> None:
-    """Writes an imported measurement, and says what it has and what was skipped."""
-    write_file(out, measurement.to_json())
-    for skipped in measurement.skipped:
-        say(f"skipped: {skipped.path}: {skipped.reason}")
-    document = {
-        "measurement": str(out),
-        "name": measurement.name,
-        "points": len(measurement.points),
-        "files": len(measurement.files),
-        "skipped": [skipped.model_dump() for skipped in measurement.skipped],
-    }
-    if as_json:
-        print(json_module.dumps(document, indent=2))
-    else:
-        print(f"{measurement.name}: {len(measurement.points)} points in {out}")
-
-
 def percents(option: str, text: str, allowed: str, fits: Callable[[float], bool]) -> list[float]:
     """Shares that an option gives in percent, with commas between them.
 
@@ -152,20 +127,33 @@ def percents(option: str, text: str, allowed: str, fits: Callable[[float], bool]
     return shares
 
 
-def unfinished(stack: ExitStack) -> RunCache | None:
-    """The store of unfinished runs, closed with `stack`; None, and a warning, without one."""
+def stored_runs(stack: ExitStack) -> Store | None:
+    """The store of finished runs, closed with `stack`; None, and a warning, without one."""
     try:
-        return stack.enter_context(RunCache(default_path()))
-    except (OSError, sqlite3.Error) as error:
-        say(f"warning: {default_path()}: {error}; an interrupted run will begin again")
+        return stack.enter_context(opened_store())
+    except StoreError as error:
+        say(f"warning: {error}; an interrupted run will begin again")
         return None
 
 
+def opened_store() -> Store:
+    """The user's store, which says on standard error what it meets.
+
+    Raises:
+        StoreError: It cannot be used.
+    """
+
+    def warn(message: str) -> None:
+        say(f"warning: {message}")
+
+    return Store(default_path(), limit_bytes=default_limit(), warn=warn)
+
+
 @contextmanager
-def resumable(what: str) -> Iterator[tuple[Callable[[int, int], None], RunCache | None]]:
-    """Progress and the store of unfinished runs, for work that the same command goes on with."""
+def resumable(what: str) -> Iterator[tuple[Callable[[int, int], None], Store | None]]:
+    """Progress and the store of finished runs, for work that the same command goes on with."""
     with ExitStack() as stack:
-        store = unfinished(stack)
+        store = stored_runs(stack)
         tell = stack.enter_context(progress(what))
         try:
             yield tell, store
@@ -179,49 +167,6 @@ def tell_breaches(breaches: Sequence[str]) -> bool:
     for breach in breaches:
         say(f"a check of the engine failed, which is a bug of raidlab: {breach}")
     return bool(breaches)
-
-
-class Answer(Protocol):
-    """What a question of many runs has found."""
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What a user should know."""
-
-    @property
-    def breaches(self) -> tuple[str, ...]:
-        """Checks of the engine that failed."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as docs/reference/result.md has it."""
-
-
-def give(
-    answer: Answer, output: Output, html: Path | None, show: Callable[[], Shown], page: Page
-) -> None:
-    """An answer as a table or as JSON, and as a page if one is wanted.
-
-    Args:
-        answer: What was found.
-        output: One JSON document, or tables of what fits or of everything.
-        html: The page to write, if any.
-        show: Makes what a terminal shows.
-        page: Makes the page.
-
-    Raises:
-        Exit: A check of the engine failed.
-    """
-    if output is Output.JSON:
-        for warning in answer.warnings:
-            say(f"warning: {warning}")
-        print(json_module.dumps(answer.to_dict(), indent=2, allow_nan=False))
-    else:
-        print_shown(show(), output, answer.warnings)
-    if html is not None:
-        write_file(html, page())
-        say(f"wrote {html}")
-    if tell_breaches(answer.breaches):
-        raise typer.Exit(DOES_NOT_HOLD)
 
 
 @contextmanager

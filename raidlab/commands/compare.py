@@ -20,12 +20,12 @@ from raidlab.commands.common import (
     check_writable,
     command,
     path,
-    progress,
+    resumable,
     say,
 )
+from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_shown
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.files import write_file
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
 
@@ -109,12 +109,14 @@ def compare(
             )
         mapped = 1.0 if estimated is None else estimated[0]
     bench = replace(bench, mapped=mapped)
-    with progress("measured points") as tell:
+    with resumable("measured points") as (tell, store):
+        bench = replace(bench, store=store)
         rows = lay_side_by_side(bench, points, effort, workers=threads, progress=tell)
     page = html or report
     system = scenario or f"{bench.drive.name} behind {bench.host.name}"
     title = f"{measured.name} and {system}"
-    if page is not None:
+
+    def html_page() -> str:
         from raidlab.calibration.fitting.report import html_comparison
         from raidlab.scenarios.results.page import again
 
@@ -122,18 +124,22 @@ def compare(
             "compare", measurement, device=device, host=host, scenario=scenario, only=only,
             seed=seed,
         )  # fmt: skip
-        write_file(page, html_comparison(title, measured, rows, notes, seed, line))
-    if json:
-        document = {
-            "points": [row.to_dict() for row in rows],
-            "summary": summary(rows),
-            "mapped": mapped,
-            "seed": seed,
-            "warnings": notes,
-        }
-        print(json_module.dumps(document, indent=2))
-    else:
-        _show(title, rows, Output.of(json=False, wide=wide))
+        return html_comparison(title, measured, rows, notes, seed, line)
+
+    def show() -> None:
+        if json:
+            document = {
+                "points": [row.to_dict() for row in rows],
+                "summary": summary(rows),
+                "mapped": mapped,
+                "seed": seed,
+                "warnings": notes,
+            }
+            print(json_module.dumps(document, indent=2))
+        else:
+            _show(title, rows, Output.of(json=False, wide=wide))
+
+    deliver([{page: html_page}], show)
     for note in notes:
         say(f"note: {note}")
 

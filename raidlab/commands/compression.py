@@ -13,10 +13,10 @@ from raidlab.commands.common import (
     Workers,
     check_writable,
     command,
-    give,
     percents,
     resumable,
 )
+from raidlab.commands.outputs import give
 from raidlab.commands.tables import Output, Shown, Wide
 
 

@@ -13,9 +13,9 @@ from raidlab.commands.common import (
     Workers,
     check_writable,
     command,
-    give,
     resumable,
 )
+from raidlab.commands.outputs import give
 from raidlab.commands.tables import Output, Shown, Wide
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.spec.loads import PROFILES, Profile

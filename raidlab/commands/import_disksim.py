@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json as json_module
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from raidlab.calibration.disksim.drive import import_disksim
-from raidlab.commands.common import Json, command, path, say
+from raidlab.commands.common import Json, check_writable, command, path, say
+from raidlab.commands.outputs import deliver
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
@@ -24,13 +26,15 @@ def disksim(
     json: Json = False,
 ) -> None:
     """Make a device file of a DiskSim disk; says what has no counterpart."""
+    check_writable(out)
     imported = import_disksim(parameters)
-    write_file(out, imported.to_toml())
     try:
-        device = load_device(out)
+        with tempfile.TemporaryDirectory() as folder:
+            tried = Path(folder) / "imported.toml"
+            write_file(tried, imported.to_toml())
+            device = load_device(tried)
     except SpecError as error:
-        # What is wrong is wrong in the parameters; the file is a trace of it, not a device.
-        out.unlink(missing_ok=True)
+        # What is wrong is wrong in the parameters, and nothing is written.
         faults = [
             Fault(fault.key, fault.value, fault.allowed, (), str(parameters))
             for fault in error.faults
@@ -38,8 +42,12 @@ def disksim(
         raise SpecError(faults) from None
     for note in imported.notes:
         say(f"note: {parameters}: {note}")
-    if json:
-        document = {"device": str(out), "name": device.spec.name, "notes": imported.notes}
-        print(json_module.dumps(document, indent=2))
-    else:
-        print(f"{device.spec.name}: {out}")
+
+    def show() -> None:
+        if json:
+            document = {"device": str(out), "name": device.spec.name, "notes": imported.notes}
+            print(json_module.dumps(document, indent=2))
+        else:
+            print(f"{device.spec.name}: {out}")
+
+    deliver([{out: imported.to_toml}], show)

@@ -13,9 +13,9 @@ from raidlab.commands.common import (
     MeasurementOut,
     check_writable,
     command,
-    keep_measurement,
     path,
 )
+from raidlab.commands.outputs import keep_measurement
 
 
 @command

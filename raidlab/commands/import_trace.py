@@ -15,9 +15,9 @@ from raidlab.commands.common import (
     TraceUnit,
     check_writable,
     command,
-    keep_measurement,
     path,
 )
+from raidlab.commands.outputs import keep_measurement
 from raidlab.commands.replay import FORMATS
 
 

@@ -14,11 +14,11 @@ from raidlab.commands.common import (
     Workers,
     check_writable,
     command,
-    give,
     path,
     percents,
     resumable,
 )
+from raidlab.commands.outputs import give
 from raidlab.commands.tables import Output, Shown, Wide
 
 

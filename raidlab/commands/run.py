@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -21,11 +23,11 @@ from raidlab.commands.common import (
     path,
     progress,
     say,
+    stored_runs,
     tell_breaches,
-    unfinished,
 )
+from raidlab.commands.outputs import Texts, deliver
 from raidlab.commands.tables import Output, Wide, opening, print_notes, print_table
-from raidlab.devices.files import write_file
 from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.results import answers
 from raidlab.scenarios.results.bottleneck import latency_bound
@@ -75,7 +77,8 @@ def run(
 ) -> None:
     """Simulate a scenario: a table, --json, a page with --html, everything with --out.
 
-    Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
+    Interrupted with Ctrl-C it keeps what is done: the same command goes on from there. Files of
+    what is done so far are named so: result.partial.json.
     """
     checked = load_scenario(scenario)
     for warning in checked.warnings:
@@ -83,7 +86,7 @@ def run(
     check_writable(html, save_state, *(() if out is None else (out / name for name in _FILES)))
     interrupted, unsaved = False, None
     with ExitStack() as stack:
-        store = unfinished(stack)
+        store = stored_runs(stack)
         tell = stack.enter_context(progress(checked.title))
         try:
             result = simulate(
@@ -105,13 +108,18 @@ def run(
             except KeyboardInterrupt:
                 interrupted = True
     fresh = [warning for warning in result.warnings if warning not in checked.warnings]
-    _show(result, Output.of(json=json, wide=wide), fresh)
-    _write(result, html, out, again("run", scenario, seed=seed, what_if=what_if))
+    if interrupted:
+        say("interrupted: the same command goes on from here")
+        result = replace(result, interrupted=True)
+    deliver(
+        _files(result, html, out, again("run", scenario, seed=seed, what_if=what_if)),
+        lambda: _show(result, Output.of(json=json, wide=wide), fresh),
+        partial=interrupted,
+    )
     broken = tell_breaches(result.breaches)
     if unsaved is not None:
         raise unsaved
     if interrupted:
-        say("interrupted: the same command goes on from here")
         raise typer.Exit(INTERRUPTED)
     if broken:
         raise typer.Exit(DOES_NOT_HOLD)
@@ -142,15 +150,19 @@ def _show(result: Result, output: Output, warnings: Sequence[str]) -> None:
         print_notes([others])
 
 
-def _write(result: Result, html: Path | None, out: Path | None, line: str) -> None:
-    if html is None and out is None:
-        return
-    from raidlab.scenarios.results.report import html_report
+def _files(result: Result, html: Path | None, out: Path | None, line: str) -> list[Texts]:
+    """The page; and the folder's files. None of a result that has nothing yet."""
+    if not result.results and result.interrupted:
+        return []
 
-    page = html_report(result, line)
-    if html is not None:
-        write_file(html, page)
+    @cache
+    def page() -> str:
+        from raidlab.scenarios.results.report import html_report
+
+        return html_report(result, line)
+
+    found: list[Texts] = [{html: page}]
     if out is not None:
-        texts = result.to_json(), result.table().write_csv(), page
-        for name, text in zip(_FILES, texts, strict=True):
-            write_file(out / name, text)
+        texts: list[Callable[[], str]] = [result.to_json, lambda: result.table().write_csv(), page]
+        found.append({out / name: text for name, text in zip(_FILES, texts, strict=True)})
+    return found

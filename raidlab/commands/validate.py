@@ -26,10 +26,9 @@ from raidlab.commands.common import (
     command,
     path,
     resumable,
-    say,
 )
+from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_shown
-from raidlab.devices.files import write_file
 
 _SHOWN = 30
 """Figures that a terminal shows unless it is asked for all."""
@@ -73,32 +72,36 @@ def validate(
         chosen = list(figures_of_drives(drive, chosen))
     with resumable("simulating published figures") as (tell, store):
         validation = compare(chosen, workers=workers, progress=tell, store=store)
-    if json:
-        print(json_module.dumps(validation.to_dict(), indent=2, allow_nan=False))
-    else:
-        _show(validation, Output.of(json=False, wide=wide))
-    if html is not None:
+
+    def page() -> str:
         from raidlab.calibration.published.report import html_validation
         from raidlab.scenarios.results.page import again
 
-        line = again("validate", source, figures=figures, drive=drive)
-        write_file(html, html_validation(validation, line))
-        say(f"wrote {html}")
-    if markdown is not None:
+        return html_validation(validation, again("validate", source, figures=figures, drive=drive))
+
+    def as_markdown() -> str:
         from raidlab.calibration.published.report import markdown_validation
 
-        write_file(markdown, markdown_validation(validation))
+        return markdown_validation(validation)
+
+    def show() -> None:
+        if json:
+            print(json_module.dumps(validation.to_dict(), indent=2, allow_nan=False))
+        else:
+            _show(validation, Output.of(json=False, wide=wide))
+
+    deliver([{html: page}, {markdown: as_markdown}], show)
     if not all(row.held for row in validation.rows):
         raise typer.Exit(DOES_NOT_HOLD)
 
 
 def _show(validation: Validation, output: Output) -> None:
-    """Figures outside the tolerance first; the others by `--wide`."""
+    """What figures were used for, then figures, those outside the tolerance first."""
     from raidlab.calibration.published import report
 
-    rows = validation.rows
+    rows = report.by_use(validation.rows)
     outside = [row for row in rows if not row.held]
     figures = replace(report.table([*outside, *(row for row in rows if row.held)]), most=_SHOWN)
-    tables = [figures, report.uses_table(rows)]
+    tables = [report.uses_table(rows), figures]
     title = f"{len(rows)} published figures beside simulated ones"
     print_shown(Shown(title, report.answer(validation), tables), output)

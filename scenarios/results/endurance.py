@@ -15,21 +15,26 @@ from raidlab.scenarios.results.result import Result, Row
 
 Figures = Mapping[str, float]
 
-_OF_TIME = ("drive_writes_per_day", "life_years")
+_OF_TIME = ("drive_writes_per_day", "life_years", "life_by_cycles_years")
 """What hangs on how much the drives are given to write in the run's time."""
 
 
 def endurance(result: Result) -> list[Row]:
     """One line for each point and each model of flash drives in an array.
 
-    `nand_gb` is what all of them wrote to NAND, warm-up included, `rated_tb` what their NAND takes
-    in its rated cycles (10^9 and 10^12 bytes); `nand_per_host_byte` is write amplification in
-    bytes.
-    Drive writes a day, rated ones (of the data sheet, None if it has none) and life in years are
-    means over the drives and their least; temperature and throttled time are the highest. What does
-    not apply is None: wear without writes, temperature without a thermal model. Replications are
-    averaged. Writes a day and life are None as well where more than a tenth of what flash drives
-    have to write still waits in a controller's cache: they are given it later.
+    `host_gb` is what the host (or a controller) wrote to all of them, warm-up included, `waf` the
+    bytes written to NAND for each of those. `rated_tb` is what may be written to all of them, in
+    bytes of the host as well: by their data sheets, or, where these say nothing, what the rated
+    cycles of their NAND come to at this WAF (10^9 and 10^12 bytes). `life_years` is the time in
+    which the drive written most comes to its share of it, so it is
+    `5 * rated_drive_writes_per_day / drive_writes_per_day` of a drive that is rated;
+    `life_by_cycles_years` is the time until NAND has had its rated cycles, whatever a sheet says.
+
+    Drive writes a day and rated ones (of the data sheet over five years, None if it has none) are
+    means over the drives, lives are their least; temperature and throttled time are the highest.
+    What does not apply is None: wear without writes, temperature without a thermal model.
+    Replications are averaged. Writes a day and lives are None as well where more than a tenth of
+    what flash drives have to write still waits in a controller's cache: they are given it later.
     """
     groups: dict[tuple[int, str], list[list[Figures]]] = {}
     outstanding: dict[int, int] = {}
@@ -56,7 +61,7 @@ def endurance(result: Result) -> list[Row]:
         | (dict.fromkeys(_OF_TIME) if point in withheld else {})
         for (point, name), runs in groups.items()
     ]
-    figures = ("nand_per_host_byte", "temperature_c_max")
+    figures = ("waf", "temperature_c_max")
     return [line for line in lines if any(line[key] is not None for key in figures)]
 
 
@@ -65,7 +70,7 @@ def cautions(lines: Iterable[Row]) -> list[str]:
     steps = [
         str(line["outstanding"] or "open")
         for line in lines
-        if line["nand_per_host_byte"] is not None and line["life_years"] is None
+        if line["waf"] is not None and line["life_years"] is None
     ]
     if not steps:
         return []
@@ -90,17 +95,32 @@ def _of_drives(drives: list[Figures]) -> Row:
 
     nand = of("nand_bytes_written", sum) or 0.0
     host = of("host_bytes_written", sum) or 0.0
-    rated = of("rated_nand_bytes", sum)
+    rated = [bytes for figures in drives if (bytes := _rated_host_bytes(figures)) is not None]
+    by_cycles = of("life_years", min)
+    by_rating = of("life_years_by_rating", min)
     return {
-        "nand_gb": nand / 1e9,
-        "nand_per_host_byte": nand / host if host else None,
-        "rated_tb": None if rated is None else rated / 1e12,
+        "host_gb": host / 1e9,
+        "waf": nand / host if host else None,
+        # A drive that was not written, such as one that has failed, takes as much as the others.
+        "rated_tb": len(drives) * statistics.fmean(rated) / 1e12 if rated else None,
         "drive_writes_per_day": of("drive_writes_per_day", statistics.fmean),
         "rated_drive_writes_per_day": of("rated_drive_writes_per_day", statistics.fmean),
-        "life_years": of("life_years", min),
+        "life_years": by_cycles if by_rating is None else by_rating,
+        "life_by_cycles_years": by_cycles,
         "temperature_c_max": of("temperature_c_max", max),
         "throttled_s": of("throttled_s", max),
     }
+
+
+def _rated_host_bytes(figures: Figures) -> float | None:
+    """What the host may write to a drive; None if the run wrote nothing to it.
+
+    Where the data sheet rates the drive, lives by its rating and by cycles are as the bytes.
+    """
+    worn = figures.get("host_bytes_until_worn")
+    if worn is None or "life_years_by_rating" not in figures:
+        return worn
+    return worn * figures["life_years_by_rating"] / figures["life_years"]
 
 
 def _mean(rows: list[Row]) -> Row:

@@ -16,14 +16,15 @@ from raidlab.scenarios.results.result import Result, Row
 _WEAR = {
     "outstanding": Column("queue depth"),
     "drives": Column("drives", kind=Kind.TEXT, width=14),
-    "nand_gb": Column("written to NAND", "GB", priority=5),
-    "nand_per_host_byte": Column("NAND bytes / host byte"),
-    "rated_tb": Column("rated", "TB", priority=6),
-    "drive_writes_per_day": Column("drive writes a day", priority=3),
-    "rated_drive_writes_per_day": Column("rated a day", priority=4),
+    "host_gb": Column("written by host,", "GB", priority=5),
+    "waf": Column("WAF"),
+    "rated_tb": Column("rated", "TB", priority=4),
+    "drive_writes_per_day": Column("drive writes a day", priority=2),
+    "rated_drive_writes_per_day": Column("rated a day", priority=2),
     "life_years": Column("life,", "years"),
-    "temperature_c_max": Column("highest", "degC", priority=2),
-    "throttled_s": Column("throttled", "s", priority=4),
+    "life_by_cycles_years": Column("life by cycles,", "years", priority=4),
+    "temperature_c_max": Column("highest", "degC", priority=3),
+    "throttled_s": Column("throttled", "s", priority=6),
 }
 """Columns of the table of wear by their keys in `endurance`."""
 
@@ -250,9 +251,12 @@ def _evidence(result: Result) -> list[Evidence]:
             Text(
                 "",
                 [
-                    "Written to NAND in the run, in all and for each byte of the host; drive writes"
-                    " a day beside those of the data sheet; life of the drive that wears fastest,"
-                    " if the run goes on around the clock; temperature of the warmest drive.",
+                    "Written by the host in the run, and bytes to NAND for each of its bytes (WAF)."
+                    " Rated are bytes of the host too: those of the data sheet, or what the rated"
+                    " cycles of the NAND come to at this WAF. Life is the rated bytes over those"
+                    " that the run writes to the drive written most, if it goes on around the"
+                    " clock; by cycles, until the NAND has had its rated ones. Temperature of the"
+                    " warmest drive.",
                     *cautions(endurance(result)),
                 ],
             ),

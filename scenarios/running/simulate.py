@@ -18,7 +18,7 @@ from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
 from raidlab.scenarios.results.result import Result, Row, make_row
 from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
-from raidlab.scenarios.running.run_cache import RunCache
+from raidlab.scenarios.running.store import Store, run_key
 
 _KEYS = {"snapshot": "run.snapshot"}
 """What a user calls a key of the plan."""
@@ -49,7 +49,7 @@ def simulate(
     workers: int | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
-    store: RunCache | None = None,
+    store: Store | None = None,
     save_state: Path | None = None,
 ) -> Result:
     """Simulates a scenario.
@@ -59,7 +59,7 @@ def simulate(
         workers: Threads; the number of cores if None. The result does not depend on it.
         seed: Replaces the scenario's own seed; from 0 to 2^63 - 1.
         progress: Called after every finished run.
-        store: Keeps finished runs of a simulation that is interrupted, and finds them again.
+        store: Finds finished runs again, and stores new ones.
         save_state: A file for the state of the flash drives at the end, of a scenario with a single
             run; docs/reference/formats/state.md.
 
@@ -97,8 +97,6 @@ def simulate(
     except _engine.PlanError as error:
         written = scenario.written.get("event", ())
         raise SpecError(plan_faults(error, scenario.path, scenario.base, written)) from None
-    if store is not None:
-        store.forget(store.key(plan) for plan in plans)
     return _result(scenario, runs, finished, seed)
 
 
@@ -132,7 +130,7 @@ def results_of(
     *,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: RunCache | None = None,
+    store: Store | None = None,
 ) -> Iterator[Result]:
     """The results of several scenarios, whose runs share the workers, in their order.
 
@@ -147,8 +145,6 @@ def results_of(
         plans += [json.dumps(scenario.plan(*run, seed)) for run in runs[-1]]
     finished: dict[int, str] = {}
     run_plans(plans, finished, workers=workers, progress=progress, store=store)
-    if store is not None:
-        store.forget(store.key(plan) for plan in plans)
     first = 0
     for scenario, own in zip(scenarios, runs, strict=True):
         yield _result(scenario, own, {at: finished[first + at] for at in range(len(own))}, seed)
@@ -208,7 +204,7 @@ def run_plans(
     *,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: RunCache | None = None,
+    store: Store | None = None,
     refused: dict[int, list[Fault]] | None = None,
 ) -> None:
     """Runs the engine on every plan and puts its results into `finished`, by position.
@@ -222,7 +218,7 @@ def run_plans(
     stop = threading.Event()
     if store is not None:
         for at, plan in enumerate(plans):
-            known = store.get(store.key(plan))
+            known = store.get(run_key(plan))
             if known is not None:
                 finished[at] = known
     if progress is not None:
@@ -245,13 +241,29 @@ def run_plans(
                             raise
                         refused[at] = plan_faults(error, "")
                     if store is not None and at in finished:
-                        store.put(store.key(plans[at]), finished[at])
+                        store.put(run_key(plans[at]), finished[at])
                     if progress is not None:
                         progress(len(plans) - len(waiting), len(plans))
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)
             raise
+
+
+def run_stored(plan: str, store: Store | None) -> str:
+    """The result of one run, found again or stored where there is a store.
+
+    Raises:
+        PlanError: The plan has faults.
+    """
+    if store is None:
+        return _engine.run(plan)
+    key = run_key(plan)
+    found = store.get(key)
+    if found is None:
+        found = _engine.run(plan)
+        store.put(key, found)
+    return found
 
 
 def rows_of(

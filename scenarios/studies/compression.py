@@ -13,8 +13,8 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec, read_toml
 from raidlab.scenarios.planning.scenario import Loaded, Scenario, build_scenario
 from raidlab.scenarios.results.result import Result, Row
-from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, results_of
+from raidlab.scenarios.running.store import Store
 
 SHARES = (0.0, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
 """Compressibilities that are drawn if none are asked for."""
@@ -83,7 +83,7 @@ def compressions(
     seed: int | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: RunCache | None = None,
+    store: Store | None = None,
 ) -> Compression:
     """Simulates a drive or a scenario once for each compressibility.
 
@@ -94,7 +94,7 @@ def compressions(
         seed: Replaces the scenario's; 1 for a drive.
         workers: Threads; the number of cores if None.
         progress: Called after every finished run.
-        store: Keeps finished runs of a simulation that is interrupted.
+        store: Finds finished runs again, and stores new ones.
 
     Raises:
         SpecError: The target cannot be run, or no drive in it compresses.

@@ -19,8 +19,8 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.result import Result
-from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, results_of
+from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, Profile
 from raidlab.scenarios.studies.levels import SmallWrites, per_write, small_write_cases
 
@@ -199,7 +199,7 @@ def compare_controllers(
     seed: int = 1,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: RunCache | None = None,
+    store: Store | None = None,
 ) -> Comparison:
     """Simulates every controller under every profile, at every number outstanding.
 
@@ -210,7 +210,7 @@ def compare_controllers(
         seed: Of the random numbers.
         workers: Threads; the number of cores if None.
         progress: Called after every run of the engine.
-        store: Keeps finished runs if it is interrupted, and finds them again.
+        store: Finds finished runs again, and stores new ones.
 
     Raises:
         SpecError: A controller, drives and loads do not fit together.

@@ -16,8 +16,8 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.planning.ssd_cache import tier_name
 from raidlab.scenarios.results.result import Result
-from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, results_of
+from raidlab.scenarios.running.store import Store
 
 HOT_SPOTS = ("32 GB", "64 GB", "128 GB")
 """Sizes that are drawn if none are asked for: those of the 2013 report."""
@@ -76,7 +76,7 @@ def warmings(
     workers: int | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
-    store: RunCache | None = None,
+    store: Store | None = None,
 ) -> Warmings:
     """Runs a scenario with a `cache_tier`, once for each size of its hot spot.
 

@@ -15,8 +15,8 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Result, Row
 from raidlab.scenarios.results.warnings import unrebuilt
-from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, results_of
+from raidlab.scenarios.running.store import Store
 
 RATES = (0.1, 0.2, 0.3, 0.5, 0.8, 0.9, 0.95, 1.0)
 """Rebuild rates that are drawn if none are asked for."""
@@ -85,7 +85,7 @@ def rebuilds(
     workers: int | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
-    store: RunCache | None = None,
+    store: Store | None = None,
 ) -> Rebuilds:
     """Runs a scenario in which a drive fails, once for each rebuild rate.
 
@@ -95,7 +95,7 @@ def rebuilds(
         workers: Threads; the number of cores if None.
         seed: Replaces the scenario's.
         progress: Called after every finished run.
-        store: Keeps finished runs of a simulation that is interrupted.
+        store: Finds finished runs again, and stores new ones.
 
     Raises:
         SpecError: The scenario cannot be run, or nothing is rebuilt in it.

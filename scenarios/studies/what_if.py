@@ -19,8 +19,8 @@ from raidlab.devices.units import FREQUENCY
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.cache_filling import points_still_filling
 from raidlab.scenarios.results.result import Result, Row
-from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Progress, results_of
+from raidlab.scenarios.running.store import Store
 
 Plan = dict[str, Any]
 
@@ -31,7 +31,7 @@ def what_if(
     *,
     workers: int | None = None,
     progress: Progress | None = None,
-    store: RunCache | None = None,
+    store: Store | None = None,
 ) -> Result:
     """The result with `what_if`: what each change that applies to the scenario would give.
 

@@ -1,5 +1,9 @@
 """Tables in a terminal: what fits into a line, and what is left out of it."""
 
+import ast
+import re
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
@@ -127,10 +131,12 @@ def test_the_tables_of_every_command_fit_into_80_100_and_120_characters(name, fo
         for room in WIDTHS:
             shown = own(table, room)
             assert max(map(len, shown)) <= room, shown
-            heads = " ".join(shown[:3])
-            for column in table.shown().columns[:1]:
-                # No head is broken inside a word.
-                assert all(word in heads for word in column.head.split())
+            # No head is broken inside a word or cut.
+            known = [" ".join(column.head.split()) for column in table.shown().columns]
+            assert set(heads_of(shown[bool(table.title) :])) <= set(known), shown
+            # Rows are lines: fewer columns rather than more lines, but for prose.
+            if all(column.kind is not Kind.PROSE for column in table.shown().columns):
+                assert len(shown) <= min(len(table.rows), table.most or 10**9) + 5, shown
         assert columns_of(own(table, 80)) <= 7
         everything = own(table, 80, Output.ALL)
         assert columns_of(everything) == len(table.shown().columns)
@@ -138,8 +144,27 @@ def test_the_tables_of_every_command_fit_into_80_100_and_120_characters(name, fo
 
 
 def columns_of(shown):
-    (rule,) = [line for line in shown if line and not line.strip("- ")][:1]
-    return len(rule.split())
+    return len(rule_of(shown)[1].split())
+
+
+def rule_of(shown):
+    """The line below the heads, with its place."""
+    return next((at, line) for at, line in enumerate(shown) if line and not line.strip("- "))
+
+
+def heads_of(shown):
+    """What stands above each stretch of dashes, from above to below."""
+    at, rule = rule_of(shown)
+    upper = shown[:at]
+    spans = [match.span() for match in re.finditer("-+", rule)]
+    return [
+        " ".join(word for line in upper for word in line[begin:end].split()) for begin, end in spans
+    ]
+
+
+def test_a_broken_head_is_seen():
+    broken = ["outstand  bottlen", "ing       eck", "--------  -------", "       1  x"]
+    assert heads_of(broken) == ["outstand ing", "bottlen eck"]
 
 
 TABLE = Table(
@@ -194,6 +219,30 @@ def test_piped_output_is_as_wide_as_columns_says_or_100(monkeypatch):
     done = CliRunner().invoke(app, ["devices"])
     rules = [line for line in done.stdout.splitlines() if line and not line.strip("- ")]
     assert done.exit_code == 0 and max(map(len, rules)) <= 100
+
+
+def test_every_command_that_prints_a_table_is_tried():
+    names = {"print_table", "print_shown", "give"}
+    found = set()
+    for path in Path(tables.__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text())
+        imported = {
+            each.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for each in node.names
+        }
+        if imported & names and path.stem != "common":
+            found.add(path.stem)
+    assert found <= {command[0] for command in COMMANDS.values()}
+
+
+@pytest.mark.parametrize("room", WIDTHS)
+def test_what_is_printed_is_as_wide_as_columns_says(room, folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(room))
+    done = CliRunner().invoke(app, ["run", "one.toml", "--what-if"])
+    assert done.exit_code == 0, done.output
+    assert max(map(len, done.stdout.splitlines())) <= room
 
 
 def test_the_answer_stands_between_title_and_table(folder):

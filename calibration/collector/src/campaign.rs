@@ -167,6 +167,7 @@ impl Campaign<'_> {
             &names[0],
             step.job_file(&self.target.record.path).as_bytes(),
         )?;
+        self.note_writes(&step)?;
         let before = self.temperature();
         record.start = Some(timestamp());
         let outcome = self.measure(&step, index, progress);
@@ -191,6 +192,15 @@ impl Campaign<'_> {
         names.extend(logs(&folder, &stem));
         record.summary = Some(summary);
         self.finish(index, record, &names, progress)
+    }
+
+    /// Puts on disk that the target holds the collector's own data from now on.
+    fn note_writes(&mut self, step: &Step) -> Result<(), Stop> {
+        if step.writes && self.bundle.manifest.written_since.is_none() {
+            self.bundle.manifest.written_since = Some(timestamp());
+            self.bundle.save()?;
+        }
+        Ok(())
     }
 
     /// Commits a finished step and reports it.

@@ -69,7 +69,8 @@ struct Arguments {
     /// Let an existing file's content be destroyed
     #[arg(long)]
     overwrite_file: bool,
-    /// Measure a device that is in use or holds data: type its serial number
+    /// Measure a device that is in use or holds anything: type its serial number, or NAME:BYTES
+    /// where it has none
     #[arg(long, value_name = "SERIAL")]
     destroy_data_on: Option<String>,
     /// Path of fio [default: the first on the search path]
@@ -255,7 +256,15 @@ fn run(arguments: &Arguments, progress: &mut Progress) -> Result<(), Stop> {
         write_whole(&file, simulated.plan.to_string().as_bytes())?;
         runner.environment = simulated.environment(&file);
     }
-    announce(&bundle, &found.damaged, found.done, &numbers, progress);
+    let seen = &target.seen;
+    announce(
+        &bundle,
+        seen,
+        &found.damaged,
+        found.done,
+        &numbers,
+        progress,
+    );
     check_options(&fio, &runner, &steps, &target.record.path, &out)?;
     let mut campaign = Campaign {
         bundle,
@@ -397,11 +406,12 @@ fn manifest(
         sessions: vec![now],
         warnings,
         steady_state: Vec::new(),
+        written_since: None,
         steps: steps.iter().cloned().map(StepRecord::pending).collect(),
     }
 }
 
-/// The command's arguments, without the serial number.
+/// The command's arguments, without what identifies the device.
 fn recorded_options() -> Vec<String> {
     let mut words: Vec<String> = std::env::args_os()
         .skip(1)
@@ -463,12 +473,18 @@ fn check_bundle_space(out: &Path, left: usize) -> Result<(), Stop> {
 
 fn announce(
     bundle: &Bundle,
+    seen: &[String],
     damaged: &[String],
     done: usize,
     numbers: &Numbers,
     progress: &mut Progress,
 ) {
     let manifest = &bundle.manifest;
+    if !seen.is_empty() {
+        let line = format!("checked {}: {}", manifest.target.path, seen.join("; "));
+        let fields = json!({"target": manifest.target.path, "seen": seen});
+        progress.event("checked", fields, &line);
+    }
     for warning in &manifest.warnings {
         progress.warn(warning);
     }

@@ -7,6 +7,7 @@
 pub mod bundle;
 pub mod campaign;
 pub mod cli;
+pub mod contents;
 pub mod continuous;
 pub mod digest;
 pub mod estimate;
@@ -14,6 +15,7 @@ pub mod fio;
 pub mod guard;
 pub mod identity;
 pub mod manifest;
+pub mod openers;
 pub mod plan;
 pub mod progress;
 pub mod runner;

@@ -40,6 +40,9 @@ pub struct Manifest {
     pub warnings: Vec<String>,
     /// The outcome of every steady-state test.
     pub steady_state: Vec<SteadyRecord>,
+    /// When the collector first began to write to the target; none before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_since: Option<String>,
     /// All steps in order.
     pub steps: Vec<StepRecord>,
 }
@@ -70,7 +73,7 @@ pub struct TargetRecord {
     pub created: bool,
     /// Must be the same when the bundle is resumed.
     pub identity: Value,
-    /// May differ when the bundle is resumed.
+    /// May differ when the bundle is resumed; `checked` says what was looked at.
     pub details: Value,
 }
 

@@ -1,23 +1,52 @@
-//! Reasons not to touch a block device: it is in use, or it contains data.
+//! Reasons not to touch a block device: it is in use, or it holds anything.
 //!
-//! Overridden only by typing the device's serial number.
+//! Overridden only by typing what identifies the device: its serial number, or name and size.
 
+use crate::contents::{self, Contents};
+use crate::openers::{self, Known};
 use crate::signature;
 use crate::stop::Stop;
 use crate::sysfs::{BlockDevice, Roots, entries, line};
+use crate::units::show_bytes;
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Every reason not to touch `device`, whose node is `node`; empty if there is none.
-pub fn reasons(roots: &Roots, device: &BlockDevice, node: &Path) -> Result<Vec<String>, Stop> {
-    let mut reasons = Vec::new();
+/// Whose data a device may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum History {
+    /// Anybody's.
+    Unknown,
+    /// The bundle says that the collector found it empty and has written to it since.
+    WrittenByUs,
+}
+
+/// What a look at a device found.
+#[derive(Debug, Default)]
+pub struct Inspection {
+    /// Why it must not be touched.
+    pub reasons: Vec<String>,
+    /// What was looked at, in words.
+    pub seen: Vec<String>,
+    /// The device, opened exclusively: while it is, nobody can mount or claim it.
+    pub claim: Option<File>,
+}
+
+/// Looks for every reason not to touch `device`, whose node is `node`.
+pub fn inspect(
+    roots: &Roots,
+    device: &BlockDevice,
+    node: &Path,
+    history: History,
+) -> Result<Inspection, Stop> {
+    let mut found = Inspection::default();
+    let reasons = &mut found.reasons;
     let mut ours: BTreeSet<String> = device.partitions().into_iter().collect();
     ours.insert(device.name.clone());
-    holders(roots, &ours, &mut reasons);
-    mounts(roots, &ours, &mut reasons);
-    swaps(roots, &ours, &mut reasons);
+    holders(roots, &ours, reasons);
+    mounts(roots, &ours, reasons);
+    swaps(roots, &ours, reasons);
     if let Some(root) = roots.root_device() {
         if roots.below(&root).contains(&device.name) {
             reasons.push("it holds the root file system".to_owned());
@@ -27,12 +56,31 @@ pub fn reasons(roots: &Roots, device: &BlockDevice, node: &Path) -> Result<Vec<S
     if !partitions.is_empty() {
         reasons.push(format!("it is partitioned ({})", partitions.join(", ")));
     }
-    match contents(device, node, &mut reasons) {
-        Err(stop) if reasons.is_empty() => return Err(stop),
-        Err(stop) => reasons.push(format!("its sectors cannot be read ({stop})")),
+    let openers = openers::find(roots, &known(roots, device, ours, node));
+    reasons.extend(openers.reasons);
+    let looked = format!("open files of {} processes", openers.seen);
+    found.seen.push(match openers.hidden {
+        0 => looked,
+        hidden => format!("{looked}; those of {hidden} more are for root alone to see"),
+    });
+    match read(device, node, history, &mut found) {
+        Err(stop) if found.reasons.is_empty() => return Err(stop),
+        Err(stop) => found
+            .reasons
+            .push(format!("its sectors cannot be read ({stop})")),
         Ok(()) => (),
     }
-    Ok(reasons)
+    Ok(found)
+}
+
+/// The device, its partitions and its disk, as other processes may have opened them.
+fn known(roots: &Roots, device: &BlockDevice, ours: BTreeSet<String>, node: &Path) -> Known {
+    let mut known = Known::by_path(node);
+    for name in ours.into_iter().chain(device.disk()) {
+        let device = roots.named(&name);
+        known.numbers.extend(device.map(|device| device.number));
+    }
+    known
 }
 
 fn holders(roots: &Roots, ours: &BTreeSet<String>, reasons: &mut Vec<String>) {
@@ -91,26 +139,50 @@ fn swaps(roots: &Roots, ours: &BTreeSet<String>, reasons: &mut Vec<String>) {
     }
 }
 
-/// Opens the device for reading, exclusively: the kernel refuses if it is in use.
-fn contents(device: &BlockDevice, node: &Path, reasons: &mut Vec<String>) -> Result<(), Stop> {
+/// Opens the device for reading, exclusively: the kernel refuses if it is in use. Then looks for
+/// signatures and, if there is no reason yet, for any data at all.
+fn read(
+    device: &BlockDevice,
+    node: &Path,
+    history: History,
+    found: &mut Inspection,
+) -> Result<(), Stop> {
     let exclusive = rustix::fs::OFlags::EXCL.bits() as i32;
     let opened = OpenOptions::new()
         .read(true)
         .custom_flags(exclusive)
         .open(node);
     let file = match opened {
-        Ok(file) => file,
+        Ok(file) => found.claim.insert(file),
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::BUSY.raw_os_error()) => {
-            reasons.push("the kernel says that it is in use".to_owned());
-            open(node)?
+            let reason = "the kernel says that it is in use";
+            found.reasons.push(reason.to_owned());
+            &open(node)?
         }
-        Err(_) => open(node)?,
+        Err(_) => &open(node)?,
     };
     let size = device.size().unwrap_or(0);
-    let found = signature::find(&file, size)
-        .map_err(|error| Stop::io("read the first and last sectors", node, &error))?;
-    for name in found {
-        reasons.push(format!("it holds a signature: {name}"));
+    let failed = |error| Stop::io("read its sectors", node, &error);
+    for name in signature::find(file, size).map_err(failed)? {
+        found.reasons.push(format!("it holds a signature: {name}"));
+    }
+    if !found.reasons.is_empty() {
+        return Ok(());
+    }
+    if history == History::WrittenByUs {
+        let note = "its contents were not sampled: this bundle's earlier steps wrote to it";
+        found.seen.push(note.to_owned());
+        return Ok(());
+    }
+    match contents::sample(file, size).map_err(failed)? {
+        Contents::Empty { byte, read } => found.seen.push(format!(
+            "{} of {} sampled: all bytes are 0x{byte:02x}",
+            show_bytes(read),
+            show_bytes(size)
+        )),
+        Contents::Data { at, kind } => found.reasons.push(format!(
+            "it holds data without a known signature: {kind} at byte {at}"
+        )),
     }
     Ok(())
 }
@@ -129,40 +201,44 @@ fn open(node: &Path) -> Result<File, Stop> {
     })
 }
 
-/// Refuses the device unless there is no reason to, or its serial number was typed.
+/// Refuses the device unless there is no reason to, or what identifies it was typed.
 ///
-/// Returns the reasons that were overridden.
+/// In the inspection that is returned, reasons are those that were overridden.
 pub fn check(
     roots: &Roots,
     device: &BlockDevice,
     node: &Path,
-    typed_serial: Option<&str>,
-) -> Result<Vec<String>, Stop> {
-    let reasons = reasons(roots, device, node)?;
-    if reasons.is_empty() {
-        return Ok(reasons);
-    }
+    history: History,
+    typed: Option<&str>,
+) -> Result<Inspection, Stop> {
+    let found = inspect(roots, device, node, history)?;
     let serial = device.serial(roots);
-    let mut faults: Vec<String> = reasons
-        .iter()
-        .map(|reason| format!("--target {}: refused: {reason}", node.display()))
-        .collect();
-    match (typed_serial, serial) {
-        (Some(typed), Some(serial)) if typed == serial => return Ok(reasons),
-        (Some(typed), Some(_)) => faults.push(format!(
-            "--destroy-data-on {typed}: not the serial number of {}",
-            node.display()
-        )),
-        (_, None) => faults.push(
-            "the device shows no serial number to type, so this cannot be overridden; `wipefs` \
-             clears signatures, if nothing on it is needed any more"
-                .to_owned(),
+    let (what, command) = match serial {
+        Some(_) => ("serial number", "lsblk -o NAME,SERIAL"),
+        None => (
+            "name and size in bytes, as NAME:BYTES,",
+            "lsblk -b -o NAME,SIZE",
         ),
-        (None, Some(_)) => faults.push(
-            "to measure it anyway, type its serial number after --destroy-data-on \
-             (`lsblk -o NAME,SERIAL` shows it); a plan that writes destroys what it holds"
-                .to_owned(),
-        ),
+    };
+    let wanted = serial.unwrap_or_else(|| {
+        let size = device.size().unwrap_or(0);
+        format!("{}:{size}", device.name)
+    });
+    if found.reasons.is_empty() || typed == Some(&wanted) {
+        return Ok(found);
     }
+    let node = node.display();
+    let mut faults: Vec<String> = found
+        .reasons
+        .iter()
+        .map(|reason| format!("--target {node}: refused: {reason}"))
+        .collect();
+    faults.push(match typed {
+        Some(typed) => format!("--destroy-data-on {typed}: not the {what} of {node}"),
+        None => format!(
+            "to measure it anyway, type its {what} after --destroy-data-on (`{command}` shows \
+             it); a plan that writes destroys what it holds"
+        ),
+    });
     Err(Stop::Refused(faults))
 }

@@ -2,13 +2,14 @@
 
 use crate::identity;
 use crate::manifest::{Manifest, TargetRecord};
-use crate::safety;
+use crate::openers::{self, Known};
+use crate::safety::{self, History};
 use crate::simulated::{self, Simulated};
 use crate::stop::Stop;
 use crate::sysfs::{BlockDevice, Roots, line};
 use crate::units::{self, MIB, show_bytes};
 use serde_json::{Value, json};
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{BufRead, IsTerminal, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ pub struct Wanted {
     pub simulated: Option<PathBuf>,
     /// Size of a file to create.
     pub size: Option<String>,
-    /// The serial number typed after `--destroy-data-on`.
+    /// What was typed after `--destroy-data-on`.
     pub destroy_data_on: Option<String>,
     /// An existing file may be overwritten.
     pub overwrite_file: bool,
@@ -61,10 +62,14 @@ pub struct Target {
     pub device: Option<BlockDevice>,
     /// It can discard.
     pub discard: bool,
+    /// What was looked at before it was let through, in words.
+    pub seen: Vec<String>,
     /// For the manifest's warnings.
     pub warnings: Vec<String>,
     /// The simulated system, if it is one.
     pub simulated: Option<Simulated>,
+    /// Held until the end: nobody can mount or claim the device meanwhile.
+    _claim: Option<File>,
 }
 
 impl Target {
@@ -90,7 +95,7 @@ impl Target {
         };
         match fs::metadata(&path) {
             Ok(metadata) if metadata.file_type().is_block_device() => {
-                block_target(roots, wanted, &path, &metadata)
+                block_target(roots, wanted, &path, &metadata, before)
             }
             Ok(metadata) if !metadata.is_file() => Err(Stop::refused(format!(
                 "--target {}: neither a file nor a block device",
@@ -167,8 +172,10 @@ fn simulated_target(scenario: &Path) -> Result<Target, Stop> {
         record,
         device: None,
         discard: false,
+        seen: Vec::new(),
         warnings: Vec::new(),
         simulated: Some(simulated),
+        _claim: None,
     })
 }
 
@@ -177,6 +184,7 @@ fn block_target(
     wanted: &Wanted,
     path: &Path,
     metadata: &Metadata,
+    before: Option<&Manifest>,
 ) -> Result<Target, Stop> {
     let number = (
         rustix::fs::major(metadata.rdev()),
@@ -188,7 +196,17 @@ fn block_target(
             path.display()
         ))
     })?;
-    let overridden = safety::check(roots, &device, path, wanted.destroy_data_on.as_deref())?;
+    let identity = identity::identity(roots, &device);
+    let ours = before.is_some_and(|manifest| {
+        manifest.written_since.is_some() && manifest.target.identity == identity
+    });
+    let history = if ours {
+        History::WrittenByUs
+    } else {
+        History::Unknown
+    };
+    let typed = wanted.destroy_data_on.as_deref();
+    let found = safety::check(roots, &device, path, history, typed)?;
     let size = device.size().unwrap_or(0) / MIB * MIB;
     if size == 0 {
         return Err(Stop::refused(format!(
@@ -196,6 +214,8 @@ fn block_target(
             path.display()
         )));
     }
+    let mut details = identity::details(roots, &device);
+    details["checked"] = json!(found.seen);
     let discard =
         line(&device.disk_folder().join("queue/discard_max_bytes")).is_some_and(|text| text != "0");
     Ok(Target {
@@ -204,12 +224,15 @@ fn block_target(
             path: path.display().to_string(),
             size_bytes: size,
             created: false,
-            identity: identity::identity(roots, &device),
-            details: identity::details(roots, &device),
+            identity,
+            details,
         },
         device: Some(device),
         discard,
-        warnings: overridden
+        seen: found.seen,
+        _claim: found.claim,
+        warnings: found
+            .reasons
             .iter()
             .map(|reason| format!("measured although {reason}"))
             .collect(),
@@ -252,7 +275,7 @@ fn file_target(
     let size_bytes = if created {
         created_size(wanted, ours, prompt)?
     } else {
-        existing_size(wanted, &path, found.as_ref(), access)?
+        existing_size(roots, wanted, &path, found.as_ref(), access)?
     };
     let metadata = fs::metadata(&folder).map_err(|error| Stop::io("look at", &folder, &error))?;
     let number = (
@@ -285,6 +308,8 @@ fn file_target(
         },
         device,
         discard: false,
+        seen: Vec::new(),
+        _claim: None,
         warnings: vec![
             "the target is a file: the file system is part of what was measured".to_owned(),
         ],
@@ -322,12 +347,18 @@ fn ask_size() -> Result<String, Stop> {
 }
 
 fn existing_size(
+    roots: &Roots,
     wanted: &Wanted,
     path: &Path,
     found: Option<&Metadata>,
     access: Access,
 ) -> Result<u64, Stop> {
-    let mut faults = Vec::new();
+    let openers = openers::find(roots, &Known::by_path(path));
+    let mut faults: Vec<String> = openers
+        .reasons
+        .iter()
+        .map(|reason| format!("--target {}: refused: {reason}", path.display()))
+        .collect();
     if access == Access::Write && !wanted.overwrite_file {
         faults.push(format!(
             "--target {}: exists, and this plan writes; name a new file, add --read-only, or \

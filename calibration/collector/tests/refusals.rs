@@ -1,6 +1,6 @@
 //! Devices that must not be touched, shown by stand-ins for `/sys` and `/proc`.
 
-use raidlab_collect::safety;
+use raidlab_collect::safety::{self, History};
 use raidlab_collect::sysfs::{BlockDevice, Roots};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,7 +84,22 @@ impl Machine {
     }
 
     fn reasons(&self) -> Vec<String> {
-        safety::reasons(&self.roots(), &self.sda(), &self.node()).unwrap()
+        self.inspect(History::Unknown).reasons
+    }
+
+    fn inspect(&self, history: History) -> safety::Inspection {
+        safety::inspect(&self.roots(), &self.sda(), &self.node(), history).unwrap()
+    }
+
+    fn check(&self, typed: Option<&str>) -> Result<Vec<String>, raidlab_collect::stop::Stop> {
+        let (roots, history) = (self.roots(), History::Unknown);
+        safety::check(&roots, &self.sda(), &self.node(), history, typed).map(|found| found.reasons)
+    }
+
+    fn hold(&self, at: usize, bytes: &[u8]) {
+        let mut content = vec![0; SIZE as usize];
+        content[at..at + bytes.len()].copy_from_slice(bytes);
+        fs::write(self.node(), content).unwrap();
     }
 
     fn refused_because(&self, reason: &str) {
@@ -93,7 +108,7 @@ impl Machine {
             reasons.iter().any(|found| found.contains(reason)),
             "{reason}: {reasons:?}"
         );
-        let stop = safety::check(&self.roots(), &self.sda(), &self.node(), None).unwrap_err();
+        let stop = self.check(None).unwrap_err();
         assert_eq!(stop.exit_code(), 2);
         assert!(stop.to_string().contains("--destroy-data-on"), "{stop}");
     }
@@ -129,7 +144,10 @@ fn a_partition_beside_a_mounted_one_is_free() {
     let roots = machine.roots();
     let second = roots.device((8, 2)).unwrap();
     assert_eq!(second.disk().as_deref(), Some("sda"));
-    let reasons = safety::reasons(&roots, &second, &machine.node()).unwrap();
+    let history = History::Unknown;
+    let reasons = safety::inspect(&roots, &second, &machine.node(), history)
+        .unwrap()
+        .reasons;
     assert_eq!(reasons, Vec::<String>::new());
     assert_eq!(
         second.serial(&roots).as_deref(),
@@ -187,28 +205,89 @@ fn a_signature() {
 fn only_the_right_serial_overrides() {
     let machine = Machine::new();
     machine.mount("8:0", "/data", "/dev/sda");
-    let check = |typed: Option<&str>| {
-        safety::check(&machine.roots(), &machine.sda(), &machine.node(), typed)
-    };
     for wrong in ["", "S2", "s1", "S1 "] {
-        let stop = check(Some(wrong)).unwrap_err();
+        let stop = machine.check(Some(wrong)).unwrap_err();
         assert!(stop.to_string().contains("not the serial number"), "{stop}");
         assert!(
             !stop.to_string().contains("S1 is"),
             "the serial is not given away"
         );
     }
-    assert_eq!(check(Some("S1")).unwrap(), ["sda is mounted on /data"]);
+    assert_eq!(
+        machine.check(Some("S1")).unwrap(),
+        ["sda is mounted on /data"]
+    );
 }
 
 #[test]
-fn without_a_serial_nothing_overrides() {
+fn without_a_serial_name_and_size_override() {
     let machine = Machine::new();
     machine.mount("8:0", "/data", "/dev/sda");
     fs::remove_file(machine.path("sys/devices/sda/serial")).unwrap();
-    let stop =
-        safety::check(&machine.roots(), &machine.sda(), &machine.node(), Some("")).unwrap_err();
-    assert!(stop.to_string().contains("shows no serial"), "{stop}");
+    for wrong in [None, Some(""), Some("sda"), Some("sda:1")] {
+        let stop = machine.check(wrong).unwrap_err();
+        assert!(stop.to_string().contains("name and size"), "{stop}");
+    }
+    let typed = format!("sda:{SIZE}");
+    assert_eq!(
+        machine.check(Some(&typed)).unwrap(),
+        ["sda is mounted on /data"]
+    );
+}
+
+#[test]
+fn anything_at_all_without_a_signature() {
+    let text = b"2026-11-23;4711;paid\n".repeat(40);
+    let random: Vec<u8> = (0..8192_u32)
+        .flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes())
+        .collect();
+    for (at, bytes, words) in [
+        (0, &text[..], "signature: text at byte 0"),
+        (3 << 20, &random[..], "data at byte 3145728"),
+        (SIZE as usize - 1, b"\x01", "binary data at byte"),
+    ] {
+        let machine = Machine::new();
+        machine.hold(at, bytes);
+        machine.refused_because(words);
+        assert_eq!(machine.check(Some("S1")).unwrap().len(), 1);
+    }
+}
+
+/// Erased flash may read as ones: one byte everywhere is nothing.
+#[test]
+fn a_disk_of_one_byte_is_accepted_and_the_look_is_stated() {
+    let machine = Machine::new();
+    machine.hold(0, &vec![0xff; SIZE as usize]);
+    let found = machine.inspect(History::Unknown);
+    assert_eq!(found.reasons, Vec::<String>::new());
+    assert_eq!(
+        found.seen,
+        [
+            "open files of 0 processes",
+            "4.00 MiB of 4.00 MiB sampled: all bytes are 0xff"
+        ]
+    );
+    assert!(found.claim.is_some());
+}
+
+/// A resumed bundle meets its own data; a file system made since is still refused.
+#[test]
+fn ones_own_data_are_accepted_and_a_signature_is_not() {
+    let machine = Machine::new();
+    machine.hold(70_000, b"written by an earlier step");
+    assert!(machine.inspect(History::WrittenByUs).reasons.is_empty());
+    assert_eq!(machine.inspect(History::Unknown).reasons.len(), 1);
+    machine.hold(0, b"XFSB");
+    assert_eq!(machine.inspect(History::WrittenByUs).reasons.len(), 1);
+}
+
+#[test]
+fn a_disk_that_a_process_has_open() {
+    let machine = Machine::new();
+    machine.write("proc/77/comm", "oracle\n");
+    fs::create_dir_all(machine.path("proc/77/fd")).unwrap();
+    std::os::unix::fs::symlink(machine.node(), machine.path("proc/77/fd/9")).unwrap();
+    machine.refused_because("process 77 (oracle) has it open");
 }
 
 #[test]
@@ -255,7 +334,9 @@ fn this_machines_root_device_is_refused() {
         return;
     };
     let node = Path::new("/dev").join(&device.name);
-    let reasons = safety::reasons(&roots, &device, &node).unwrap();
+    let reasons = safety::inspect(&roots, &device, &node, History::Unknown)
+        .unwrap()
+        .reasons;
     assert!(
         reasons
             .iter()

@@ -9,7 +9,19 @@ import pytest
 from raidlab.calibration.published import figures as published
 from raidlab.calibration.published import rules
 from raidlab.calibration.published.figures import COLUMNS, read_figures, read_published
-from raidlab.calibration.published.validate import judge, summarise, validate
+from raidlab.calibration.published.report import (
+    answer,
+    html_validation,
+    markdown_validation,
+    uses_table,
+)
+from raidlab.calibration.published.validate import (
+    Compared,
+    Validation,
+    judge,
+    summarise,
+    validate,
+)
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
@@ -229,6 +241,32 @@ def test_max_is_the_best_of_the_depths(figures):
 
 def test_the_summary_counts(figures):
     assert summarise([])["median_abs_error_pct"] is None
+
+
+def test_predictions_come_first_and_bounds_are_no_numbers():
+    known = {figure.id: figure for figure in read_published()}
+
+    def row(id, error, held):
+        return Compared(known[id], 1.0, "IO/s", error, held, None)
+
+    rows = (
+        row("iodrive-001", 1.0, True),  # fitted
+        row("iodrive-121", -9.0, True),  # an array in view of which mechanisms were chosen
+        row("p3700-085", 0.0, True),  # a predicted bound
+        row("p3700-046", 4.0, True),
+        row("p3700-058", -30.0, False),
+    )
+    found = Validation(rows, 1.0)
+    assert [line[:3] for line in uses_table(rows).rows] == [
+        ["predicted", 2, 1], ["chosen in view", 1, 1], ["fitted", 1, 1],
+    ]  # fmt: skip
+    assert answer(found).startswith("1 of 2 predicted numbers lie within tolerance, median error")
+    # A bound that holds is no error of 0 %.
+    assert "17.0 %; 1 of 1 predicted bounds hold; 1 of all 5 figures lie outside." in answer(found)
+    by_source = markdown_validation(found).partition("## iodrive")[2]
+    assert by_source.index("iodrive-121") < by_source.index("iodrive-001")
+    html = html_validation(found)
+    assert html.index("By what figures were used for") < html.index("Outside the tolerance")
 
 
 @pytest.mark.parametrize("id", ["iodrive-026", "iodrive-050", "iodrive-147"])

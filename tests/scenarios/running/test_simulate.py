@@ -11,8 +11,8 @@ from raidlab.devices.faults import SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.result import merge_loads
-from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import Interrupted, simulate
+from raidlab.scenarios.running.store import Store, run_key
 
 
 def scenario(drives, level="jbod", count=1, host="generic", **changes):
@@ -274,7 +274,7 @@ def test_an_interrupted_simulation_keeps_what_is_done_and_goes_on(drives, tmp_pa
         if finished == 3:
             raise KeyboardInterrupt
 
-    with RunCache(tmp_path / "store.sqlite") as store:
+    with Store(tmp_path / "store.sqlite") as store:
         with pytest.raises(Interrupted) as caught:
             simulate(built, workers=1, progress=stop_after_three, store=store)
         assert caught.value.result.interrupted
@@ -284,8 +284,10 @@ def test_an_interrupted_simulation_keeps_what_is_done_and_goes_on(drives, tmp_pa
         # The first three come from the store.
         assert progress[0] == (3, 8)
         assert result.to_json() == simulate(built).to_json()
-        # What is complete is not kept.
-        assert store.get(store.key(json.dumps(built.plan(0, 0)))) is None
+        # What is complete stays: the third time nothing is run.
+        simulate(built, progress=lambda *at: progress.append(at), store=store)
+        assert progress[-1] == (8, 8) and progress[-2] == (8, 8)
+        assert store.get(run_key(json.dumps(built.plan(0, 0)))) is not None
 
 
 def test_a_run_stops_when_it_is_asked_to(drives):

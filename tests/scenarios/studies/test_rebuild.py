@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from raidlab.cli import app
 from raidlab.devices.faults import SpecError
-from raidlab.scenarios.running.run_cache import RunCache
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.studies.rebuild import rebuilds
 from raidlab.scenarios.studies.rebuild_report import answer, rebuild_report
 
@@ -171,7 +171,7 @@ def test_finished_rates_are_found_again(scenario, tmp_path):
             raise StoppedError
 
     path, file = scenario(), tmp_path / "unfinished.sqlite"
-    with RunCache(file) as store:
+    with Store(file) as store:
         with pytest.raises(StoppedError):
             rebuilds(path, (0.5, 1.0), workers=1, progress=stop, store=store)
         reported = []

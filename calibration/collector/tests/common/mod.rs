@@ -62,8 +62,10 @@ impl Bench {
         command
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
-            .args(["--out", "out"])
             .args(arguments);
+        if !arguments.contains(&"--out") {
+            command.args(["--out", "out"]);
+        }
         command
     }
 

@@ -72,6 +72,8 @@ pub(crate) enum Call {
     Unlocked(u32),
     /// The same, of a job whose slot of the SSD cache is gone.
     SlotFailed(u32),
+    /// A job of a background task goes on: its row has been read, or is done.
+    Row(u32),
     /// A row of a background task has been read, and others have followed.
     RowRead(u32),
     /// So many rows of an array's first task begin.

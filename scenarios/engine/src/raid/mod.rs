@@ -16,7 +16,9 @@ pub(crate) mod resume;
 pub(crate) mod volume;
 
 use crate::layout::Transfer;
+use crate::path::Path;
 use crate::plan::Plan;
+use crate::raid::background::{Background, Task};
 use crate::raid::cache::memory::ControllerMemory;
 use crate::raid::cache::readers::Readers;
 use crate::raid::jobs::Jobs;
@@ -25,9 +27,16 @@ use crate::raid::volume::Volume;
 use raidlab_kernel::Time;
 use raidlab_models::Table;
 
-/// What the engine stores of jobs and volumes.
+/// Everything of arrays whose data pass through memory or can be lost.
 #[derive(Debug)]
 pub(crate) struct Raid {
+    pub stripes: Stripes,
+    background: Background,
+}
+
+/// What the engine stores of jobs and volumes.
+#[derive(Debug)]
+pub(crate) struct Stripes {
     /// For each array: its volume, if its data pass through memory.
     pub volumes: Vec<Option<Volume>>,
     /// For each array: its SSD cache of SSDs, if it has one.
@@ -45,15 +54,44 @@ pub(crate) struct Raid {
     pub transfers: Vec<Transfer>,
     /// Jobs whose writes are done again when the power is back.
     pub preserved: Vec<u32>,
-    /// When the last rebuild was done, if none is running.
-    pub rebuilt: Option<Time>,
     /// Reads and writes refused because data are lost.
     pub refused: u64,
-    /// Numbers tasks in the background.
-    pub tasks_begun: u32,
 }
 
 impl Raid {
+    pub fn new(stripes: Stripes, background: Background) -> Raid {
+        Raid {
+            stripes,
+            background,
+        }
+    }
+
+    /// The background of an array is due.
+    pub(crate) fn background_due(&mut self, path: &mut Path, array: u32, now: Time) {
+        self.background.go_on(&mut self.stripes, path, array, now);
+    }
+
+    /// A task joins those of an array.
+    pub(crate) fn start_task(&mut self, path: &mut Path, array: u32, task: Task, now: Time) {
+        let Raid {
+            stripes,
+            background,
+        } = self;
+        background.start_task(stripes, path, array, task, now);
+    }
+
+    /// The share of the rows that each running rebuild has done.
+    pub(crate) fn rebuilding(&self) -> Vec<f64> {
+        self.background.rebuilding(&self.stripes)
+    }
+
+    /// When the last rebuild was done, if none is running.
+    pub(crate) fn rebuilt(&self) -> Option<Time> {
+        self.background.rebuilt()
+    }
+}
+
+impl Stripes {
     /// `jobs` may be running before anything must grow.
     pub fn new(
         plan: &Plan,
@@ -61,7 +99,7 @@ impl Raid {
         redirects: Vec<Option<Redirect>>,
         memories: Vec<Option<ControllerMemory>>,
         jobs: usize,
-    ) -> Raid {
+    ) -> Stripes {
         let used = volumes.iter().any(Option::is_some);
         let jobs = if used { jobs } else { 0 };
         let mut ssd_cache_of = vec![None; plan.arrays.len()];
@@ -70,7 +108,7 @@ impl Raid {
                 ssd_cache_of[redirect.array as usize] = Some(array as u32);
             }
         }
-        Raid {
+        Stripes {
             volumes,
             ssd_cache_of,
             redirects,
@@ -81,9 +119,7 @@ impl Raid {
             ranges: Vec::with_capacity(64),
             transfers: Vec::with_capacity(256),
             preserved: Vec::new(),
-            rebuilt: None,
             refused: 0,
-            tasks_begun: 0,
         }
     }
 }

@@ -3,12 +3,12 @@
 
 use crate::path::Path;
 use crate::path::agenda::Up;
-use crate::raid::Raid;
+use crate::raid::Stripes;
 use crate::state::event::Event;
 use raidlab_kernel::{IoId, Op, Part, Stage, Time};
 use raidlab_models::{Direction, Path as FirmwarePath};
 
-impl Raid {
+impl Stripes {
     /// A request goes on: taken up, its data in memory, or all done.
     pub(crate) fn go_on(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
         path.agenda.must_be_open();

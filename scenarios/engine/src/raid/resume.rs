@@ -8,26 +8,37 @@ use raidlab_kernel::Time;
 impl Raid {
     /// Work of `raid` that waited.
     pub(crate) fn resume(&mut self, path: &mut Path, call: Call, now: Time) {
+        let Raid {
+            stripes,
+            background,
+        } = self;
         match call {
-            Call::Asked(io, job) => self.asked(path, io, job, now),
-            Call::ReadAhead(array, range) => self.read_ahead(path, array, range, now),
-            Call::ReadOn(array, stream) => self.read_on(path, array, stream, now),
-            Call::Readers => self.wake_readers(path, now),
+            Call::Asked(io, job) => stripes.asked(path, io, job, now),
+            Call::ReadAhead(array, range) => stripes.read_ahead(path, array, range, now),
+            Call::ReadOn(array, stream) => stripes.read_on(path, array, stream, now),
+            Call::Readers => stripes.wake_readers(path, now),
             Call::WrittenBack(controller) => {
-                self.arm_flush(path, controller, now);
-                self.destage(path, controller, now);
+                stripes.arm_flush(path, controller, now);
+                stripes.destage(path, controller, now);
             }
-            Call::AdmitWaiting(controller) => self.admit_waiting(path, controller, now),
-            Call::Destage(controller) => self.destage(path, controller, now),
-            Call::Destaged { array, group, full } => self.destaged(path, array, group, full, now),
-            Call::FinishJob(job) => self.finish_job(path, job, now),
-            Call::Unlocked(job) => self.unlocked(path, job, now),
-            Call::SlotFailed(job) => self.write_without_slot(path, job, now),
-            Call::RowRead(job) => self.row_read(path, job, now),
-            Call::BeginRows(array, rows) => self.begin_each(path, array, rows, now),
-            Call::Follow { array, busy } => self.follow_on(path, array, busy, now),
-            Call::Rows { array, current } => self.put_rows(path, array, current, now),
-            Call::RowsDone { array, current } => self.rows_done(path, array, current, now),
+            Call::AdmitWaiting(controller) => stripes.admit_waiting(path, controller, now),
+            Call::Destage(controller) => stripes.destage(path, controller, now),
+            Call::Destaged { array, group, full } => {
+                stripes.destaged(path, array, group, full, now)
+            }
+            Call::FinishJob(job) => stripes.finish_job(path, job, now),
+            Call::Unlocked(job) => stripes.unlocked(path, job, now),
+            Call::SlotFailed(job) => stripes.write_without_slot(path, job, now),
+            Call::Row(job) => background.step_row(stripes, path, job, now),
+            Call::RowRead(job) => background.row_read(stripes, path, job, now),
+            Call::BeginRows(array, rows) => background.begin_each(stripes, path, array, rows, now),
+            Call::Follow { array, busy } => background.follow_on(stripes, path, array, busy, now),
+            Call::Rows { array, current } => {
+                background.put_rows(stripes, path, array, current, now)
+            }
+            Call::RowsDone { array, current } => {
+                background.rows_done(stripes, path, array, current, now)
+            }
             other => unreachable!("{other:?} is not raid's"),
         }
     }

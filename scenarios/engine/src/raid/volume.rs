@@ -1,30 +1,8 @@
 //! An array as the controller sees it: its places, and which of its drives can be used.
 
 use crate::layout::{Extent, Layout, Place, Ranges, Role, Run, Unit};
-use crate::raid::background::Background;
 use crate::raid::cache::memory::Caching;
-use raidlab_kernel::Time;
 use raidlab_models::{SECTOR, Throughput};
-
-/// Bytes of a member that begin side by side: neighbours cost the drives one seek. Assumed: half a
-/// MiB, as much as such controllers write to a drive at once.
-const STEP: u64 = 512 << 10;
-/// Rows that begin side by side: so few that a drive can have them all queued, so many that it does
-/// not run dry while the slowest one reads the first of them. Assumed.
-const ROWS: std::ops::RangeInclusive<u64> = 4..=32;
-/// Steps in progress at most, read or written: 2 MiB with the usual units, as the resync window of
-/// Linux' md (`RESYNC_WINDOW` in drivers/md/raid1.c).
-const STEPS: u64 = 4;
-
-/// Rows that begin side by side, for a stripe unit.
-pub(crate) fn rows_of_step(unit: u64) -> u64 {
-    (STEP / unit).clamp(*ROWS.start(), *ROWS.end())
-}
-
-/// Rows in progress at most, for a stripe unit.
-pub(crate) fn rows_in_flight(unit: u64) -> u64 {
-    STEPS * rows_of_step(unit)
-}
 
 /// A drive's place in an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,17 +38,8 @@ pub(crate) struct Volume {
     pub parity: Throughput,
     /// How the controller's cache serves it.
     pub caching: Option<Caching>,
-    pub spares: Vec<u32>,
-    /// Share of the time that the background has while the host wants the drives.
-    pub background_share: f64,
-    /// Work in the background by urgency, the first one running.
-    pub tasks: Vec<Background>,
-    /// When its next step is due; never if none is.
-    pub next_step: Time,
-    /// Rows of the first task that are in progress, and those that are done and hold their locks until
-    /// all before them are.
-    pub in_flight: u32,
-    pub done: Vec<u32>,
+    /// The number of the task in the background whose jobs count, if there is one.
+    pub task: Option<u32>,
     /// True if more is lost than the level can bear.
     pub offline: bool,
     /// Counts what makes a plan for a stripe out of date: sectors that can no longer be read,
@@ -81,7 +50,6 @@ pub(crate) struct Volume {
 impl Volume {
     pub fn new(geometry: Layout, drives: &[u32], host_link: Option<u32>) -> Volume {
         let state = State::Good;
-        let rows = rows_in_flight(geometry.unit());
         Volume {
             geometry,
             members: drives
@@ -96,24 +64,10 @@ impl Volume {
             host_link,
             parity: Throughput::new(0),
             caching: None,
-            spares: Vec::new(),
-            background_share: 1.0,
-            tasks: Vec::new(),
-            next_step: Time::NEVER,
-            in_flight: 0,
-            done: Vec::with_capacity(rows as usize),
+            task: None,
             offline: false,
             changes: 0,
         }
-    }
-
-    /// Rows in progress are gone.
-    pub fn drop_rows(&mut self) {
-        self.in_flight = 0;
-        self.done.clear();
-        self.tasks
-            .iter_mut()
-            .for_each(|task| task.go_back(u64::MAX));
     }
 
     /// Up to where a member's drive stands in its place: as far as it can be written.

@@ -103,7 +103,7 @@ fn memories(system: &System) -> impl Iterator<Item = Memory> + '_ {
         .path
         .controllers
         .iter()
-        .zip(&system.layers.raid.memories);
+        .zip(&system.layers.raid.stripes.memories);
     memories.filter_map(|(controller, memory)| {
         let memory = memory.as_ref()?;
         let now = (memory.counts, memory.cache.dirty_bytes());
@@ -114,7 +114,7 @@ fn memories(system: &System) -> impl Iterator<Item = Memory> + '_ {
 /// The name of an array with an SSD cache, where the cache's lines lie, and what it has counted.
 fn redirects(system: &System) -> impl Iterator<Item = (String, &Redirect, SsdCacheCounts)> + '_ {
     let (redirects, policies) = (
-        &system.layers.raid.redirects,
+        &system.layers.raid.stripes.redirects,
         &system.layers.ssd_caches.of_array,
     );
     let arrays = system.layers.path.arrays.iter();

@@ -90,12 +90,12 @@ fn check_components(system: &System, until: Time, breaches: &mut Breaches) {
             ),
         );
     }
-    for memory in system.layers.raid.memories.iter().flatten() {
+    for memory in system.layers.raid.stripes.memories.iter().flatten() {
         if let Err(what) = memory.cache.check() {
             breaches.must(false, what);
         }
     }
-    for redirect in system.layers.raid.redirects.iter().flatten() {
+    for redirect in system.layers.raid.stripes.redirects.iter().flatten() {
         if let Err(what) = redirect.map.check() {
             breaches.must(false, what);
         }
@@ -107,6 +107,7 @@ fn check_sectors(system: &System, breaches: &mut Breaches) {
     for member in system
         .layers
         .raid
+        .stripes
         .volumes
         .iter()
         .flatten()

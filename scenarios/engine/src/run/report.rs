@@ -331,7 +331,7 @@ impl RunResult {
                 })
                 .collect(),
             rebuilding: system.layers.raid.rebuilding(),
-            refused: system.layers.raid.refused,
+            refused: system.layers.raid.stripes.refused,
             abandoned: system.layers.loads.tally.abandoned,
             data: system.data_report(),
             breaches,

@@ -90,7 +90,7 @@ impl Simulation {
                 self.system.layers.path.arrays.len()
             )
         })?;
-        if self.system.layers.raid.ssd_cache_of[array as usize].is_some() {
+        if self.system.layers.raid.stripes.ssd_cache_of[array as usize].is_some() {
             return Err(format!("array {array}; it is the SSD cache of another"));
         }
         if op != Op::Flush && bytes == 0 {

@@ -45,7 +45,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
                 && system
                     .layers
                     .raid
-                    .rebuilt
+                    .rebuilt()
                     .is_some_and(|at| system.now() >= at + quiet)
             {
                 return true;
@@ -308,7 +308,7 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
         .path
         .arrays
         .iter()
-        .zip(&system.layers.raid.volumes)
+        .zip(&system.layers.raid.stripes.volumes)
     {
         let in_host = volume.as_ref().filter(|volume| volume.parity.is_limited());
         if let Some(volume) = in_host {

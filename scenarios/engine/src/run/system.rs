@@ -153,19 +153,30 @@ impl System {
     #[inline(never)]
     fn seldom(&mut self, event: Event, now: Time) -> Up {
         match event {
-            Event::Job(job) => self.layers.raid.job_due(&mut self.layers.path, job, now),
+            Event::Job(job) => self
+                .layers
+                .raid
+                .stripes
+                .job_due(&mut self.layers.path, job, now),
             Event::Flush(controller) => {
                 self.layers
                     .raid
+                    .stripes
                     .flush_due(&mut self.layers.path, controller, now)
             }
             Event::Background(array) => {
                 self.layers
                     .raid
-                    .background(&mut self.layers.path, array, now)
+                    .background_due(&mut self.layers.path, array, now)
             }
             Event::Action(action) => self.act(action, now),
-            Event::Late(io) => return self.layers.raid.late(&mut self.layers.path, io, now),
+            Event::Late(io) => {
+                return self
+                    .layers
+                    .raid
+                    .stripes
+                    .late(&mut self.layers.path, io, now);
+            }
             Event::PowerBack => self.power_back(now),
             Event::Pages(io) => {
                 self.caches.pages_returned(&mut self.layers, io, now);
@@ -188,6 +199,6 @@ impl System {
     /// What became of the data, if the run followed them.
     pub(crate) fn data_report(&mut self) -> Option<DataReport> {
         let Layers { path, raid, .. } = &mut self.layers;
-        raid.data_report(path)
+        raid.stripes.data_report(path)
     }
 }

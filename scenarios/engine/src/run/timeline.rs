@@ -98,17 +98,22 @@ impl System {
                 self.layers
                     .path
                     .log(now, format!("backup of the cache {state}"));
-                if let Some(memory) = self.layers.raid.memories[controller as usize].as_mut() {
+                if let Some(memory) =
+                    self.layers.raid.stripes.memories[controller as usize].as_mut()
+                {
                     memory.safe = ready;
                     // Without it nothing dirty may stay.
                     memory.sweep = memory.cache.groups_waiting();
                     if now >= self.layers.path.off_until {
-                        self.layers
-                            .raid
-                            .admit_waiting(&mut self.layers.path, controller, now);
+                        self.layers.raid.stripes.admit_waiting(
+                            &mut self.layers.path,
+                            controller,
+                            now,
+                        );
                         self.layers.settle(Up::None, now);
                         self.layers
                             .raid
+                            .stripes
                             .destage(&mut self.layers.path, controller, now);
                     }
                 }
@@ -150,12 +155,10 @@ impl System {
         self.layers.path.log(now, format!("drive {name} failed"));
         let lost = self.layers.raid.lose(&mut self.layers.path, drive, now);
         self.layers.settle(Up::None, now);
-        if let Some((array, member)) = lost {
-            if !self.layers.raid.volume(array).offline {
-                self.layers
-                    .raid
-                    .rebuild_on_spare(&mut self.layers.path, array, member, now);
-            }
+        if let Some(place) = lost {
+            self.layers
+                .raid
+                .replace_by_spare(&mut self.layers.path, place, now);
         }
     }
 
@@ -170,35 +173,8 @@ impl System {
         }
         let name = self.layers.path.drives[drive as usize].name.clone();
         self.layers.path.log(now, format!("drive {name} replaced"));
-        if let Some((array, member)) = lost {
-            let volume = self.layers.raid.volume(array);
-            if volume.offline || !volume.geometry.is_redundant() {
-                let what = format!("nothing to rebuild {name} from: its data are lost");
-                self.layers.path.log(now, what);
-            } else {
-                self.layers
-                    .raid
-                    .rebuild(&mut self.layers.path, array, member, now);
-            }
-            return;
-        }
-        for array in 0..self.layers.path.arrays.len() as u32 {
-            let built = &self.layers.path.arrays[array as usize];
-            if built.spares.contains(&drive) {
-                return self
-                    .layers
-                    .raid
-                    .be_spare(&mut self.layers.path, array, drive, now);
-            }
-            if let Some(member) = built.drives.iter().position(|&d| d == drive) {
-                return self.layers.raid.come_home(
-                    &mut self.layers.path,
-                    array,
-                    member as u32,
-                    drive,
-                    now,
-                );
-            }
-        }
+        self.layers
+            .raid
+            .fill(&mut self.layers.path, drive, lost, now);
     }
 }

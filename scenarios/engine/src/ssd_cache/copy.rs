@@ -23,10 +23,10 @@ impl SsdCaches {
         line: u64,
         now: Time,
     ) {
-        if raid.is_dirty_in_memory(array, line) || !raid.may_copy(path, array) {
+        if raid.stripes.is_dirty_in_memory(array, line) || !raid.stripes.may_copy(path, array) {
             return;
         }
-        let Some(redirect) = raid.redirects[array as usize].as_mut() else {
+        let Some(redirect) = raid.stripes.redirects[array as usize].as_mut() else {
             return;
         };
         let Some(cache) = self.of_array[array as usize].as_mut() else {
@@ -44,8 +44,9 @@ impl SsdCaches {
         };
         cache.copies += 1;
         let (job, copy) = self.new_copy(raid, path, array, CopyTo::Cache, slot, now);
-        let record = raid.jobs[job].io;
-        raid.bypass_cache(path, record, Op::Read, array, copy.range, now);
+        let record = raid.stripes.jobs[job].io;
+        raid.stripes
+            .bypass_cache(path, record, Op::Read, array, copy.range, now);
     }
 
     /// Writes dirty lines back, as many at once as may be.
@@ -57,10 +58,10 @@ impl SsdCaches {
         now: Time,
     ) {
         while let Some(cache) = self.of_array[array as usize].as_mut() {
-            if cache.cleans >= cache.cleans_at_once || !raid.may_copy(path, array) {
+            if cache.cleans >= cache.cleans_at_once || !raid.stripes.may_copy(path, array) {
                 return;
             }
-            let Some(redirect) = raid.redirects[array as usize].as_mut() else {
+            let Some(redirect) = raid.stripes.redirects[array as usize].as_mut() else {
                 return;
             };
             let Some(slot) = redirect.map.next_to_clean() else {
@@ -69,7 +70,7 @@ impl SsdCaches {
             cache.cleans += 1;
             let (job, copy) = self.new_copy(raid, path, array, CopyTo::Array, slot, now);
             let mark = path.agenda.mark();
-            raid.read_slot(path, job, copy.at(), now);
+            raid.stripes.read_slot(path, job, copy.at(), now);
             if path.agenda.rose(mark) {
                 return path.agenda.below(mark, Call::Clean(array));
             }
@@ -86,11 +87,13 @@ impl SsdCaches {
         slot: u32,
         now: Time,
     ) -> (u32, LineCopy) {
-        let redirect = raid.redirects[array as usize].as_ref();
+        let redirect = raid.stripes.redirects[array as usize].as_ref();
         let range = redirect.map_or((0, 0), |redirect| redirect.range(slot));
         let copy = LineCopy { to, slot, range };
-        let index = raid.new_job(path, Io::NONE, array, 0, Work::Copy(copy), now);
-        let job = &mut raid.jobs[index];
+        let index = raid
+            .stripes
+            .new_job(path, Io::NONE, array, 0, Work::Copy(copy), now);
+        let job = &mut raid.stripes.jobs[index];
         job.phase = Phase::Write;
         let record = job.io;
         path.ios[record].op = Op::Read;
@@ -100,7 +103,7 @@ impl SsdCaches {
 
     /// A job that copies a line goes on: the line has been read, or written.
     pub(crate) fn step_copy(&mut self, raid: &mut Raid, path: &mut Path, index: u32, now: Time) {
-        let job = &raid.jobs[index];
+        let job = &raid.stripes.jobs[index];
         match (job.phase, job.work) {
             (Phase::Finish, Work::Copy(copy)) => self.finish_copy(raid, path, index, copy, now),
             (_, Work::Copy(copy)) => self.write_copy(raid, path, index, copy, now),
@@ -117,15 +120,15 @@ impl SsdCaches {
         copy: LineCopy,
         now: Time,
     ) {
-        let job = &mut raid.jobs[index];
+        let job = &mut raid.stripes.jobs[index];
         if std::mem::take(&mut job.flags.again) {
             // Another copy of it, if there is one.
-            return raid.read_slot(path, index, copy.at(), now);
+            return raid.stripes.read_slot(path, index, copy.at(), now);
         }
         job.phase = Phase::Finish;
         let (record, array, refused) = (job.io, job.array, job.flags.refused);
         let LineCopy { to, slot, range } = copy;
-        let failed = raid.redirects[array as usize]
+        let failed = raid.stripes.redirects[array as usize]
             .as_ref()
             .is_none_or(|redirect| redirect.failed);
         if refused || failed {
@@ -135,14 +138,16 @@ impl SsdCaches {
             let chip = &mut path.controllers[controller as usize].chip;
             chip.memory.pass_in_background(now, 2 * range.1);
         }
-        let Some(redirect) = raid.redirects[array as usize].as_ref() else {
+        let Some(redirect) = raid.stripes.redirects[array as usize].as_ref() else {
             return;
         };
         if to == CopyTo::Cache {
             let (fast, at) = (redirect.array, redirect.at(slot, range.0));
-            raid.write_array(path, record, fast, at, range.1, now);
+            raid.stripes
+                .write_array(path, record, fast, at, range.1, now);
         } else {
-            raid.write_array(path, record, array, range.0, range.1, now);
+            raid.stripes
+                .write_array(path, record, array, range.0, range.1, now);
         }
     }
 
@@ -155,7 +160,7 @@ impl SsdCaches {
         copy: LineCopy,
         now: Time,
     ) {
-        let job = &raid.jobs[index];
+        let job = &raid.stripes.jobs[index];
         let (record, array) = (job.io, job.array);
         let LineCopy { to, slot, .. } = copy;
         let end = if job.flags.refused {
@@ -166,9 +171,9 @@ impl SsdCaches {
         if let Some(integrity) = &mut path.integrity {
             integrity.end_reader(record);
         }
-        raid.jobs.release(index);
-        raid.child_returned(path, record, now);
-        let Some(redirect) = raid.redirects[array as usize].as_mut() else {
+        raid.stripes.jobs.release(index);
+        raid.stripes.child_returned(path, record, now);
+        let Some(redirect) = raid.stripes.redirects[array as usize].as_mut() else {
             return;
         };
         let Some(cache) = self.of_array[array as usize].as_mut() else {
@@ -186,7 +191,7 @@ impl SsdCaches {
             if !redirect.failed {
                 redirect.map.cleaned(slot, end);
                 cache.shadow_cleaned(&mut redirect.map);
-                raid.give_up_unreadable(path, array, slot, now);
+                raid.stripes.give_up_unreadable(path, array, slot, now);
             }
         }
         self.write_lines_back(raid, path, array, now);

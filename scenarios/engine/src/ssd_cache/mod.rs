@@ -188,7 +188,7 @@ impl SsdCaches {
     pub(crate) fn count_access(&mut self, raid: &mut Raid, path: &mut Path, id: IoId, now: Time) {
         let io = &path.ios[id];
         let (array, op, offset, bytes, owner) = (io.array, io.op, io.offset, io.bytes, io.owner);
-        let Some(redirect) = raid.redirects[array as usize].as_mut() else {
+        let Some(redirect) = raid.stripes.redirects[array as usize].as_mut() else {
             return;
         };
         let Some(cache) = self.of_array[array as usize].as_mut() else {

@@ -6,9 +6,12 @@ pub(crate) mod rebuild;
 pub(crate) mod rows;
 
 use crate::path::Path;
-use crate::raid::Raid;
+use crate::plan::{ArrayPlan, Plan};
+use crate::raid::Stripes;
+use crate::raid::background::rows::rows_in_flight;
 use crate::raid::volume::State;
 use crate::state::event::Event;
+use crate::state::records::Array;
 use raidlab_kernel::{Nanos, Time};
 
 /// What goes on in the background of an array.
@@ -39,28 +42,41 @@ impl Task {
 
 /// A task and how far it is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Background {
+struct Progress {
     /// Tells it from others of the array, and from itself before it was suspended.
-    pub id: u32,
-    pub task: Task,
+    id: u32,
+    task: Task,
     /// All rows before this one are in their place; of a patrol read and of a check they are groups:
     /// stripes or, without parity, units.
-    pub row: u64,
+    row: u64,
     /// The next row to begin: those from `row` on are in progress.
-    pub next: u64,
+    next: u64,
     /// Rows that have been read and wait to be followed by others.
-    pub owed: u32,
+    owed: u32,
     /// When its first row did; none while it waits for the tasks before it.
-    pub began: Option<Time>,
+    began: Option<Time>,
     /// True if it has begun and waits for more urgent ones.
-    pub suspended: bool,
+    suspended: bool,
     /// What it has done since its last pause.
-    pub stint: Stint,
+    stint: Stint,
 }
 
-impl Background {
+impl Progress {
+    fn new(id: u32, task: Task) -> Progress {
+        Progress {
+            id,
+            task,
+            row: 0,
+            next: 0,
+            owed: 0,
+            began: None,
+            suspended: false,
+            stint: Stint::default(),
+        }
+    }
+
     /// What was in progress, and what was done from a row on, has to begin anew.
-    pub fn go_back(&mut self, row: u64) {
+    fn go_back(&mut self, row: u64) {
         self.row = self.row.min(row);
         (self.next, self.owed) = (self.row, 0);
     }
@@ -68,12 +84,12 @@ impl Background {
 
 /// Work from one pause to the next.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Stint {
-    pub began: Time,
+struct Stint {
+    began: Time,
     /// Rows that have begun, and those of them that did without asking whether the host wants the
     /// drives.
-    pub rows: u64,
-    pub unasked: u64,
+    rows: u64,
+    unasked: u64,
 }
 
 impl Stint {
@@ -86,14 +102,94 @@ impl Stint {
     }
 }
 
-impl Raid {
+/// The work in the background of one array, and the drives that wait for it.
+#[derive(Debug)]
+struct Tasks {
+    /// Share of the time that they have while the host wants the drives.
+    share: f64,
+    /// By urgency, the first one running.
+    by_urgency: Vec<Progress>,
+    /// When the next step is due; never if none is.
+    next_step: Time,
+    /// Rows of the first task that are in progress.
+    in_flight: u32,
+    /// Jobs of those that are done, and hold their locks until all before them are.
+    done: Vec<u32>,
+    /// Drives that take the place of those that fail, the next one last.
+    spares: Vec<u32>,
+}
+
+impl Tasks {
+    fn of((array, built): (&ArrayPlan, &Array)) -> Tasks {
+        let rows = rows_in_flight(built.layout.unit());
+        Tasks {
+            share: array.background_share,
+            by_urgency: Vec::new(),
+            next_step: Time::NEVER,
+            in_flight: 0,
+            done: Vec::with_capacity(rows as usize),
+            spares: array.spares.iter().rev().copied().collect(),
+        }
+    }
+}
+
+/// The work in the background of all arrays.
+#[derive(Debug)]
+pub(crate) struct Background {
+    of_array: Vec<Tasks>,
+    /// Numbers tasks.
+    begun: u32,
+    /// When the last rebuild was done, if none is running.
+    rebuilt: Option<Time>,
+}
+
+impl Background {
+    /// The arrays of a plan, without anything to do.
+    pub fn new(plan: &Plan, arrays: &[Array]) -> Background {
+        Background {
+            of_array: plan.arrays.iter().zip(arrays).map(Tasks::of).collect(),
+            begun: 0,
+            rebuilt: None,
+        }
+    }
+
+    /// When the last rebuild was done, if none is running.
+    pub fn rebuilt(&self) -> Option<Time> {
+        self.rebuilt
+    }
+
+    fn tasks(&self, array: u32) -> &Tasks {
+        &self.of_array[array as usize]
+    }
+
+    fn tasks_mut(&mut self, array: u32) -> &mut Tasks {
+        &mut self.of_array[array as usize]
+    }
+
+    /// The task of an array that runs, or would if the array were not offline.
+    fn first(&self, array: u32) -> Option<&Progress> {
+        self.tasks(array).by_urgency.first()
+    }
+
+    fn first_mut(&mut self, array: u32) -> Option<&mut Progress> {
+        self.tasks_mut(array).by_urgency.first_mut()
+    }
+
+    /// Only jobs of an array's first task count; the array knows its number.
+    fn name_first(&self, stripes: &mut Stripes, array: u32) {
+        let first = self.first(array).map(|first| first.id);
+        if let Some(volume) = stripes.volumes[array as usize].as_mut() {
+            volume.task = first;
+        }
+    }
+
     /// What a task of an array is called in the log.
-    fn task_name(&self, path: &Path, array: u32, task: Task) -> String {
+    fn task_name(&self, stripes: &Stripes, path: &Path, array: u32, task: Task) -> String {
         let drive = |drive: u32| &path.drives[drive as usize].name;
         let name = &path.arrays[array as usize].name;
         match task {
             Task::Rebuild { member } => {
-                let stands = self.volume(array).members[member as usize].drive;
+                let stands = stripes.volume(array).members[member as usize].drive;
                 format!("rebuild on {}", drive(stands))
             }
             Task::Copyback { to, .. } => format!("copyback to {}", drive(to)),
@@ -102,19 +198,47 @@ impl Raid {
         }
     }
 
-    /// Tasks of an array end before they are done.
-    pub(crate) fn give_up_tasks(
+    /// Takes out the tasks of an array that end before they are done; those of an array that is
+    /// offline stay as they are.
+    pub(crate) fn end_tasks(
         &mut self,
+        stripes: &mut Stripes,
         path: &mut Path,
         array: u32,
-        tasks: &[Background],
+        now: Time,
+        ends: impl Fn(Task) -> bool,
+    ) {
+        let volume = stripes.volumes[array as usize].as_ref();
+        if volume.is_none_or(|volume| volume.offline) {
+            return;
+        }
+        let of = |task: &Progress| ends(task.task);
+        let tasks = &mut self.tasks_mut(array).by_urgency;
+        let ended: Vec<Progress> = tasks.iter().copied().filter(of).collect();
+        tasks.retain(|task| !of(task));
+        self.name_first(stripes, array);
+        self.log_given_up(stripes, path, array, &ended, now);
+    }
+
+    /// No task of an array goes on: it is offline. They stay as far as they are.
+    pub(crate) fn give_up(&self, stripes: &Stripes, path: &mut Path, array: u32, now: Time) {
+        let tasks = &self.tasks(array).by_urgency;
+        self.log_given_up(stripes, path, array, tasks, now);
+    }
+
+    fn log_given_up(
+        &self,
+        stripes: &Stripes,
+        path: &mut Path,
+        array: u32,
+        tasks: &[Progress],
         now: Time,
     ) {
         for task in tasks {
-            let name = self.task_name(path, array, task.task);
+            let name = self.task_name(stripes, path, array, task.task);
             let what = match task.began {
                 Some(began) => {
-                    let rows = self.task_rows(array, task.task).max(1);
+                    let rows = task_rows(stripes, array, task.task).max(1);
                     let share = 100.0 * task.row as f64 / rows as f64;
                     let took = now.since(began).seconds();
                     format!("{name} given up after {took:.1} s, {share:.0} % done")
@@ -125,88 +249,81 @@ impl Raid {
         }
     }
 
-    /// The rows of a task; of a patrol read and of a check the groups, none without redundancy.
-    pub(crate) fn task_rows(&self, array: u32, task: Task) -> u64 {
-        let volume = self.volume(array);
-        match task {
-            Task::Patrol | Task::Check if volume.geometry.is_redundant() => volume.groups().0,
-            Task::Patrol | Task::Check => 0,
-            Task::Rebuild { .. } | Task::Copyback { .. } => volume.geometry.rows(),
-        }
-    }
-
     /// A task joins those of an array; one that is offline has none, one without redundancy nothing to
     /// check.
-    pub(crate) fn start_task(&mut self, path: &mut Path, array: u32, task: Task, now: Time) {
-        let volume = self.volumes[array as usize].as_ref();
+    pub(crate) fn start_task(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        array: u32,
+        task: Task,
+        now: Time,
+    ) {
+        let volume = stripes.volumes[array as usize].as_ref();
         if volume.is_some_and(|volume| volume.offline) {
-            let name = self.task_name(path, array, task);
+            let name = self.task_name(stripes, path, array, task);
             return path.log(now, format!("no {name}: the array is offline"));
         }
         let of_the_medium = matches!(task, Task::Patrol | Task::Check);
         if of_the_medium && volume.is_some_and(|volume| !volume.geometry.is_redundant()) {
-            let name = self.task_name(path, array, task);
+            let name = self.task_name(stripes, path, array, task);
             let why = "without redundancy there is nothing to compare with or repair from";
             return path.log(now, format!("no {name}: {why}"));
         }
-        let id = self.tasks_begun;
-        self.tasks_begun += 1;
-        let background = Background {
-            id,
-            task,
-            row: 0,
-            next: 0,
-            owed: 0,
-            began: None,
-            suspended: false,
-            stint: Stint::default(),
-        };
-        let Some(volume) = self.volumes[array as usize].as_mut() else {
+        let progress = Progress::new(self.next_id(), task);
+        if volume.is_none() {
             return;
-        };
-        let later = |other: &Background| task.urgency() < other.task.urgency();
-        let tasks = &mut volume.tasks;
-        let place = tasks.iter().position(later).unwrap_or(tasks.len());
-        tasks.insert(place, background);
+        }
+        let later = |other: &Progress| task.urgency() < other.task.urgency();
+        let tasks = self.tasks_mut(array);
+        let place = tasks.by_urgency.iter().position(later);
+        let place = place.unwrap_or(tasks.by_urgency.len());
+        tasks.by_urgency.insert(place, progress);
         if place == 0 {
             // Rows in progress stop; its pause does not hold up what is more urgent.
-            volume.next_step = Time::NEVER;
-            self.suspend(path, array, now);
+            tasks.next_step = Time::NEVER;
+            self.name_first(stripes, array);
+            self.suspend(stripes, path, array, now);
         }
-        self.schedule_step(path, array, now);
+        self.schedule_step(stripes, path, array, now);
+    }
+
+    fn next_id(&mut self) -> u32 {
+        self.begun += 1;
+        self.begun - 1
     }
 
     /// The task behind an array's first one is no longer active: what it has begun does not count.
-    fn suspend(&mut self, path: &mut Path, array: u32, now: Time) {
-        let id = self.tasks_begun;
-        let volume = self.volumes[array as usize].as_mut();
-        let second = volume.and_then(|volume| volume.tasks.get_mut(1));
-        if let Some(second) = second.filter(|task| task.began.is_some() && !task.suspended) {
-            self.tasks_begun += 1;
-            second.id = id;
-            second.go_back(u64::MAX);
-            second.suspended = true;
-            let task = second.task;
-            let name = self.task_name(path, array, task);
-            path.log(now, format!("{name} suspended"));
+    fn suspend(&mut self, stripes: &Stripes, path: &mut Path, array: u32, now: Time) {
+        let second = self.tasks(array).by_urgency.get(1);
+        if !second.is_some_and(|task| task.began.is_some() && !task.suspended) {
+            return;
         }
+        let id = self.next_id();
+        let second = &mut self.tasks_mut(array).by_urgency[1];
+        second.id = id;
+        second.go_back(u64::MAX);
+        second.suspended = true;
+        let task = second.task;
+        let name = self.task_name(stripes, path, array, task);
+        path.log(now, format!("{name} suspended"));
     }
 
     /// An array's first task begins, or goes on behind a pause.
-    pub(crate) fn background(&mut self, path: &mut Path, array: u32, now: Time) {
-        let Some(volume) = self.volumes[array as usize].as_mut() else {
+    pub(crate) fn go_on(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
+        let Some(volume) = stripes.volumes[array as usize].as_ref() else {
             return;
         };
-        if now < volume.next_step {
+        let tasks = self.tasks_mut(array);
+        if now < tasks.next_step {
             // Of a task that has been suspended since.
             return;
         }
-        volume.next_step = Time::NEVER;
-        let offline = volume.offline;
-        let Some(first) = volume.tasks.first_mut().filter(|_| !offline) else {
+        tasks.next_step = Time::NEVER;
+        let Some(first) = tasks.by_urgency.first_mut().filter(|_| !volume.offline) else {
             return;
         };
-        let Background { task, row, .. } = *first;
+        let Progress { task, row, .. } = *first;
         let starts = match (first.began, first.suspended) {
             (None, _) => Some("begins"),
             (_, true) => Some("goes on"),
@@ -215,46 +332,39 @@ impl Raid {
         first.began.get_or_insert(now);
         first.suspended = false;
         if let Some(starts) = starts {
-            let name = self.task_name(path, array, task);
+            let name = self.task_name(stripes, path, array, task);
             path.log(now, format!("{name} {starts}"));
         }
-        if row >= self.task_rows(array, task) {
-            return self.finish_task(path, array, now);
+        if row >= task_rows(stripes, array, task) {
+            return self.finish_task(stripes, path, array, now);
         }
-        self.begin_step(path, array, now);
+        self.begin_step(stripes, path, array, now);
     }
 
     /// No row of an array's first task is in progress: it leaves the drives to the host, or is
     /// done.
-    pub(crate) fn pause(&mut self, path: &mut Path, array: u32, now: Time) {
-        let volume = self.volume(array);
-        if let Some(task) = volume.tasks.first() {
-            let done = task.row >= self.task_rows(array, task.task);
-            let pause = task.stint.pause(volume.background_share, now);
-            self.schedule_step(path, array, if done { now } else { now + pause });
+    fn pause(&mut self, stripes: &Stripes, path: &mut Path, array: u32, now: Time) {
+        let tasks = self.tasks(array);
+        if let Some(task) = tasks.by_urgency.first() {
+            let done = task.row >= task_rows(stripes, array, task.task);
+            let pause = task.stint.pause(tasks.share, now);
+            self.schedule_step(stripes, path, array, if done { now } else { now + pause });
         }
     }
 
-    fn finish_task(&mut self, path: &mut Path, array: u32, now: Time) {
-        let Some(volume) = self.volumes[array as usize].as_mut() else {
-            return;
-        };
-        let done = volume.tasks.remove(0);
-        let more = !volume.tasks.is_empty();
+    fn finish_task(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
+        let done = self.tasks_mut(array).by_urgency.remove(0);
+        self.name_first(stripes, array);
         let took = now.since(done.began.unwrap_or(now)).seconds();
-        if more {
-            self.schedule_step(path, array, now);
-        }
-        let Some(volume) = self.volumes[array as usize].as_mut() else {
-            return;
-        };
+        self.schedule_step(stripes, path, array, now);
+        let volume = stripes.volume_mut(array);
         match done.task {
             Task::Rebuild { member } => {
                 let member = &mut volume.members[member as usize];
                 if member.state != State::Failed {
                     member.state = State::Good;
                     let drive = member.drive;
-                    let left = self.left_unreadable(path, array, drive);
+                    let left = left_unreadable(stripes, path, array, drive);
                     self.rebuilt = Some(now);
                     path.log(now, format!("rebuild done after {took:.1} s{left}"));
                 }
@@ -267,37 +377,65 @@ impl Raid {
                 // What it has of them is met anew.
                 place.unreadable.clear();
                 path.cut_off(spare, member);
-                let left = self.left_unreadable(path, array, to);
+                let left = left_unreadable(stripes, path, array, to);
                 path.log(now, format!("copyback done after {took:.1} s{left}"));
-                self.be_spare(path, array, spare, now);
+                self.be_spare(stripes, path, array, spare, now);
             }
             Task::Patrol => path.log(now, format!("patrol read done after {took:.1} s")),
             Task::Check => path.log(now, format!("consistency check done after {took:.1} s")),
         }
     }
 
-    /// What the log says of sectors that a drive which has been filled does not give.
-    fn left_unreadable(&self, path: &Path, array: u32, drive: u32) -> String {
-        let geometry = &self.volume(array).geometry;
-        let end = geometry.rows() * geometry.unit();
-        let left = path.drives[drive as usize].health.unreadable.within(0, end);
-        match left.iter().map(|(start, end)| end - start).sum() {
-            0u64 => String::new(),
-            bytes => {
-                let name = &path.drives[drive as usize].name;
-                format!("; {bytes} bytes of {name} are unreadable")
+    /// The background of an array runs its next step at `at`.
+    fn schedule_step(&mut self, stripes: &Stripes, path: &mut Path, array: u32, at: Time) {
+        if let Some(volume) = stripes.volumes[array as usize].as_ref() {
+            let tasks = self.tasks_mut(array);
+            let idle = tasks.next_step == Time::NEVER && tasks.in_flight == 0 && !volume.offline;
+            if idle && !tasks.by_urgency.is_empty() {
+                tasks.next_step = at;
+                path.calendar.push(at, Event::Background(array));
             }
         }
     }
 
-    /// The background of an array runs its next step at `at`.
-    pub(crate) fn schedule_step(&mut self, path: &mut Path, array: u32, at: Time) {
-        if let Some(volume) = self.volumes[array as usize].as_mut() {
-            let idle = volume.next_step == Time::NEVER && volume.in_flight == 0 && !volume.offline;
-            if idle && !volume.tasks.is_empty() {
-                volume.next_step = at;
-                path.calendar.push(at, Event::Background(array));
-            }
+    /// The power fails: rows in progress are gone.
+    pub(crate) fn power_fails(&mut self) {
+        for tasks in &mut self.of_array {
+            tasks.in_flight = 0;
+            tasks.done.clear();
+            let all = tasks.by_urgency.iter_mut();
+            all.for_each(|task| task.go_back(u64::MAX));
+        }
+    }
+
+    /// The power is back: the tasks of all arrays go on.
+    pub(crate) fn power_back(&mut self, stripes: &Stripes, path: &mut Path, now: Time) {
+        for array in 0..self.of_array.len() as u32 {
+            self.schedule_step(stripes, path, array, now);
+        }
+    }
+}
+
+/// The rows of a task; of a patrol read and of a check the groups, none without redundancy.
+fn task_rows(stripes: &Stripes, array: u32, task: Task) -> u64 {
+    let volume = stripes.volume(array);
+    match task {
+        Task::Patrol | Task::Check if volume.geometry.is_redundant() => volume.groups().0,
+        Task::Patrol | Task::Check => 0,
+        Task::Rebuild { .. } | Task::Copyback { .. } => volume.geometry.rows(),
+    }
+}
+
+/// What the log says of sectors that a drive which has been filled does not give.
+fn left_unreadable(stripes: &Stripes, path: &Path, array: u32, drive: u32) -> String {
+    let geometry = &stripes.volume(array).geometry;
+    let end = geometry.rows() * geometry.unit();
+    let left = path.drives[drive as usize].health.unreadable.within(0, end);
+    match left.iter().map(|(start, end)| end - start).sum() {
+        0u64 => String::new(),
+        bytes => {
+            let name = &path.drives[drive as usize].name;
+            format!("; {bytes} bytes of {name} are unreadable")
         }
     }
 }

@@ -2,60 +2,88 @@
 //! that replaces a spare.
 
 use crate::path::Path;
-use crate::raid::Raid;
-use crate::raid::background::Task;
+use crate::raid::Stripes;
+use crate::raid::background::{Background, Task};
 use crate::raid::volume::{Member, State};
 use raidlab_kernel::Time;
 
-impl Raid {
+impl Background {
     /// Starts to rebuild a failed member if the array has a spare and enough is left.
-    pub(crate) fn rebuild_on_spare(&mut self, path: &mut Path, array: u32, member: u32, now: Time) {
-        let Some(volume) = self.volumes[array as usize].as_mut() else {
+    pub(crate) fn rebuild_on_spare(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        array: u32,
+        member: u32,
+        now: Time,
+    ) {
+        let Some(volume) = stripes.volumes[array as usize].as_mut() else {
             return;
         };
         if !volume.geometry.is_redundant() {
             return;
         }
-        let Some(spare) = volume.spares.pop() else {
+        let Some(spare) = self.tasks_mut(array).spares.pop() else {
             return;
         };
         volume.members[member as usize].drive = spare;
         if let Some(integrity) = &mut path.integrity {
             integrity.empty(spare);
         }
-        self.rebuild(path, array, member, now);
+        self.rebuild(stripes, path, array, member, now);
     }
 
     /// A drive waits for others of the array to fail; if one has, and nothing stands in for it yet, it is
     /// rebuilt there.
-    pub(crate) fn be_spare(&mut self, path: &mut Path, array: u32, drive: u32, now: Time) {
-        let Some(volume) = self.volumes[array as usize].as_mut() else {
+    pub(crate) fn be_spare(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        array: u32,
+        drive: u32,
+        now: Time,
+    ) {
+        let Some(volume) = stripes.volumes[array as usize].as_ref() else {
             return;
         };
-        volume.spares.push(drive);
+        self.tasks_mut(array).spares.push(drive);
         let failed = |member: &Member| member.state == State::Failed;
         let waits = volume.members.iter().position(failed);
         if let Some(member) = waits.filter(|_| !volume.offline) {
-            self.rebuild_on_spare(path, array, member as u32, now);
+            self.rebuild_on_spare(stripes, path, array, member as u32, now);
         }
     }
 
+    /// A drive is no spare of an array any more.
+    pub(crate) fn lose_spare(&mut self, array: u32, drive: u32) {
+        let spares = &mut self.tasks_mut(array).spares;
+        spares.retain(|&spare| spare != drive);
+    }
+
     /// Starts to rebuild a member on the drive that now stands there.
-    pub(crate) fn rebuild(&mut self, path: &mut Path, array: u32, member: u32, now: Time) {
-        if let Some(volume) = self.volumes[array as usize].as_mut() {
+    pub(crate) fn rebuild(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        array: u32,
+        member: u32,
+        now: Time,
+    ) {
+        if let Some(volume) = stripes.volumes[array as usize].as_mut() {
             volume.changes += 1;
             volume.members[member as usize].state = State::Rebuilding(0);
         }
         self.rebuilt = None;
-        self.start_task(path, array, Task::Rebuild { member }, now);
+        self.start_task(stripes, path, array, Task::Rebuild { member }, now);
     }
 
     /// The share of the rows that each running rebuild has done.
-    pub(crate) fn rebuilding(&self) -> Vec<f64> {
-        let volumes = self.volumes.iter().flatten();
-        let shares = volumes.flat_map(|volume| {
+    pub(crate) fn rebuilding(&self, stripes: &Stripes) -> Vec<f64> {
+        let volumes = stripes.volumes.iter().zip(&self.of_array);
+        let volumes = volumes.filter_map(|(volume, tasks)| Some((volume.as_ref()?, tasks)));
+        let shares = volumes.flat_map(|(volume, tasks)| {
             let rows = volume.geometry.rows().max(1) as f64;
-            let rebuilds = volume.tasks.iter();
+            let rebuilds = tasks.by_urgency.iter();
             let rebuilds = rebuilds.filter(|task| matches!(task.task, Task::Rebuild { .. }));
             rebuilds.map(move |task| task.row as f64 / rows)
         });
@@ -66,30 +94,32 @@ impl Raid {
     /// copied back or, if it has failed as well, the drive is rebuilt.
     pub(crate) fn come_home(
         &mut self,
+        stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
-        member: u32,
+        (array, member): (u32, u32),
         drive: u32,
         now: Time,
     ) {
-        let Some(volume) = self.volumes[array as usize].as_mut() else {
+        let Some(volume) = stripes.volumes[array as usize].as_mut() else {
             return;
         };
         let place = &mut volume.members[member as usize];
         if place.state == State::Failed && !volume.offline {
             place.drive = drive;
-            return self.rebuild(path, array, member, now);
+            return self.rebuild(stripes, path, array, member, now);
         }
         let task = Task::Copyback { member, to: drive };
-        self.start_task(path, array, task, now);
+        self.start_task(stripes, path, array, task, now);
     }
 
     /// A drive that is being filled has lost rows from `offset` on: its task goes on from there.
-    pub(crate) fn begin_copies_again(&mut self, drive: u32, offset: u64) {
-        for volume in self.volumes.iter_mut().flatten() {
+    pub(crate) fn begin_copies_again(&mut self, stripes: &mut Stripes, drive: u32, offset: u64) {
+        let volumes = stripes.volumes.iter_mut().zip(&mut self.of_array);
+        for (volume, tasks) in volumes.filter_map(|(volume, tasks)| Some((volume.as_mut()?, tasks)))
+        {
             let unit = volume.geometry.unit();
             let (row, upto) = (offset / unit, offset / unit * unit);
-            for task in &mut volume.tasks {
+            for task in &mut tasks.by_urgency {
                 match task.task {
                     Task::Rebuild { member } => {
                         let member = &mut volume.members[member as usize];

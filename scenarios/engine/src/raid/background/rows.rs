@@ -10,49 +10,86 @@ use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role};
 use crate::path::Path;
 use crate::path::agenda::Call;
-use crate::raid::Raid;
-use crate::raid::background::{Stint, Task};
-use crate::raid::jobs::{Check, Row, Work};
+use crate::raid::Stripes;
+use crate::raid::background::{Background, Stint, Task, task_rows};
+use crate::raid::jobs::{Check, Phase, Row, Work};
 use crate::raid::volume::State;
 use raidlab_kernel::{Io, Op, Time};
 
-use crate::raid::volume::{rows_in_flight, rows_of_step};
+/// Bytes of a member that begin side by side: neighbours cost the drives one seek. Assumed: half a
+/// MiB, as much as such controllers write to a drive at once.
+const STEP: u64 = 512 << 10;
+/// Rows that begin side by side: so few that a drive can have them all queued, so many that it does
+/// not run dry while the slowest one reads the first of them. Assumed.
+const ROWS: std::ops::RangeInclusive<u64> = 4..=32;
+/// Steps in progress at most, read or written: 2 MiB with the usual units, as the resync window of
+/// Linux' md (`RESYNC_WINDOW` in drivers/md/raid1.c).
+const STEPS: u64 = 4;
 
-impl Raid {
+/// Rows that begin side by side, for a stripe unit.
+fn rows_of_step(unit: u64) -> u64 {
+    (STEP / unit).clamp(*ROWS.start(), *ROWS.end())
+}
+
+/// Rows in progress at most, for a stripe unit.
+pub(crate) fn rows_in_flight(unit: u64) -> u64 {
+    STEPS * rows_of_step(unit)
+}
+
+impl Background {
     /// As many rows of an array's first task begin as do so side by side.
-    pub(crate) fn begin_step(&mut self, path: &mut Path, array: u32, now: Time) {
-        let volume = self.volume(array);
-        let Some(first) = volume.tasks.first() else {
+    pub(super) fn begin_step(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        array: u32,
+        now: Time,
+    ) {
+        let Some(first) = self.first_mut(array) else {
             return;
         };
-        let left = self.task_rows(array, first.task) - first.next;
-        let unasked = rows_of_step(volume.geometry.unit()).min(left);
-        self.volume_mut(array).tasks[0].stint = Stint {
+        let left = task_rows(stripes, array, first.task) - first.next;
+        let unasked = rows_of_step(stripes.volume(array).geometry.unit()).min(left);
+        first.stint = Stint {
             began: now,
             rows: 0,
             unasked,
         };
-        self.begin_rows(path, array, unasked as u32, now);
+        self.begin_rows(stripes, path, array, unasked as u32, now);
     }
 
     /// The next rows of an array's first task begin.
-    fn begin_rows(&mut self, path: &mut Path, array: u32, rows: u32, now: Time) {
-        self.volume_mut(array).in_flight += rows;
-        self.begin_each(path, array, rows, now);
+    fn begin_rows(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        array: u32,
+        rows: u32,
+        now: Time,
+    ) {
+        self.tasks_mut(array).in_flight += rows;
+        self.begin_each(stripes, path, array, rows, now);
     }
 
-    pub(crate) fn begin_each(&mut self, path: &mut Path, array: u32, rows: u32, now: Time) {
+    pub(crate) fn begin_each(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        array: u32,
+        rows: u32,
+        now: Time,
+    ) {
         let mark = path.agenda.mark();
         for left in (0..rows).rev() {
-            self.begin_row(path, array, now);
+            self.begin_row(stripes, path, array, now);
             if left > 0 && path.agenda.rose(mark) {
                 return path.agenda.below(mark, Call::BeginRows(array, left));
             }
         }
     }
 
-    fn begin_row(&mut self, path: &mut Path, array: u32, now: Time) {
-        let Some(first) = self.volume_mut(array).tasks.first_mut() else {
+    fn begin_row(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
+        let Some(first) = self.first_mut(array) else {
             return;
         };
         let (id, task, row) = (first.id, first.task, first.next);
@@ -60,90 +97,66 @@ impl Raid {
         first.stint.rows += 1;
         let job = match task {
             Task::Rebuild { member } | Task::Copyback { member, .. } => {
-                self.unit_job(path, array, id, (member, row), now)
+                unit_job(stripes, path, array, id, (member, row), now)
             }
-            Task::Patrol | Task::Check => self.group_job(path, array, id, row, now),
+            Task::Patrol | Task::Check => {
+                let check = Check {
+                    task: id,
+                    group: row,
+                    compares: task == Task::Check,
+                    differs: false,
+                };
+                group_job(stripes, path, array, check, now)
+            }
         };
-        self.begin(path, job, now);
+        stripes.begin(path, job, now);
     }
 
-    /// A job for a unit of a member.
-    fn unit_job(
-        &mut self,
-        path: &mut Path,
-        array: u32,
-        task: u32,
-        (member, row): (u32, u64),
-        now: Time,
-    ) -> u32 {
-        let geometry = &self.volume(array).geometry;
-        let end = geometry.unit() as u32;
-        let at = geometry.unit_at(member, row);
-        let (stripe, role) = at.expect("every row of a member has a unit");
-        let work = Work::Row(Row { task, row, role });
-        let job = self.new_job(path, Io::NONE, array, stripe, work, now);
-        let column = match role {
-            Role::Data(column) => column,
-            Role::Parity(_) | Role::Copy(..) => 0,
-        };
-        let start = 0;
-        let extents = &mut self.jobs[job].extents;
-        extents.push(Extent { column, start, end });
-        job
-    }
-
-    /// A job that looks through a group.
-    fn group_job(&mut self, path: &mut Path, array: u32, task: u32, group: u64, now: Time) -> u32 {
-        let geometry = &self.volume(array).geometry;
-        let (columns, end) = (u64::from(geometry.columns()), geometry.unit() as u32);
-        let differs = false;
-        let work = Work::Check(Check {
-            task,
-            group,
-            differs,
-        });
-        if geometry.parities() > 0 {
-            return self.new_job(path, Io::NONE, array, group, work, now);
+    /// A row goes on: it has been read, or is done.
+    pub(crate) fn step_row(&mut self, stripes: &mut Stripes, path: &mut Path, job: u32, now: Time) {
+        match stripes.jobs[job].phase {
+            Phase::Finish => self.finish_row(stripes, path, job, now),
+            _ => self.write_row(stripes, path, job, now),
         }
-        let job = self.new_job(path, Io::NONE, array, group / columns, work, now);
-        let (column, start) = ((group % columns) as u32, 0);
-        let extents = &mut self.jobs[job].extents;
-        extents.push(Extent { column, start, end });
-        job
     }
 
     /// A row is in memory: the drives it came from are free for another one.
-    fn has_been_read(&mut self, path: &mut Path, index: u32, id: u32, now: Time) {
-        let array = self.jobs[index].array;
-        let first = self.volume_mut(array).tasks.first_mut();
-        if let Some(first) = first.filter(|task| task.id == id) {
+    fn has_been_read(&mut self, stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) {
+        let job = &stripes.jobs[index];
+        let (array, task) = (job.array, job.work.task());
+        let first = self.first_mut(array);
+        if let Some(first) = first.filter(|first| task == Some(first.id)) {
             first.owed += 1;
-            self.follow(path, array, now);
+            self.follow(stripes, path, array, now);
         }
     }
 
     /// Rows that have been read are followed by as many others while the host wants nothing, as far
     /// as so many may be in progress.
-    fn follow(&mut self, path: &mut Path, array: u32, now: Time) {
+    fn follow(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
         let busy = path.in_work_for(array) > 0;
-        self.follow_on(path, array, busy, now);
+        self.follow_on(stripes, path, array, busy, now);
     }
 
-    pub(crate) fn follow_on(&mut self, path: &mut Path, array: u32, busy: bool, now: Time) {
-        while let Some(volume) = self.volumes[array as usize].as_mut() {
-            let free = !busy || volume.background_share >= 1.0;
-            let window = rows_in_flight(volume.geometry.unit());
-            let Some(first) = volume.tasks.first_mut() else {
-                return;
-            };
+    pub(crate) fn follow_on(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        array: u32,
+        busy: bool,
+        now: Time,
+    ) {
+        let window = rows_in_flight(stripes.volume(array).geometry.unit());
+        let free = !busy || self.tasks(array).share >= 1.0;
+        while let Some(first) = self.first_mut(array) {
             if first.owed == 0 || first.next - first.row >= window {
                 return;
             }
             first.owed -= 1;
             let (task, next) = (first.task, first.next);
-            if free && next < self.task_rows(array, task) {
+            if free && next < task_rows(stripes, array, task) {
                 let mark = path.agenda.mark();
-                self.begin_rows(path, array, 1, now);
+                self.begin_rows(stripes, path, array, 1, now);
                 if path.agenda.rose(mark) {
                     return path.agenda.below(mark, Call::Follow { array, busy });
                 }
@@ -151,28 +164,17 @@ impl Raid {
         }
     }
 
-    /// The task that a job in the background belongs to, if that is running.
-    fn task_of(&self, index: u32) -> Option<Task> {
-        let job = &self.jobs[index];
-        let first = self.volume(job.array).tasks.first()?;
-        (job.work.task() == Some(first.id)).then_some(first.task)
-    }
-
-    /// Whether nobody wants what a job in the background brings: its task is gone or suspended.
-    pub(crate) fn is_unwanted(&self, index: u32) -> bool {
-        self.task_of(index).is_none()
-    }
-
-    /// Whether a job compares what it reads, and does not only look whether it can be read.
-    pub(crate) fn compares(&self, index: u32) -> bool {
-        self.task_of(index) == Some(Task::Check)
-    }
-
-    /// The drive that a row job fills.
-    fn filled_by(&self, index: u32) -> Option<u32> {
-        let volume = self.volume(self.jobs[index].array);
-        match self.task_of(index)? {
-            Task::Rebuild { member } => Some(volume.members[member as usize].drive),
+    /// The drive that a row job fills, if its task is the one that runs.
+    fn filled_by(&self, stripes: &Stripes, index: u32) -> Option<u32> {
+        let job = &stripes.jobs[index];
+        let first = self.first(job.array)?;
+        if job.work.task() != Some(first.id) {
+            return None;
+        }
+        match first.task {
+            Task::Rebuild { member } => {
+                Some(stripes.volume(job.array).members[member as usize].drive)
+            }
             Task::Copyback { to, .. } => Some(to),
             Task::Patrol | Task::Check => None,
         }
@@ -180,106 +182,125 @@ impl Raid {
 
     /// A row job has everything it wants in memory: it goes to the drive that wants it, and what could not
     /// be read back to where it was.
-    pub(crate) fn write_row(&mut self, path: &mut Path, index: u32, task: u32, now: Time) {
+    fn write_row(&mut self, stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) {
         let mark = path.agenda.mark();
-        self.has_been_read(path, index, task, now);
+        self.has_been_read(stripes, path, index, now);
         if path.agenda.rose(mark) {
             return path.agenda.below(mark, Call::RowRead(index));
         }
-        self.row_read(path, index, now);
+        self.row_read(stripes, path, index, now);
     }
 
     /// The same, behind those that follow it. A group that is in memory is written where it differs and
     /// where it could not be read.
-    pub(crate) fn row_read(&mut self, path: &mut Path, index: u32, now: Time) {
-        let job = &self.jobs[index];
+    pub(crate) fn row_read(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        index: u32,
+        now: Time,
+    ) {
+        let job = &stripes.jobs[index];
         let Work::Row(Row { row, role, .. }) = job.work else {
-            return self.write_phase(path, index, now);
+            return stripes.write_phase(path, index, now);
         };
         let (array, io) = (job.array, job.io);
-        let unit = self.volume(array).geometry.unit();
+        let unit = stripes.volume(array).geometry.unit();
         path.hold(io);
-        if let Some(drive) = self.filled_by(index) {
+        if let Some(drive) = self.filled_by(stripes, index) {
             path.ios[io].pending += 1;
-            let command =
-                self.new_raid_command(path, io, Op::Write, drive, (row * unit, unit), now);
+            let range = (row * unit, unit);
+            let command = stripes.new_raid_command(path, io, Op::Write, drive, range, now);
             path.attach(command, Target::Unit(index, role, 0), unit);
             path.send(command, drive, now);
         }
-        self.write_phase(path, index, now);
-        self.let_go(path, io, now);
+        stripes.write_phase(path, index, now);
+        stripes.let_go(path, io, now);
     }
 
     /// A row is done. It holds its lock until all before it are in their place: only then does what
     /// it brought count, and writes know of it. One of a task that is gone or suspended does not
     /// count any more, nor do those that waited for it.
-    pub(crate) fn finish_row(&mut self, path: &mut Path, index: u32, id: u32, now: Time) {
-        let array = self.jobs[index].array;
-        let Some(volume) = self.volumes[array as usize].as_mut() else {
-            return;
-        };
-        volume.done.push(index);
-        volume.in_flight -= 1;
-        let first = volume.tasks.first().filter(|_| !volume.offline);
-        let current = first.is_some_and(|task| task.id == id);
-        self.put_rows(path, array, current, now);
+    fn finish_row(&mut self, stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) {
+        let job = &stripes.jobs[index];
+        let (array, task) = (job.array, job.work.task());
+        let tasks = self.tasks_mut(array);
+        tasks.done.push(index);
+        tasks.in_flight -= 1;
+        let offline = stripes.volume(array).offline;
+        let first = tasks.by_urgency.first().filter(|_| !offline);
+        let current = first.is_some_and(|first| task == Some(first.id));
+        self.put_rows(stripes, path, array, current, now);
     }
 
-    pub(crate) fn put_rows(&mut self, path: &mut Path, array: u32, current: bool, now: Time) {
+    pub(crate) fn put_rows(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        array: u32,
+        current: bool,
+        now: Time,
+    ) {
         let mark = path.agenda.mark();
-        while let Some(done) = self.next_done(array, current) {
+        while let Some(done) = self.next_done(stripes, array, current) {
             if current {
-                self.take_over(path, array, done);
+                self.take_over(stripes, path, array, done);
             }
-            self.finish_job(path, done, now);
+            stripes.finish_job(path, done, now);
             if path.agenda.rose(mark) {
                 return path.agenda.below(mark, Call::Rows { array, current });
             }
         }
         if current {
-            self.follow(path, array, now);
+            self.follow(stripes, path, array, now);
         }
         if path.agenda.rose(mark) {
             let done = Call::RowsDone { array, current };
             return path.agenda.below(mark, done);
         }
-        self.rows_done(path, array, current, now);
+        self.rows_done(stripes, path, array, current, now);
     }
 
-    pub(crate) fn rows_done(&mut self, path: &mut Path, array: u32, current: bool, now: Time) {
-        if self.volume(array).in_flight > 0 {
+    pub(crate) fn rows_done(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        array: u32,
+        current: bool,
+        now: Time,
+    ) {
+        if self.tasks(array).in_flight > 0 {
             return;
         }
         if current {
-            self.pause(path, array, now);
+            self.pause(stripes, path, array, now);
         } else {
             // Its task is gone; the next one starts.
-            self.schedule_step(path, array, now);
+            self.schedule_step(stripes, path, array, now);
         }
     }
 
     /// Takes the job whose row is the next to be in its place out of those that are done; any, if
     /// their order does not matter any more.
-    fn next_done(&mut self, array: u32, in_order: bool) -> Option<u32> {
-        let volume = self.volumes[array as usize].as_mut()?;
-        let row = volume.tasks.first().map(|task| task.row);
-        let jobs = &self.jobs;
-        let mut done = volume.done.iter();
-        let at = done.position(|&job| !in_order || jobs[job].work.row() == row)?;
-        Some(volume.done.swap_remove(at))
+    fn next_done(&mut self, stripes: &Stripes, array: u32, in_order: bool) -> Option<u32> {
+        let tasks = self.tasks_mut(array);
+        let row = tasks.by_urgency.first().map(|task| task.row);
+        let mut done = tasks.done.iter();
+        let at = done.position(|&job| !in_order || stripes.jobs[job].work.row() == row)?;
+        Some(tasks.done.swap_remove(at))
     }
 
     /// A row of the first task is in its place, with what it has brought. What it could not bring is
     /// unreadable there.
-    fn take_over(&mut self, path: &mut Path, array: u32, index: u32) {
-        let row = self.jobs[index].work.row();
-        if let (Some(drive), Some(row)) = (self.filled_by(index), row) {
-            let offset = row * self.volume(array).geometry.unit();
-            let lost = self.jobs.repair(index).lost.clone();
-            self.puncture(path, drive, offset, &lost);
+    fn take_over(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, index: u32) {
+        let row = stripes.jobs[index].work.row();
+        if let (Some(drive), Some(row)) = (self.filled_by(stripes, index), row) {
+            let offset = row * stripes.volume(array).geometry.unit();
+            let lost = stripes.jobs.repair(index).lost.clone();
+            stripes.puncture(path, drive, offset, &lost);
         }
-        let volume = self.volume_mut(array);
-        let Some(task) = volume.tasks.first_mut() else {
+        let volume = stripes.volume_mut(array);
+        let Some(task) = self.first_mut(array) else {
             return;
         };
         task.row += 1;
@@ -297,4 +318,44 @@ impl Raid {
             Task::Patrol | Task::Check => {}
         }
     }
+}
+
+/// A job for a unit of a member.
+fn unit_job(
+    stripes: &mut Stripes,
+    path: &mut Path,
+    array: u32,
+    task: u32,
+    (member, row): (u32, u64),
+    now: Time,
+) -> u32 {
+    let geometry = &stripes.volume(array).geometry;
+    let end = geometry.unit() as u32;
+    let at = geometry.unit_at(member, row);
+    let (stripe, role) = at.expect("every row of a member has a unit");
+    let work = Work::Row(Row { task, row, role });
+    let job = stripes.new_job(path, Io::NONE, array, stripe, work, now);
+    let column = match role {
+        Role::Data(column) => column,
+        Role::Parity(_) | Role::Copy(..) => 0,
+    };
+    let start = 0;
+    let extents = &mut stripes.jobs[job].extents;
+    extents.push(Extent { column, start, end });
+    job
+}
+
+/// A job that looks through a group.
+fn group_job(stripes: &mut Stripes, path: &mut Path, array: u32, check: Check, now: Time) -> u32 {
+    let geometry = &stripes.volume(array).geometry;
+    let (columns, end) = (u64::from(geometry.columns()), geometry.unit() as u32);
+    let (group, work) = (check.group, Work::Check(check));
+    if geometry.parities() > 0 {
+        return stripes.new_job(path, Io::NONE, array, group, work, now);
+    }
+    let job = stripes.new_job(path, Io::NONE, array, group / columns, work, now);
+    let (column, start) = ((group % columns) as u32, 0);
+    let extents = &mut stripes.jobs[job].extents;
+    extents.push(Extent { column, start, end });
+    job
 }

@@ -3,7 +3,7 @@
 use crate::layout::{Extent, WriteStrategy};
 use crate::path::Path;
 use crate::path::agenda::Call;
-use crate::raid::Raid;
+use crate::raid::Stripes;
 use crate::raid::cache::memory::{ControllerMemory, Lane};
 use crate::raid::cache::view::Cached;
 use crate::raid::jobs::{Destage, Work};
@@ -11,7 +11,7 @@ use crate::state::event::Event;
 use raidlab_kernel::{Io, Time};
 use raidlab_models::{Eligible, LINE_SECTORS, SECTOR};
 
-impl Raid {
+impl Stripes {
     /// Starts as many destages as may run: full stripes at once, others above the low mark or
     /// when they are due.
     pub(crate) fn destage(&mut self, path: &mut Path, controller: u32, now: Time) {
@@ -72,7 +72,7 @@ impl Raid {
         let slot = redirected.map(|place| place.slot);
         let work = Work::Destage(Destage { group, slot });
         let job = self.new_job(path, Io::NONE, target, at, work, now);
-        let Raid {
+        let Stripes {
             volumes,
             memories,
             redirects,

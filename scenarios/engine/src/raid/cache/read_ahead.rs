@@ -3,7 +3,7 @@
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::plan::ReadAhead;
-use crate::raid::Raid;
+use crate::raid::Stripes;
 use crate::raid::cache::view::Cached;
 use crate::raid::jobs::{Fill, Phase, Work};
 use raidlab_kernel::{Io, Op, Part, Queue, Stage, Time};
@@ -19,7 +19,7 @@ const SHALLOW: u64 = 4;
 /// Bytes that one read-ahead brings.
 const CHUNK: std::ops::RangeInclusive<u64> = (256 << 10)..=(1 << 20);
 
-impl Raid {
+impl Stripes {
     /// A read has come: note it, and read ahead if that is the policy.
     pub(crate) fn read_ahead(
         &mut self,

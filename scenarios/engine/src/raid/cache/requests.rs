@@ -4,7 +4,7 @@ use crate::layout::Role;
 use crate::path::Path;
 use crate::path::agenda::{Call, Up};
 use crate::plan::{ReadAhead, WritePolicy};
-use crate::raid::Raid;
+use crate::raid::Stripes;
 use crate::raid::cache::view::Cached;
 use crate::state::event::Event;
 use raidlab_kernel::{IoId, Op, Part, Stage, Time};
@@ -15,7 +15,7 @@ fn pages_at_most(bytes: u64, line: u64) -> u64 {
     bytes / PAGE + 2 * (bytes / line + 2)
 }
 
-impl Raid {
+impl Stripes {
     /// Asks for the memory in which a request will be looked up, and for what its drive will need
     /// of its map if it is a read, as most are not in the cache.
     pub(crate) fn prefetch_tables(&self, path: &Path, id: IoId) {

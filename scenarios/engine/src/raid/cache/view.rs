@@ -1,6 +1,6 @@
 //! An array together with the controller's cache that serves it.
 
-use crate::raid::Raid;
+use crate::raid::Stripes;
 use crate::raid::cache::memory::{Caching, ControllerMemory};
 use crate::raid::redirect::Redirect;
 use crate::raid::volume::Volume;
@@ -52,7 +52,7 @@ impl<'a> Cached<'a, &'a mut ControllerMemory> {
     }
 }
 
-impl Raid {
+impl Stripes {
     /// An array and the cache that serves it, to look things up.
     #[inline]
     pub fn cached(&self, array: u32) -> Option<Cached<'_, &ControllerMemory>> {

@@ -3,12 +3,12 @@
 use crate::integrity::{DataReport, OnDrives};
 use crate::layout::{Place, Role, galois};
 use crate::path::Path;
-use crate::raid::Raid;
+use crate::raid::Stripes;
 use crate::raid::volume::Volume;
 use raidlab_models::{Found, SECTOR};
 use std::collections::BTreeSet;
 
-impl Raid {
+impl Stripes {
     /// The figures of data integrity, if the run followed the data.
     pub(crate) fn data_report(&mut self, path: &mut Path) -> Option<DataReport> {
         let mut report = path.integrity.as_ref()?.report;

@@ -4,7 +4,7 @@
 use crate::integrity::LostFrom;
 use crate::layout::Role;
 use crate::path::Path;
-use crate::raid::Raid;
+use crate::raid::{Raid, Stripes};
 use raidlab_models::SECTOR;
 use std::collections::BTreeSet;
 
@@ -14,30 +14,36 @@ impl Raid {
     pub(crate) fn count_losses_of_drives(&mut self, path: &mut Path, older: &[(u32, Vec<u64>)]) {
         let mut places = BTreeSet::new();
         for (drive, sectors) in older {
-            self.begin_copies_again(*drive, sectors[0] * SECTOR);
-            if let Some((array, member)) = self.member_of(*drive) {
+            let Raid {
+                stripes,
+                background,
+            } = self;
+            background.begin_copies_again(stripes, *drive, sectors[0] * SECTOR);
+            if let Some((array, member)) = stripes.member_of(*drive) {
                 for sector in sectors {
-                    self.touched_by(path, array, member, sector * SECTOR, &mut places);
+                    stripes.touched_by(path, array, member, sector * SECTOR, &mut places);
                 }
             }
         }
         for (array, offset) in places {
-            let cached = self.is_dirty_in_cache(array, offset);
+            let cached = self.stripes.is_dirty_in_cache(array, offset);
             let written = path
                 .integrity
                 .as_ref()
                 .is_some_and(|f| f.is_written(array, offset));
             // What the SSD cache has newer data of does not matter here.
-            let dirty = self.is_dirty_on_ssd_cache(array, offset);
+            let dirty = self.stripes.is_dirty_on_ssd_cache(array, offset);
             if written && !cached && !dirty {
-                let content = self.on_drives(path, array, offset);
+                let content = self.stripes.on_drives(path, array, offset);
                 if let Some(integrity) = &mut path.integrity {
                     integrity.lose(array, offset, &content, LostFrom::DriveCache);
                 }
             }
         }
     }
+}
 
+impl Stripes {
     /// The array's sectors whose content a drive's sector decides: its own, and with parity those
     /// of the lost units that are computed from it.
     fn touched_by(

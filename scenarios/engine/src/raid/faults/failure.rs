@@ -3,16 +3,14 @@
 use crate::layout::{Ranges, Role, Run, WriteStrategy};
 use crate::path::Path;
 use crate::path::agenda::Up;
-use crate::raid::Raid;
-use crate::raid::background::{Background, Task};
+use crate::raid::Stripes;
 use crate::raid::jobs::Phase;
-use crate::raid::volume::State;
 use crate::state::event::Event;
 use crate::state::owner::job_of;
 use crate::state::owner::{Owner, OwnerOf};
 use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
 
-impl Raid {
+impl Stripes {
     /// A command is at its drive's medium: data change hands. True if it comes back later.
     pub(crate) fn meet_medium(&mut self, path: &mut Path, id: IoId, now: Time) -> bool {
         let slow = path.drives[path.ios[id].drive as usize].health.slow;
@@ -224,58 +222,5 @@ impl Raid {
             integrity.plan_again(index);
         }
         self.step_job(path, index, now);
-    }
-
-    /// The content of a drive is lost to its array; gives the array and its place there.
-    pub(crate) fn lose(&mut self, path: &mut Path, drive: u32, now: Time) -> Option<(u32, u32)> {
-        let place = self.member_of(drive).map_or(0, |(_, place)| place);
-        path.cut_off(drive, place);
-        for array in 0..self.volumes.len() as u32 {
-            let copied_to = |to: u32| to == drive;
-            self.end_tasks(path, array, now, |task| match task {
-                Task::Copyback { to, .. } => copied_to(to),
-                _ => false,
-            });
-            if let Some(volume) = self.volumes[array as usize].as_mut() {
-                volume.spares.retain(|&spare| spare != drive);
-                for member in &mut volume.members {
-                    member.copy = member.copy.filter(|&(to, _)| !copied_to(to));
-                }
-            }
-        }
-        let (array, place) = self.member_of(drive)?;
-        self.end_tasks(path, array, now, |task| match task {
-            Task::Rebuild { member } | Task::Copyback { member, .. } => member == place,
-            _ => false,
-        });
-        let volume = self.volumes[array as usize].as_mut()?;
-        volume.changes += 1;
-        let member = &mut volume.members[place as usize];
-        member.state = State::Failed;
-        member.unreadable.clear();
-        member.copy = None;
-        if volume.is_offline() && !volume.offline {
-            volume.offline = true;
-            // They stay as far as they are.
-            let tasks = volume.tasks.clone();
-            let name = path.arrays[array as usize].name.clone();
-            let what = format!("array {name} offline: more is lost than it can bear");
-            path.log(now, what);
-            self.give_up_tasks(path, array, &tasks, now);
-            self.ssd_cache_fails(path, array, now);
-        }
-        Some((array, place))
-    }
-
-    /// Takes out tasks whose drive is gone; those of an array that is offline stay as they were.
-    fn end_tasks(&mut self, path: &mut Path, array: u32, now: Time, ends: impl Fn(Task) -> bool) {
-        let volume = self.volumes[array as usize].as_mut();
-        let Some(volume) = volume.filter(|volume| !volume.offline) else {
-            return;
-        };
-        let of = |task: &Background| ends(task.task);
-        let ended: Vec<Background> = volume.tasks.iter().copied().filter(of).collect();
-        volume.tasks.retain(|task| !of(task));
-        self.give_up_tasks(path, array, &ended, now);
     }
 }

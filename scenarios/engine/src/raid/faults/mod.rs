@@ -3,4 +3,5 @@
 pub(crate) mod audit;
 pub(crate) mod drive_cache;
 pub(crate) mod failure;
+pub(crate) mod loss;
 pub(crate) mod outage;

@@ -5,13 +5,49 @@
 
 use crate::integrity::LostFrom;
 use crate::path::Path;
-use crate::raid::Raid;
 use crate::raid::jobs::{Destage, Phase, Waiters, Work};
+use crate::raid::{Raid, Stripes};
 use crate::state::owner::job_of;
 use raidlab_kernel::{Io, Op, Time};
 use raidlab_models::{LINE_SECTORS, SECTOR};
 
 impl Raid {
+    /// Writes in flight to a drive get there in part. A drive to which a spare is being copied
+    /// may then lack what the spare has: the copy goes on from there.
+    pub(crate) fn tear_writes(&mut self, path: &mut Path) {
+        for id in path.ios.ids().collect::<Vec<_>>() {
+            let io = &path.ios[id];
+            let command = io.parent != Io::NONE && job_of(io).is_none();
+            if !command || io.op != Op::Write {
+                continue;
+            }
+            let (drive, offset) = (io.drive, io.offset);
+            if self.stripes.member_of(drive).is_none() {
+                self.background
+                    .begin_copies_again(&mut self.stripes, drive, offset);
+            }
+            let failed = path.drives[drive as usize].health.failed;
+            match &mut path.integrity {
+                Some(integrity) if failed => integrity.drop_payload(id),
+                Some(integrity) => integrity.tear(id, drive, offset),
+                None => {}
+            }
+        }
+    }
+
+    /// Jobs end, but for those that are preserved.
+    pub(crate) fn drop_jobs(&mut self, path: &mut Path, preserved: &[u32], now: Time) {
+        self.background.power_fails();
+        self.stripes.drop_jobs(path, preserved, now);
+    }
+
+    /// The tasks of all arrays go on.
+    pub(crate) fn tasks_go_on(&mut self, path: &mut Path, now: Time) {
+        self.background.power_back(&self.stripes, path, now);
+    }
+}
+
+impl Stripes {
     /// A cache's content is lost: acknowledged writes that were nowhere else are gone.
     pub(crate) fn lose_cache(&mut self, path: &mut Path, controller: usize) {
         let Some(memory) = self.memories[controller].as_mut() else {
@@ -54,28 +90,6 @@ impl Raid {
         self.jobs.ids().filter(preserved).collect()
     }
 
-    /// Writes in flight to a drive get there in part. A drive to which a spare is being copied
-    /// may then lack what the spare has: the copy goes on from there.
-    pub(crate) fn tear_writes(&mut self, path: &mut Path) {
-        for id in path.ios.ids().collect::<Vec<_>>() {
-            let io = &path.ios[id];
-            let command = io.parent != Io::NONE && job_of(io).is_none();
-            if !command || io.op != Op::Write {
-                continue;
-            }
-            let (drive, offset) = (io.drive, io.offset);
-            if self.member_of(drive).is_none() {
-                self.begin_copies_again(drive, offset);
-            }
-            let failed = path.drives[drive as usize].health.failed;
-            match &mut path.integrity {
-                Some(integrity) if failed => integrity.drop_payload(id),
-                Some(integrity) => integrity.tear(id, drive, offset),
-                None => {}
-            }
-        }
-    }
-
     /// Whoever waits in a queue is taken out; those without an event to come are released.
     pub(crate) fn empty_queues(&mut self, path: &mut Path, now: Time) {
         for drive in 0..path.drives.len() {
@@ -102,11 +116,8 @@ impl Raid {
         }
     }
 
-    pub(crate) fn drop_jobs(&mut self, path: &mut Path, preserved: &[u32], now: Time) {
+    fn drop_jobs(&mut self, path: &mut Path, preserved: &[u32], now: Time) {
         self.locks.clear();
-        for volume in self.volumes.iter_mut().flatten() {
-            volume.drop_rows();
-        }
         for index in self.jobs.ids().collect::<Vec<_>>() {
             let job = &mut self.jobs[index];
             let (io, array) = (job.io, job.array);

@@ -1,11 +1,11 @@
 //! Locks on stripes: who changes data and parity together has the stripe for itself.
 
 use crate::path::Path;
-use crate::raid::Raid;
+use crate::raid::Stripes;
 use crate::raid::jobs::{NO_JOB, Phase, Waiters};
 use raidlab_kernel::{Part, Time};
 
-impl Raid {
+impl Stripes {
     /// What a job locks, if anything.
     pub(crate) fn lock_key(&self, index: u32) -> Option<u64> {
         let job = &self.jobs[index];

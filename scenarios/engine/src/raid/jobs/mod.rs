@@ -83,6 +83,8 @@ pub(crate) struct Check {
     /// The number of the task.
     pub task: u32,
     pub group: u64,
+    /// True if it compares what it reads, and does not only look whether it can be read.
+    pub compares: bool,
     /// True if parity does not fit the data, or copies differ.
     pub differs: bool,
 }

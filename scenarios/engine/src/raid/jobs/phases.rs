@@ -6,12 +6,25 @@ use crate::layout::{
 };
 use crate::path::Path;
 use crate::path::agenda::Call;
-use crate::raid::Raid;
+use crate::raid::Stripes;
 use crate::raid::jobs::{Destage, Job, NO_JOB, Phase, Row, Transfers, Work};
 use crate::raid::volume::Volume;
 use raidlab_kernel::{Io as IoRecord, IoId, Op, Part, Time};
 
-impl Raid {
+impl Stripes {
+    /// Whether nobody wants what a job in the background brings: its task is gone or suspended.
+    fn is_unwanted(&self, index: u32) -> bool {
+        let job = &self.jobs[index];
+        let task = self.volume(job.array).task;
+        task.is_none() || job.work.task() != task
+    }
+
+    /// Whether a job compares what it reads, and does not only look whether it can be read.
+    fn compares(&self, index: u32) -> bool {
+        let check = matches!(self.jobs[index].work, Work::Check(check) if check.compares);
+        check && !self.is_unwanted(index)
+    }
+
     /// Lists a job's transfers for a phase into the scratch list.
     fn list(&mut self, index: u32, writes: bool) -> Vec<Transfer> {
         let mut ranges = std::mem::take(&mut self.ranges);

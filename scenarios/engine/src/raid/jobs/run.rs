@@ -6,11 +6,11 @@
 
 use crate::layout::Run;
 use crate::path::Path;
-use crate::raid::Raid;
+use crate::raid::Stripes;
 use crate::raid::jobs::{NO_JOB, Phase, Work};
 use raidlab_kernel::{IoId, Time};
 
-impl Raid {
+impl Stripes {
     /// Writes a run below `parent`.
     pub(crate) fn write_run(
         &mut self,

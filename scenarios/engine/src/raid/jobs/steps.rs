@@ -2,15 +2,15 @@
 
 use crate::path::Path;
 use crate::path::agenda::Call;
-use crate::raid::Raid;
-use crate::raid::jobs::{Check, Phase, Row, Work};
+use crate::raid::Stripes;
+use crate::raid::jobs::{Phase, Work};
 use crate::state::event::Event;
 use crate::state::owner::Owner;
 use raidlab_kernel::{Io, IoId, Op, Time};
 
 use crate::state::owner::job_of;
 
-impl Raid {
+impl Stripes {
     /// A job below `parent`, for the caller to fill and then to `begin`.
     pub(crate) fn new_job(
         &mut self,
@@ -74,9 +74,7 @@ impl Raid {
             (Phase::Read, _) => self.read_phase(path, index, now),
             (Phase::Compute, _) => self.compute_phase(path, index, now),
             (_, &Work::Copy(_)) => path.agenda.up(Call::Copy(index)),
-            (Phase::Write, &(Work::Row(Row { task, .. }) | Work::Check(Check { task, .. }))) => {
-                self.write_row(path, index, task, now);
-            }
+            (_, Work::Row(_) | Work::Check(_)) => path.agenda.up(Call::Row(index)),
             (Phase::Write, _) => self.write_phase(path, index, now),
             (Phase::Finish, &Work::Destage(destage)) => {
                 self.finish_destage(path, index, destage, now)
@@ -84,9 +82,6 @@ impl Raid {
             (Phase::Finish, &Work::Fill(fill)) => self.finish_fill(path, index, fill, now),
             (Phase::Finish, &Work::Fetch(fetch)) => self.finish_fetch(path, index, fetch, now),
             (Phase::Finish, Work::Bypass) => self.finish_piece(path, index, now),
-            (Phase::Finish, &(Work::Row(Row { task, .. }) | Work::Check(Check { task, .. }))) => {
-                self.finish_row(path, index, task, now);
-            }
             (Phase::Finish, Work::Write | Work::WriteSlot(_) | Work::Recover) => {
                 self.finish_job(path, index, now);
             }

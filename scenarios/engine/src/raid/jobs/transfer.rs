@@ -3,12 +3,12 @@
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role, Run, Unit};
 use crate::path::Path;
-use crate::raid::Raid;
+use crate::raid::Stripes;
 use crate::raid::jobs::Work;
 use crate::state::owner::job_of;
 use raidlab_kernel::{Io, IoId, Op, Time};
 
-impl Raid {
+impl Stripes {
     pub(crate) fn volume(&self, array: u32) -> &crate::raid::volume::Volume {
         self.volumes[array as usize]
             .as_ref()

@@ -1,13 +1,13 @@
 //! Pieces of requests read from the SSD cache, and from the array where the SSD cache has lost them.
 
 use crate::path::Path;
-use crate::raid::Raid;
+use crate::raid::Stripes;
 use crate::raid::jobs::Phase;
 use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
 use raidlab_kernel::{IoId, Op, Part, Time};
 
-impl Raid {
+impl Stripes {
     /// Reads a piece (offset, bytes) of a line of the array below `parent`, from the line's slot.
     pub(crate) fn fetch_piece(
         &mut self,

@@ -3,7 +3,7 @@
 use crate::layout::Extent;
 use crate::path::Path;
 use crate::path::agenda::Call;
-use crate::raid::Raid;
+use crate::raid::Stripes;
 use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
 use crate::raid::redirect::Redirect;
@@ -77,7 +77,7 @@ impl Redirect {
     }
 }
 
-impl Raid {
+impl Stripes {
     /// What leaves the controller's cache for a line goes to the SSD cache, if that has the line and
     /// takes writes; else what it has of the line is out of date. The slot is pinned.
     pub(crate) fn redirect_write(

@@ -8,7 +8,7 @@
 use crate::integrity::{Integrity, LostFrom, OnDrives};
 use crate::layout::Extent;
 use crate::path::Path;
-use crate::raid::Raid;
+use crate::raid::Stripes;
 use crate::raid::cache::view::Cached;
 use crate::raid::jobs::CopyTo;
 use crate::raid::jobs::Phase;
@@ -18,7 +18,7 @@ use crate::state::owner::job_of;
 use raidlab_kernel::{Io, Time};
 use raidlab_models::SECTOR;
 
-impl Raid {
+impl Stripes {
     /// The slot where an offset of an array can be read or written: none if the line is not on the
     /// SSD cache, or no drive of the SSD cache gives it any more.
     pub(crate) fn readable_slot(

@@ -195,8 +195,6 @@ pub(crate) fn build_volumes(
         }
         let host_link = link.filter(|_| !built.straight || built.mirrors);
         let mut volume = Volume::new(built.layout.clone(), &array.drives, host_link);
-        volume.spares = array.spares.iter().rev().copied().collect();
-        volume.background_share = array.background_share;
         if controller.is_none() {
             volume.parity = Throughput::new(match array.level {
                 Level::Raid6 | Level::Raid60 => plan.host.two_parities_bytes_per_s,

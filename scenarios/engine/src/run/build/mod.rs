@@ -9,8 +9,9 @@ use crate::path::Path;
 use crate::path::agenda::Agenda;
 use crate::path::loads::Loads;
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
-use crate::raid::Raid;
-use crate::raid::volume::rows_in_flight;
+use crate::raid::background::Background;
+use crate::raid::background::rows::rows_in_flight;
+use crate::raid::{Raid, Stripes};
 use crate::run::build::arrays::{build_arrays, build_memories, build_ssd_caches, build_volumes};
 use crate::run::build::check::{Faults, check_references, check_workloads};
 use crate::run::layers::Layers;
@@ -75,6 +76,8 @@ impl System {
         for (drive, plan) in drives.iter_mut().zip(&plan.drives) {
             drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
         }
+        let stripes = Stripes::new(plan, volumes, redirects, memories, ios);
+        let background = Background::new(plan, &arrays);
         let path = Path {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
             ios: Slab::with_capacity(ios),
@@ -102,7 +105,7 @@ impl System {
             layers: Layers {
                 path,
                 loads,
-                raid: Raid::new(plan, volumes, redirects, memories, ios),
+                raid: Raid::new(stripes, background),
                 ssd_caches,
             },
             caches,

@@ -1,0 +1,94 @@
+"""fio's engines of I/O: which are simulated as what, and why the others are not.
+
+Source: fio's HOWTO, "I/O engine"; `engines/` of fio 3.33 and later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SYNCHRONOUS = frozenset(["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"])
+"""Engines that have one I/O under way whatever `iodepth` says; psync is fio's default."""
+
+SIMULATED_AS: Mapping[str, str] = {
+    "libaio": "libaio",
+    "io_uring": "libaio",
+    "io_uring_cmd": "libaio",
+    "posixaio": "libaio",
+    "sync": "libaio",
+    "psync": "libaio",
+    "vsync": "libaio",
+    "pvsync": "libaio",
+    "pvsync2": "libaio",
+    "mmap": "libaio",
+}
+"""The engine that runs, by the engine that is asked for."""
+
+FOREIGN_OPTIONS: Mapping[str, str] = {
+    "hipri": "completions are neither polled nor interrupts: the host's model has one cost",
+    "hipri_percentage": "completions are neither polled nor interrupts",
+    "fixedbufs": "buffers are not mapped",
+    "registerfiles": "files are not registered",
+    "sqthread_poll": "no kernel thread submits: the job's own thread pays for it",
+    "sqthread_poll_cpu": "no kernel thread submits",
+    "nonvectored": "vectors cost nothing",
+    "uncached": "no page cache is here",
+    "nowait": "nothing but the device makes an I/O wait",
+    "force_async": "no I/O is handed to a worker of the kernel",
+    "userspace_reap": "completions are fetched by a call",
+    "cmdprio": "priorities have no effect",
+    "cmdprio_percentage": "priorities have no effect",
+    "cmdprio_class": "priorities have no effect",
+    "cmdprio_hint": "priorities have no effect",
+    "cmdprio_bssplit": "priorities have no effect",
+    "cmd_type": "I/Os pass the block layer",
+    "writefua": "writes are not forced to the medium: use sync=1",
+    "readfua": "reads are not forced from the medium",
+    "write_mode": "writes are writes",
+    "verify_mode": "reads are reads",
+    "md_per_io_size": "blocks have no metadata",
+    "pi_act": "blocks have no protection information",
+    "pi_chk": "blocks have no protection information",
+    "apptag": "blocks have no protection information",
+    "apptag_mask": "blocks have no protection information",
+    "deac": "zeros are written",
+}
+"""Options of engines that have no effect here, and why: they are left out, and that is said."""
+
+_WHY_NOT = (
+    (
+        "does no I/O to a block device, so nothing is simulated",
+        "null cpp_null cpuio exec page_fault",
+    ),
+    (
+        "measures a file system, and none is simulated",
+        "ftruncate falloc filecreate filestat filedelete dircreate dirstat dirdelete e4defrag",
+    ),
+    (
+        "reaches its store over a network, which is not simulated",
+        "net netsplice rdma rbd rados gfapi gfapi_async http nfs dfs nbd libhdfs libiscsi ime_psync"
+        " ime_psyncv ime_aio librpma_apm_server librpma_apm_client librpma_gpspm_server"
+        " librpma_gpspm_client",
+    ),
+    (
+        "reaches its device past the kernel's block layer, which is not simulated",
+        "sg libzbc xnvme libblkio mtd libcufile libhipfile windowsaio solarisaio external",
+    ),
+    ("loads and stores, to persistent memory, are no I/O", "libpmem dev-dax pmemblk"),
+    ("moves pages of the page cache, and none is here", "splice"),
+)
+
+REFUSED: Mapping[str, str] = {
+    engine: why for why, engines in _WHY_NOT for engine in engines.split()
+}
+"""Engines that are not simulated, and why."""
+
+
+def name_of(engine: str) -> str:
+    """An engine's name: `external` for one that fio loads from a file."""
+    return "external" if engine.startswith("external:") or "/" in engine else engine
+
+
+def simulated() -> str:
+    """The engines that may be asked for, for messages."""
+    return ", ".join(SIMULATED_AS)

@@ -1,0 +1,222 @@
+"""fio's jobs, changed so that they run on a simulated system.
+
+Only what the simulated system stands in for is changed: the file, the engine of I/O, threads
+and clock. Everything else is the job's own. What is changed is said, what cannot be served is
+refused by name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from raidlab.calibration.fio import engines
+from raidlab.calibration.fio.jobs import ALIASES, Section
+from raidlab.calibration.fio.options import OptionError, is_buffered, size
+from raidlab.devices.faults import Fault, SpecError
+
+ARRAY_FILE = "/proc/self/fd/999"
+"""Where the preloaded library shows the array to fio."""
+
+REPLACED = frozenset(
+    [
+        "filename",
+        "directory",
+        "filename_format",
+        "unique_filename",
+        "opendir",
+        "unlink",
+        "unlink_each_loop",
+        "create_serialize",
+        "create_fsync",
+        "create_on_open",
+        "allow_file_create",
+        "allow_mounted_write",
+        "fallocate",
+        "nrfiles",
+        "openfiles",
+        "file_service_type",
+        "replay_redirect",
+    ]
+)
+"""Options that name the files that the array stands in for."""
+
+SILENT = frozenset(["ioengine", "thread", "clocksource", "disk_util"])
+"""Options that are replaced, and of which no figure speaks but the engine's note."""
+
+FORCED = (
+    ("filename", ARRAY_FILE),
+    ("thread", "1"),
+    ("clocksource", "clock_gettime"),
+    ("disk_util", "0"),
+)
+
+REFUSED: Mapping[str, str] = {
+    "verify": "left out: no data are stored, so none can be verified",
+    "do_verify": "left out: no data are stored, so none can be verified",
+    "gtod_cpu": "left out: the clock is simulated, no CPU keeps it",
+    "file_append": "left out: the array is no file that grows",
+    "profile": "a job file: a profile makes its jobs inside fio, files and all",
+}
+"""Options that no simulated system can serve, unless they are off."""
+
+IDLE: Mapping[str, str] = {
+    "prio": "priorities have no effect",
+    "prioclass": "priorities have no effect",
+    "ioscheduler": "the scenario's host says which scheduler there is",
+    "write_hint": "drives heed no hints",
+    "buffer_compress_percentage": "the device file says how far data can be compressed",
+    "dedupe_percentage": "no system here deduplicates",
+}
+"""Options that have no effect, and why; `ioscheduler` would fail, so it is left out."""
+
+_SECTOR = 512
+"""Bytes of which all direct I/O is a multiple."""
+
+_BLOCKS = "bs", "bsrange", "bssplit", "ba"
+"""Options that name sizes of blocks."""
+
+_OF_BLOCKS = re.compile(r"(?:^|[,:-])([^,:/-]+)")
+"""The sizes in `4k,8k`, `4k-64k` and `4k/10:64k/90`."""
+
+
+@dataclass
+class _Findings:
+    """What is found while the sections are changed."""
+
+    file: str
+    faults: list[Fault] = field(default_factory=list)
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    """The jobs that a note is about, by its text."""
+
+    def refuse(self, section: Section, key: str, value: str | None, allowed: str) -> None:
+        fault = Fault(f"[{section.name}] {key}", value, allowed, (), self.file)
+        if fault not in self.faults:
+            self.faults.append(fault)
+
+    def note(self, section: Section, text: str) -> None:
+        names = self.notes.setdefault(text, [])
+        if section.name not in names:
+            names.append(section.name)
+
+    def lines(self) -> list[str]:
+        return [
+            f"{', '.join(f'[{name}]' for name in names)}: {text}"
+            for text, names in self.notes.items()
+        ]
+
+
+def simulate(
+    sections: Iterable[Section], file: str = "", size_bytes: int | None = None
+) -> tuple[list[Section], list[str]]:
+    """The sections for a simulated system, and what was changed that a reader should know.
+
+    Args:
+        sections: As they were read.
+        file: Where they were read, for messages.
+        size_bytes: Of the array.
+
+    Raises:
+        SpecError: Options that no simulated system can serve.
+    """
+    inherited = Section("global")
+    changed: list[Section] = []
+    found = _Findings(file)
+    for section in sections:
+        _check(section, found)
+        if section.is_global:
+            inherited = Section("global", [*inherited.options, *section.options])
+            changed.append(Section(section.name, _kept(section, found)))
+            continue
+        whole = Section(section.name, [*inherited.options, *section.options])
+        changed.append(_job(section, whole, found, size_bytes))
+    if not any(not section.is_global for section in changed):
+        allowed = "at least one: a job file, or --name=NAME and options of fio"
+        found.faults.append(Fault("job", None, allowed, (), file))
+    if found.faults:
+        raise SpecError(found.faults)
+    return changed, found.lines()
+
+
+def _kept(section: Section, found: _Findings) -> list[tuple[str, str | None]]:
+    """The options of a section that fio gets, without what the system stands in for."""
+    kept: list[tuple[str, str | None]] = []
+    replaced = sorted({key for key, _ in section.options if key in REPLACED})
+    if replaced:
+        found.note(section, f"{', '.join(replaced)}: the simulated array stands in")
+    for key, value in section.options:
+        name = ALIASES.get(key, key)
+        if name in engines.FOREIGN_OPTIONS:
+            found.note(section, f"{name} is left out: {engines.FOREIGN_OPTIONS[name]}")
+        elif name in IDLE:
+            found.note(section, f"{name} has no effect: {IDLE[name]}")
+            if name != "ioscheduler":
+                kept.append((key, value))
+        elif name not in REPLACED and name not in SILENT:
+            kept.append((key, value))
+    return kept
+
+
+def _job(section: Section, whole: Section, found: _Findings, size_bytes: int | None) -> Section:
+    """A job as it runs; `whole` has the global options too."""
+    kept = _kept(section, found)
+    asked = whole.get("ioengine") or "psync"
+    engine = engines.SIMULATED_AS.get(engines.name_of(asked))
+    if engine is None:
+        _refuse_engine(section, asked, found)
+        engine = ""
+    elif engine != asked:
+        found.note(section, f"{asked} is simulated as {engine}")
+    if size_bytes is not None:
+        _refuse_beyond(whole, size_bytes, found)
+    if is_buffered({key: "1" if value is None else value for key, value in whole.options}):
+        found.note(section, "no page cache is here, I/O is as with direct=1")
+    if asked in engines.SYNCHRONOUS and (whole.get("iodepth") or "1") != "1":
+        kept.append(("iodepth", "1"))
+        found.note(section, f"{asked} has one I/O under way: iodepth is 1")
+    if whole.get("read_iolog"):
+        kept.append(("replay_redirect", ARRAY_FILE))
+    return Section(section.name, [*kept, ("ioengine", engine), *FORCED])
+
+
+def _refuse_engine(section: Section, asked: str, found: _Findings) -> None:
+    why = engines.REFUSED.get(engines.name_of(asked), "is not an engine that is simulated")
+    found.refuse(section, "ioengine", asked, f"{engines.simulated()}; {asked} {why}")
+
+
+def _check(section: Section, found: _Findings) -> None:
+    for key, value in section.options:
+        name = ALIASES.get(key, key)
+        if name in REFUSED and value not in ("0", "none"):
+            found.refuse(section, name, value, REFUSED[name])
+        if name == "zonemode" and value == "zbd":
+            found.refuse(section, name, value, "none or strided: no zoned device is simulated")
+        if name == "rw" and "trim" in (value or ""):
+            found.refuse(section, key, value, "reads and writes: fio trims block devices only")
+        if name in _BLOCKS and any(each % _SECTOR for each in _sizes(value or "")):
+            found.refuse(section, key, value, f"multiples of {_SECTOR} B: I/O is direct")
+
+
+def _refuse_beyond(job: Section, size_bytes: int, found: _Findings) -> None:
+    """What fio would lay out anew, as with a file that is too short."""
+    if job.get("kb_base") is not None:
+        # Its units are others.
+        return
+    start = next(iter(_sizes(job.get("offset") or "0")), 0)
+    for key, first in ("size", start), ("filesize", 0):
+        text = job.get(key)
+        if text is not None and any(first + each > size_bytes for each in _sizes(text)):
+            beyond = f" after offset={job.get('offset')}" if first else ""
+            allowed = f"at most {size_bytes - first} B{beyond}: the array has {size_bytes} B"
+            found.refuse(job, key, text, allowed)
+
+
+def _sizes(text: str) -> list[int]:
+    """The sizes of an option's value; those that only fio understands are left to it."""
+    sizes = []
+    for part in _OF_BLOCKS.findall(text):
+        with contextlib.suppress(OptionError):
+            sizes.append(size(part))
+    return sizes

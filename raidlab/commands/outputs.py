@@ -1,0 +1,126 @@
+"""What a command leaves behind: files, and then standard output."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import typer
+
+from raidlab.commands.common import BAD_INPUT, DOES_NOT_HOLD, say, tell_breaches
+from raidlab.commands.tables import Output, Shown, print_shown
+from raidlab.devices.faults import SpecError
+from raidlab.devices.files import partial_name, write_files
+
+if TYPE_CHECKING:
+    from raidlab.calibration.measurements.measurement import Measurement
+
+Page = Callable[[], str]
+Texts = Mapping[Path | None, Callable[[], str]]
+"""What each file is to hold; no file where the path is None."""
+
+
+def deliver(outputs: Iterable[Texts], show: Callable[[], None], *, partial: bool = False) -> None:
+    """Writes files, then standard output; what cannot be written does not stop the rest.
+
+    The files of one entry are replaced together. A result that is not complete replaces none: its
+    files are named so, beside the complete ones, and leave when those are written.
+
+    Args:
+        outputs: The files, by what is to be written together.
+        show: Prints on standard output.
+        partial: True if the result is not complete.
+
+    Raises:
+        Exit: A file could not be written; its faults have been reported.
+    """
+    failed = False
+    for each in outputs:
+        wanted = {path: text for path, text in each.items() if path is not None}
+        named = {partial_name(path) if partial else path: text for path, text in wanted.items()}
+        try:
+            write_files({path: text() for path, text in named.items()})
+        except SpecError as error:
+            failed = True
+            for fault in error.faults:
+                say(f"error: {fault}")
+            continue
+        for path in named:
+            say(f"wrote {path}")
+        if not partial:
+            for path in wanted:
+                if partial_name(path) != path:
+                    partial_name(path).unlink(missing_ok=True)
+    show()
+    # What is still in the buffer counts as written only after this.
+    sys.stdout.flush()
+    if failed:
+        raise typer.Exit(BAD_INPUT)
+
+
+class Answer(Protocol):
+    """What a question of many runs has found."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a user should know."""
+
+    @property
+    def breaches(self) -> tuple[str, ...]:
+        """Checks of the engine that failed."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as docs/reference/result.md has it."""
+
+
+def give(
+    answer: Answer, output: Output, html: Path | None, show: Callable[[], Shown], page: Page
+) -> None:
+    """An answer as a table or as JSON, and as a page if one is wanted.
+
+    Args:
+        answer: What was found.
+        output: One JSON document, or tables of what fits or of everything.
+        html: The page to write, if any.
+        show: Makes what a terminal shows.
+        page: Makes the page.
+
+    Raises:
+        Exit: A file could not be written, or a check of the engine failed.
+    """
+
+    def shown() -> None:
+        if output is Output.JSON:
+            for warning in answer.warnings:
+                say(f"warning: {warning}")
+            print(json_module.dumps(answer.to_dict(), indent=2, allow_nan=False))
+        else:
+            print_shown(show(), output, answer.warnings)
+
+    deliver([{html: page}], shown)
+    if tell_breaches(answer.breaches):
+        raise typer.Exit(DOES_NOT_HOLD)
+
+
+def keep_measurement(measurement: Measurement, out: Path, as_json: bool) -> None:
+    """Writes an imported measurement, and says what it has and what was skipped."""
+    for skipped in measurement.skipped:
+        say(f"skipped: {skipped.path}: {skipped.reason}")
+    document = {
+        "measurement": str(out),
+        "name": measurement.name,
+        "points": len(measurement.points),
+        "files": len(measurement.files),
+        "skipped": [skipped.model_dump() for skipped in measurement.skipped],
+    }
+
+    def shown() -> None:
+        if as_json:
+            print(json_module.dumps(document, indent=2))
+        else:
+            print(f"{measurement.name}: {len(measurement.points)} points in {out}")
+
+    deliver([{out: measurement.to_json}], shown)

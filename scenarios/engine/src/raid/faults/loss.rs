@@ -1,0 +1,105 @@
+//! A drive's content is lost to its array: it has failed, or another one stands in its place.
+
+use crate::path::Path;
+use crate::raid::Raid;
+use crate::raid::background::Task;
+use crate::raid::volume::State;
+use raidlab_kernel::Time;
+
+impl Raid {
+    /// The content of a drive is lost to its array; gives the array and its place there.
+    pub(crate) fn lose(&mut self, path: &mut Path, drive: u32, now: Time) -> Option<(u32, u32)> {
+        let Raid {
+            stripes,
+            background,
+        } = self;
+        let place = stripes.member_of(drive).map_or(0, |(_, place)| place);
+        path.cut_off(drive, place);
+        for array in 0..stripes.volumes.len() as u32 {
+            let copied_to = |to: u32| to == drive;
+            background.end_tasks(stripes, path, array, now, |task| match task {
+                Task::Copyback { to, .. } => copied_to(to),
+                _ => false,
+            });
+            background.lose_spare(array, drive);
+            if let Some(volume) = stripes.volumes[array as usize].as_mut() {
+                for member in &mut volume.members {
+                    member.copy = member.copy.filter(|&(to, _)| !copied_to(to));
+                }
+            }
+        }
+        let (array, place) = stripes.member_of(drive)?;
+        background.end_tasks(stripes, path, array, now, |task| match task {
+            Task::Rebuild { member } | Task::Copyback { member, .. } => member == place,
+            _ => false,
+        });
+        let volume = stripes.volume_mut(array);
+        volume.changes += 1;
+        let member = &mut volume.members[place as usize];
+        member.state = State::Failed;
+        member.unreadable.clear();
+        member.copy = None;
+        if volume.is_offline() && !volume.offline {
+            volume.offline = true;
+            let name = path.arrays[array as usize].name.clone();
+            let what = format!("array {name} offline: more is lost than it can bear");
+            path.log(now, what);
+            background.give_up(stripes, path, array, now);
+            stripes.ssd_cache_fails(path, array, now);
+        }
+        Some((array, place))
+    }
+
+    /// A spare takes the (array, member) of a drive that has failed, if enough is left.
+    pub(crate) fn replace_by_spare(
+        &mut self,
+        path: &mut Path,
+        (array, member): (u32, u32),
+        now: Time,
+    ) {
+        let Raid {
+            stripes,
+            background,
+        } = self;
+        if !stripes.volume(array).offline {
+            background.rebuild_on_spare(stripes, path, array, member, now);
+        }
+    }
+
+    /// A new, empty drive stands in its place: its data are rebuilt if they were `lost` with the
+    /// drive before it, of an (array, member); where a spare has taken over, the spare's data are
+    /// copied back; and where a spare has failed, it is the spare.
+    pub(crate) fn fill(
+        &mut self,
+        path: &mut Path,
+        drive: u32,
+        lost: Option<(u32, u32)>,
+        now: Time,
+    ) {
+        let Raid {
+            stripes,
+            background,
+        } = self;
+        if let Some((array, member)) = lost {
+            let volume = stripes.volume(array);
+            if volume.offline || !volume.geometry.is_redundant() {
+                let name = &path.drives[drive as usize].name;
+                let what = format!("nothing to rebuild {name} from: its data are lost");
+                path.log(now, what);
+            } else {
+                background.rebuild(stripes, path, array, member, now);
+            }
+            return;
+        }
+        for array in 0..path.arrays.len() as u32 {
+            let built = &path.arrays[array as usize];
+            if built.spares.contains(&drive) {
+                return background.be_spare(stripes, path, array, drive, now);
+            }
+            if let Some(member) = built.drives.iter().position(|&d| d == drive) {
+                let place = (array, member as u32);
+                return background.come_home(stripes, path, place, drive, now);
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+"""fio's command line comes apart as fio itself takes it apart."""
+
+import shutil
+
+import pytest
+
+from raidlab.calibration.fio import command_line
+from raidlab.calibration.fio.command_line import split
+from raidlab.devices.faults import SpecError
+
+
+def options(line):
+    return [(section.name, section.options) for section in line.sections]
+
+
+def test_options_before_the_first_name_hold_for_all_jobs_those_of_files_too():
+    words = ["--bs=4k", "--name=a", "--rw=read", "--name", "b", "job.fio", "--output-format=json"]
+    line = split(words)
+    assert options(line) == [
+        ("global", [("bs", "4k")]),
+        ("a", [("rw", "read")]),
+        ("b", []),
+    ]
+    assert (line.program, line.files) == (["--output-format=json"], ["job.fio"])
+
+
+def test_a_value_may_follow_as_the_next_word_but_not_that_of_a_flag():
+    line = split(["--name", "t", "--rw", "randread", "--thread", "job.fio", "--minimal"])
+    assert options(line) == [("t", [("rw", "randread"), ("thread", None)])]
+    assert (line.program, line.files) == (["--minimal"], ["job.fio"])
+
+
+def test_options_of_the_program_may_have_their_value_apart():
+    line = split(["--output-format", "json", "-output=x", "a"])
+    assert line.program == ["--output-format=json", "--output=x"]
+    assert line.value("output") == "x" and line.value("eta") is None
+
+
+def test_standard_input_and_what_follows_two_dashes_are_job_files():
+    assert split(["-", "--", "--odd.fio"]).files == ["-", "--odd.fio"]
+
+
+def test_a_name_may_be_cut_short_where_it_is_clear():
+    known = frozenset({"runtime", "ramp_time", "rw"})
+    line = split(["--runt=3", "--r=1"], known)
+    assert options(line) == [("global", [("runtime", "3"), ("r", "1")])]
+
+
+@pytest.mark.parametrize("word", ["--version", "--enghelp=libaio", "--cmdhelp", "--showcmd"])
+def test_what_does_no_io_is_known(word):
+    assert split([word]).alone == word.lstrip("-").partition("=")[0]
+
+
+def test_what_no_simulated_system_can_serve_is_refused_all_at_once():
+    with pytest.raises(SpecError) as caught:
+        split(["--server", "--client=host", "--profile", "act", "--idle-prof=system"])
+    keys = [fault.key for fault in caught.value.faults]
+    assert keys == ["--server", "--client", "--profile", "--idle-prof"]
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+def test_the_installed_fio_says_which_job_options_it_has():
+    known = command_line.job_options(shutil.which("fio"))
+    assert {"rw", "readwrite", "iodepth", "write_bw_log", "verify_async"} <= known

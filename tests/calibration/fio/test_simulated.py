@@ -1,0 +1,130 @@
+"""Jobs are changed only in what the simulated system stands in for, and it is said."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from raidlab.calibration.fio import engines
+from raidlab.calibration.fio import jobs as fio_jobs
+from raidlab.calibration.fio.simulated import ARRAY_FILE, simulate
+from raidlab.devices.faults import SpecError
+from tests.calibration.fio.test_jobs import TEXT
+
+
+def test_files_and_engines_are_replaced_and_nothing_else():
+    changed, notes = simulate(fio_jobs.parse(TEXT))
+    assert notes == ["[global], [second]: filename: the simulated array stands in"]
+    text = fio_jobs.write(changed)
+    assert "/dev/sd" not in text
+    assert text.count(f"filename={ARRAY_FILE}") == 2
+    for kept in ("rw=randrw", "bs=8k", "iodepth=16", "numjobs=4", "stonewall"):
+        assert kept in text
+
+
+def test_a_synchronous_engine_keeps_its_depth_of_one():
+    changed, notes = simulate(fio_jobs.parse("[a]\niodepth=32\nrw=read\ndirect=1\n"))
+    assert changed[0].get("iodepth") == "1"
+    assert "psync" in notes[0]
+
+
+def test_what_is_not_simulated_is_refused_all_at_once():
+    with pytest.raises(SpecError) as caught:
+        simulate(fio_jobs.parse("[a]\nrw=randtrim\nverify=crc32c\n"), "x.fio")
+    text = str(caught.value)
+    assert "x.fio: [a] rw" in text
+    assert "x.fio: [a] verify" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "reported"),
+    [
+        ("bs=100", "[a] bs"),
+        ("bs=4k,1000", "[a] bs"),
+        ("bsrange=4k-65000", "[a] bsrange"),
+        ("bssplit=4k/50:1000/50", "[a] bssplit"),
+        ("size=200g", "[a] size"),
+        ("offset=60g\nsize=50g", "[a] size"),
+        ("filesize=200g", "[a] filesize"),
+    ],
+)
+def test_what_no_direct_io_to_the_array_can_be_is_refused(options, reported):
+    sections = fio_jobs.parse(f"[a]\nrw=read\ndirect=1\nioengine=libaio\n{options}\n")
+    with pytest.raises(SpecError) as caught:
+        simulate(sections, "x.fio", 100 * 10**9)
+    (fault,) = caught.value.faults
+    assert fault.key == reported and fault.file == "x.fio"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "bs=4k,64k", "bs=512", "bsrange=1k-64k", "bssplit=4k/50:64k/,8k/", "size=100%",
+        "size=50g\noffset=40g", "size=4*1024*1024", "kb_base=1000\nsize=100g", "offset=50%",
+    ],
+)  # fmt: skip
+def test_what_fio_can_do_is_left_to_it(options):
+    sections = fio_jobs.parse(f"[a]\nrw=read\ndirect=1\nioengine=libaio\n{options}\n")
+    assert simulate(sections, "x.fio", 100 * 10**9)[1] == []
+
+
+@pytest.mark.parametrize("direct", ["", "direct=0", "buffered=1"])
+def test_a_job_that_would_go_through_the_page_cache_is_reported_that_there_is_none(direct):
+    _, notes = simulate(
+        fio_jobs.parse(f"[global]\nioengine=libaio\n[a]\n{direct}\n[b]\ndirect=1\n")
+    )
+    assert notes == ["[a]: no page cache is here, I/O is as with direct=1"]
+
+
+def test_no_job_is_a_fault():
+    with pytest.raises(SpecError, match=r"^job: at least one"):
+        simulate(fio_jobs.parse("[global]\nrw=read\n"))
+
+
+def refused(text):
+    with pytest.raises(SpecError) as caught:
+        simulate(fio_jobs.parse(text), "x.fio")
+    return {fault.key: fault for fault in caught.value.faults}
+
+
+@pytest.mark.parametrize("engine", sorted([*engines.REFUSED, "external:/tmp/x.so", "nonesuch"]))
+def test_an_engine_that_is_not_simulated_is_refused_by_name(engine):
+    (fault,) = refused(f"[global]\nioengine={engine}\n[a]\nrw=read\n").values()
+    assert (fault.key, fault.value) == ("[a] ioengine", engine)
+    assert engine in fault.allowed.split(";")[1]
+
+
+@pytest.mark.parametrize("engine", sorted(engines.SIMULATED_AS))
+def test_an_engine_that_runs_as_another_is_named(engine):
+    changed, notes = simulate(fio_jobs.parse(f"[a]\nrw=read\ndirect=1\nioengine={engine}\n"))
+    runs = changed[0].get("ioengine")
+    assert runs == engines.SIMULATED_AS[engine]
+    assert any(f"{engine} is simulated as {runs}" in note for note in notes) == (engine != runs)
+
+
+def test_options_of_io_uring_are_left_out_and_named():
+    text = "[a]\nrw=read\ndirect=1\nioengine=io_uring\nhipri\nregisterfiles=1\nsqthread_poll=1\n"
+    changed, notes = simulate(fio_jobs.parse(text))
+    for key in ("hipri", "registerfiles", "sqthread_poll"):
+        assert changed[0].get(key) is None
+        assert any(key in note for note in notes)
+
+
+def test_what_files_were_named_is_left_out_and_said_once_for_all_jobs():
+    text = "[a]\ndirectory=/x\nnrfiles=8\n[b]\nnrfiles=8\ndirectory=/y\n"
+    _, notes = simulate(fio_jobs.parse(f"[global]\nrw=read\ndirect=1\nioengine=libaio\n{text}"))
+    assert notes == ["[a], [b]: directory, nrfiles: the simulated array stands in"]
+
+
+def test_a_replayed_log_never_opens_the_files_that_it_names():
+    changed, _ = simulate(fio_jobs.parse("[a]\nread_iolog=x.log\nreplay_redirect=/dev/sda\n"))
+    assert changed[0].get("replay_redirect") == ARRAY_FILE
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+def test_fio_itself_takes_what_is_written(tmp_path):
+    changed, _ = simulate(fio_jobs.parse(TEXT))
+    path = tmp_path / "job.fio"
+    path.write_text(fio_jobs.write(changed))
+    done = subprocess.run(["fio", "--parse-only", path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,115 @@
+"""`raidlab-fio` in place of fio: the same command line, the same output, the same exit codes."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.calibration.fio.test_virtual import FOUR, SCENARIO
+
+pytestmark = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+
+CODE = "from raidlab.commands.fio import stand_in; stand_in()"
+LOAD = "rw=randread\nioengine=libaio\ndirect=1\nsize=1g\niodepth=8\ntime_based\nruntime=60\n"
+
+
+@pytest.fixture
+def fio(tmp_path):
+    (tmp_path / "four.toml").write_text(FOUR)
+    (tmp_path / "s.toml").write_text(SCENARIO)
+    (tmp_path / "job.fio").write_text(f"[job]\n{LOAD}")
+    environment = os.environ | {"RAIDLAB_SCENARIO": "s.toml"}
+
+    def run(*words, text="", **more):
+        command = [sys.executable, "-c", CODE, *words]
+        return subprocess.run(
+            command, cwd=tmp_path, input=text, capture_output=True, text=True, timeout=60,
+            env=environment | more, check=False,
+        )  # fmt: skip
+
+    return run
+
+
+def read(done):
+    assert done.returncode == 0, done.stderr
+    (job,) = json.loads(done.stdout)["jobs"]
+    return job["read"]
+
+
+def test_without_io_it_is_fio_itself(fio):
+    real = subprocess.run(["fio", "--version"], capture_output=True, text=True, check=True)
+    assert fio("--version").stdout == real.stdout
+    assert "libaio" in fio("--enghelp").stdout
+    assert "IO direction" in fio("--cmdhelp=rw").stdout
+    assert "--ioengine=libaio" in fio("--showcmd", "job.fio").stdout
+    assert fio("--parse-only", "job.fio").returncode == 0
+
+
+def test_options_beside_a_job_file_hold_for_its_jobs_but_not_over_their_own(fio):
+    done = fio("--output-format=json", "--bs=8k", "--iodepth=1", "job.fio")
+    assert read(done)["iops"] == pytest.approx(8000, rel=0.01)
+    assert read(done)["bw_bytes"] == pytest.approx(8000 * 8192, rel=0.01)
+
+
+def test_values_may_be_words_of_their_own(fio):
+    done = fio(
+        "--output-format", "json", "--name", "t", "--rw", "randread", "--runtime", "5",
+        "--time_based", "--size", "1g", "--ioengine", "libaio", "--iodepth", "4",
+    )  # fmt: skip
+    assert read(done)["runtime"] == pytest.approx(5000, abs=2)
+    assert read(done)["iops"] == pytest.approx(8000, rel=0.01)
+
+
+def test_a_job_may_come_from_standard_input(fio):
+    done = fio("--output-format=json", "-", text=f"[job]\n{LOAD}bs=16k\n")
+    assert read(done)["bw_bytes"] == pytest.approx(8000 * 16384, rel=0.01)
+
+
+def test_the_output_is_that_of_fio(fio, tmp_path):
+    assert "Run status group 0" in fio("job.fio", "--runtime=1").stdout
+    assert fio("--minimal", "job.fio").stdout.startswith("3;fio-")
+    assert fio("--output-format=json", "--output=o.json", "job.fio").stdout == ""
+    document = json.loads((tmp_path / "o.json").read_text())
+    assert document["raidlab"] == {"name": "Four servers of 500 us", "seed": 1}
+
+
+def test_the_system_may_be_named_on_the_line(fio):
+    words = ("--output-format=json", "--raidlab-scenario", "s.toml", "--raidlab-seed=7", "job.fio")
+    done = fio(*words, RAIDLAB_SCENARIO="nowhere.toml")
+    assert json.loads(done.stdout)["raidlab"]["seed"] == 7
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--bogus=3", "job.fio"], 1, "bogus"),
+        (["--iodepth=many", "job.fio"], 1, "many"),
+        (["--ioengine=null", "--name=x"], 2, "null does no I/O"),
+        (["--server"], 2, "--server"),
+        (["--raidlab-scenario=nowhere.toml", "job.fio"], 2, "nowhere.toml"),
+        (["--raidlab-scenarioo=s.toml", "job.fio"], 2, "--raidlab-scenario"),
+        (["--raidlab-seed=x", "job.fio"], 2, "--raidlab-seed"),
+        (["nowhere.fio"], 2, "nowhere.fio"),
+    ],
+)
+def test_what_cannot_be_done_is_named_and_nothing_runs(fio, words, code, message):
+    done = fio(*words)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in done.stderr and "Traceback" not in done.stderr
+
+
+def test_under_the_name_of_fio_it_finds_the_real_one(fio, tmp_path):
+    script = tmp_path / "raidlab-fio"
+    script.write_text(f"#!{sys.executable}\n{CODE}\n")
+    script.chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "fio").symlink_to(script)
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["fio", "--output-format=json", "job.fio"], cwd=tmp_path, capture_output=True, text=True,
+        timeout=60, env=os.environ | {"PATH": path, "RAIDLAB_SCENARIO": "s.toml"}, check=False,
+    )  # fmt: skip
+    assert read(done)["iops"] == pytest.approx(8000, rel=0.01)
