@@ -218,6 +218,8 @@ class Scheduler(Table):
     policy: Literal["first-come", "c-look", "shortest-access"]
     ageing: Share = 0.0
     """Part of its age that is taken off a command's access time (`shortest-access`)."""
+    age_limit: Duration = Field(default=10**9, gt=0, le=_MINUTE)
+    """A command that has waited for longer goes next."""
 
     def faults(self) -> Iterator[Fault]:
         """Ageing without a policy that knows it."""
@@ -417,5 +419,6 @@ class HddSpec(DriveSpec):
             "buffer": self.buffer.to_plan(),
             "write_cache": cache.to_plan() if cache is not None and enabled else None,
             "scheduler": self.scheduler.to_plan(),
+            "age_limit_ns": self.scheduler.age_limit,
             "interface": interface,
         }

@@ -100,17 +100,21 @@ fn beside(rig: &mut Rig, loads: &mut [Load], seconds: u64) -> Vec<(u64, Nanos)> 
     found
 }
 
-/// The reader waits for two lengths of a segment at most (200 sectors, 23 ms, and a command),
-/// a seek and a revolution; it had to wait for ageing to overcome 12 ms: 12 s.
+/// The reader waits for two stays of the head at most (200 sectors, 20 ms, and a command), for what
+/// the stream left behind when it came back (eight commands), and for its own; a command takes 13 ms
+/// at most. By ageing alone it waited for 12 s: 12 ms over 0.001.
 #[test]
 fn a_random_reader_is_not_starved_by_a_stream() {
     for op in [Op::Read, Op::Write] {
         let mut loads = [Load::stream(op, 0, 8), Load::scattered(1)];
         let found = beside(&mut with(&[]), &mut loads, 60);
         let (served, longest) = found[1];
-        assert!(longest < Nanos(62_000_000), "{op:?} {longest:?}");
-        // One in 23 + 2 + 10 + 2 + 10 ms at the least.
-        assert!(served > 60 * 1000 / 47, "{op:?} {served}");
+        assert!(
+            longest < Nanos((2 * (20 + 13) + 8 * 13 + 13) * 1_000_000),
+            "{op:?} {longest:?}"
+        );
+        // At the mean half of a stay less, and half as long for each command.
+        assert!(served > 60 * 1000 / (30 + 11 * 6), "{op:?} {served}");
         // The stream has the head for half of that time.
         let share = found[0].0 as f64 * 8.0 * 23e-3 / 200.0 / 60.0;
         assert!((0.45..0.75).contains(&share), "{op:?} {share}");
@@ -131,7 +135,7 @@ fn each_of_two_streams_keeps_its_segment() {
         let sectors = 8.0 * (first + second) as f64 / 60.0;
         let medium = 200.0 / 23e-3;
         assert!(
-            (0.5..0.9).contains(&(sectors / medium)),
+            (0.5..0.95).contains(&(sectors / medium)),
             "{depth}: {}",
             sectors / medium
         );
@@ -169,7 +173,9 @@ fn nothing_waits_beyond_the_age_limit() {
         let mut longest = Nanos::ZERO;
         let mut submit =
             |rig: &mut Rig| rig.submit(Op::Read, draws.below(199_000) * SECTOR, SECTOR);
-        (0..32).for_each(|_| drop(submit(&mut rig)));
+        for _ in 0..32 {
+            submit(&mut rig);
+        }
         for _ in 0..20_000 {
             longest = longest.max(rig.next().unwrap().latency());
             submit(&mut rig);

@@ -12,7 +12,7 @@ use super::mechanics::{Arm, Movement, Sweep};
 use super::media_op::MediaOp;
 use super::model::Model;
 use super::params::{LinkFrontParams, SECTOR_BYTES};
-use super::scheduler::{Queue, Streak, Waiting};
+use super::scheduler::{Queue, Waiting};
 use super::write_cache::WriteCache;
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Station, Stream, Time, prefetch};
@@ -93,7 +93,8 @@ pub struct LinkFront {
     /// One beyond the sector that the head passed last.
     at: u64,
     activity: Activity,
-    streak: Streak,
+    /// Since when the head has not gone elsewhere or, if nobody else waited, been asked whether to.
+    stays: Time,
     /// When the oldest flush began to wait.
     flush_since: Time,
     /// Draws how much longer than its time each movement takes.
@@ -131,7 +132,7 @@ impl LinkFront {
             arm,
             at: 0,
             activity: Activity::Idle,
-            streak: Streak::default(),
+            stays: Time::ZERO,
             flush_since: Time::ZERO,
             lateness,
             free: Time::ZERO,
@@ -198,9 +199,7 @@ impl LinkFront {
     /// Starts the arm's next work, if there is any.
     #[inline]
     fn dispatch<P: Port>(&mut self, model: &Model, port: &mut P) {
-        let late = |since| port.now().since(since) > model.age_limit;
-        let overdue = self.cache.as_ref().is_some_and(|cache| cache.is_overdue())
-            || (!self.flushing.is_empty() && late(self.flush_since));
+        let overdue = self.is_run_overdue(model, port.now());
         let destages = self.cache.as_ref().is_some_and(|cache| {
             cache.needs_destage() || overdue || self.queue.defers() || !self.flushing.is_empty()
         });
@@ -208,7 +207,7 @@ impl LinkFront {
             return;
         }
         let start = self.interrupt(model, port.now());
-        let due = self.queue.due(model, &mut self.streak, self.at, start);
+        let due = self.queue.due(model, &mut self.stays, self.at, start);
         let command = match due {
             Some(index) => Some((index, 0)),
             None => self.queue.choose(model, &self.arm, self.at, start),
@@ -235,15 +234,22 @@ impl LinkFront {
         }
     }
 
+    /// Runs of the cache are served before commands: too much has bypassed them, or a flush has
+    /// waited for too long.
+    #[inline]
+    fn is_run_overdue(&self, model: &Model, now: Time) -> bool {
+        let late = !self.flushing.is_empty() && now.since(self.flush_since) > model.age_limit;
+        late || self.cache.as_ref().is_some_and(|cache| cache.is_overdue())
+    }
+
     /// Reads or writes for a command.
     #[inline]
     fn serve<P: Port>(&mut self, model: &Model, port: &mut P, waiting: &Waiting, free: Time) {
         let start = free.max(waiting.ready);
         let end = waiting.place.lbn + u64::from(waiting.sectors);
-        if waiting.place.lbn != self.at {
-            self.streak = Streak::from(start);
+        if waiting.place.lbn.abs_diff(self.at) >= model.neighbourhood {
+            self.stays = start;
         }
-        self.streak.sectors += u64::from(waiting.sectors);
         let shuffled = match waiting.op {
             MediaOp::Read => model.buffer.read_on_arrival,
             MediaOp::Write => model.buffer.write_on_arrival,
@@ -254,7 +260,7 @@ impl LinkFront {
             op: waiting.op,
             shuffled_end: if shuffled { end } else { 0 },
             least_seek: Nanos::ZERO,
-            late: model.seek.lateness(&mut self.lateness),
+            late: self.lateness_to(model, waiting.place.lbn, start),
         };
         let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
         let done = sweep.end_of(model, end - 1);
@@ -282,6 +288,17 @@ impl LinkFront {
         self.occupy(port, start, done);
     }
 
+    /// How much later than its time the arm settles before `lbn`. A head that goes on where it
+    /// stands reaches the next track in time, thanks to the skew.
+    #[inline]
+    fn lateness_to(&mut self, model: &Model, lbn: u64, start: Time) -> Nanos {
+        if lbn == self.at && start == self.free {
+            Nanos::ZERO
+        } else {
+            model.seek.lateness(&mut self.lateness)
+        }
+    }
+
     fn occupy<P: Port>(&mut self, port: &mut P, start: Time, done: Time) {
         self.busy += done.since(start);
         self.free = done;
@@ -302,6 +319,7 @@ impl LinkFront {
             Activity::Write { arm, end } => {
                 (self.arm, self.at) = (arm, end);
                 self.activity = Activity::Idle;
+                self.follow_write(model, port);
             }
             Activity::Destage { arm, end } => {
                 (self.arm, self.at) = (arm, end);

@@ -59,8 +59,10 @@ pub struct Model {
     pub scheduler: SchedulerParams,
     /// A command that has waited for longer goes next.
     pub age_limit: Nanos,
-    /// Sectors after which a stream lets older commands go first: what a segment holds.
-    pub stream_sectors: u64,
+    /// Sectors that count as one place, where a stream is: what a segment holds.
+    pub neighbourhood: u64,
+    /// Time after which the head leaves a place for older commands: that in which they pass.
+    pub longest_stay: Nanos,
     pub interface: InterfaceParams,
     /// Bins of the write cache, if there is one.
     pub bins: Option<Bins>,
@@ -93,9 +95,11 @@ impl Model {
     }
 
     fn with(params: &HddParams, geometry: Geometry, seek: Seek) -> Model {
-        let sector_time = (0..geometry.zones() as u32)
+        let sector_times: Box<[u64]> = (0..geometry.zones() as u32)
             .map(|zone| sector_time(params.rpm, geometry.sectors_per_track(zone)))
             .collect();
+        let neighbourhood = u64::from(params.buffer.segment_sectors);
+        let fastest = sector_times.iter().copied().min().unwrap_or(0);
         Model {
             sectors: match params.capacity_bytes {
                 0 => geometry.sectors(),
@@ -110,12 +114,13 @@ impl Model {
             seek,
             rpm: params.rpm,
             speed_tolerance: params.speed_tolerance,
-            sector_time,
+            sector_time: sector_times,
             buffer: params.buffer.clone(),
             write_cache: params.write_cache.clone(),
             scheduler: params.scheduler,
             age_limit: params.age_limit_ns,
-            stream_sectors: u64::from(params.buffer.segment_sectors),
+            neighbourhood,
+            longest_stay: Nanos((neighbourhood * fastest) >> 20),
             interface: params.interface.clone(),
             initial_revolution: params.initial_turn,
         }

@@ -76,6 +76,12 @@ impl Rotation {
         Nanos((self.period_16ths + 8) >> 4)
     }
 
+    /// A quarter of a revolution: more than any skew.
+    #[inline]
+    pub fn quarter(&self) -> Nanos {
+        Nanos(self.period_16ths >> 6)
+    }
+
     /// What takes `nominal` at the nominal speed.
     #[inline]
     pub fn stretched(&self, nominal: u64) -> u64 {

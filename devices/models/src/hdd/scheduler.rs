@@ -6,8 +6,8 @@
 //! for all commands, so it is enough to add `ageing` times the arrival time.
 //!
 //! A stream always has a command nearer to the head than others, so age alone would let those wait
-//! for seconds. A stream therefore has the head for as many sectors as a segment of the buffer
-//! holds while an older command waits; and nothing waits beyond the age limit.
+//! for seconds. The head therefore stays in one place for the time in which a segment of the buffer
+//! passes while an older command waits; and nothing waits beyond the age limit.
 
 use super::geometry::{Place, Target};
 use super::mechanics::Arm;
@@ -57,32 +57,16 @@ pub struct Waiting {
     pub number: u64,
 }
 
-/// Sectors that the head has passed for commands, one after the other, without another movement.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Streak {
-    /// When it began or, if it went on because nobody else waited, when that was decided.
-    pub began: Time,
-    /// How many they are.
-    pub sectors: u64,
-}
-
-impl Streak {
-    /// One that begins now.
-    pub fn from(began: Time) -> Streak {
-        Streak { began, sectors: 0 }
-    }
-}
-
-/// In place of the first sector: a command that does not read.
-const NO_READ: u64 = u64::MAX;
+/// Set in the first sector of a write, so that it is none of a read.
+const WRITE: u64 = 1 << 63;
 
 /// The commands that wait for the arm. The fields that a search compares stand in arrays of their
 /// own, so that it reads little memory.
 #[derive(Debug)]
 pub struct Queue {
     candidates: Vec<Candidate>,
-    /// First sectors of reads, [`NO_READ`] for writes.
-    reads: Vec<u64>,
+    /// First sectors, those of writes with [`WRITE`].
+    firsts: Vec<u64>,
     waiting: Vec<Waiting>,
     arrivals: u64,
     deferred: usize,
@@ -101,7 +85,7 @@ impl Queue {
         };
         Queue {
             candidates: Vec::with_capacity(depth as usize),
-            reads: Vec::with_capacity(depth as usize),
+            firsts: Vec::with_capacity(depth as usize),
             waiting: Vec::with_capacity(depth as usize),
             arrivals: 0,
             deferred: 0,
@@ -145,9 +129,9 @@ impl Queue {
             op: waiting.op,
             handicap: self.handicap(waiting.ready),
         });
-        self.reads.push(match waiting.op {
+        self.firsts.push(match waiting.op {
             MediaOp::Read => place.lbn,
-            MediaOp::Write => NO_READ,
+            MediaOp::Write => place.lbn | WRITE,
         });
         self.deferred += usize::from(waiting.deferred);
         self.waiting.push(Waiting {
@@ -192,40 +176,34 @@ impl Queue {
         }
     }
 
-    /// The command that goes next whatever the order says, by a head that stands after sector `at`:
-    /// the oldest one if it has waited for too long; or the oldest that a streak has passed over.
+    /// The command that goes next whatever the order says, by a head that stands after sector `at`
+    /// and has not gone elsewhere since `stays`: the oldest one, if it has waited for too long or
+    /// the head has stayed for too long.
     #[inline]
-    pub fn due(&mut self, model: &Model, streak: &mut Streak, at: u64, now: Time) -> Option<usize> {
-        let is_long = streak.sectors >= model.stream_sectors;
-        let found = if now.since(self.oldest) > model.age_limit
-            || (is_long && self.oldest < streak.began)
-        {
-            self.find_due(model, streak, at, now)
+    pub fn due(&mut self, model: &Model, stays: &mut Time, at: u64, now: Time) -> Option<usize> {
+        let is_long = now.since(*stays) > model.longest_stay;
+        let late = now.since(self.oldest) > model.age_limit;
+        let found = if late || (is_long && self.oldest < *stays) {
+            self.find_due(model, *stays, at, now)
         } else {
             None
         };
         if is_long && found.is_none() {
-            *streak = Streak::from(now);
+            *stays = now;
         }
         found
     }
 
     #[cold]
-    fn find_due(&mut self, model: &Model, streak: &Streak, at: u64, now: Time) -> Option<usize> {
-        let oldest = |waiting: &(usize, &Waiting)| waiting.1.number;
-        let all = || self.waiting.iter().enumerate();
-        let (index, first) = all().min_by_key(oldest)?;
-        self.oldest = first.ready;
-        if now.since(first.ready) > model.age_limit {
-            return Some(index);
-        }
-        // The streak comes to what lies just ahead of it.
-        let ahead = |lbn: u64| lbn.wrapping_sub(at) < model.stream_sectors;
-        let (index, passed) = all()
-            .filter(|(_, waiting)| !ahead(waiting.place.lbn))
-            .min_by_key(oldest)?;
-        let is_long = streak.sectors >= model.stream_sectors;
-        (is_long && passed.ready < streak.began).then_some(index)
+    fn find_due(&mut self, model: &Model, stays: Time, at: u64, now: Time) -> Option<usize> {
+        let waiting = self.waiting.iter().enumerate();
+        let (index, oldest) = waiting.min_by_key(|(_, waiting)| waiting.number)?;
+        self.oldest = oldest.ready;
+        // The head comes to what lies just ahead of it.
+        let ahead = oldest.place.lbn.wrapping_sub(at) < model.neighbourhood;
+        let is_long = now.since(stays) > model.longest_stay;
+        let passed_over = !ahead && is_long && oldest.ready < stays;
+        (passed_over || now.since(oldest.ready) > model.age_limit).then_some(index)
     }
 
     #[inline]
@@ -268,16 +246,27 @@ impl Queue {
     /// A read that begins in or right after the sectors from `start` to before `end`.
     #[inline]
     pub fn follower(&self, start: u64, end: u64) -> Option<usize> {
-        self.reads
+        self.firsts
             .iter()
             .position(|&lbn| start <= lbn && lbn <= end)
+    }
+
+    /// A write that begins at a sector.
+    #[inline]
+    pub fn write_at(&self, lbn: u64) -> Option<usize> {
+        self.firsts.iter().position(|&first| first == lbn | WRITE)
+    }
+
+    /// First sector of a command.
+    pub fn place(&self, index: usize) -> &Place {
+        &self.waiting[index].place
     }
 
     /// Removes a command.
     #[inline]
     pub fn take(&mut self, index: usize) -> Waiting {
         self.candidates.swap_remove(index);
-        self.reads.swap_remove(index);
+        self.firsts.swap_remove(index);
         let waiting = self.waiting.swap_remove(index);
         self.deferred -= usize::from(waiting.deferred);
         waiting

@@ -14,7 +14,7 @@ use super::mechanics::{Access, Arm, Movement, Sweep};
 use super::media_op::MediaOp;
 use super::model::Model;
 use super::params::{AfterParams, SECTOR_BYTES, ScsiBusParams};
-use super::scheduler::{Queue, Streak, Waiting};
+use super::scheduler::{Queue, Waiting};
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
 
@@ -140,7 +140,7 @@ impl ScsiFront {
     pub fn event<P: Port>(&mut self, model: &Model, bus: &ScsiBusParams, port: &mut P) {
         self.awaited = false;
         let now = port.now();
-        let due = self.queue.due(model, &mut Streak::default(), self.at, now);
+        let due = self.queue.due(model, &mut { now }, self.at, now);
         let choice = self.queue.choose(model, &self.arm, self.at, now);
         if let Some(index) = due.or(choice.map(|(index, _)| index)) {
             let io = self.queue.take(index).io;

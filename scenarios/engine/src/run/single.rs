@@ -31,23 +31,14 @@ const LEAST_FOR_PRECISION: u64 = 4096;
 pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<RunResult, RunError> {
     let mut system = System::new(plan).map_err(RunError::Plan)?;
     let warm = Time::ZERO + plan.warm_up_ns;
-    let end = warm + plan.duration_ns;
-    let drove = drive(&mut system, warm, &mut should_continue, |_| false);
+    let drove = drive(&mut system, |_| warm, &mut should_continue, |_| false);
     let before = Snapshot::take(&mut system, warm);
     let mut look_at = LEAST_FOR_PRECISION;
+    let fixed = (plan.after_rebuild_ns == Nanos::ZERO).then(|| ends(plan, &system));
+    let limit = |system: &System| fixed.unwrap_or_else(|| ends(plan, system));
     let finished = drove
-        && drive(&mut system, end, &mut should_continue, |system| {
+        && drive(&mut system, limit, &mut should_continue, |system| {
             if plan.max_ios > 0 && system.layers.loads.recorded >= plan.max_ios {
-                return true;
-            }
-            let quiet = plan.after_rebuild_ns;
-            if quiet > Nanos::ZERO
-                && system
-                    .layers
-                    .raid
-                    .rebuilt()
-                    .is_some_and(|at| system.now() >= at + quiet)
-            {
                 return true;
             }
             if plan.precision > 0.0 && system.layers.loads.recorded >= look_at {
@@ -68,6 +59,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
     if !finished {
         return Err(RunError::Stopped);
     }
+    let end = ends(plan, &system);
     // What was simulated is reported even where its state finds no space.
     let unsaved = plan
         .save_state
@@ -127,17 +119,29 @@ fn last_recorded(system: &System) -> Time {
     last.max().unwrap_or(Time::ZERO)
 }
 
+/// When a run ends: after its duration or, if the plan says so, some time after the last rebuild,
+/// whether anybody uses the system then or not.
+fn ends(plan: &Plan, system: &System) -> Time {
+    let warm = Time::ZERO + plan.warm_up_ns;
+    let end = warm + plan.duration_ns;
+    let rebuilt = system.layers.raid.rebuilt();
+    match rebuilt.filter(|_| plan.after_rebuild_ns > Nanos::ZERO) {
+        Some(at) => end.min(warm.max(at + plan.after_rebuild_ns)),
+        None => end,
+    }
+}
+
 /// Handles events up to `limit` or until `done`; false if the caller asked to stop.
 fn drive(
     system: &mut System,
-    limit: Time,
+    limit: impl Fn(&System) -> Time,
     should_continue: &mut impl FnMut() -> bool,
     mut done: impl FnMut(&System) -> bool,
 ) -> bool {
     let mut recorded = system.layers.loads.recorded;
     loop {
         for _ in 0..EVENTS_BETWEEN_LOOKS {
-            if !system.step_inlined(limit) {
+            if !system.step_inlined(limit(system)) {
                 return true;
             }
             if system.layers.loads.recorded != recorded {

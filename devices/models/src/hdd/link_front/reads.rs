@@ -119,8 +119,7 @@ impl LinkFront {
         (passed, end): (u64, u64),
     ) {
         let now = port.now();
-        self.streak.sectors += end - passed;
-        let done = sweep.end_of(model, end - 1).max(ready);
+        let done = sweep.end_of(model, end - 1).max(ready).max(now);
         let record = port.io(io);
         record.charge(Part::Queue, now);
         record.charge(Part::Transfer, done);
@@ -230,7 +229,7 @@ impl LinkFront {
     }
 
     /// A read continued a stream, and commands wait elsewhere: the head reads ahead before it
-    /// leaves, so that the stream's next reads need no arm; but no further than a stream may go.
+    /// leaves, so that the stream's next reads need no arm; unless it has stayed for long.
     fn prefetch_for_stream<P: Port>(
         &mut self,
         model: &Model,
@@ -238,11 +237,9 @@ impl LinkFront {
         mut sweep: Sweep,
         (start, end): (u64, u64),
     ) {
-        let left = model.stream_sectors.saturating_sub(self.streak.sectors);
-        let limit = read_ahead_limit(model, start, end).min(end + left);
-        if limit > end {
-            let now = port.now();
-            self.streak.sectors += limit - end;
+        let now = port.now();
+        let limit = read_ahead_limit(model, start, end);
+        if limit > end && now.since(self.stays) <= model.longest_stay {
             let done = sweep.end_of(model, limit - 1);
             self.activity = Activity::Prefetch {
                 sweep,
@@ -289,6 +286,30 @@ impl LinkFront {
         }
     }
 
+    /// Whether another command goes before the one that continues where the head stands, which
+    /// needs `wait` for that.
+    #[inline]
+    pub(super) fn is_another_next(
+        &mut self,
+        model: &Model,
+        index: usize,
+        wait: Nanos,
+        now: Time,
+    ) -> bool {
+        if let Some(due) = self.queue.due(model, &mut self.stays, self.at, now) {
+            return due != index;
+        }
+        // A head that only has to cross to the next track goes on.
+        if self.queue.len() == 1 || wait < self.arm.rotation.quarter() {
+            return false;
+        }
+        let keeps_order = !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. });
+        let next = self.queue.choose(model, &self.arm, self.at, now);
+        next.is_none_or(|(best, time)| {
+            best != index && (keeps_order || time < self.queue.aged(index, wait, now))
+        })
+    }
+
     /// If the next command reads what the head is about to pass, the head goes on.
     #[inline]
     pub(super) fn follow<P: Port>(
@@ -303,23 +324,16 @@ impl LinkFront {
             return;
         };
         let now = port.now();
+        if self.is_run_overdue(model, now) {
+            return;
+        }
         // A head that goes on reaches the next track in time, thanks to the skew. After a new
         // command it may wait for a whole revolution.
         let wait = match end < model.sectors {
             true => sweep.begin_of(model, end).since(now),
             false => Nanos::ZERO,
         };
-        let due = self.queue.due(model, &mut self.streak, end, now);
-        let next = self.queue.choose(model, &self.arm, self.at, now);
-        let keeps_order = !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. });
-        let another = |(best, time)| {
-            best != index && (keeps_order || time < self.queue.aged(index, wait, now))
-        };
-        let another = match due {
-            Some(due) => due != index,
-            None => self.queue.len() > 1 && next.is_none_or(another),
-        };
-        if another {
+        if self.is_another_next(model, index, wait, now) {
             return;
         }
         let waiting = self.queue.take(index);

@@ -4,7 +4,7 @@ use super::super::mechanics::{Movement, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::params::SECTOR_BYTES;
-use super::super::scheduler::{Streak, Waiting};
+use super::super::scheduler::Waiting;
 use super::{Activity, LinkFront, Timer};
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Part, Time};
@@ -53,8 +53,8 @@ impl LinkFront {
         } = &mut self.activity
         {
             if *from < end && lbn < *to {
-                // What it brings from there on is old.
-                *to = lbn.max(*from);
+                // What it brings is not kept.
+                *from = *to;
             }
         }
         if let Activity::ReadAhead { segment, limit, .. } = self.activity {
@@ -94,6 +94,29 @@ impl LinkFront {
         }
     }
 
+    /// If a write begins where the head has just written, the head goes on, as it does for reads.
+    #[inline]
+    pub(super) fn follow_write<P: Port>(&mut self, model: &Model, port: &mut P) {
+        let Some(index) = self.queue.write_at(self.at) else {
+            return;
+        };
+        let now = port.now();
+        let cache = self.cache.as_ref();
+        if cache.is_some_and(|cache| cache.needs_destage()) || self.is_run_overdue(model, now) {
+            return;
+        }
+        let place = self.queue.place(index);
+        let wait = self.arm.access(model, place, now, MediaOp::Write).total();
+        if self.is_another_next(model, index, wait, now) {
+            return;
+        }
+        let waiting = self.queue.take(index);
+        if let (true, Some(cache)) = (waiting.deferred, &mut self.cache) {
+            cache.bypass(u64::from(waiting.sectors));
+        }
+        self.serve(model, port, &waiting, now);
+    }
+
     /// Destages a run of the cache.
     pub(super) fn destage<P: Port>(&mut self, model: &Model, port: &mut P, slot: u16, start: Time) {
         let Some(cache) = &mut self.cache else { return };
@@ -108,9 +131,9 @@ impl LinkFront {
                 0
             },
             least_seek: Nanos::ZERO,
-            late: model.seek.lateness(&mut self.lateness),
+            late: self.lateness_to(model, lbn, start),
         };
-        self.streak = Streak::default();
+        self.stays = start;
         let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
         let done = sweep.end_of(model, end - 1);
         self.counts.seek += access.seek;

@@ -8,10 +8,9 @@ pub(crate) mod rows;
 use crate::path::Path;
 use crate::plan::{ArrayPlan, Plan};
 use crate::raid::Stripes;
-use crate::raid::background::rows::rows_in_flight;
+use crate::raid::background::rows::Rows;
 use crate::raid::volume::State;
 use crate::state::event::Event;
-use crate::state::records::Array;
 use raidlab_kernel::{Nanos, Time};
 
 /// What goes on in the background of an array.
@@ -90,6 +89,8 @@ struct Stint {
     /// drives.
     rows: u64,
     unasked: u64,
+    /// The host's commands wait before those of the rows that begin.
+    ahead: bool,
 }
 
 impl Stint {
@@ -107,6 +108,8 @@ impl Stint {
 struct Tasks {
     /// Share of the time that they have while the host wants the drives.
     share: f64,
+    /// How many rows are in progress.
+    rows: Rows,
     /// By urgency, the first one running.
     by_urgency: Vec<Progress>,
     /// When the next step is due; never if none is.
@@ -120,14 +123,15 @@ struct Tasks {
 }
 
 impl Tasks {
-    fn of((array, built): (&ArrayPlan, &Array)) -> Tasks {
-        let rows = rows_in_flight(built.layout.unit());
+    fn of(plan: &Plan, array: &ArrayPlan) -> Tasks {
+        let rows = Rows::of_array(plan, array);
         Tasks {
             share: array.background_share,
+            rows,
             by_urgency: Vec::new(),
             next_step: Time::NEVER,
             in_flight: 0,
-            done: Vec::with_capacity(rows as usize),
+            done: Vec::with_capacity(rows.most as usize),
             spares: array.spares.iter().rev().copied().collect(),
         }
     }
@@ -145,9 +149,10 @@ pub(crate) struct Background {
 
 impl Background {
     /// The arrays of a plan, without anything to do.
-    pub fn new(plan: &Plan, arrays: &[Array]) -> Background {
+    pub fn new(plan: &Plan) -> Background {
+        let arrays = plan.arrays.iter();
         Background {
-            of_array: plan.arrays.iter().zip(arrays).map(Tasks::of).collect(),
+            of_array: arrays.map(|array| Tasks::of(plan, array)).collect(),
             begun: 0,
             rebuilt: None,
         }

@@ -201,6 +201,8 @@ pub(crate) struct Flags {
     pub refused: bool,
     /// The calendar has an event of the job.
     pub scheduled: bool,
+    /// Others wait for the drives before the job's commands.
+    pub ahead: bool,
     /// The power failed meanwhile: the job's event finds nothing to do.
     pub aborted: bool,
     /// The job writes an older version than the one that was lost with the SSD cache.

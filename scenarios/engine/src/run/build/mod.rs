@@ -10,7 +10,7 @@ use crate::path::agenda::Agenda;
 use crate::path::loads::Loads;
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
 use crate::raid::background::Background;
-use crate::raid::background::rows::rows_in_flight;
+use crate::raid::background::rows::Rows;
 use crate::raid::{Raid, Stripes};
 use crate::run::build::arrays::{build_arrays, build_memories, build_ssd_caches, build_volumes};
 use crate::run::build::check::{Faults, check_references, check_workloads};
@@ -77,7 +77,7 @@ impl System {
             drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
         }
         let stripes = Stripes::new(plan, volumes, redirects, memories, ios);
-        let background = Background::new(plan, &arrays);
+        let background = Background::new(plan);
         let path = Path {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
             ios: Slab::with_capacity(ios),
@@ -219,7 +219,7 @@ fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
     };
     // A row of a task in the background is a job with a command for each drive.
     let of_tasks = |array: &ArrayPlan| {
-        let rows = rows_in_flight(array.stripe_unit_bytes) as usize;
+        let rows = Rows::of_array(plan, array).most as usize;
         rows * (array.drives.len() + 1)
     };
     let tasks = plan.arrays.iter().filter(|_| plan.can_fail()).map(of_tasks);
@@ -253,6 +253,7 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
                 own_hops: path.len() as u16,
                 queue_depth: drive.queue_depth,
                 in_flight: 0,
+                ahead: 0,
                 waiting: BlockLayer::new(drive.block_layer, 0, 0),
                 load: TimeWeighted::default(),
                 position: 0,
