@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.levels import Level
 from raidlab.devices.links import Interface, InterfaceName
 from raidlab.devices.schema import DeviceSpec, Table
 from raidlab.devices.units import Duration, Rate, Share, Size, format_duration
-
-Level = Literal["jbod", "raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50", "raid60"]
 
 
 class Firmware(Table):
@@ -110,13 +109,13 @@ class ControllerSpec(DeviceSpec):
     """Drive ports, of one lane each."""
     port: InterfaceName
     """Interface of each port."""
-    drives_max: int = Field(ge=1)
+    drives_max: int = Field(ge=1, le=2**16)
     """Drives at most, behind expanders where that is more than `ports`."""
     levels: tuple[Level, ...] = Field(min_length=1)
     """Levels that it offers; a drive on its own (`jbod`) need not be among them."""
     cores: int = Field(default=1, ge=1, le=1024)
     """Cores that work on requests in parallel."""
-    queue_depth: int = Field(default=0, ge=0)
+    queue_depth: int = Field(default=0, ge=0, le=2**24)
     """Commands in work at once; further ones wait in the driver. 0 for no limit."""
     firmware: Firmware
     parity: Rate | None = None

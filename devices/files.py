@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.reading import reason
 
 _ODD = "backslashreplace"
 """How what is no Unicode, such as parts of some file names, is written."""
@@ -44,7 +45,7 @@ def why_unwritable(path: Path) -> str | None:
         with tempfile.TemporaryFile(dir=folder):
             return None
     except OSError as error:
-        return error.strerror
+        return reason(error)
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def whole(path: Path) -> Iterator[Path]:
             yield new.beside
             new.publish()
     except OSError as error:
-        raise unwritable(path, error.strerror) from None
+        raise unwritable(path, reason(error)) from None
 
 
 def write_file(path: Path, text: str) -> None:
@@ -127,7 +128,7 @@ def write_files(texts: Mapping[Path, str]) -> None:
                 path = new.path
                 new.publish()
     except OSError as error:
-        raise unwritable(path, error.strerror) from None
+        raise unwritable(path, reason(error)) from None
 
 
 def partial_name(path: Path) -> Path:

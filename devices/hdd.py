@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidationError
 
-from raidlab.devices.faults import Fault
-from raidlab.devices.hdd_geometry import SECTOR, Geometry
+from raidlab.devices.faults import Fault, faults_of
+from raidlab.devices.hdd_geometry import SECTOR, Geometry, Zone
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
 from raidlab.devices.units import DURATION, Duration, Share, Size, Speed
 
@@ -40,7 +40,7 @@ class Curve(Table):
     single: Duration | None = None
     average: Duration | None = None
     full: Duration | None = None
-    distances: tuple[int, ...] | None = None
+    distances: tuple[Annotated[int, Field(ge=1, lt=2**24)], ...] | None = None
     times: tuple[Duration, ...] | None = None
     first: tuple[Duration, ...] | None = None
     line_from: int | None = Field(default=None, ge=1, le=2**31)
@@ -368,10 +368,24 @@ class HddSpec(DriveSpec):
         if not self.geometry.zones and not self.capacity:
             yield Fault("capacity", None, "the bytes that the drive offers, such as 1 TB")
             return
+        try:
+            self.geometry.laid_out(self.capacity, 60e9 / self.speed)
+        except ValidationError as error:
+            # Of zones that are made of these figures.
+            yield from map(self._of_zones, faults_of(error, Zone))
+            return
         holds = self.geometry.sectors(self.capacity) * SECTOR
         if self.capacity > holds:
             allowed = f"at most the {holds} B that the geometry holds"
             yield Fault("capacity", f"{self.capacity} B", allowed)
+
+    def _of_zones(self, fault: Fault) -> Fault:
+        """A fault of a zone that no file has written, at the key that is the cause."""
+        if fault.key.endswith("skew"):
+            given = getattr(self.geometry, fault.key)
+            return Fault(f"geometry.{fault.key}", f"{given} ns", "a few turns of the disk at most")
+        allowed = "less: heads and sectors of a track would need more than 2^24 cylinders for it"
+        return Fault("capacity", f"{self.capacity} B", allowed)
 
     def capacity_bytes(self, options: DriveOptions) -> int:
         """Bytes that a host can address."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -22,6 +22,10 @@ SECTOR = 512
 """Bytes of a sector on the medium."""
 
 Sparing = Literal["track", "track-end", "slip-only", "range", "zone"]
+
+
+SectorOfZone = Annotated[int, Field(ge=0, lt=2**40)]
+"""A sector, or a track, counted from the first one of a zone."""
 
 
 class Zone(Table):
@@ -40,9 +44,9 @@ class Zone(Table):
     """Sectors that the next cylinder is turned by."""
     spares: int = Field(default=0, ge=0, le=2**40)
     """Spare sectors of each track, range or zone; spare tracks of the zone for `track`."""
-    slips: tuple[int, ...] = ()
+    slips: tuple[SectorOfZone, ...] = ()
     """Slipped sectors (tracks for `track`), ascending, counted from the zone's first one."""
-    defects: tuple[tuple[int, int], ...] = ()
+    defects: tuple[tuple[SectorOfZone, SectorOfZone], ...] = ()
     """Remapped sectors: (bad, replacement), counted likewise."""
 
     def faults(self) -> Iterator[Fault]:

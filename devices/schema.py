@@ -18,10 +18,18 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from raidlab.devices.faults import Fault, Faults, SpecError, faults_of
+from raidlab.devices.faults import Fault, Faults, faults_of
 from raidlab.devices.links import Interface, InterfaceOrNone
+from raidlab.devices.reading import (
+    DEEPEST,
+    MIB,
+    check_depth,
+    check_keys,
+    read_text,
+    unreadable,
+)
 
-_LARGEST_FILE = 16 * 1024 * 1024
+_LARGEST_FILE = 16 * MIB
 
 
 class Table(BaseModel):
@@ -116,7 +124,7 @@ class DriveSpec(DeviceSpec):
 
     interface: InterfaceOrNone = "none"
     """The drive's own link; `none` moves data to its controller or host in no time."""
-    queue_depth: int = Field(default=0, ge=0)
+    queue_depth: int = Field(default=0, ge=0, le=2**24)
     """Commands that the drive takes at once; 0 for no limit."""
 
     def link(self) -> Interface | None:
@@ -157,20 +165,17 @@ def read_toml(path: Path) -> dict[str, Any]:
     Raises:
         SpecError: The file is missing, too large, not UTF-8 or not TOML; says where.
     """
+    text = read_text(path, _LARGEST_FILE, "raidlab file")
+    check_keys(text, path)
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise _unreadable(path, "larger than 16 MiB: not a raidlab file")
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise _unreadable(path, error.strerror or "cannot be read") from None
-    except UnicodeDecodeError as error:
-        raise _unreadable(path, f"not UTF-8 text at byte {error.start}") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise _unreadable(path, f"not TOML: {error}") from None
-
-
-def _unreadable(path: Path, why: str) -> SpecError:
-    return SpecError([Fault("", None, why, (), str(path))])
+        tree = tomllib.loads(text)
+    except RecursionError:
+        raise unreadable(path, f"nested deeper than {DEEPEST} levels") from None
+    except ValueError as error:
+        # Beside what TOML forbids: numbers of thousands of digits.
+        raise unreadable(path, f"not TOML: {error}") from None
+    check_depth(tree, str(path))
+    return tree
 
 
 def check(model: type[TableT], values: Mapping[str, Any], faults: Faults) -> TableT | None:
@@ -182,6 +187,7 @@ def check(model: type[TableT], values: Mapping[str, Any], faults: Faults) -> Tab
     Returns:
         None if too little of it can be read.
     """
+    check_depth(values, faults.file)
     faults.written = values
     faulty: set[str] = set()
     checked = None

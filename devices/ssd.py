@@ -30,7 +30,7 @@ class Collection(Table):
     """Random candidates of `best-of`."""
     start_free_blocks: int = Field(default=3, ge=2, le=1024)
     """A die collects when it has fewer free blocks than this."""
-    background_free_blocks: int = Field(default=0, ge=0)
+    background_free_blocks: int = Field(default=0, ge=0, le=2**20)
     """An idle die collects until it has this many free blocks; 0 for never."""
     background_share: Share = Field(default=1.0, gt=0)
     """Share of its time that a die may spend on that."""
@@ -42,7 +42,7 @@ class Collection(Table):
     """True if moved data have blocks of their own, apart from the host's."""
     level_wear: bool = True
     """True if the least worn free block is used first, and the most worn one for moved data."""
-    wear_gap: int = Field(default=0, ge=0)
+    wear_gap: int = Field(default=0, ge=0, le=2**31)
     """Erases by which a block may lag before its cold data are moved; 0 for no limit. Moving a full
     block frees nothing, so it takes at least six `start_free_blocks`."""
 
@@ -146,7 +146,7 @@ class Prefetch(Table):
 
     window: Size = Field(gt=0)
     """Bytes read ahead."""
-    after: int = Field(default=2, ge=1)
+    after: int = Field(default=2, ge=1, le=2**24)
     """Sequential reads, each alone in the drive, before it begins."""
 
 

@@ -41,7 +41,7 @@ class Nand(Table):
     """Page without its spare area."""
     bad_blocks: Share = 0.0
     """Share of blocks that are bad from the factory."""
-    reserved_blocks: int = Field(default=0, ge=0)
+    reserved_blocks: int = Field(default=0, ge=0, le=2**20)
     """Blocks of each plane reserved for the drive's own data and to replace worn ones."""
     read: PageTimes
     """Array read, by page type."""
@@ -61,7 +61,7 @@ class Nand(Table):
     """Reads that may overtake one program or erase before it goes through."""
     parity_stripe: int = Field(default=0, ge=0, le=65536)
     """One page set in this many is parity over the others; 0 for none."""
-    rated_cycles: int = Field(ge=1)
+    rated_cycles: int = Field(ge=1, le=2**31)
     """Program and erase cycles that a block is rated for."""
 
     @property

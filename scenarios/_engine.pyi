@@ -63,6 +63,12 @@ class Simulation:
     def data(self) -> str | None:
         """What became of the data so far (JSON); None if the system does not follow them."""
 
+    def report(self) -> str:
+        """Give the result so far (JSON) in the shape of a run's.
+
+        The caller's I/Os are the workloads `processes`, one for each array, behind the plan's own.
+        """
+
     def log(self) -> str:
         """What has happened so far: a JSON list of `t_s`, `what`."""
 

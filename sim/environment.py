@@ -11,13 +11,17 @@ nanosecond from its neighbours up to 2**22 s, which is 48.5 days of simulated ti
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+import atexit
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from typing import Any, NamedTuple, Protocol
+from weakref import WeakSet
 
 import simpy
 from simpy.core import EmptySchedule, Infinity
+from simpy.rt import RealtimeEnvironment as SimpyRealtime
 
-__all__ = ["Back", "Environment", "NativeEngine", "to_nanoseconds"]
+__all__ = ["Back", "Environment", "NativeEngine", "RealtimeEnvironment", "to_nanoseconds"]
 
 #: Native time that is run between two looks at Ctrl-C, in nanoseconds.
 SLICE = 1_000_000_000
@@ -75,15 +79,38 @@ def to_nanoseconds(seconds: float) -> int:
     return round(seconds * 1e9)
 
 
+_processes: WeakSet[Generator[simpy.Event, Any, Any]] = WeakSet()
+"""Of all environments, those that have not ended."""
+
+
+@atexit.register
+def _close() -> None:
+    """Ends processes with the program, while it can still import and print.
+
+    Python does it otherwise, when modules are half gone: what a process does in `finally` or
+    `except` fails then, with a traceback.
+    """
+    for process in list(_processes):
+        with suppress(Exception):
+            process.close()
+
+
 class Environment(simpy.Environment):
     """A SimPy environment, in seconds, that also advances native systems.
 
-    Without native systems it behaves exactly as `simpy.Environment` does.
+    Without native systems it behaves exactly as `simpy.Environment` does. Processes that have not
+    ended are closed when the program ends: `GeneratorExit` is raised where they wait.
     """
 
     def __init__(self, initial_time: float = 0) -> None:
-        super().__init__(initial_time)
+        simpy.Environment.__init__(self, initial_time)
         self._attached: list[Attachment] = []
+
+    def process(self, generator: Generator[simpy.Event, Any, Any]) -> simpy.Process:
+        """Begin a process."""
+        process = simpy.Process(self, generator)
+        _processes.add(generator)
+        return process
 
     def attach(
         self,
@@ -139,3 +166,22 @@ class Environment(simpy.Environment):
         handed = Back(*back)
         self._now = max(self._now, min(handed.at / 1e9, simpy_at))
         attached.on_back(handed)
+
+
+class RealtimeEnvironment(Environment, SimpyRealtime):
+    """An `Environment` that runs in step with the clock on the wall.
+
+    Events of SimPy wait for their time; a native system computes ahead of it, at most up to the
+    next of them, and what it completes is handed to processes at its time.
+
+    Args:
+        initial_time: Seconds of simulated time at the start.
+        factor: Seconds on the wall for a simulated one.
+        strict: True to raise RuntimeError when the simulation is late by more than `factor`.
+    """
+
+    def __init__(
+        self, initial_time: float = 0, factor: float = 1.0, *, strict: bool = True
+    ) -> None:
+        SimpyRealtime.__init__(self, initial_time, factor, strict)
+        self._attached = []

@@ -24,6 +24,7 @@ from raidlab.calibration.disksim.syntax import (
     read_parameters,
 )
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.reading import MIB, read_text
 from raidlab.devices.spec_writer import device_toml
 
 _SECTOR = 512
@@ -159,10 +160,9 @@ def _read_seek(name: Word) -> dict[str, Any]:
     """A `.seek` file: a header with a count, then `distance, ms` and perhaps a deviation."""
     path = name.file.parent / name.text
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "cannot be read"
-        raise fault(name, "Full seek curve", name.text, why) from None
+        lines = read_text(path, 4 * MIB, "seek curve").splitlines()
+    except SpecError as error:
+        raise fault(name, "Full seek curve", name.text, error.faults[0].allowed) from None
     distances: list[int] = []
     times: list[str] = []
     for number, line in enumerate(lines[1:], 2):

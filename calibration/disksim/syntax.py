@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Union
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.reading import MIB, read_text
 
 _MARKS = "{}[]=,"
 _DEEPEST = 8
-_LARGEST = 4 * 1024 * 1024
+_LARGEST = 4 * MIB
 
 
 @dataclass(frozen=True)
@@ -86,18 +87,11 @@ def _words(path: Path, depth: int, asked: Word | None) -> Iterator[Word]:
 
 def _split(path: Path, asked: Word | None) -> Iterator[Word]:
     try:
-        if path.stat().st_size > _LARGEST:
-            raise SpecError([Fault("", None, "larger than 4 MiB: no parameters", (), str(path))])
-        text = path.read_text(encoding="utf-8", errors="strict")
-    except UnicodeDecodeError as error:
-        raise SpecError(
-            [Fault("", None, f"not text at byte {error.start}", (), str(path))]
-        ) from None
-    except OSError as error:
-        why = error.strerror or "cannot be read"
+        text = read_text(path, _LARGEST, "parameters")
+    except SpecError as error:
         if asked is not None:
-            raise fault(asked, "", asked.text, why) from None
-        raise SpecError([Fault("", None, why, (), str(path))]) from None
+            raise fault(asked, "", asked.text, error.faults[0].allowed) from None
+        raise
     for number, line in enumerate(text.splitlines(), 1):
         content = line.partition("#")[0]
         for mark in _MARKS:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.reading import MIB, read_text
 
 ALIASES: Mapping[str, str] = {
     "readwrite": "rw",
@@ -60,8 +61,18 @@ class Section:
         return self.name.startswith("global")
 
 
-def parse(text: str, file: str = "", folder: Path | None = None) -> list[Section]:
+_INCLUDES = 16
+"""Files that include one another, at most."""
+
+
+def parse(text: str, file: str = "", folder: Path | None = None, depth: int = 0) -> list[Section]:
     """The sections of a job file; options of `include` files count where the line stands.
+
+    Args:
+        text: What the file holds.
+        file: Its name, for messages.
+        folder: Where files that it includes are looked for, after the present one.
+        depth: How many files include it, one the other.
 
     Raises:
         SpecError: A line that is no option and no section, or a file that cannot be read.
@@ -78,7 +89,9 @@ def parse(text: str, file: str = "", folder: Path | None = None) -> list[Section
             allowed = "a section such as [global] first"
             faults.append(Fault(f"line {number}", line, allowed, (), file))
         elif line.startswith("include "):
-            sections[-1].options += _included(line.removeprefix("include ").strip(), folder)
+            sections[-1].options += _included(
+                line.removeprefix("include ").strip(), folder, depth + 1
+            )
         else:
             sections[-1].options.append(_option(line))
     if faults:
@@ -91,12 +104,14 @@ def _option(line: str) -> tuple[str, str | None]:
     return key.strip(), value.strip() if equals else None
 
 
-def _included(name: str, folder: Path | None) -> list[tuple[str, str | None]]:
+def _included(name: str, folder: Path | None, depth: int) -> list[tuple[str, str | None]]:
     """The options of a file that a job file includes; fio looks here first, then beside it."""
     path = Path(name)
     if not path.exists() and folder is not None:
         path = folder / name
-    inside = parse(f"[included]\n{_text(path)}", str(path), path.parent)
+    if depth > _INCLUDES:
+        raise SpecError([Fault("include", name, "files that do not include each other")])
+    inside = parse(f"[included]\n{_text(path)}", str(path), path.parent, depth)
     if len(inside) > 1:
         allowed = "options only: fio knows no sections in included files"
         raise SpecError([Fault("section", inside[1].name, allowed, (), str(path))])
@@ -110,17 +125,13 @@ def read(name: str | Path) -> list[Section]:
         SpecError: It cannot be read, or is no job file.
     """
     if str(name) == "-":
-        return parse(sys.stdin.read(), "standard input")
+        return parse(sys.stdin.read(16 * MIB), "standard input")
     path = Path(name)
     return parse(_text(path), str(path), path.parent)
 
 
 def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not text"
-        raise SpecError([Fault("", None, f"cannot be read: {why}", (), str(path))]) from None
+    return read_text(path, 16 * MIB, "job file")
 
 
 def groups(sections: Iterable[Section]) -> list[int]:

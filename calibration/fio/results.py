@@ -26,8 +26,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from raidlab.calibration.fio.logs import is_log, timeline_of
 from raidlab.calibration.fio.options import JobLoad, OptionError, load_of
+from raidlab.calibration.measurements.bundle import damage
 from raidlab.calibration.measurements.distribution import merge
 from raidlab.calibration.measurements.measurement import (
     File,
@@ -38,8 +41,9 @@ from raidlab.calibration.measurements.measurement import (
     Skipped,
 )
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.reading import MIB, read_bytes, read_json
 
-_LARGEST_FILE = 256 * 1024 * 1024
+_LARGEST_FILE = 256 * MIB
 _MOST_BRACES = 200
 _OF_NAME = re.compile(r"(?:^|[^a-z])(rand)?(read|write|rw)-(\d+)-(\d+)\.json", re.IGNORECASE)
 
@@ -67,16 +71,12 @@ def import_fio(paths: Iterable[str | Path], name: str = "") -> Measurement:
     files: list[File] = []
     skipped: list[Skipped] = []
     found = sorted({file for path in given for file in _files(path)})
-    logs = [file for file in found if is_log(file)]
+    beside, unusable = _of_bundles(found)
+    logs = [file for file in found if is_log(file) and file not in unusable]
     used: set[Path] = set()
-    beside, preparing = _of_bundles(found)
+    skipped += [Skipped(path=_written(path), reason=why) for path, why in unusable.items()]
     for path in found:
-        if path in beside:
-            continue
-        if path in preparing:
-            skipped.append(Skipped(path=_written(path), reason=preparing[path]))
-            continue
-        if path in logs:
+        if path in beside or path in unusable or path in logs:
             continue
         try:
             text, digest = _read(path)
@@ -118,34 +118,42 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _of_bundles(found: Sequence[Path]) -> tuple[set[Path], dict[Path, str]]:
-    """Of collectors' bundles: files that hold no results, and results that are no measurement."""
+    """Of collectors' bundles: files that hold no results, and those that are not to be used.
+
+    Those are results of steps that measure nothing, and files that are not as the collector has
+    left them, each with the reason.
+    """
     beside: set[Path] = set()
-    preparing: dict[Path, str] = {}
+    unusable: dict[Path, str] = {}
     for path in found:
         if path.name != "manifest.json":
             continue
         folder = path.parent
         try:
-            manifest = json.loads(path.read_text("utf-8"))
-            steps = {step["number"]: step["purpose"] for step in manifest["steps"]}
-        except (OSError, ValueError, TypeError, KeyError):
+            tree = read_json(path, _LARGEST_FILE, "manifest")
+            steps = [
+                (f"{step['number']:03}", str(step["purpose"]), dict(step.get("sha256") or {}))
+                for step in tree["steps"]
+            ]
+        except (SpecError, TypeError, KeyError, AttributeError, ValueError):
             continue
         beside |= {path, folder / "simulated.json"}
-        for number, purpose in steps.items():
-            beside.add(folder / "steps" / f"{number:03}.fio")
+        for stem, purpose, sums in steps:
+            beside.add(folder / "steps" / f"{stem}.fio")
             if purpose != "measure":
-                result = folder / "steps" / f"{number:03}.json"
-                preparing[result] = f"the collector's step of {purpose}: no measurement"
-    return beside, preparing
+                result = folder / "steps" / f"{stem}.json"
+                unusable[result] = f"the collector's step of {purpose}: no measurement"
+                continue
+            for fault in damage(folder, sums):
+                unusable[Path(fault.file)] = f"of a bundle: {fault.allowed}"
+    return beside, unusable
 
 
 def _read(path: Path) -> tuple[str, str]:
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise _UnreadableError("larger than 256 MiB: not a result of fio")
-        raw = path.read_bytes()
-    except OSError as error:
-        raise _UnreadableError(error.strerror or "cannot be read") from None
+        raw = read_bytes(path, _LARGEST_FILE, "result of fio")
+    except SpecError as error:
+        raise _UnreadableError(error.faults[0].allowed) from None
     try:
         return raw.decode("utf-8"), hashlib.sha256(raw).hexdigest()
     except UnicodeDecodeError as error:
@@ -213,10 +221,10 @@ def _points(
     if not entries:
         raise _UnreadableError('"jobs" is empty: fio has run no job')
     shared = tree.get("global options") or {}
-    groups: dict[Any, list[dict[str, Any]]] = {}
+    groups: dict[str, list[dict[str, Any]]] = {}
     for entry in entries:
         if isinstance(entry, dict) and entry.get("jobname") != "All clients":
-            groups.setdefault(entry.get("groupid", 0), []).append(entry)
+            groups.setdefault(repr(entry.get("groupid", 0)), []).append(entry)
     points = []
     for group in groups.values():
         where = f"{path}" if len(groups) == 1 else f"{path} ({group[0].get('jobname')})"
@@ -226,14 +234,24 @@ def _points(
         except (_UnreadableError, OptionError) as error:
             skipped.append(Skipped(path=where, reason=str(error)))
             continue
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            reason = f"not in fio's form: {type(error).__name__}: {error}"
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            reason = f"not in fio's form: {_said(error)}"
             skipped.append(Skipped(path=where, reason=reason))
             continue
         found, steps = timeline_of(options[0], path.parent, logs)
         used.update(found)
         points.append(point.model_copy(update={"timeline": steps}))
     return points
+
+
+def _said(error: Exception) -> str:
+    """What was wrong, in one line."""
+    if isinstance(error, ValidationError):
+        return "; ".join(
+            f"{'.'.join(map(str, each['loc']))} = {str(each['input'])[:40]}: {each['msg']}"
+            for each in error.errors(include_url=False)
+        )
+    return f"{type(error).__name__}: {error}"
 
 
 def _options(path: Path, shared: Mapping[str, str], entry: Mapping[str, Any]) -> Mapping[str, str]:

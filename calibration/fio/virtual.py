@@ -25,9 +25,9 @@ from raidlab.calibration.fio.jobs import Section
 from raidlab.calibration.fio.simulated import ARRAY_FILE, simulate
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
-from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario, load_scenario
+from raidlab.scenarios.running.engine_faults import capacities
 
 DEFAULT: Mapping[str, Any] = {
     "title": "One 7200 rpm hard disk",
@@ -119,7 +119,7 @@ def of_plan(plan: Mapping[str, Any], array: int, checked: Scenario) -> Bridge:
     Raises:
         SpecError: What the engine finds wrong with the plan.
     """
-    size = _size(plan, plan["arrays"][array], checked.path)
+    size = _size(plan, plan["arrays"][array], checked)
     return Bridge(checked.title, plan["seed"], size, array, {**plan, "workloads": []})
 
 
@@ -133,14 +133,9 @@ def _array(checked: Scenario, plan: Mapping[str, Any], wanted: str | None) -> in
     return names.index(wanted)
 
 
-def _size(plan: Mapping[str, Any], array: Mapping[str, Any], path: str) -> int:
-    try:
-        capacities = json.loads(_engine.capacities(json.dumps(plan)))
-    except _engine.PlanError as error:
-        raise SpecError(
-            Fault(key, value, allowed, (), path) for key, value, allowed in error.args[0]
-        ) from None
-    drives = [capacities[drive] for drive in array["drives"]]
+def _size(plan: Mapping[str, Any], array: Mapping[str, Any], checked: Scenario) -> int:
+    sizes = capacities(plan, checked)
+    drives = [sizes[drive] for drive in array["drives"]]
     return usable_bytes(array["level"], array["stripe_unit_bytes"], drives)
 
 

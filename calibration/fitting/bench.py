@@ -19,6 +19,7 @@ from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.topology import Attached, connect
+from raidlab.scenarios.running.engine_faults import plan_faults
 from raidlab.scenarios.running.simulate import Progress, run_stored
 from raidlab.scenarios.running.store import Store
 
@@ -175,7 +176,7 @@ class Bench:
         try:
             text = run_stored(json.dumps(plan), self.store)
         except _engine.PlanError as error:
-            raise SpecError([Fault(k, v, allowed) for k, v, allowed in error.args[0]]) from None
+            raise SpecError(plan_faults(error, plan=plan)) from None
         return _simulated(json.loads(text), plan)
 
     def run_all(

@@ -77,11 +77,11 @@ def bench_of_scenario(path: str) -> ScenarioBench:
     return bench_of(load_scenario(path))
 
 
-def bench_of(scenario: Scenario, over_time: bool = False) -> ScenarioBench:
-    """The bench of a scenario.
+def check_load(scenario: Scenario) -> None:
+    """Refuses a scenario whose load cannot be replaced by measured ones.
 
     Raises:
-        SpecError: It has events or more than one workload.
+        SpecError: It has events, or more or less than one workload.
     """
     faults = Faults(scenario.path)
     loads, events = len(scenario.base["workloads"]), len(scenario.written.get("event", ()))
@@ -91,6 +91,15 @@ def bench_of(scenario: Scenario, over_time: bool = False) -> ScenarioBench:
         allowed = "none: each point is simulated as long as it takes, whatever happens when"
         faults.add("event", f"{events} of them", allowed)
     faults.raise_if_any()
+
+
+def bench_of(scenario: Scenario, over_time: bool = False) -> ScenarioBench:
+    """The bench of a scenario.
+
+    Raises:
+        SpecError: It has events or more than one workload.
+    """
+    check_load(scenario)
 
     def of(kind: type[Any]) -> Any:
         found: list[Device] = [d for d in scenario.devices if isinstance(d.spec, kind)]

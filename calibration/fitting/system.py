@@ -14,12 +14,13 @@ from typing import Any
 
 from raidlab.calibration.fitting.bench import Bench
 from raidlab.calibration.fitting.parameters import Kind, number_of
-from raidlab.calibration.fitting.scenario_bench import bench_of
+from raidlab.calibration.fitting.scenario_bench import bench_of, check_load
 from raidlab.calibration.fitting.system_kinds import UNKNOWN
 from raidlab.devices.catalogue import Device, find_for, load_device
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
+from raidlab.devices.levels import facts
 from raidlab.devices.schema import DeviceSpec, read_toml
 from raidlab.devices.trees import get
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -72,6 +73,7 @@ class System:
         read = read_toml(Path(path)) if tree is None else tree
         own = {UNKNOWN: load_device(kind.template)} | dict(own or {})
         scenario = build_scenario(read, Path(path), own)
+        check_load(scenario)
         named = [name for name, device in scenario.models.items() if device.spec.kind == kind.name]
         if UNKNOWN in named:
             named = [UNKNOWN]
@@ -127,7 +129,7 @@ class System:
         """The modes in which the loaded array works: what can show a parameter."""
         plan = self.scenario.base
         array = plan["arrays"][plan["workloads"][0]["array"]]
-        parity = {"raid5": 1, "raid50": 1, "raid6": 2, "raid60": 2}.get(array["level"], 0)
+        parity = facts(array["level"]).parities
         found = {"host"}
         if array["software"]:
             found |= {"os-raid", ("", "one-parity", "two-parities")[parity]}

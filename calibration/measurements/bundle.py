@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -11,9 +12,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.reading import MIB, read_bytes, read_json, read_text, unreadable
 
 FORMAT = 1
 """The form of the manifest that is read here."""
+_LARGEST_FILE = 1024 * MIB
 
 
 class _Record(BaseModel):
@@ -34,6 +37,56 @@ class Summary(_Record):
     written_bytes: int
 
 
+class Rest(_Record):
+    """What the device moved while fio was not running."""
+
+    bytes: int
+    seconds: float
+
+
+class Noise(_Record):
+    """What else the machine did during a step; None for what it does not show."""
+
+    steal: float | None = None
+    """Share of all CPUs' time that a hypervisor took."""
+    other_cpu: float | None = None
+    """Share of all CPUs' time that other programs used."""
+    load: tuple[float | None, float | None] = (None, None)
+    """Load average of one minute, before and after."""
+    cpu_mhz: tuple[float, float] | None = None
+    """Clock of the fastest CPU: the least sample and the mean."""
+    cpu_temperature_c: tuple[float | None, float | None] = (None, None)
+    """Of the hottest CPU, before and after."""
+    throttled: int | None = None
+    """How often a CPU was slowed down for its temperature."""
+    other_bytes: int | None = None
+    """Bytes that the device moved for others."""
+    own_bytes: int | None = None
+    """Bytes that fio moved, its ramp included."""
+    rest: Rest | None = None
+    """Before the step."""
+
+
+class Attempt(_Record):
+    """One run of a step that was measured again for its noise."""
+
+    iops: float
+    noisy: tuple[str, ...]
+
+
+class Spread(_Record):
+    """The rates of a step over its rounds."""
+
+    stage: str
+    step: str
+    runs: int
+    iops_mean: float
+    iops_deviation: float
+    """Standard deviation as a share of the mean."""
+    iops_min: float
+    iops_max: float
+
+
 class Step(_Record):
     """One run of fio."""
 
@@ -52,6 +105,11 @@ class Step(_Record):
     end: str | None = None
     temperature_c: tuple[float | None, float | None] | None = None
     """Of the target before and after, where it can be read."""
+    noise: Noise | None = None
+    noisy: tuple[str, ...] = ()
+    """What of the noise was too much, in words: the figures may be off."""
+    attempts: tuple[Attempt, ...] = ()
+    """All runs, if it was measured again; the last one counts."""
     summary: Summary | None = None
     error: str | None = None
 
@@ -117,6 +175,12 @@ class Manifest(_Record):
     sessions: tuple[str, ...]
     warnings: tuple[str, ...]
     steady_state: tuple[SteadyState, ...]
+    spreads: tuple[Spread, ...] = ()
+    """Of steps that were measured in several rounds."""
+    rest_after: Rest | None = None
+    """Behind the last step."""
+    written_since: str | None = None
+    """When the first step that writes began."""
     steps: tuple[Step, ...]
 
 
@@ -141,6 +205,11 @@ class Bundle:
             if step.state == "done" and step.purpose == "measure"
         )
 
+    @property
+    def noisy(self) -> tuple[Step, ...]:
+        """The finished measurements beside which too much else went on."""
+        return tuple(step for step in self.steps if step.noisy)
+
     def result(self, step: Step) -> dict[str, Any]:
         """Fio's own JSON of a finished step.
 
@@ -151,8 +220,12 @@ class Bundle:
         if not names:
             fault = Fault(f"steps.{step.number}", step.state, "a step that is done")
             raise SpecError([fault])
-        text = (self.folder / names[0]).read_text(encoding="utf-8")
-        found: dict[str, Any] = json.JSONDecoder().raw_decode(text[text.index("{") :])[0]
+        file = self.folder / names[0]
+        text = read_text(file, _LARGEST_FILE, "result of fio")
+        try:
+            found: dict[str, Any] = json.JSONDecoder().raw_decode(text[text.index("{") :])[0]
+        except (ValueError, RecursionError) as error:
+            raise unreadable(file, f"no JSON of fio: {error}") from None
         return found
 
     def log(self, step: Step, kind: str) -> Path | None:
@@ -183,12 +256,7 @@ def load_bundle(path: str | Path, *, check: bool = True) -> Bundle:
     if folder.name == "manifest.json":
         folder = folder.parent
     file = folder / "manifest.json"
-    try:
-        tree = json.loads(file.read_bytes())
-    except OSError as error:
-        raise _unusable(file, "", f"cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise _unusable(file, "", f"not JSON: {error}") from None
+    tree = read_json(file, 64 * MIB, "manifest")
     found = tree.get("format") if isinstance(tree, dict) else None
     if found != FORMAT:
         raise SpecError([Fault("format", found, f"{FORMAT}", (), str(file))])
@@ -200,27 +268,33 @@ def load_bundle(path: str | Path, *, check: bool = True) -> Bundle:
             for each in error.errors()
         ) from None
     if check:
-        faults = [fault for step in manifest.steps for fault in _damage(folder, step)]
+        faults = [fault for step in manifest.steps for fault in damage(folder, step.sha256)]
         if faults:
             raise SpecError(faults)
     return Bundle(folder, manifest)
 
 
-def _damage(folder: Path, step: Step) -> list[Fault]:
+def damage(folder: Path, sums: Mapping[str, str]) -> list[Fault]:
+    """Files that are missing, or differ from what the collector has left.
+
+    Args:
+        folder: The bundle's.
+        sums: SHA-256 in hexadecimal digits by path inside the bundle.
+    """
     faults = []
-    for name, wanted in step.sha256.items():
+    for name, wanted in sums.items():
         file = folder / name
-        try:
-            found = hashlib.sha256(file.read_bytes()).hexdigest()
-        except OSError as error:
-            faults.append(Fault("", None, f"cannot be read: {error.strerror}", (), str(file)))
+        if not file.resolve().is_relative_to(folder.resolve()):
+            faults.append(Fault("sha256", name, "not inside the bundle", (), str(file)))
             continue
+        try:
+            content = read_bytes(file, _LARGEST_FILE, "file of a bundle")
+        except SpecError as error:
+            faults += error.faults
+            continue
+        found = hashlib.sha256(content).hexdigest()
         if found != wanted:
             faults.append(
                 Fault("sha256", found, f"damaged: the manifest has {wanted}", (), str(file))
             )
     return faults
-
-
-def _unusable(file: Path, key: str, why: str) -> SpecError:
-    return SpecError([Fault(key, None, why, (), str(file))])

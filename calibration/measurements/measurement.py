@@ -7,10 +7,9 @@ docs/reference/formats/measurement.md.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     BaseModel,
@@ -21,6 +20,7 @@ from pydantic import (
 )
 
 from raidlab.devices.faults import Fault, SpecError, faults_of
+from raidlab.devices.reading import MIB, read_json
 
 FORMAT = "raidlab-measurement-1"
 Rw = Literal["read", "write", "randread", "randwrite", "rw", "randrw"]
@@ -33,6 +33,9 @@ class _Checked(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+_Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
 class Latency(_Checked):
     """A distribution of latencies in microseconds."""
 
@@ -42,7 +45,7 @@ class Latency(_Checked):
     max_us: Annotated[float, Field(ge=0)] = 0.0
     percentiles_us: dict[str, float] = {}
     """By percent, as "99.9"."""
-    bins_ns: tuple[tuple[int, int], ...] = ()
+    bins_ns: tuple[tuple[_Count, _Count], ...] = ()
     """Non-empty buckets of fio's histogram: nanoseconds that stand for the bucket, count."""
 
     @field_validator("percentiles_us")
@@ -206,6 +209,9 @@ class Measurement(_Checked):
         return self.model_dump_json(indent=1, exclude_defaults=False) + "\n"
 
 
+_LARGEST_FILE = 1024 * MIB
+
+
 def load_measurement(path: str | Path) -> Measurement:
     """Reads a measurement file.
 
@@ -213,17 +219,7 @@ def load_measurement(path: str | Path) -> Measurement:
         SpecError: Everything that is wrong with it, by key.
     """
     path = Path(path)
-    try:
-        tree: Any = json.loads(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        why = error.strerror or "cannot be read"
-        raise SpecError([Fault("", None, why, (), str(path))]) from None
-    except UnicodeDecodeError as error:
-        why = f"not UTF-8 text at byte {error.start}"
-        raise SpecError([Fault("", None, why, (), str(path))]) from None
-    except (ValueError, RecursionError) as error:
-        why = f"not JSON: {error}; cut off?"
-        raise SpecError([Fault("", None, why, (), str(path))]) from None
+    tree = read_json(path, _LARGEST_FILE, "measurement")
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         found = tree.get("format") if isinstance(tree, dict) else None
         allowed = f'"{FORMAT}": a measurement, as `raidlab import fio PATH --out M.json` makes it'

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from typing import Literal, cast, get_args
 from pydantic import Field
 
 from raidlab.devices.faults import Faults, SpecError
+from raidlab.devices.reading import MIB, read_text
 from raidlab.devices.schema import Table, check, read_toml
 
 FOLDER = Path(__file__).parent / "data"
@@ -134,19 +136,17 @@ def read_figures(path: Path) -> list[Figure]:
     faults = Faults(str(path))
     figures: list[Figure] = []
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-            if missing:
-                faults.add("line 1", ", ".join(missing), "columns that must be there and are not")
-                raise SpecError(faults.found)
-            for row in reader:
-                figure = _figure(row, f"line {reader.line_num}", faults)
-                if figure is not None:
-                    figures.append(figure)
-    except OSError as error:
-        faults.add("", None, error.strerror or "cannot be read")
-    except (UnicodeDecodeError, csv.Error) as error:
+        text = read_text(path, 64 * MIB, "file of figures")
+        reader = csv.DictReader(io.StringIO(text, newline=""))
+        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+        if missing:
+            faults.add("line 1", ", ".join(missing), "columns that must be there and are not")
+            raise SpecError(faults.found)
+        for row in reader:
+            figure = _figure(row, f"line {reader.line_num}", faults)
+            if figure is not None:
+                figures.append(figure)
+    except csv.Error as error:
         faults.add("", None, f"is no CSV file: {error}")
     if not figures and not faults.found:
         faults.add("line 2", None, "at least one figure")

@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from raidlab.calibration.traces.trace import FLUSH, READ, TRIM, WRITE, Request
+from raidlab.calibration.traces.trace import FLUSH, LATEST_NS, READ, TRIM, WRITE, Request
 from raidlab.devices.faults import Fault
 
 SECTOR = 512
+_DIGITS = 40
+"""Of a number of a trace; the largest that has a meaning has 25."""
 _WORDS = {"r": READ, "read": READ, "rs": READ, "w": WRITE, "write": WRITE, "ws": WRITE}
 _MORE_WORDS = {
     "trim": TRIM, "discard": TRIM, "d": TRIM, "unmap": TRIM,
@@ -46,7 +48,7 @@ def whole(text: str, what: str) -> int:
     Raises:
         WrongError: It is none.
     """
-    if not text.strip().isdecimal():
+    if not text.strip().isdecimal() or len(text) > _DIGITS:
         raise WrongError(f"{what}, a whole number from 0")
     return int(text)
 
@@ -71,10 +73,13 @@ def ns_of(text: str, unit: str, what: str) -> int:
     """
     whole, dot, part = text.strip().partition(".")
     scale = NS[unit]
-    if whole.isdecimal() and (not dot or part.isdecimal()):
+    if whole.isdecimal() and len(whole) <= _DIGITS and (not dot or part.isdecimal()):
         # Exact: seconds since 1970 with nanoseconds do not fit a float.
         return int(whole) * scale + round(float(f"0.{part or 0}") * scale)
-    return round(number_of(text, what) * scale)
+    number = number_of(text, what) * scale
+    if number > LATEST_NS:
+        raise WrongError(f"{what}, below 2^80 ns")
+    return round(number)
 
 
 def each(lines: Lines, path: Path, of: Callable[[str, int], Request | None]) -> Rows:

@@ -7,6 +7,7 @@ Every format is described, with a line of each, in docs/reference/formats/traces
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -25,8 +26,10 @@ from raidlab.calibration.traces.fields import (
 from raidlab.calibration.traces.tables import LAYOUTS, columns_of, read_csv, read_table
 from raidlab.calibration.traces.trace import FLUSH, READ, TRIM, WRITE, Request, Trace, trace_of
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.reading import MIB, read_bytes, unreadable
 
 _GZIP = b"\x1f\x8b"
+_LARGEST_FILE = 2048 * MIB
 _LABELS = ("hit", "miss", "doub", "trip")
 
 
@@ -43,9 +46,10 @@ def _disksim_validate(lines: Lines, path: Path) -> Rows:
             raise WrongError("R or W first")
         if parts[1].lower() not in _LABELS:
             raise WrongError(f"one of {', '.join(_LABELS)} second")
-        if not (parts[2].isdecimal() and parts[3].isdecimal() and int(parts[2]) < 2**50):
+        sector, count = whole(parts[2], "a sector third"), whole(parts[3], "sectors fourth")
+        if not sector < 2**50:
             raise WrongError("a sector and a number of sectors, whole numbers below 2^50")
-        if not 0 < int(parts[3]) < 2**24:
+        if not 0 < count < 2**24:
             raise WrongError("a number of sectors from 1 to below 2^24")
         try:
             measured, gap = float(parts[4]), float(parts[5])
@@ -54,8 +58,7 @@ def _disksim_validate(lines: Lines, path: Path) -> Rows:
         if not (0 <= measured < 1e12 and 0 <= gap < 1e12):
             raise WrongError("times from 0 to below 1e12 us")
         op = WRITE if parts[0] == "W" else READ
-        offset, size = int(parts[2]) * SECTOR, int(parts[3]) * SECTOR
-        return Request(op, offset, size, round(gap * 1000), measured, number)
+        return Request(op, sector * SECTOR, count * SECTOR, round(gap * 1000), measured, number)
 
     return each(lines, path, of)
 
@@ -184,13 +187,16 @@ FORMATS = (*_READERS, *LAYOUTS, "csv")
 
 
 def _text_of(path: Path) -> str:
+    raw = read_bytes(path, _LARGEST_FILE, "trace that is read whole")
     try:
-        raw = path.read_bytes()
-        return (gzip.decompress(raw) if raw.startswith(_GZIP) else raw).decode("utf-8-sig")
+        if raw.startswith(_GZIP):
+            with gzip.open(io.BytesIO(raw)) as file:
+                raw = file.read(_LARGEST_FILE + 1)
+            if len(raw) > _LARGEST_FILE:
+                raise unreadable(path, f"larger than {_LARGEST_FILE // MIB} MiB without gzip")
+        return raw.decode("utf-8-sig")
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         why = f"breaks off or is no gzip: {error}"
-    except OSError as error:
-        why = error.strerror or "cannot be read"
     except UnicodeDecodeError:
         why = "not text, as it is or compressed by gzip"
     raise SpecError([Fault("", None, why, (), str(path))])

@@ -22,6 +22,7 @@ from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario
+from raidlab.scenarios.running.engine_faults import capacities, plan_faults
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Target:
     def of_drive(spec: DriveSpec, seed: int = 1) -> Target:
         """One drive with nothing before it: no host, no link."""
         plan = _plan(spec, DriveOptions(), seed)
-        return Target(spec.name, plan, 0, _capacities(plan, "")[0])
+        return Target(spec.name, plan, 0, capacities(plan)[0])
 
     @staticmethod
     def of_scenario(
@@ -55,22 +56,11 @@ class Target:
             allowed = f"an array of the scenario: {', '.join(names)}"
             raise SpecError([Fault("--array", array, allowed, names, scenario.path)])
         index = 0 if array is None else names.index(array)
-        capacities = _capacities(plan, scenario.path)
+        sizes = capacities(plan, scenario)
         chosen = plan["arrays"][index]
-        drives = [capacities[drive] for drive in chosen["drives"]]
+        drives = [sizes[drive] for drive in chosen["drives"]]
         size = usable_bytes(chosen["level"], chosen["stripe_unit_bytes"], drives)
         return Target(f"{names[index]} of {scenario.title}", plan, index, size)
-
-
-def _capacities(plan: Mapping[str, Any], path: str) -> list[int]:
-    """Bytes of each drive of a plan."""
-    try:
-        found: list[int] = json.loads(_engine.capacities(json.dumps(plan)))
-    except _engine.PlanError as error:
-        raise SpecError(
-            [Fault(key, value, why, (), path) for key, value, why in error.args[0]]
-        ) from None
-    return found
 
 
 @dataclass(frozen=True)
@@ -133,7 +123,7 @@ def replay(trace: Trace, target: Target, should_stop: Callable[[], bool] | None 
             should_stop,
         )
     except _engine.PlanError as error:
-        raise SpecError([Fault(k, v, allowed) for k, v, allowed in error.args[0]]) from None
+        raise SpecError(plan_faults(error, plan=target.plan)) from None
     simulated = np.frombuffer(responses, dtype="<u8") / 1000.0
     return Replayed(simulated, trace.measured_us, trace.notes)
 

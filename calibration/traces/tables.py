@@ -55,7 +55,10 @@ class Layout:
         Raises:
             WrongError: The line is none of this table.
         """
-        parts = [part.strip() for part in next(csv.reader([line]), [])]
+        try:
+            parts = [part.strip() for part in next(csv.reader([line]), [])]
+        except csv.Error as error:
+            raise WrongError(f"a line of a table: {error}") from None
         least = len(self.names) - self.optional
         if len(parts) < least:
             names = ",".join(self.names[:least])

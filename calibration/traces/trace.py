@@ -19,7 +19,8 @@ READ, WRITE, TRIM, FLUSH = range(4)
 """Operations as the engine numbers them."""
 FAULTS_SHOWN = 20
 _LARGEST = 2**40
-_LATEST_NS = 2**80
+LATEST_NS = 2**80
+"""Below this a time may lie."""
 _LONGEST_NS = 2**62
 _ALIGNED = 1024 * 1024
 Beyond = Literal["refuse", "wrap", "skip"]
@@ -202,7 +203,7 @@ def _impossible(request: Request) -> tuple[object, str] | None:
         return request.offset, "an offset from 0 to below 2^60 bytes"
     if request.op != FLUSH and not 0 < request.size < _LARGEST:
         return request.size, "a size from 1 to below 2^40 bytes"
-    if not 0 <= request.time_ns < _LATEST_NS:
+    if not 0 <= request.time_ns < LATEST_NS:
         return request.time_ns, "a time from 0 to below 2^80 ns"
     if request.measured_us is not None and not 0 <= request.measured_us < 1e12:
         return request.measured_us, "a response time from 0 to below 1e12 us"

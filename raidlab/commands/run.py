@@ -135,7 +135,7 @@ def _show(result: Result, output: Output, warnings: Sequence[str]) -> None:
     opening(result.title, answers.answer(result), warnings)
     if result.results:
         print_table(answers.table(result), output)
-        print_notes(latency_bound(result.summary()))
+        print_notes([*latency_bound(result.summary()), answers.caution(result)])
     events, worn, gains = events_table(result), wear_table(result), answers.gains(result)
     if events is not None:
         print_table(events, output)

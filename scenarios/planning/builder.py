@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from raidlab.devices.catalogue import Device, find
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.levels import facts
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
@@ -79,13 +80,19 @@ class Parts:
 
     def mapping_units(self, arrays: Iterable[int]) -> set[int]:
         """Bytes of the mapping units of the SSDs in `arrays` of the plan that map whole ones."""
-        drives = {drive for array in arrays for drive in self.arrays[array]["drives"]}
-        models = [self.models[self.model_of_drive[drive]] for drive in drives]
         return {
             model["unit_bytes"]
-            for model in models
+            for model in self._models_of(arrays)
             if model["kind"] == "ssd" and not model["sector_mapping"]
         }
+
+    def has_flash(self, arrays: Iterable[int]) -> bool:
+        """True if one of the drives in `arrays` of the plan is an SSD."""
+        return any(model["kind"] == "ssd" for model in self._models_of(arrays))
+
+    def _models_of(self, arrays: Iterable[int]) -> list[dict[str, Any]]:
+        drives = {drive for array in arrays for drive in self.arrays[array]["drives"]}
+        return [self.models[self.model_of_drive[drive]] for drive in drives]
 
     def add_array(
         self, at: int, controller: tuple[ControllerSpec | None, ControllerTable | None]
@@ -204,7 +211,7 @@ class Parts:
                 allowed = "left out: there are no hot_spares"
                 self.faults.add(f"{key}.hot_spare_model", table.hot_spare_model, allowed)
             return []
-        if table.level in ("jbod", "independent", "raid0"):
+        if not facts(table.level).is_redundant:
             allowed = f"0: {table.level} has nothing to rebuild from"
             self.faults.add(f"{key}.hot_spares", table.hot_spares, allowed)
             return []
@@ -271,7 +278,7 @@ class Parts:
 
     @staticmethod
     def _striped(table: ArrayTable) -> bool:
-        return table.level not in ("jbod", "independent")
+        return facts(table.level).striped
 
     def _check_level(
         self, key: str, table: ArrayTable, controller: ControllerSpec | None, behind: bool
@@ -418,6 +425,8 @@ class Parts:
             allowed = "left out: run.snapshot says what the drives have been through"
             self.faults.add(f"{key}.history", None, allowed)
         file = str((self.folder or Path()) / snapshot)
+        if Path(file).exists() and not Path(file).is_file():
+            self.faults.add("run.snapshot", snapshot, "a file that --save-state has written")
         return [
             (drive, replace(options, snapshot=file))
             if "snapshot" in drive.spec.options

@@ -9,9 +9,10 @@ controller sees single drives, whose commands it passes on bypassing its cache.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.levels import ArrayLevel, facts
 from raidlab.scenarios.spec.schema import ControllerTable
 
 _HOLD_NS = {"none": 0, "bbu": 72 * 3600 * 10**9, "fbu": 2**62}
@@ -20,7 +21,7 @@ _HOLD_NS = {"none": 0, "bbu": 72 * 3600 * 10**9, "fbu": 2**62}
 _BYPASS = {"write": "write-through", "read_ahead": "none", "io_cache": "direct"}
 """The settings of an array bypassing the cache."""
 
-FAST_LEVELS = ("jbod", "independent", "raid0", "raid1", "raid10", "raid1e")
+FAST_LEVELS = tuple(level for level in get_args(ArrayLevel) if not facts(level).parities)
 """Levels that the short path of a controller serves, on flash."""
 
 

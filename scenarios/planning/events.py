@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from raidlab.devices.levels import facts
 from raidlab.devices.units import format_duration, format_size
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.spares import left_failed
@@ -31,9 +32,6 @@ _KEYS = {
     "move-hot-spot": ("workload", "start"),
 }
 """What else an event may have than `at` and `action`, by its action."""
-
-_BARE = ("jbod", "raid0")
-"""The plan's levels without redundancy."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +166,7 @@ def _event(key: str, event: EventTable, table: ScenarioTable, parts: Parts) -> E
                 allowed = f"on the drive: below {format_size(size)}"
                 parts.faults.add(f"{key}.offset", format_size(event.offset), allowed)
                 return None
-        if event.action in _OF_AN_ARRAY and plan["level"] in _BARE:
+        if event.action in _OF_AN_ARRAY and not facts(plan["level"]).is_redundant:
             parts.warnings.append(
                 f"{key}: {event.action} has no effect on {_named(event, parts)}: without redundancy"
                 " there is nothing to compare with or repair from"
@@ -206,7 +204,7 @@ def _without_copy(
         if name in parts.tiers:
             yield from _without_tier(name, parts)
         plan = _plan_of(name, parts)
-        if plan is not None and plan["level"] in _BARE:
+        if plan is not None and not facts(plan["level"]).is_redundant:
             level = next(
                 array.level for at, array in enumerate(table.array) if table.array_name(at) == name
             )
@@ -224,7 +222,7 @@ def _without_rebuild(
     counts = [e for e in table.event if e in events or e.action == "replace-drive"]
     for name in _that_fail(events, parts):
         plan = _plan_of(name, parts)
-        if plan is None or plan["level"] in _BARE:
+        if plan is None or not facts(plan["level"]).is_redundant:
             continue
         own = [event for event in counts if (event.array or only) == name]
         left = left_failed(own, len(plan["drives"]), len(plan.get("spares", [])))
@@ -255,7 +253,10 @@ def _without_tier(name: str, parts: Parts) -> Iterator[str]:
     above = next(
         plan for plan in parts.arrays if plan.get("tier", {}).get("array") == parts.tiers[name]
     )
-    if parts.arrays[parts.tiers[name]]["level"] in _BARE and above["tier"]["write_back"]:
+    if (
+        not facts(parts.arrays[parts.tiers[name]]["level"]).is_redundant
+        and above["tier"]["write_back"]
+    ):
         yield (
             f"array {name}: a failed drive takes the tier with it, and the lines that are dirty"
             " there"

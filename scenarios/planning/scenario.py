@@ -41,7 +41,7 @@ class Loaded:
     """Indices of the engine's workloads: several where drives are loaded independently."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scenario:
     """A scenario that can be run: checked, with all its devices."""
 
@@ -63,6 +63,14 @@ class Scenario:
     path: str = ""
     snapshot: str = ""
     """Digest of the file of `run.snapshot`, if there is one."""
+
+    def __repr__(self) -> str:
+        drives, loads = len(self.base["drives"]), len(self.workloads)
+        of = f" of {self.path}" if self.path else ""
+        return (
+            f"<Scenario {self.title!r}{of}: drives {drives}, workloads {loads},"
+            f" runs {self.points * self.replications}, seed {self.seed}>"
+        )
 
     def plan(self, point: int, replication: int, seed: int | None = None) -> dict[str, Any]:
         """The engine's plan of one run.
@@ -294,9 +302,10 @@ def _workloads(
         if workload.rate is not None:
             outstanding = (0,)
         parts.warnings += _straddles(key, workload, parts.mapping_units(arrays))
+        align = workload.alignment(flash=parts.has_flash(arrays))
         plans = [
             _workload_plan(workload, f"{name}.{part}" if len(arrays) > 1 else name, array, area)
-            | {"threads": workload.threads or table.host.threads}
+            | {"threads": workload.threads or table.host.threads, "align_bytes": align}
             | _page_cache(key, workload, table, parts.faults, host, area)
             for part, array in enumerate(arrays)
         ]
@@ -322,18 +331,20 @@ def _no_whole_sectors(key: str, workload: WorkloadTable) -> Iterator[str]:
 
 
 def _straddles(key: str, workload: WorkloadTable, mapping_units: Collection[int]) -> Iterator[str]:
-    """Random I/Os of whole mapping units that straddle them as nobody said where they begin."""
+    """Random I/Os of whole mapping units that straddle them because of where their area begins."""
     size = workload.block_size or 0
-    said = "align" in workload.model_fields_set or workload.buffered
+    said = workload.align is not None or workload.buffered
     if said or not size or workload.load().access != "random":
         return
-    units = [unit for unit in mapping_units if size % unit == 0 and workload.align % unit]
+    align = workload.alignment(flash=True)
+    units = [unit for unit in mapping_units if size % unit == 0 and align % unit]
     if units:
+        start = "area_start" if workload.area_start % size else "hot_start"
         yield (
-            f"{key}.align: is {format_size(workload.align)} if left out, so nearly every I/O of"
-            f" {format_size(size)} touches {size // max(units) + 1} of the drives' mapping units of"
-            f' {format_size(max(units))} for {size // max(units)} (align = "{format_size(size)}"'
-            " is fio's way)"
+            f"{key}.{start}: is no multiple of the block, so offsets are multiples of"
+            f" {format_size(align)}, and nearly every I/O of {format_size(size)} touches"
+            f" {size // max(units) + 1} of the drives' mapping units of {format_size(max(units))}"
+            f" for {size // max(units)}"
         )
 
 
@@ -407,8 +418,9 @@ def _area(
         elif not block <= workload.hot_spot <= area - workload.hot_start:
             allowed = f"a block of {block} B at least, at most what the area of {area} B holds"
             faults.add(f"{key}.hot_spot", f"{workload.hot_spot} B", allowed)
-    if workload.align > area and workload.load().access == "random":
-        faults.add(f"{key}.align", f"{workload.align} B", f"at most the area of {area} B")
+    align = workload.align or 0
+    if align > area and workload.load().access == "random":
+        faults.add(f"{key}.align", f"{align} B", f"at most the area of {area} B")
     least = block * (workload.threads or threads)
     if area < least:
         faults.add(f"{key}.area", f"{area} B", f"at least a block of {block} B for each thread")
@@ -440,7 +452,6 @@ def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) ->
         "access": load.access,
         "read_share": load.read_share,
         "block_bytes": load.block_bytes,
-        "align_bytes": workload.align,
         "area_start_bytes": workload.area_start,
         "area_bytes": area,
         "arrival": arrival,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.levels import facts
 from raidlab.scenarios.planning.arrays import data_columns, usable_bytes, wrong_count
 from raidlab.scenarios.spec.schema import (
     ArrayTable,
@@ -70,7 +71,16 @@ def add_tier(
     if len(chosen) < array.count:
         return None
     capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
+    if array.stripe_unit == 0:
+        return None
     usable = usable_bytes(tier.level, array.stripe_unit, capacities)
+    if usable == 0:
+        allowed = (
+            f"less: a line of the SSD cache is a stripe, {array.stripe_unit} B, and its drives"
+            f" hold {min(capacities)} B"
+        )
+        parts.faults.add(key.replace("cache_tier", "stripe_unit"), table.stripe_unit, allowed)
+        return None
     if usable > spec.tier.size_max:
         allowed = f"at most {spec.tier.size_max / 1e9:g} GB of cache on {spec.name}"
         parts.faults.add(f"{key}.drives", f"{usable / 1e9:.1f} GB", allowed)
@@ -131,7 +141,7 @@ def _may_have_one(
     elif settings.fast_path:
         allowed = "left out, or fast_path = false: a controller does either"
         parts.faults.add(key, None, allowed)
-    if table.level in ("jbod", "independent") or table.software_raid == "os":
+    if not facts(table.level).striped or table.software_raid == "os":
         parts.faults.add(key, None, f"left out: {table.level} is no array of the controller")
     flash = {entry.model for entry in table.drives if _is_flash(parts, entry.model)}
     if flash:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from raidlab.scenarios.results.bottleneck import limits
-from raidlab.scenarios.results.look import Column, Kind, Table, between, figure, part_name, spread
+from raidlab.scenarios.results.intervals import BEYOND
+from raidlab.scenarios.results.look import (
+    Column,
+    Kind,
+    Table,
+    Unsure,
+    between,
+    figure,
+    part_name,
+    spread,
+)
 from raidlab.scenarios.results.page import Box
-from raidlab.scenarios.results.result import Result, Row
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.results.result import Result, Row
 
 ENOUGH = 0.97
 """Share of the best rate from which on more outstanding I/Os only wait."""
@@ -130,7 +142,10 @@ def _rate(row: Row) -> str:
 
 
 def _p99(row: Row) -> str:
-    return figure(row["latency_us"]["p99"], "us") if row["latency_us"] else "unknown"
+    if not row["latency_us"]:
+        return "unknown"
+    mark = "~" if "p99" in row["uncertain"] else ""
+    return mark + figure(row["latency_us"]["p99"], "us")
 
 
 def _p99s(first: Row, last: Row) -> str:
@@ -178,6 +193,7 @@ def table(result: Result) -> Table:
         Column("mean", "ms", priority=2),
         Column("p50", "ms", priority=7),
         Column("p99", "ms"),
+        Column("±\u00a095\u00a0%", "ms", priority=9),
         Column("p99.9", "ms", priority=5),
         Column("limit", kind=Kind.TEXT, width=16),
         Column("next", kind=Kind.TEXT, priority=8, width=12),
@@ -195,7 +211,11 @@ def _line(row: Row) -> list[Any]:
     latency = row["latency_us"] or {}
 
     def ms(key: str) -> float | None:
-        return latency[key] / 1e3 if key in latency else None
+        if key not in latency:
+            return None
+        return (Unsure if key in row["uncertain"] else float)(latency[key] / 1e3)
+
+    tail_low, tail_high = row["latency_ci95_us"].get("p99", (None, None))
 
     return [
         row["workload"],
@@ -206,6 +226,7 @@ def _line(row: Row) -> list[Any]:
         ms("mean"),
         ms("p50"),
         ms("p99"),
+        None if None in (tail_low, tail_high) else (tail_high - tail_low) / 2e3,
         ms("p99_9"),
         limits(row),
         row["runner_up"],
@@ -218,6 +239,14 @@ def _half(rate: float, low: float | None, high: float | None) -> float | int | N
         return None
     half = (high - low) / 2
     return round(half) if rate >= 999.5 else half
+
+
+def caution(result: Result) -> str:
+    """What `~` means in the table; nothing where it has none."""
+    shown = {"p50", "p99", "p99_9"}
+    if all(shown.isdisjoint(row["uncertain"]) for row in result.summary() if row["ios"]):
+        return ""
+    return f"~ fewer than {BEYOND} I/Os lie beyond this percentile: it is uncertain."
 
 
 def gains(result: Result) -> tuple[Table, str] | None:

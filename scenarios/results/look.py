@@ -17,6 +17,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+
+class Unsure(float):
+    """A number that too few samples back: `~1.24`."""
+
+
 Cell = str | int | float | None
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
@@ -227,11 +232,13 @@ def _cell(value: Cell, none: str) -> str:
         return none
     if isinstance(value, str):
         return value
+    if isinstance(value, Unsure):
+        return f"~{digits(value)}"
     return f"{value:,}" if isinstance(value, int) else digits(value)
 
 
 def _is_number(text: str) -> bool:
-    return text.replace(",", "").replace(".", "").removeprefix("-").removeprefix("+").isdigit()
+    return text.replace(",", "").replace(".", "").lstrip("~+-").isdigit()
 
 
 TICKS = [float(f"{step}e{power}") for power in range(-6, 9) for step in (1, 2, 5)]

@@ -174,7 +174,7 @@ def _parts(summary: Sequence[Row], curve: answers.Curve, subject: str) -> Pictur
         seen = f"{subject}most of the time is {part} ({share:.0f} %)"
         latency = first["latency_us"] or {}
         tails = ", ".join(
-            f"{name} {digits(latency[key] / 1e3)} ms"
+            f"{name} {'~' * (key in first['uncertain'])}{digits(latency[key] / 1e3)} ms"
             for key, name in (("mean", "mean"), ("p50", "p50"), ("p99", "p99"), ("p99_9", "p99.9"))
             if key in latency
         )
@@ -243,7 +243,8 @@ def _evidence(result: Result) -> list[Evidence]:
     found: list[Evidence] = []
     if result.results:
         found.append(answers.table(result))
-        found.append(Text("", latency_bound(result.summary())))
+        caution = answers.caution(result)
+        found.append(Text("", [*latency_bound(result.summary()), *([caution] if caution else [])]))
     worn = wear_table(result)
     if worn is not None:
         found += [

@@ -11,17 +11,26 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from raidlab.scenarios.results.bottleneck import behind, busiest, felt
+from raidlab.scenarios.results.intervals import (
+    PERCENTILES,
+    of_latencies,
+    of_sum,
+    students,
+    uncertain,
+)
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
+    from raidlab.scenarios.results import rows as typed_rows
+
 Row = dict[str, Any]
 
-PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
 MIB = 1 << 20
 PARTS = (
     "host", "link", "controller", "cache", "raid", "seek", "rotation", "transfer", "nand_read",
@@ -30,9 +39,9 @@ PARTS = (
 """Parts of the time that every row has, zero where the system has no such part."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
-    """The outcome of `simulate`."""
+    """The outcome of `simulate`, or of a `LiveSystem`."""
 
     title: str
     seed: int
@@ -92,14 +101,41 @@ class Result:
 
         return pl.DataFrame([_flat(row) for row in self.results], infer_schema_length=None)
 
+    def to_pandas(self) -> Any:
+        """`table` as a pandas data frame; pandas must be installed.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        pandas = import_module("pandas")
+        return pandas.DataFrame([_flat(row) for row in self.results])
+
+    @property
+    def rows(self) -> tuple[typed_rows.Row, ...]:
+        """`results` with types: `row.latency_us.p99` for `row["latency_us"]["p99"]`."""
+        from raidlab.scenarios.results.rows import typed
+
+        return typed(self.results)
+
+    def __repr__(self) -> str:
+        from raidlab.scenarios.results.shown import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from raidlab.scenarios.results.shown import html
+
+        return html(self)
+
     def summary(self) -> list[Row]:
         """One line for each workload and point: means over replications.
 
         Means are the rates, `latency_us` and `breakdown_us`; what else a row has is that of the
         first replication.
 
-        The 95 % interval is Student's over the replications; with a single one it is that of
-        batch means within the run.
+        The 95 % intervals are Student's over the replications; with a single one they are those
+        of the run itself.
         """
         groups: dict[tuple[str, int], list[Row]] = {}
         for row in self.results:
@@ -128,6 +164,12 @@ def _flat(row: Row) -> Row:
         **{
             f"latency_{name}_us": latency.get(name) for name in ("min", "mean", *PERCENTILES, "max")
         },
+        **{
+            f"latency_{name}_{end}_us": row["latency_ci95_us"].get(name, (None, None))[at]
+            for name in ("mean", *PERCENTILES)
+            for at, end in enumerate(("low", "high"))
+        },
+        "uncertain": " ".join(row["uncertain"]),
         "read_iops": row["read"]["iops"],
         "write_iops": row["write"]["iops"],
         "bottleneck": row["bottleneck"],
@@ -139,31 +181,26 @@ def _mean_row(rows: Sequence[Row]) -> Row:
     if len(rows) == 1:
         return {**first, "replications": 1}
     rates = [row["iops"] for row in rows]
-    mean = statistics.fmean(rates)
-    half = _student_95(len(rates) - 1) * statistics.stdev(rates) / math.sqrt(len(rates))
     latencies = [row["latency_us"] for row in rows if row["latency_us"] is not None]
     keys = latencies[0] if latencies else {}
     parts = {part for row in rows for part in row["breakdown_us"]}
     return {
         **first,
         "replications": len(rows),
-        "iops": mean,
-        "iops_ci95": [max(0.0, mean - half), mean + half],
+        "iops": statistics.fmean(rates),
+        "iops_ci95": students(rates),
         "mib_per_s": statistics.fmean(row["mib_per_s"] for row in rows),
         "mb_per_s": statistics.fmean(row["mb_per_s"] for row in rows),
         "latency_us": {key: statistics.fmean(each[key] for each in latencies) for key in keys}
         or None,
+        "latency_ci95_us": {key: students([each[key] for each in latencies]) for key in keys}
+        or first["latency_ci95_us"],
+        "uncertain": uncertain(sum(row["ios"] for row in rows)),
         "breakdown_us": {
             part: statistics.fmean(row["breakdown_us"].get(part, 0.0) for row in rows)
             for part in first["breakdown_us"].keys() | parts
         },
     }
-
-
-def _student_95(degrees: int) -> float:
-    from scipy.stats import t
-
-    return float(t.ppf(0.975, degrees))
 
 
 def make_row(
@@ -205,8 +242,11 @@ def make_row(
         "mib_per_s": merged["mib_per_s"],
         "mb_per_s": merged["mb_per_s"],
         "latency_us": merged["latency_us"],
-        "read": merged["read"],
-        "write": merged["write"],
+        "latency_ci95_us": merged["latency_ci95_us"],
+        "uncertain": uncertain(merged["ios"]),
+        "independent_batches": merged["independent_batches"],
+        "read": _side(merged["read"]),
+        "write": _side(merged["write"]),
         "breakdown_us": dict.fromkeys(PARTS, 0.0) | merged["breakdown_us"],
         "write_amplification": _write_amplification(met),
         "cache": _cache(run["caches"], target),
@@ -219,6 +259,12 @@ def make_row(
         "rebuilding": run["rebuilding"],
         "duration_s": run["duration_s"],
     }
+
+
+def _side(side: Mapping[str, Any]) -> Row:
+    """Reads or writes: without what only serves to put loads together."""
+    kept = {key: side[key] for key in side if key not in ("rank_half_widths", "bins")}
+    return kept | {"uncertain": uncertain(side["ios"]), "bins": side["bins"]}
 
 
 def _cache(caches: Sequence[Mapping[str, Any]], target: str) -> Row:
@@ -262,16 +308,17 @@ def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
     iops = sum(load["iops"] for load in loads)
     parts = sorted({part for load in loads for part in load["breakdown_us"]})
     sides = {side: _merge_sides([load[side] for load in loads]) for side in ("read", "write")}
+    batches = [load["independent_batches"] for load in loads]
     return {
         "ios": ios,
         "errors": sum(load["errors"] for load in loads),
         "iops": iops,
-        "iops_ci95": _merge_intervals(iops, [load["iops_ci95"] for load in loads]),
+        "iops_ci95": of_sum(iops, [load["iops_ci95"] for load in loads]),
+        "independent_batches": None if None in batches else min(batches),
         "mib_per_s": sum(load["mib_per_s"] for load in loads),
         "mb_per_s": sum(load["mb_per_s"] for load in loads),
-        "latency_us": _merge_latencies(
-            [(load["ios"], load["latency_us"]) for load in loads],
-            [load[side]["bins"] for load in loads for side in ("read", "write")],
+        **_merge_latencies(
+            loads, [load[side]["bins"] for load in loads for side in ("read", "write")]
         ),
         **sides,
         "breakdown_us": {
@@ -284,20 +331,11 @@ def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
     }
 
 
-def _merge_intervals(iops: float, each: Sequence[Sequence[float | None]]) -> list[float | None]:
-    """Around the rate of independent loads: the squares of the half widths add up."""
-    known = [(low, high) for low, high in each if low is not None and high is not None]
-    if len(known) < len(each):
-        return [None, None]
-    half = math.sqrt(sum(((high - low) / 2) ** 2 for low, high in known))
-    return [max(0.0, iops - half), iops + half]
-
-
 def _merge_sides(sides: Sequence[Mapping[str, Any]]) -> Row:
     bins = [side["bins"] for side in sides]
     return {
         **{key: sum(side[key] for side in sides) for key in ("ios", "bytes", "iops", "mib_per_s")},
-        "latency_us": _merge_latencies([(side["ios"], side["latency_us"]) for side in sides], bins),
+        **_merge_latencies(sides, bins),
         "bins": [list(pair) for pair in sorted(_add_bins(bins).items())],
     }
 
@@ -311,8 +349,17 @@ def _add_bins(many: Iterable[Iterable[Sequence[int]]]) -> dict[int, int]:
 
 
 def _merge_latencies(
-    each: Sequence[tuple[int, Mapping[str, float] | None]],
-    bins: Iterable[Iterable[Sequence[int]]],
+    loads: Sequence[Mapping[str, Any]], bins: Iterable[Iterable[Sequence[int]]]
+) -> Row:
+    """`latency_us` and `latency_ci95_us` of several loads together."""
+    counted = sorted(_add_bins(bins).items())
+    merged = _merged([(load["ios"], load["latency_us"]) for load in loads], counted)
+    intervals = of_latencies(merged, loads, counted)
+    return {"latency_us": merged, "latency_ci95_us": intervals}
+
+
+def _merged(
+    each: Sequence[tuple[int, Mapping[str, float] | None]], counted: Sequence[tuple[int, int]]
 ) -> Row | None:
     known = [(ios, latency) for ios, latency in each if latency is not None]
     if not known:
@@ -322,7 +369,6 @@ def _merge_latencies(
     square = sum(ios * (latency["stddev"] ** 2 + latency["mean"] ** 2) for ios, latency in known)
     low = min(latency["min"] for _, latency in known)
     high = max(latency["max"] for _, latency in known)
-    counted = sorted(_add_bins(bins).items())
     return {
         "min": low,
         "mean": mean,

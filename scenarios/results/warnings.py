@@ -77,7 +77,7 @@ def _of(row: Row, rate: float, dark: float) -> Iterator[str]:
         yield f"{name}: nothing was recorded, the run ended within its warm-up (run.warm_up)"
     elif served == 0:
         yield f"{name}: nothing was recorded, no I/O ended within {seconds:g} s (run.duration)"
-    elif _queue_grows(rate * (seconds - dark), served):
+    elif _queue_grows(rate * max(0.0, seconds - dark), served):
         yield (
             f"{name}: arrives at {rate:g} IO/s, more than is served: the queue grows, and the"
             " latencies grow with run.duration"
@@ -85,4 +85,5 @@ def _of(row: Row, rate: float, dark: float) -> Iterator[str]:
 
 
 def _queue_grows(arrived: float, served: int) -> bool:
+    # Power may be off for longer than was recorded.
     return arrived - served > max(_LEFT * arrived, _DEVIATIONS * math.sqrt(arrived))

@@ -19,6 +19,8 @@ from raidlab.devices.faults import Faults
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.events import ACTIONS, Event, drives_of, plan_actions
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.running.live_result import live_result
 from raidlab.sim.environment import Back, Environment, to_nanoseconds
 
 __all__ = ["Command", "Completion", "LiveSystem", "OutsideDrive", "StorageError"]
@@ -33,6 +35,15 @@ _WHY = (
 
 _TEN_YEARS = 10 * 365 * 86400
 _SECONDS = "a number of seconds, 0 or more, at most ten years"
+_ALL_TIME = {
+    "warm_up_ns": 0,
+    "duration_ns": 1 << 62,
+    "timeline_step_ns": 0,
+    "max_ios": 0,
+    "precision": 0.0,
+    "after_rebuild_ns": 0,
+}
+"""The environment says when a live system ends: everything is recorded."""
 
 
 class Command(NamedTuple):
@@ -93,11 +104,14 @@ class LiveSystem:
             example `data/generic-7200rpm.1`: second drive of the array `data`.
         follow_data: True to follow the versions of the data, so that things can fail (`happen`) and
             `data` says what became of them. A scenario with events does so anyway.
+        seed: Replaces the scenario's own seed; from 0 to 2^63 - 1.
+
+    Recording begins at once: there is no warm-up, and no end but that of the environment.
 
     Raises:
         SpecError: Everything that is wrong with the scenario, or a drive name that is not in it.
         PlanError: Everything that is wrong with a plan.
-        ValueError: `env` is another kind of environment.
+        ValueError: `env` is another kind of environment, or the seed cannot be.
     """
 
     def __init__(
@@ -107,12 +121,19 @@ class LiveSystem:
         drives: Mapping[str, OutsideDrive] | None = None,
         *,
         follow_data: bool = False,
+        seed: int | None = None,
     ) -> None:
-        _check("env", env, isinstance(env, Environment), "a raidlab.Environment")
+        allowed = "a raidlab.Environment or raidlab.RealtimeEnvironment"
+        _check("env", env, isinstance(env, Environment), allowed)
+        may_be = seed is None or (_is_whole(seed) and int(seed) < 1 << 63)
+        _check("seed", seed, may_be, "a whole number from 0 to 2^63 - 1")
         self.env = env
-        plan, self._drives = _with_outside_drives(_plan(system), drives or {})
+        self._scenario, plan = _plan(system, seed)
+        plan, self._drives = _with_outside_drives(plan | _ALL_TIME, drives or {})
         if follow_data:
             plan["data"] = True
+        self._seed = int(plan["seed"]) if seed is None else int(seed)
+        self._loads = plan["workloads"]
         self._arrays = plan["arrays"]
         self._plan = json.dumps(plan)
         self._engine = _engine.Simulation(self._plan)
@@ -212,6 +233,23 @@ class LiveSystem:
         data = self._engine.data()
         return None if data is None else json.loads(data)
 
+    def result(self) -> Result:
+        """The outcome so far, as that of `simulate`: rates, utilisation, bottleneck, events.
+
+        Rows are the scenario's workloads, if it has any, and `processes`: the I/Os of SimPy
+        processes that are complete, one row for each array that had some. `outstanding` of these
+        is 0, as of an open load. Times count from when the system was placed.
+        """
+        self._catch_up()
+        outcome = json.loads(self._engine.report())
+        return live_result(outcome, {"workloads": self._loads}, self._scenario, self._seed)
+
+    def rebuilding(self) -> list[float]:
+        """Progress of the rebuilds that are under way: the share that is done, 0 to 1."""
+        self._catch_up()
+        shares: list[float] = json.loads(self._engine.report())["rebuilding"]
+        return shares
+
     def events(self) -> list[dict[str, Any]]:
         """What has happened so far: `t_s` (from the system's start) and `what`."""
         events: list[dict[str, Any]] = json.loads(self._engine.log())
@@ -287,13 +325,17 @@ def _is_time(value: object) -> bool:
     return isinstance(value, Real) and 0 <= float(value) <= _TEN_YEARS
 
 
-def _plan(system: Scenario | Mapping[str, Any] | str | Path) -> dict[str, Any]:
+def _plan(
+    system: Scenario | Mapping[str, Any] | str | Path, seed: int | None
+) -> tuple[Scenario | None, dict[str, Any]]:
+    """The scenario, if it is one, and the plan of its first point."""
     if isinstance(system, str) and system.lstrip().startswith("{"):
         # Everything that is wrong with it is reported here, before anything of it is used.
         _engine.capacities(system)
         plan: dict[str, Any] = json.loads(system)
-        return plan
-    return scenario_of(system).plan(0, 0)
+        return None, plan if seed is None else plan | {"seed": seed}
+    scenario = scenario_of(system)
+    return scenario, scenario.plan(0, 0, seed)
 
 
 def _with_outside_drives(

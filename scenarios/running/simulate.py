@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import threading
@@ -13,15 +14,12 @@ from typing import Any
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.files import unwritable, whole
 from raidlab.scenarios import _engine
-from raidlab.scenarios.planning.events import asked_by
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
 from raidlab.scenarios.results.result import Result, Row, make_row
 from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
+from raidlab.scenarios.running.engine_faults import RefusedError, other_engine, plan_faults
 from raidlab.scenarios.running.store import Store, run_key
-
-_KEYS = {"snapshot": "run.snapshot"}
-"""What a user calls a key of the plan."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of finished runs and of all runs."""
@@ -94,9 +92,8 @@ def simulate(
         raise UnsavedError(error.faults, _result(scenario, runs, finished, seed)) from None
     except KeyboardInterrupt:
         raise Interrupted(_result(scenario, runs, finished, seed)) from None
-    except _engine.PlanError as error:
-        written = scenario.written.get("event", ())
-        raise SpecError(plan_faults(error, scenario.path, scenario.base, written)) from None
+    except RefusedError as refused:
+        raise SpecError(plan_faults(refused.error, scenario)) from None
     return _result(scenario, runs, finished, seed)
 
 
@@ -135,7 +132,7 @@ def results_of(
     """The results of several scenarios, whose runs share the workers, in their order.
 
     Raises:
-        PlanError: A plan has faults.
+        SpecError: The engine refused a plan.
         KeyboardInterrupt: Ctrl-C.
     """
     plans: list[str] = []
@@ -144,7 +141,12 @@ def results_of(
         runs.append(_runs(scenario))
         plans += [json.dumps(scenario.plan(*run, seed)) for run in runs[-1]]
     finished: dict[int, str] = {}
-    run_plans(plans, finished, workers=workers, progress=progress, store=store)
+    try:
+        run_plans(plans, finished, workers=workers, progress=progress, store=store)
+    except RefusedError as refused:
+        ends = itertools.accumulate(map(len, runs))
+        which = next(at for at, end in enumerate(ends) if refused.at < end)
+        raise SpecError(plan_faults(refused.error, scenarios[which])) from None
     first = 0
     for scenario, own in zip(scenarios, runs, strict=True):
         yield _result(scenario, own, {at: finished[first + at] for at in range(len(own))}, seed)
@@ -158,44 +160,6 @@ def _runs(scenario: Scenario) -> list[tuple[int, int]]:
         for point in range(scenario.points)
         for replication in range(scenario.replications)
     ]
-
-
-def plan_faults(
-    error: _engine.PlanError,
-    path: str,
-    plan: Mapping[str, Any] | None = None,
-    events: Sequence[Mapping[str, Any]] = (),
-) -> list[Fault]:
-    """What the engine found wrong with a plan, each fault once and with the user's own key.
-
-    Args:
-        error: What the engine raised.
-        path: The scenario's file.
-        plan: The plan, to name a device by the name of the first drive that is one.
-        events: Events as they are written, of which some are several of the plan's.
-    """
-    drives: dict[str, str] = {}
-    for drive in (plan or {}).get("drives", ()):
-        drives.setdefault(f"devices.{drive['device']}", drive["name"])
-
-    asked = asked_by(events)
-
-    def users_own(key: str, value: Any) -> tuple[str, Any]:
-        part, number, rest = (*key.split(".", 2), "", "")[:3]
-        if f"{part}.{number}" in drives:
-            return f"{drives[f'{part}.{number}']}: {rest}", value
-        if part == "events" and number.isdigit() and int(number) < len(asked):
-            at = asked[int(number)]
-            own = rest.removesuffix("_bytes")
-            return f"event.{at}.{own}", events[at].get(own, value)
-        return key, value
-
-    found = []
-    for key, value, allowed in error.args[0]:
-        known = _KEYS.get(key.rpartition(".")[2])
-        own, stands = (known, value) if known else users_own(key, value)
-        found.append(Fault(own, stands, allowed, (), path))
-    return list(dict.fromkeys(found))
 
 
 def run_plans(
@@ -213,7 +177,7 @@ def run_plans(
     go into `refused`, if it is given.
 
     Raises:
-        PlanError: A plan has faults, and `refused` is not given.
+        RefusedError: A plan has faults, and `refused` is not given.
     """
     stop = threading.Event()
     if store is not None:
@@ -238,8 +202,8 @@ def run_plans(
                         finished[at] = future.result()
                     except _engine.PlanError as error:
                         if refused is None:
-                            raise
-                        refused[at] = plan_faults(error, "")
+                            raise RefusedError(at, error) from None
+                        refused[at] = plan_faults(error, plan=json.loads(plans[at]))
                     if store is not None and at in finished:
                         store.put(run_key(plans[at]), finished[at])
                     if progress is not None:
@@ -269,20 +233,28 @@ def run_stored(plan: str, store: Store | None) -> str:
 def rows_of(
     scenario: Scenario, point: int, replication: int, outcome: Mapping[str, Any]
 ) -> list[Row]:
-    """The rows of one run: one for each workload of the scenario."""
-    return [
-        make_row(
-            outcome,
-            workload.parts,
-            name=workload.name,
-            target=workload.target,
-            point=point,
-            outstanding=workload.outstanding[point],
-            replication=replication,
-        )
-        | {"replications": scenario.replications}
-        for workload in scenario.workloads
-    ]
+    """The rows of one run: one for each workload of the scenario.
+
+    Raises:
+        SpecError: The result lacks what this code reads: the engine is an older one.
+    """
+    try:
+        return [
+            make_row(
+                outcome,
+                workload.parts,
+                name=workload.name,
+                target=workload.target,
+                point=point,
+                outstanding=workload.outstanding[point],
+                replication=replication,
+            )
+            | {"replications": scenario.replications}
+            for workload in scenario.workloads
+        ]
+    except KeyError as missing:
+        why = f"its result has no {missing.args[0]!r}"
+        raise SpecError([other_engine(why, scenario.path)]) from missing
 
 
 def _result(

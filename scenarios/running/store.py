@@ -30,6 +30,7 @@ from types import TracebackType
 from typing import Any, NewType, Self, TypeVar
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.reading import reason
 from raidlab.devices.units import SIZE
 from raidlab.scenarios import _engine
 
@@ -316,7 +317,7 @@ class Store:
         except sqlite3.Error as error:
             raise StoreError(self.path, error) from None
         except OSError as error:
-            raise StoreError(self.path, error.strerror) from None
+            raise StoreError(self.path, reason(error)) from None
 
     def _replace(self, error: sqlite3.Error) -> None:
         """A new store in place of the damaged one, unless another process was quicker."""

@@ -7,21 +7,20 @@ What several tables together show (drives against ports, area against array) is 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Duration, Frequency, IoRate, Share, Size, format_size
 from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, RW, Load, Profile, Rw
 
-ArrayLevel = Literal[
-    "jbod", "independent", "raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50",
-    "raid60",
-]  # fmt: skip
-"""A controller's levels, and drives that are loaded each on its own."""
+SECTOR = 512
+"""Bytes of a sector: the least that direct I/O moves."""
 
 
 def _area(value: Any) -> Any:
@@ -161,8 +160,8 @@ class WorkloadTable(Table):
     read_share: Share | None = None
     """Share of reads of `rw` and `randrw`."""
     block_size: Size | None = None
-    align: Size = 512
-    """Offsets are multiples of this."""
+    align: Size | None = None
+    """Offsets are multiples of this; see `alignment` for what it is if left out."""
     area_start: Size = 0
     area: Annotated[Size | None, BeforeValidator(_area)] = None
     """Size of the part that is loaded; `whole` (default) is the whole array."""
@@ -194,15 +193,27 @@ class WorkloadTable(Table):
     fio: str | None = None
     trace: str | None = None
 
+    def alignment(self, *, flash: bool) -> int:
+        """Bytes of which the load's offsets are multiples.
+
+        What the file says. Left out it is the block's own size on flash, as in fio, and a sector
+        on disks, as in the published reports. Where the area or the hot spot begins at no whole
+        block, it is the largest divisor of all three.
+        """
+        if self.align is not None:
+            return self.align
+        return gcd(self.load().block_bytes, self.area_start, self.hot_start) if flash else SECTOR
+
     def faults(self) -> Iterator[Fault]:
         """Statements of the load that contradict each other."""
         if self.fio is None and self.trace is None:
             yield from self._load_faults()
         yield from self._hot_spot_faults()
-        if self.align == 0:
+        align = SECTOR if self.align is None else self.align
+        if align == 0:
             yield Fault("align", "0 B", "at least 1 B; usual are 512 B and 4096 B")
-        elif self.area_start % self.align:
-            allowed = f"a multiple of align = {self.align} B"
+        elif self.area_start % align:
+            allowed = f"a multiple of align = {align} B"
             yield Fault("area_start", f"{self.area_start} B", allowed)
         if not self.think_time and "think" in self.model_fields_set:
             yield Fault("think", self.think, "left out: it has no effect without `think_time`")
@@ -226,8 +237,9 @@ class WorkloadTable(Table):
             yield Fault("hot_spot", None, "has no effect beside `passes`: leave one of them out")
         elif self.hot_spot == 0:
             yield Fault("hot_spot", "0 B", "at least a block")
-        elif self.align and self.hot_start % self.align:
-            yield Fault("hot_start", f"{self.hot_start} B", f"a multiple of align = {self.align} B")
+        align = SECTOR if self.align is None else self.align
+        if self.hot_spot and align and self.hot_start % align:
+            yield Fault("hot_start", f"{self.hot_start} B", f"a multiple of align = {align} B")
 
     def _load_faults(self) -> Iterator[Fault]:
         if self.profile is not None:
@@ -261,7 +273,7 @@ class RunTable(Table):
 
     warm_up: Duration = 2_000_000_000
     duration: Duration = Field(default=10_000_000_000, gt=0)
-    max_ios: int = Field(default=0, ge=0)
+    max_ios: int = Field(default=0, ge=0, lt=2**63)
     """Ends a run earlier, after this many recorded I/Os of all workloads; 0 for no limit."""
     precision: Share = 0.0
     """Ends a run earlier, once the 95 % interval of every workload's rate is within this share of
@@ -318,7 +330,7 @@ class EventTable(Table):
     ]
     array: str = ""
     """Name of the array; may be left out where there is only one."""
-    drive: int = Field(default=0, ge=0)
+    drive: int = Field(default=0, ge=0, lt=2**16)
     """Which of its drives, from 0; its spares are behind the others."""
     extra: Duration = 10_000_000
     """Of `slow-drive`: so much longer for each command; 0 for as fast as ever."""

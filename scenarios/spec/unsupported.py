@@ -8,21 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from raidlab.devices.faults import Fault
-from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable, ScenarioTable, WorkloadTable
-
-MODELLED_LEVELS = (
-    "jbod",
-    "independent",
-    "raid0",
-    "raid1",
-    "raid1e",
-    "raid10",
-    "raid5",
-    "raid6",
-    "raid50",
-    "raid60",
-)
-"""Levels whose layout the engine has."""
+from raidlab.scenarios.spec.schema import ControllerTable, ScenarioTable, WorkloadTable
 
 MODELLED_SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
     "write": ("write-through", "write-back", "always-write-back"),
@@ -40,8 +26,6 @@ def not_yet(scenario: ScenarioTable) -> Iterator[Fault]:
     """Faults for everything that the scenario asks of models that do not exist yet."""
     if scenario.controller is not None:
         yield from _controller(scenario.controller)
-    for at, array in enumerate(scenario.array):
-        yield from _array(f"array.{at}", array)
     for at, workload in enumerate(scenario.workload):
         yield from _workload(f"workload.{at}", workload)
 
@@ -52,12 +36,6 @@ def _controller(table: ControllerTable) -> Iterator[Fault]:
         if value is not None and value not in modelled:
             allowed = f"{NOT_YET}; modelled is {', '.join(str(each).lower() for each in modelled)}"
             yield Fault(f"controller.{key}", value, allowed)
-
-
-def _array(key: str, table: ArrayTable) -> Iterator[Fault]:
-    if table.level not in MODELLED_LEVELS:
-        allowed = f"{NOT_YET}; modelled are {', '.join(MODELLED_LEVELS)}"
-        yield Fault(f"{key}.level", table.level, allowed)
 
 
 def _workload(key: str, table: WorkloadTable) -> Iterator[Fault]:

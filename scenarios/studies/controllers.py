@@ -22,6 +22,7 @@ from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, Profile
+from raidlab.scenarios.spec.schema import SECTOR
 from raidlab.scenarios.studies.levels import SmallWrites, per_write, small_write_cases
 
 DRIVES: Mapping[str, Mapping[str, str]] = {
@@ -123,6 +124,8 @@ class _Case:
         """Its runs."""
         access = PROFILES[self.profile].access
         warm_up, duration = _LENGTHS[self.kind, access]
+        # Offsets at any sector, as the published reports have them, on drives of either kind.
+        load = {"profile": self.profile, "area": AREA, "align": f"{SECTOR} B"}
         tree: dict[str, Any] = {
             "host": {"model": "rx300-s7"},
             "array": [
@@ -131,7 +134,7 @@ class _Case:
                     "drives": [{"model": self.drive, "count": self.count}],
                 }
             ],
-            "workload": [{"profile": self.profile, "area": AREA, "outstanding": list(outstanding)}],
+            "workload": [load | {"outstanding": list(outstanding)}],
             "run": {
                 "warm_up": warm_up,
                 "duration": duration,

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.levels import facts
 from raidlab.devices.schema import read_toml
 from raidlab.devices.units import SIZE
-from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.planning.ssd_cache import tier_name
 from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.spec.schema import SECTOR
 
 HOT_SPOTS = ("32 GB", "64 GB", "128 GB")
 """Sizes that are drawn if none are asked for: those of the 2013 report."""
@@ -174,7 +175,8 @@ def disks_alone(tree: Mapping[str, Any], size: str) -> dict[str, Any]:
 def ssds_alone(tree: Mapping[str, Any], size: str) -> dict[str, Any]:
     """The SSDs as an array of their own, loaded with the hot spot alone.
 
-    Nothing happens to them: events name drives and hot spots of the whole system.
+    Nothing happens to them: events name drives and hot spots of the whole system. Offsets are as on
+    the disks.
     """
     changed = copy.deepcopy(dict(tree))
     changed.pop("event", None)
@@ -183,7 +185,7 @@ def ssds_alone(tree: Mapping[str, Any], size: str) -> dict[str, Any]:
     array["drives"], array["level"] = tier["drives"], tier.get("level", "raid0")
     load = changed["workload"][0]
     changed["workload"][0] = {key: load[key] for key in load if not key.startswith("hot_")}
-    changed["workload"][0]["area"] = size
+    changed["workload"][0] = {"align": f"{SECTOR} B"} | changed["workload"][0] | {"area": size}
     return _steady(changed)
 
 
@@ -195,7 +197,7 @@ def _steady(tree: dict[str, Any]) -> dict[str, Any]:
 
 def _tier_bytes(scenario: Scenario) -> int:
     fast = scenario.base["arrays"][scenario.base["arrays"][0]["tier"]["array"]]
-    sizes = json.loads(_engine.capacities(json.dumps(scenario.plan(0, 0))))
+    sizes = capacities(scenario.plan(0, 0), scenario)
     each = min(int(sizes[drive]) for drive in fast["drives"])
-    copies = 1 if fast["level"] == "raid0" else 2
+    copies = facts(fast["level"]).copies or len(fast["drives"])
     return each * len(fast["drives"]) // copies

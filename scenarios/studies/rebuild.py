@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import read_toml
-from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Result, Row
 from raidlab.scenarios.results.warnings import unrebuilt
+from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 
@@ -127,7 +126,7 @@ def rebuilds(
 
 
 def _drive_bytes(scenario: Scenario) -> int:
-    sizes = json.loads(_engine.capacities(json.dumps(scenario.plan(0, 0))))
+    sizes = capacities(scenario.plan(0, 0), scenario)
     return min(int(sizes[drive]) for drive in scenario.base["arrays"][0]["drives"])
 
 

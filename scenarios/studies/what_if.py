@@ -15,6 +15,7 @@ from typing import Any
 
 from raidlab.devices.faults import SpecError
 from raidlab.devices.host import HostSpec
+from raidlab.devices.levels import facts
 from raidlab.devices.units import FREQUENCY
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.cache_filling import points_still_filling
@@ -119,11 +120,11 @@ def _cached(plan: Any) -> bool:
 
 def _matters(plan: Any, key: str) -> bool:
     """Whether an array of the system uses the engine or the memory at all."""
-    levels = {array["level"] for array in plan["arrays"] if not array["software"]}
-    parity = bool(levels & {"raid5", "raid6", "raid50", "raid60"})
+    levels = [facts(array["level"]) for array in plan["arrays"] if not array["software"]]
+    parity = any(level.parities for level in levels)
     if key == "parity_bytes_per_s":
         return parity
-    copies = bool(levels & {"raid1", "raid1e", "raid10"})
+    copies = any(level.copies != 1 for level in levels)
     return key != "memory_bytes_per_s" or parity or copies or _cached(plan)
 
 

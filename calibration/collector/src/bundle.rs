@@ -7,12 +7,15 @@
 use crate::digest::sha256;
 use crate::manifest::{FORMAT, Manifest, State, StepRecord};
 use crate::stop::Stop;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 const MANIFEST: &str = "manifest.json";
 const STEPS: &str = "steps";
+/// The end of a partial file's name.
+const PART: &str = ".part";
 
 /// A bundle that this process alone writes.
 #[derive(Debug)]
@@ -38,6 +41,7 @@ impl Bundle {
         check_folder(folder)?;
         fs::create_dir_all(folder.join(STEPS))
             .map_err(|error| Stop::io("create the bundle", folder, &error))?;
+        check_owner(folder)?;
         let lock = lock(folder)?;
         remove_leftovers(folder)?;
         let Some(mut manifest) = read_manifest(folder)? else {
@@ -133,9 +137,46 @@ fn check_folder(folder: &Path) -> Result<(), Stop> {
     Ok(())
 }
 
+/// Others could plant links where fio is about to write.
+fn check_owner(folder: &Path) -> Result<(), Stop> {
+    let user = rustix::process::geteuid().as_raw();
+    let by_sudo = std::env::var("SUDO_UID").ok();
+    let mut faults = Vec::new();
+    let steps = folder.join(STEPS);
+    for (folder, found) in [
+        (folder, fs::metadata(folder)),
+        (&steps, fs::symlink_metadata(&steps)),
+    ] {
+        let found = found.map_err(|error| Stop::io("look at", folder, &error))?;
+        let owner = found.uid();
+        let own = owner == user || (user == 0 && by_sudo == Some(owner.to_string()));
+        let folder = folder.display();
+        if !found.is_dir() || !own {
+            faults.push(format!(
+                "--out: {folder} is a link or another user's; choose another folder"
+            ));
+        } else if found.mode() & 0o002 != 0 {
+            faults.push(format!(
+                "--out: everybody may write in {folder}; choose another folder, or `chmod o-w` it"
+            ));
+        }
+    }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(Stop::Refused(faults))
+    }
+}
+
 fn lock(folder: &Path) -> Result<File, Stop> {
     let path = folder.join(".lock");
-    let file = File::create(&path).map_err(|error| Stop::io("lock", &path, &error))?;
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32)
+        .open(&path)
+        .map_err(|error| Stop::io("lock", &path, &error))?;
     rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(
         |_| {
             let folder = folder.display();
@@ -152,7 +193,7 @@ fn remove_leftovers(folder: &Path) -> Result<(), Stop> {
     for folder in [folder.to_owned(), folder.join(STEPS)] {
         let entries = fs::read_dir(&folder).map_err(|error| Stop::io("read", &folder, &error))?;
         for entry in entries.flatten() {
-            if entry.file_name().to_string_lossy().ends_with(".part") {
+            if entry.file_name().to_string_lossy().ends_with(PART) {
                 let path = entry.path();
                 fs::remove_file(&path).map_err(|error| Stop::io("remove", &path, &error))?;
             }
@@ -222,19 +263,27 @@ fn sync_folder(folder: &Path) -> Result<(), Stop> {
 
 /// Writes a file atomically: it is either the old one or the new one, never a part.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Stop> {
-    let name = path
-        .file_name()
-        .expect("a file has a name")
-        .to_string_lossy();
-    let part = path.with_file_name(format!("{name}.part"));
+    let folder = path.parent().expect("a file has a folder");
     let write = || {
-        let mut file = File::create(&part)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&part, path)
+        let mut part = temporary(folder)?;
+        part.write_all(bytes)?;
+        if let Ok(old) = fs::metadata(path) {
+            part.as_file().set_permissions(old.permissions())?;
+        }
+        part.as_file().sync_all()?;
+        part.persist(path).map_err(|error| error.error)
     };
     write().map_err(|error| Stop::io("write", path, &error))?;
-    sync_folder(path.parent().expect("a file has a folder"))
+    sync_folder(folder)
+}
+
+/// A new file of a name that nobody can guess, removed when it is dropped.
+pub fn temporary(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    tempfile::Builder::new()
+        .prefix(".")
+        .suffix(PART)
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder)
 }
 
 /// Moves a file that fio wrote to its final name.

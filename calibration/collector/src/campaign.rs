@@ -5,8 +5,10 @@ use crate::estimate;
 use crate::fio::{self, Fio};
 use crate::identity;
 use crate::manifest::{Manifest, State, SteadyRecord, StepRecord};
+use crate::noise::Watch;
 use crate::plan::Plan;
 use crate::progress::{Moment, Progress};
+use crate::repeats::{Patience, show_spreads, spreads};
 use crate::runner::{End, Runner};
 use crate::steady_state::assess;
 use crate::step::{Purpose, Step};
@@ -37,6 +39,10 @@ pub struct Campaign<'a> {
     pub grace: Duration,
     /// For the time left.
     pub assumed_bytes_per_s: f64,
+    /// Watches the machine; none for a simulated target.
+    pub watch: Option<Watch<'a>>,
+    /// How often noisy steps are measured again.
+    pub patience: Patience,
 }
 
 /// Lets fio parse every distinct step; all faults at once.
@@ -54,18 +60,19 @@ pub fn check_options(
             distinct.push(step);
         }
     }
-    let job = folder.join(".parse.fio.part");
+    let job = bundle::temporary(folder).map_err(|error| Stop::io("write in", folder, &error))?;
+    let job = job.path();
     let mut faults = Vec::new();
     for batch in distinct.chunks(PARSED_AT_ONCE) {
         let text: String = batch
             .iter()
             .map(|step| parse_text(step, filename))
             .collect();
-        if parse(fio, runner, &job, &text)?.is_none() {
+        if parse(fio, runner, job, &text)?.is_none() {
             continue;
         }
         for step in batch {
-            if let Some(fault) = parse(fio, runner, &job, &parse_text(step, filename))? {
+            if let Some(fault) = parse(fio, runner, job, &parse_text(step, filename))? {
                 let fault = fault.replace('\n', "; ");
                 faults.push(format!(
                     "plan, stage `{}`, step `{}`: {fault}",
@@ -74,7 +81,6 @@ pub fn check_options(
             }
         }
     }
-    let _ = fs::remove_file(&job);
     if faults.is_empty() {
         Ok(())
     } else {
@@ -122,9 +128,33 @@ impl Campaign<'_> {
         if self.bundle.manifest.end.is_none() {
             self.bundle.manifest.end = Some(timestamp());
         }
+        self.conclude(done, progress);
         self.bundle.save()?;
-        self.target.remove()?;
+        self.target.remove(self.bundle.manifest.created_file)?;
         Ok(done)
+    }
+
+    /// States the spread of repeats, noisy steps, and what the device does at rest.
+    fn conclude(&mut self, done: usize, progress: &mut Progress) {
+        let manifest = &mut self.bundle.manifest;
+        manifest.spreads = spreads(self.plan, &manifest.steps);
+        if let Some(watch) = self.watch.as_mut().filter(|_| done > 0) {
+            manifest.rest_after = watch.rest();
+        }
+        if let Some(line) = show_spreads(&manifest.spreads) {
+            progress.event("spread", json!({"spreads": manifest.spreads}), &line);
+        }
+        let noisy: Vec<usize> = manifest
+            .steps
+            .iter()
+            .filter(|record| !record.noisy.is_empty())
+            .map(|record| record.step.number)
+            .collect();
+        if !noisy.is_empty() {
+            let (count, all) = (noisy.len(), manifest.steps.len());
+            let line = format!("{count} of {all} steps are noisy: {noisy:?}");
+            progress.event("noisy", json!({"steps": noisy}), &line);
+        }
     }
 
     /// Ends the rounds of stages that have enough of them, and reports new outcomes.
@@ -170,7 +200,7 @@ impl Campaign<'_> {
         self.note_writes(&step)?;
         let before = self.temperature();
         record.start = Some(timestamp());
-        let outcome = self.measure(&step, index, progress);
+        let outcome = self.measure_quietly(&mut record, index, progress);
         record.end = Some(timestamp());
         record.temperature_c =
             Some([before, self.temperature()]).filter(|pair| pair.iter().any(Option::is_some));
@@ -180,8 +210,12 @@ impl Campaign<'_> {
                 if let Stop::Failed(message) = &stop {
                     record.state = State::Failed;
                     record.error = Some(message.clone());
+                    let message = message.clone();
                     self.bundle.manifest.steps[index] = record;
-                    self.bundle.save()?;
+                    // A full disk: why the step failed matters more than that this is not stored.
+                    if let Err(second) = self.bundle.save() {
+                        return Err(Stop::Failed(format!("{message}; {second}")));
+                    }
                 }
                 return Err(stop);
             }
@@ -231,10 +265,11 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    fn measure(
+    pub(crate) fn measure(
         &self,
         step: &Step,
         index: usize,
+        mut watch: Option<&mut Watch<'_>>,
         progress: &mut Progress,
     ) -> Result<fio::Summary, Stop> {
         let manifest = &self.bundle.manifest;
@@ -253,6 +288,9 @@ impl Campaign<'_> {
         let mut iops = None;
         let on_output = |piece: &str| {
             iops = fio::live_iops(piece).or(iops);
+            if let Some(watch) = &mut watch {
+                watch.tick();
+            }
             progress.tick(Moment {
                 number: step.number,
                 steps: manifest.steps.len(),

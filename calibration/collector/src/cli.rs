@@ -6,8 +6,10 @@ use crate::estimate;
 use crate::fio::Fio;
 use crate::identity;
 use crate::manifest::{FORMAT, Manifest, PlanRecord, StepRecord};
+use crate::noise::Watch;
 use crate::plan::{BUILT_IN, Plan};
 use crate::progress::{Output, Progress};
+use crate::repeats::Patience;
 use crate::runner::Runner;
 use crate::step::{Setting, Step, expand};
 use crate::stop::Stop;
@@ -60,6 +62,12 @@ struct Arguments {
     /// At most so many rounds of each stage
     #[arg(long)]
     rounds: Option<u32>,
+    /// Measure each step so many times and state the spread; stages with rounds have their own
+    #[arg(long, value_name = "N")]
+    repeats: Option<u32>,
+    /// Measure a noisy step that only reads so many times again; others are marked
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    repeat_noisy: usize,
     /// Seed of all random offsets
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -171,8 +179,14 @@ impl Numbers {
         if area.is_some_and(|bytes| bytes < units::MIB) {
             faults.push("--area: allowed: 1 MiB and more".to_owned());
         }
-        if runtime.is_some_and(|time| time.is_zero()) || arguments.rounds == Some(0) {
-            faults.push("--runtime, --rounds: allowed: more than 0".to_owned());
+        for (key, is_zero) in [
+            ("--runtime", runtime.is_some_and(|time| time.is_zero())),
+            ("--rounds", arguments.rounds == Some(0)),
+            ("--repeats", arguments.repeats == Some(0)),
+        ] {
+            if is_zero {
+                faults.push(format!("{key} 0: allowed: more than 0"));
+            }
         }
         if rate == Some(0) {
             faults.push("--assume-rate: allowed: more than 0".to_owned());
@@ -211,17 +225,8 @@ fn run(arguments: &Arguments, progress: &mut Progress) -> Result<(), Stop> {
     }
     let numbers = Numbers::read(arguments)?;
     let plan = Plan::load(&arguments.plan)?;
-    let mut runner = Runner {
-        guard: std::env::current_exe()
-            .map_err(|error| Stop::failed(format!("cannot find this program: {error}")))?,
-        environment: Vec::new(),
-        interrupted: interrupts()?,
-    };
-    let fio_path = arguments
-        .fio
-        .as_ref()
-        .map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()));
-    let fio = Fio::find(fio_path.as_deref(), &runner)?;
+    let mut runner = runner()?;
+    let fio = find_fio(arguments, &runner)?;
     let out = bundle_folder(arguments, &plan)?;
     let before = Bundle::peek(&out)?;
     let roots = Roots::default();
@@ -249,7 +254,7 @@ fn run(arguments: &Arguments, progress: &mut Progress) -> Result<(), Stop> {
         target.check_space()?;
     }
     let manifest = manifest(arguments, &roots, &plan, setting, &target, &fio, &steps);
-    let (bundle, found) = Bundle::open(&out, manifest)?;
+    let (mut bundle, found) = Bundle::open(&out, manifest)?;
     check_bundle_space(&out, steps.len() - found.done)?;
     if let Some(simulated) = &target.simulated {
         let file = out.join("simulated.json");
@@ -266,6 +271,16 @@ fn run(arguments: &Arguments, progress: &mut Progress) -> Result<(), Stop> {
         progress,
     );
     check_options(&fio, &runner, &steps, &target.record.path, &out)?;
+    if unfinished || !found.damaged.is_empty() {
+        let known = bundle.manifest.created_file;
+        bundle.manifest.created_file = target.create(known)?;
+        bundle.save()?;
+    }
+    let device = target.device.as_ref();
+    let watch = target
+        .simulated
+        .is_none()
+        .then(|| Watch::new(&roots, device));
     let mut campaign = Campaign {
         bundle,
         target: &target,
@@ -274,11 +289,30 @@ fn run(arguments: &Arguments, progress: &mut Progress) -> Result<(), Stop> {
         runner: &runner,
         grace: numbers.grace,
         assumed_bytes_per_s: numbers.assumed_bytes_per_s,
+        watch,
+        patience: Patience::new(arguments.repeat_noisy),
     };
     let done = campaign.run(progress)?;
     let fields = json!({"bundle": out, "steps_done": done});
     progress.event("end", fields, &format!("bundle: {}", out.display()));
     Ok(())
+}
+
+fn runner() -> Result<Runner, Stop> {
+    Ok(Runner {
+        guard: std::env::current_exe()
+            .map_err(|error| Stop::failed(format!("cannot find this program: {error}")))?,
+        environment: Vec::new(),
+        interrupted: interrupts()?,
+    })
+}
+
+fn find_fio(arguments: &Arguments, runner: &Runner) -> Result<Fio, Stop> {
+    let path = arguments
+        .fio
+        .as_ref()
+        .map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()));
+    Fio::find(path.as_deref(), runner)
 }
 
 fn wanted(arguments: &Arguments) -> Wanted {
@@ -354,6 +388,7 @@ fn setting(
         simulated: target.simulated.is_some(),
         runtime_s: numbers.runtime_s,
         rounds: arguments.rounds,
+        repeats: arguments.repeats,
         read_only: arguments.read_only,
         seed: arguments.seed,
     })
@@ -407,6 +442,9 @@ fn manifest(
         warnings,
         steady_state: Vec::new(),
         written_since: None,
+        created_file: None,
+        spreads: Vec::new(),
+        rest_after: None,
         steps: steps.iter().cloned().map(StepRecord::pending).collect(),
     }
 }

@@ -1,7 +1,9 @@
 //! The bundle's table of contents, `manifest.json`. Described in `docs/reference/formats/bundle.md`.
 
 use crate::fio::Summary;
+use crate::noise::{Noise, Rest};
 use crate::plan::Plan;
+use crate::repeats::{Attempt, Spread};
 use crate::steady_state::Assessment;
 use crate::step::{Setting, Step};
 use serde::{Deserialize, Serialize};
@@ -43,6 +45,15 @@ pub struct Manifest {
     /// When the collector first began to write to the target; none before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_since: Option<String>,
+    /// Device and inode of the file that the collector created.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_file: Option<FileId>,
+    /// Spread of the steps that were measured in several rounds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spreads: Vec<Spread>,
+    /// What the device moved at rest, behind the last step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest_after: Option<Rest>,
     /// All steps in order.
     pub steps: Vec<StepRecord>,
 }
@@ -76,6 +87,9 @@ pub struct TargetRecord {
     /// May differ when the bundle is resumed; `checked` says what was looked at.
     pub details: Value,
 }
+
+/// Device and inode of a file: which one it is, whatever its path.
+pub type FileId = [u64; 2];
 
 /// The outcome of a stage's steady-state test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -126,6 +140,15 @@ pub struct StepRecord {
     /// Temperature of the target before and after, where it can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature_c: Option<[Option<f64>; 2]>,
+    /// What else the machine did meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Noise>,
+    /// What of it was too much, in words: its figures may be off.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noisy: Vec<String>,
+    /// All runs, if it was measured again for its noise; the last one counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<Attempt>,
     /// The figures in short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
@@ -144,6 +167,9 @@ impl StepRecord {
             start: None,
             end: None,
             temperature_c: None,
+            noise: None,
+            noisy: Vec::new(),
+            attempts: Vec::new(),
             summary: None,
             error: None,
         }

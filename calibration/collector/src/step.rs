@@ -57,6 +57,9 @@ pub struct Setting {
     pub runtime_s: Option<f64>,
     /// Overrides the rounds of every stage that has more.
     pub rounds: Option<u32>,
+    /// Rounds of every stage that has a single one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<u32>,
     /// Leaves out the steps that write.
     pub read_only: bool,
     /// Random offsets of all steps derive from it.
@@ -78,9 +81,11 @@ pub fn expand(plan: &Plan, setting: &Setting) -> Result<Vec<Step>, Vec<String>> 
         steps.push(layout_step(setting));
     }
     for stage in &plan.stages {
-        let rounds = setting
-            .rounds
-            .map_or(stage.rounds, |most| most.min(stage.rounds));
+        let planned = match setting.repeats {
+            Some(repeats) if stage.rounds == 1 => repeats,
+            _ => stage.rounds,
+        };
+        let rounds = setting.rounds.map_or(planned, |most| most.min(planned));
         let round = stage_steps(plan, stage, setting, &mut faults);
         for number in 1..=rounds {
             steps.extend(round.iter().cloned().map(|mut step| {

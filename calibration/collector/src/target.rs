@@ -1,7 +1,7 @@
 //! What is measured: a file, a block device, or a simulated system.
 
 use crate::identity;
-use crate::manifest::{Manifest, TargetRecord};
+use crate::manifest::{FileId, Manifest, TargetRecord};
 use crate::openers::{self, Known};
 use crate::safety::{self, History};
 use crate::simulated::{self, Simulated};
@@ -9,9 +9,9 @@ use crate::stop::Stop;
 use crate::sysfs::{BlockDevice, Roots, line};
 use crate::units::{self, MIB, show_bytes};
 use serde_json::{Value, json};
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{BufRead, IsTerminal, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Name of the file that is created where a folder, or nothing, is named.
@@ -105,12 +105,44 @@ impl Target {
         }
     }
 
-    /// Removes the file that the collector created.
-    pub fn remove(&self) -> Result<(), Stop> {
+    /// Creates the file to be measured, or makes sure that it is the one that was created before.
+    ///
+    /// It is made exclusively, so that neither a link nor another file is ever written to.
+    pub fn create(&self, known: Option<FileId>) -> Result<Option<FileId>, Stop> {
         if !self.record.created {
-            return Ok(());
+            return Ok(None);
         }
         let path = Path::new(&self.record.path);
+        let id = |found: &Metadata| [found.dev(), found.ino()];
+        if let Ok(found) = fs::symlink_metadata(path) {
+            // A kill between the file and the manifest leaves an empty one that is not known.
+            let is_new = known.is_none() && found.len() == 0;
+            if found.is_file() && (is_new || known == Some(id(&found))) {
+                return Ok(Some(id(&found)));
+            }
+            return Err(Stop::refused(format!(
+                "--target {}: not the file that this bundle created; move it away, or begin \
+                 another bundle",
+                path.display()
+            )));
+        }
+        let made = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)
+            .and_then(|file| file.metadata())
+            .map_err(|error| Stop::io("create", path, &error))?;
+        Ok(Some(id(&made)))
+    }
+
+    /// Removes the file that the collector created, if it still is that one.
+    pub fn remove(&self, known: Option<FileId>) -> Result<(), Stop> {
+        let path = Path::new(&self.record.path);
+        let id = fs::symlink_metadata(path).map(|found| [found.dev(), found.ino()]);
+        if !self.record.created || id.ok() != known {
+            return Ok(());
+        }
         match fs::remove_file(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(Stop::io("remove", path, &error))
@@ -265,6 +297,12 @@ fn file_target(
     let ours = before
         .map(|manifest| &manifest.target)
         .filter(|target| target.created && Path::new(&target.path) == path);
+    if found.is_none() && fs::symlink_metadata(&path).is_ok() {
+        return Err(Stop::refused(format!(
+            "--target {}: a link to a file that is not there",
+            path.display()
+        )));
+    }
     let created = found.is_none() || ours.is_some();
     if created && path.starts_with(DEVICES) {
         return Err(Stop::refused(format!(
@@ -277,22 +315,7 @@ fn file_target(
     } else {
         existing_size(roots, wanted, &path, found.as_ref(), access)?
     };
-    let metadata = fs::metadata(&folder).map_err(|error| Stop::io("look at", &folder, &error))?;
-    let number = (
-        rustix::fs::major(metadata.dev()),
-        rustix::fs::minor(metadata.dev()),
-    );
-    // The last mount of that number is the one that is seen.
-    let source = roots
-        .mounts()
-        .into_iter()
-        .rev()
-        .find(|(mounted, _, _)| *mounted == number);
-    let device = roots.device(number).or_else(|| {
-        source
-            .as_ref()
-            .and_then(|(_, source, _)| roots.by_node(source))
-    });
+    let device = device_below(roots, &folder)?;
     Ok(Target {
         record: TargetRecord {
             kind: "file".to_owned(),
@@ -315,6 +338,22 @@ fn file_target(
         ],
         simulated: None,
     })
+}
+
+/// The device that a folder's file system lies on, if it is one.
+fn device_below(roots: &Roots, folder: &Path) -> Result<Option<BlockDevice>, Stop> {
+    let metadata = fs::metadata(folder).map_err(|error| Stop::io("look at", folder, &error))?;
+    let number = (
+        rustix::fs::major(metadata.dev()),
+        rustix::fs::minor(metadata.dev()),
+    );
+    let by_source = || {
+        // The last mount of that number is the one that is seen.
+        let mut mounts = roots.mounts().into_iter().rev();
+        let (_, source, _) = mounts.find(|(mounted, _, _)| *mounted == number)?;
+        roots.by_node(&source)
+    };
+    Ok(roots.device(number).or_else(by_source))
 }
 
 fn created_size(wanted: &Wanted, ours: Option<&TargetRecord>, prompt: Prompt) -> Result<u64, Stop> {

@@ -192,3 +192,113 @@ fn rounds_end_once_steady() {
         .count();
     assert_eq!(done, 13, "layout and twelve rounds");
 }
+
+/// Where a small file system can be mounted: a disk that fills up in the middle of a step.
+#[test]
+fn a_full_disk_loses_no_finished_step() {
+    let bench = Bench::new(
+        "truncate -s 1M ../../raidlab-target.bin; \
+         if [ $job = 009.fio ] && [ ! -e ../../freed ]; then \
+         dd if=/dev/zero of=../filler bs=4k 2> /dev/null; fi; echo \"$json\" > $out || exit 1",
+    );
+    let out = bench.path("out");
+    std::fs::create_dir(&out).unwrap();
+    let mount = |words: &[&str]| {
+        let output = std::process::Command::new(words[0])
+            .args(&words[1..])
+            .arg(&out)
+            .output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    if !mount(&["mount", "-t", "tmpfs", "-o", "size=8m,mode=755", "none"]) {
+        eprintln!("skipped: nothing can be mounted here");
+        return;
+    }
+    let full = bench.run(&[]);
+    let kept = bench.manifest();
+    std::fs::remove_file(out.join("filler")).unwrap();
+    std::fs::write(bench.path("freed"), "").unwrap();
+    let calls = bench.calls().len();
+    let again = bench.run(&[]);
+    let done = kept.steps.iter().filter(|step| step.state == State::Done);
+    let done = done.count();
+    let repeated = bench.calls()[calls..].len();
+    if again.status.success() {
+        bench.assert_complete();
+    }
+    assert!(mount(&["umount"]));
+    assert_eq!(full.status.code(), Some(1), "{}", stderr(&full));
+    assert!(stderr(&full).contains("No space left"), "{}", stderr(&full));
+    assert_eq!(done, 8);
+    assert!(again.status.success(), "{}", stderr(&again));
+    assert_eq!(repeated, 21 - 8);
+}
+
+/// In a folder that others may write to, what lies there is not what it seems.
+#[test]
+fn planted_links_and_files_are_refused() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let refused = |bench: &Bench, words: &str| {
+        let output = bench.run(&[]);
+        let code = output.status.code();
+        assert!(matches!(code, Some(1 | 2)), "{words}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    };
+    let victim = |bench: &Bench| {
+        std::fs::write(bench.path("victim"), "precious").unwrap();
+        bench.path("victim")
+    };
+    let whole = |bench: &Bench| {
+        assert_eq!(
+            std::fs::read_to_string(bench.path("victim")).unwrap(),
+            "precious"
+        );
+    };
+    // The target's name is a link to what does not exist.
+    let bench = Bench::new(STEP);
+    symlink(bench.path("elsewhere"), bench.path("raidlab-target.bin")).unwrap();
+    refused(&bench, "a link to a file that is not there");
+    assert!(!bench.path("elsewhere").exists());
+    // The lock of a bundle is a link.
+    let bench = Bench::new(STEP);
+    std::fs::create_dir(bench.path("out")).unwrap();
+    symlink(victim(&bench), bench.path("out/.lock")).unwrap();
+    refused(&bench, "cannot lock");
+    whole(&bench);
+    // The folder of the steps is a link; everybody may write there.
+    let bench = Bench::new(STEP);
+    std::fs::create_dir(bench.path("out")).unwrap();
+    std::fs::create_dir(bench.path("other")).unwrap();
+    symlink(bench.path("other"), bench.path("out/steps")).unwrap();
+    refused(&bench, "is a link or another user's");
+    let bench = Bench::new(STEP);
+    std::fs::create_dir(bench.path("out")).unwrap();
+    let mode = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(bench.path("out"), mode).unwrap();
+    refused(&bench, "everybody may write in");
+    // Between two sessions another file took the target's place: it is neither written nor removed.
+    let bench = Bench::new(&format!("[ $job = 003.fio ] && exit 1\n{STEP}"));
+    assert_eq!(bench.run(&[]).status.code(), Some(1));
+    std::fs::remove_file(bench.path("raidlab-target.bin")).unwrap();
+    std::fs::rename(victim(&bench), bench.path("raidlab-target.bin")).unwrap();
+    refused(&bench, "not the file that this bundle created");
+    let kept = std::fs::read_to_string(bench.path("raidlab-target.bin")).unwrap();
+    assert_eq!(kept, "precious");
+}
+
+#[test]
+fn files_of_the_bundle_have_the_mode_of_any_other() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new(STEP);
+    assert!(bench.run(&["--rounds", "1"]).status.success());
+    let mode = |name: &str| {
+        let found = std::fs::metadata(bench.path(name)).unwrap();
+        found.permissions().mode() & 0o777
+    };
+    // The stand-in writes its answer with the umask of this process.
+    assert_eq!(mode("out/manifest.json"), mode("out/steps/003.json"));
+    let narrow = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(bench.path("out/manifest.json"), narrow).unwrap();
+    assert!(bench.run(&["--rounds", "1"]).status.success());
+    assert_eq!(mode("out/manifest.json"), 0o600);
+}

@@ -7,7 +7,7 @@ use raidlab_engine::kernel::Time;
 
 /// A system and its clock, for an outside caller.
 #[pyclass]
-pub struct Simulation(raidlab_engine::Simulation);
+pub struct Simulation(raidlab_engine::Simulation, raidlab_engine::Plan);
 
 /// What comes back: (I/O, drive or None, op, offset, bytes, mark, at ns, issued ns, outcome).
 type Back = (u32, Option<u32>, u8, u64, u64, u32, u64, u64, u8);
@@ -18,9 +18,15 @@ impl Simulation {
     #[new]
     fn new(plan: &str) -> PyResult<Self> {
         let plan = convert::plan(plan)?;
-        raidlab_engine::Simulation::new(&plan)
-            .map(Simulation)
-            .map_err(convert::plan_error)
+        let system = raidlab_engine::Simulation::recorded(&plan).map_err(convert::plan_error)?;
+        Ok(Simulation(system, plan))
+    }
+
+    /// The result so far (JSON), as of a run; the caller's I/Os are the workloads `processes`, one
+    /// for each array, behind those of the plan.
+    fn report(&mut self) -> PyResult<String> {
+        serde_json::to_string(&self.0.report(&self.1))
+            .map_err(|error| convert::run_error(convert::form(error)))
     }
 
     /// The clock in nanoseconds.

@@ -93,18 +93,31 @@ fn cores_that_threads_share_are_a_component() {
     assert_eq!(cpu(&value), None);
 }
 
-/// Two cores do 200,000 I/Os a second of 10 us; of 300,000 that arrive they begin more than they
-/// complete, and all wait. Of 100,000 none is left behind.
+/// Two cores do 200,000 I/Os a second of 10 us. Of more that arrive they begin more than they
+/// complete, and all wait, ever longer: what comes at t is served at r t. Of a arrivals a second
+/// a / r begin then, and a / r^2, which waited twice, are complete: 6 us a / r + 4 us a / r^2 is the
+/// time of two cores, so r^2 = 3 us a r + 2 us a. That is 165,632 a second of 300,000 and 191,842 of
+/// 220,000. Of 100,000 none is left behind.
 #[test]
 fn open_arrivals_wait_for_a_core_as_completions_do() {
     let mut value = drive_of_32(8, 1, "none");
     value["host"] = json!({"submit_ns": 6000, "complete_ns": 4000, "raid_command_ns": 0,
-                           "cores": 2, "scheduler_latency_ns": 2_000_000});
-    value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": 300_000.0});
-    let served = iops(&value);
-    assert!((100_000.0..200_000.0).contains(&served), "{served}");
+                           "cores": 2});
+    let arrive = |value: &mut Value, per_s: f64| {
+        value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": per_s});
+        let (begun, completed) = (3e-6 * per_s, 2e-6 * per_s);
+        let growth = (begun + (begun * begun + 4.0 * completed).sqrt()) / 2.0;
+        per_s / (growth * growth)
+    };
+    let served = arrive(&mut value, 300_000.0);
+    within(served, 165_632.0, 1e-5);
+    within(iops(&value), served, 0.005);
+    // In time slices work goes round by round, each r times as long as the one before.
+    value["host"]["scheduler_latency_ns"] = json!(2_000_000);
+    let served = arrive(&mut value, 220_000.0);
+    within(iops(&value), served, 0.02);
     within(cpu(&value).unwrap().1, 1.0, 0.001);
-    value["workloads"][0]["arrival"]["per_s"] = json!(100_000.0);
+    arrive(&mut value, 100_000.0);
     within(iops(&value), 100_000.0, 0.01);
     within(cpu(&value).unwrap().1, 0.5, 0.01);
 }

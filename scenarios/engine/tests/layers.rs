@@ -1,5 +1,5 @@
-//! The engine's order: which package may import which, that no circle of files is large, and how
-//! long a file and a function may be.
+//! The engine's order: which package may import which, that no circle of files is large, that what
+//! owns data hides it and does not do too much, and how long a file and a function may be.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -36,6 +36,10 @@ const CIRCLE: usize = 5;
 const FILE_LINES: usize = 600;
 const FUNCTION_LINES: usize = 80;
 const PARAMETERS: usize = 7;
+/// Methods of a struct, over all its files.
+const METHODS: usize = 70;
+/// Where structs own data that no other file may change.
+const OWNERS: [&str; 2] = ["raid/", "path/loads/"];
 
 /// A file of `src`: its module path and its code without comments and tests.
 struct Source {
@@ -108,7 +112,8 @@ fn imports(source: &Source) -> Vec<Vec<String>> {
         let parts: Vec<&str> = word.split("::").collect();
         let mut base = match parts[0] {
             "crate" => Vec::new(),
-            "super" => source.module.clone(),
+            // Alone it is a visibility.
+            "super" if parts.len() > 1 => source.module.clone(),
             _ => continue,
         };
         for part in parts.iter().skip(usize::from(parts[0] == "crate")) {
@@ -199,6 +204,95 @@ fn only_run_knows_all_owners() {
             "{}",
             source.file
         );
+    }
+}
+
+/// The type that a line begins to implement, if it does.
+fn implemented(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("impl")?;
+    let rest = match rest.strip_prefix('<') {
+        Some(generic) => generic.split_once('>')?.1,
+        None => rest,
+    };
+    let rest = rest.split_once(" for ").map_or(rest, |(_, own)| own);
+    rest.trim()
+        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .next()
+}
+
+/// Methods of each type of these sources.
+fn methods<'a>(sources: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
+    let mut count = BTreeMap::new();
+    for code in sources {
+        let mut own = None;
+        for line in code.lines() {
+            if line.starts_with("impl") {
+                own = implemented(line);
+            } else if line.starts_with('}') {
+                own = None;
+            }
+            let words = line.strip_prefix("    ").unwrap_or("").split(' ');
+            let is_method = words
+                .take_while(|word| !word.is_empty())
+                .take(3)
+                .any(|word| word == "fn");
+            if let (Some(own), true) = (own, is_method) {
+                *count.entry(own).or_default() += 1;
+            }
+        }
+    }
+    count
+}
+
+#[test]
+fn no_struct_has_too_many_methods() {
+    let sources = sources();
+    let methods = methods(sources.iter().map(|source| &source.code[..]));
+    assert!(methods["Raid"] > 30 && methods["Layout"] > 30, "they count");
+    let large: Vec<_> = (methods.iter())
+        .filter(|(_, count)| **count > METHODS)
+        .collect();
+    assert!(large.is_empty(), "{large:?}");
+}
+
+/// Structs of a text with a field that the whole crate sees; what is copied is a value, and owns
+/// nothing.
+fn open_structs(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let (mut own, mut derives) = (None, "");
+    for line in code.lines() {
+        if line.starts_with("#[derive") {
+            derives = line;
+        } else if line.contains("struct ") && line.ends_with('{') && !line.starts_with(' ') {
+            own = line
+                .split("struct ")
+                .nth(1)
+                .filter(|_| !derives.contains("Copy"));
+            derives = "";
+        } else if line.starts_with('}') {
+            own = None;
+        }
+        let field = line.strip_prefix("    pub ");
+        let field = field.or_else(|| line.strip_prefix("    pub(crate) "));
+        if let (Some(own), Some(field)) = (own, field) {
+            found.push(format!("{own} {field}"));
+        }
+    }
+    found
+}
+
+#[test]
+fn what_owns_data_hides_it() {
+    let open = "pub struct Open {\n    pub data: Vec<u32>,\n}\n#[derive(Clone, Copy)]\n\
+                struct Value {\n    pub number: u32,\n}\n";
+    assert_eq!(open_structs(open), ["Open { data: Vec<u32>,"]);
+    let sources = sources();
+    let owners = sources
+        .iter()
+        .filter(|source| OWNERS.iter().any(|owner| source.file.starts_with(owner)));
+    for source in owners {
+        let open = open_structs(&source.code);
+        assert!(open.is_empty(), "{}: {open:?}", source.file);
     }
 }
 

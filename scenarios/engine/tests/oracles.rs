@@ -137,7 +137,7 @@ fn a_runs_own_interval_covers_the_mean() {
     let covered = (0..100)
         .filter(|seed| {
             value["seed"] = json!(seed + 1000);
-            let [low, high] = result(&value).workloads[0].latency_ci95_us;
+            let [low, high] = result(&value).workloads[0].intervals.get("mean");
             (low..=high).contains(&Some(200.0))
         })
         .count();

@@ -119,3 +119,46 @@ fn old_pages_are_written_back() {
     let drive = parts.find(|c| c["kind"] == "drive").unwrap();
     assert!(drive["utilization"].as_f64().unwrap() > 0.0);
 }
+
+/// Seconds of CPU time that a load thread has had by the end.
+fn cpu_seconds(json: &Value, thread: u32) -> f64 {
+    let name = format!("host thread {thread}");
+    let mut parts = json["components"].as_array().unwrap().iter();
+    let thread = parts
+        .find(|c| c["name"] == name.as_str())
+        .expect("a thread");
+    let ios = json["workloads"][0]["ios"].as_f64().unwrap();
+    let seconds = ios / json["workloads"][0]["iops"].as_f64().unwrap();
+    thread["utilization"].as_f64().unwrap() * seconds
+}
+
+/// Each thread hears of its own reads: 2048 of the 4096 calls of 4 us are a thread's, and nearly
+/// all of them wait for the drive, whose completion takes 100 us of the thread that asked.
+#[test]
+fn a_reads_completion_is_its_own_threads_work() {
+    let mut value = file("random", 1.0, 256 << 10, 8);
+    value["workloads"][0]["threads"] = json!(2);
+    value["workloads"][0]["arrival"]["outstanding"] = json!(2);
+    value["host"]["complete_ns"] = json!(100_000);
+    let json = outcome(&value);
+    for thread in 0..2 {
+        within(cpu_seconds(&json, thread), 2048.0 * 104e-6, 0.03);
+    }
+}
+
+/// A controller that acknowledges at once calls back while pages are still being sent. The load's
+/// thread has its 4096 calls of 6 us and nothing of the 33 completions, which are the flusher's.
+#[test]
+fn completions_of_write_back_are_the_flushers_work() {
+    let mut value = file("sequential", 0.0, 1024 * MIB, 1);
+    value["host"]["complete_ns"] = json!(100_000);
+    value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1, "request_ns": 0,
+        "command_ns": 0, "cache": {"bytes": 1 << 27, "dirty_share": 0.5, "low_share": 0.5,
+        "flush_interval_ns": 1_000_000_000_u64, "destages_per_drive": 4,
+        "hold_ns": 1_000_000_000_u64}}]);
+    value["arrays"][0]["controller"] = json!(0);
+    value["arrays"][0]["cache"] =
+        json!({"write": "write_back", "read_ahead": "none", "keep_reads": false});
+    let json = outcome(&value);
+    within(cpu_seconds(&json, 0), 4096.0 * 6e-6, 1e-3);
+}

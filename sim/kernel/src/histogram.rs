@@ -14,6 +14,38 @@ const BUCKETS: usize = 29 * GROUP;
 /// Latencies that are counted together.
 const TOGETHER: usize = 16;
 
+/// Four coarse bins for every power of two.
+const COARSE_BITS: u32 = 4;
+const COARSE: usize = BUCKETS >> COARSE_BITS;
+
+/// What came between two cuts, in coarse bins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut {
+    pub(crate) count: u64,
+    pub(crate) sum: u128,
+    pub(crate) bins: [u32; COARSE],
+}
+
+impl Default for Cut {
+    fn default() -> Self {
+        Cut {
+            count: 0,
+            sum: 0,
+            bins: [0; COARSE],
+        }
+    }
+}
+
+impl Cut {
+    pub(crate) fn add(&mut self, other: &Cut) {
+        self.count += other.count;
+        self.sum += other.sum;
+        for (mine, theirs) in self.bins.iter_mut().zip(&other.bins) {
+            *mine = mine.saturating_add(*theirs);
+        }
+    }
+}
+
 /// Number, sums and extremes of latencies.
 #[derive(Clone, Copy, Debug)]
 struct Moments {
@@ -67,6 +99,10 @@ pub struct Histogram {
     uncounted: usize,
     buckets: Box<[u64; BUCKETS]>,
     moments: Moments,
+    /// Since the last cut, in coarse bins.
+    since_cut: Box<[u32; COARSE]>,
+    /// Number and sum up to the last cut.
+    cut_at: (u64, u128),
 }
 
 impl Default for Histogram {
@@ -76,6 +112,8 @@ impl Default for Histogram {
             uncounted: 0,
             buckets: Box::new([0; BUCKETS]),
             moments: Moments::default(),
+            since_cut: Box::new([0; COARSE]),
+            cut_at: (0, 0),
         }
     }
 }
@@ -128,10 +166,24 @@ impl Histogram {
     #[inline(never)]
     fn count_recent(&mut self) {
         for &value in &self.recent[..self.uncounted] {
-            self.buckets[Self::bucket(value)] += 1;
+            let bucket = Self::bucket(value);
+            self.buckets[bucket] += 1;
+            self.since_cut[bucket >> COARSE_BITS] += 1;
             self.moments.add(value);
         }
         self.uncounted = 0;
+    }
+
+    /// What came since the last cut.
+    pub(crate) fn cut(&mut self) -> Cut {
+        self.count_recent();
+        let (count, sum) = self.cut_at;
+        self.cut_at = (self.moments.count, self.moments.sum);
+        Cut {
+            count: self.moments.count - count,
+            sum: self.moments.sum - sum,
+            bins: std::mem::replace(&mut *self.since_cut, [0; COARSE]),
+        }
     }
 
     /// The moments of all latencies.
@@ -167,13 +219,6 @@ impl Histogram {
             *mine += theirs;
         }
         self.moments.merge(&other.moments());
-    }
-
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        self.buckets.fill(0);
-        self.uncounted = 0;
-        self.moments = Moments::default();
     }
 
     /// Number of latencies counted.
@@ -235,6 +280,40 @@ impl Histogram {
         self.max()
     }
 
+    /// The latency in nanoseconds below which `share` of them lie, those of a bucket evenly spread
+    /// over its width.
+    pub fn quantile(&self, share: f64) -> Option<f64> {
+        let Moments {
+            count, least, most, ..
+        } = self.moments();
+        let wanted = share * count as f64;
+        let mut seen = 0.0;
+        for (bucket, count) in self.counts().enumerate() {
+            let inside = count as f64;
+            if count > 0 && seen + inside >= wanted {
+                let (from, to) = Self::edges(bucket, most);
+                let value = from + (to - from) * ((wanted - seen) / inside).max(0.0);
+                return Some(value.clamp(least as f64, most as f64));
+            }
+            seen += inside;
+        }
+        self.max().map(Nanos::float)
+    }
+
+    /// Where a bucket begins and ends, in nanoseconds; the last one ends at the greatest latency.
+    fn edges(bucket: usize, most: u64) -> (f64, f64) {
+        let begin = |bucket: usize| {
+            let shift = (bucket >> MANTISSA_BITS).saturating_sub(1);
+            Self::representative(bucket).0 - ((1 << shift) >> 1)
+        };
+        let end = if bucket + 1 == BUCKETS {
+            most
+        } else {
+            begin(bucket + 1)
+        };
+        (begin(bucket) as f64, end as f64)
+    }
+
     /// Non-empty buckets as (representative value, count), in ascending order.
     pub fn bins(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
         self.counts()
@@ -287,6 +366,31 @@ mod tests {
         assert_eq!(histogram.deviation(), Some(2.0));
         assert_eq!(histogram.percentile(50.0), Some(Nanos(4)));
         assert_eq!(histogram.percentile(100.0), Some(Nanos(9)));
+    }
+
+    #[test]
+    fn quantiles_lie_within_their_buckets() {
+        let mut histogram = Histogram::default();
+        // 1024 to 1039 are one bucket: a quarter of it lies below 1028.
+        (1024..1040).for_each(|value| histogram.record(Nanos(value)));
+        assert_eq!(histogram.quantile(0.25), Some(1028.0));
+        assert_eq!(histogram.quantile(0.0), Some(1024.0));
+        assert_eq!(histogram.quantile(1.0), Some(1039.0));
+        histogram.record(Nanos(5000));
+        assert_eq!(histogram.quantile(1.0), Some(5000.0));
+        assert_eq!(Histogram::default().quantile(0.5), None);
+    }
+
+    #[test]
+    fn a_cut_has_what_came_since_the_last_one() {
+        let mut histogram = Histogram::default();
+        histogram.record(Nanos(1000));
+        assert_eq!((histogram.cut().count, histogram.cut().count), (1, 0));
+        (0..100).for_each(|_| histogram.record(Nanos(1000)));
+        let cut = histogram.cut();
+        assert_eq!((cut.count, cut.sum), (100, 100_000));
+        assert_eq!(cut.bins[Histogram::bucket(Nanos(1000)) >> COARSE_BITS], 100);
+        assert_eq!(histogram.count(), 101);
     }
 
     proptest! {

@@ -4,6 +4,7 @@
 //! Nothing here knows a storage device. The hot path allocates nothing once the buffers have
 //! reached the size that the plan asks for.
 
+mod batches;
 mod bits;
 mod bitset;
 mod calendar;
@@ -20,6 +21,7 @@ mod station;
 mod statistics;
 mod time;
 
+pub use batches::{Batches, Estimate, Side};
 pub use bits::Bits;
 pub use bitset::BitSet;
 pub use calendar::Calendar;
@@ -32,5 +34,5 @@ pub use random::Stream;
 pub use recency::{Linked, NO_SLOT, RecencyLink, RecencyList};
 pub use slab::Slab;
 pub use station::{Served, Station, Stations};
-pub use statistics::{BatchMeans, Interval, TimeWeighted, student_t_975};
+pub use statistics::{Interval, TimeWeighted, student_t_975};
 pub use time::{Nanos, Time};

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -261,3 +262,25 @@ def test_a_path_that_is_no_text_is_written_out(tmp_path: Path) -> None:
     measurement = one(folder, document(job(direction(1000.0, 60_000, 500.0), OPTIONS)))
     assert measurement.name == "caf\\xe9"
     assert "caf\\xe9" in measurement.to_json().replace("\\\\", "\\")
+
+
+def test_files_of_a_bundle_that_are_not_as_the_collector_left_them_are_not_used(tmp_path):
+    """Checksums were not looked at."""
+    (tmp_path / "steps").mkdir()
+    steps = []
+    for number in (1, 2, 3):
+        name = f"steps/00{number}.json"
+        text = document(job(direction(1000.0, 60_000, 500.0), OPTIONS))
+        (tmp_path / name).write_text(text)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        steps.append({"number": number, "purpose": "measure", "sha256": {name: digest}})
+    steps.append({"number": 4, "purpose": "measure", "sha256": {"../out.json": "0"}})
+    (tmp_path / "manifest.json").write_text(json.dumps({"format": 1, "steps": steps}))
+    (tmp_path / "steps/002.json").write_text(text.replace("1000", "9000"))
+    (tmp_path / "steps/003.json").unlink()
+    measurement = import_fio([tmp_path])
+    assert [Path(point.file).name for point in measurement.points] == ["001.json"]
+    reasons = {Path(each.path).name: each.reason for each in measurement.skipped}
+    assert reasons["002.json"].startswith("of a bundle: damaged: the manifest has ")
+    assert reasons["003.json"] == "of a bundle: No such file or directory"
+    assert reasons["out.json"] == "of a bundle: not inside the bundle"

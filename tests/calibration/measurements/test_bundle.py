@@ -66,6 +66,34 @@ def test_a_bundle_opens(bundle):
     assert opened.manifest.plan.name == "two"
 
 
+def test_what_else_the_machine_did_is_stated(bundle):
+    """The kernel counts what fio reads: 4 KiB for each of its I/Os, on machines that show it."""
+    for step in load_bundle(bundle).steps:
+        noise = step.noise
+        assert 0 <= noise.other_cpu <= 1
+        assert noise.load[1] is not None
+        if noise.own_bytes is not None:
+            assert noise.own_bytes >= step.summary.read_bytes > 0
+            assert noise.rest.seconds >= 0.2
+
+
+def test_noisy_steps_and_the_spread_of_repeats_are_read(bundle):
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    last = manifest["steps"][-1]
+    last["noisy"] = ["other programs used 40.0 % of the CPU time (allowed: 10 %)"]
+    last["attempts"] = [{"iops": 1.0, "noisy": last["noisy"]}] * 3
+    names = {"stage": "only", "step": "read iodepth=4", "runs": 2}
+    rates = {"iops_mean": 2.0, "iops_deviation": 0.1, "iops_min": 1.9, "iops_max": 2.1}
+    manifest["spreads"] = [names | rates]
+    for step in manifest["steps"][:-1]:
+        step.pop("noisy", None)
+    (bundle / "manifest.json").write_text(json.dumps(manifest))
+    opened = load_bundle(bundle)
+    assert [step.name for step in opened.noisy] == ["read iodepth=4"]
+    assert len(opened.noisy[0].attempts) == 3
+    assert opened.manifest.spreads[0].iops_deviation == 0.1
+
+
 def test_damage_is_named_file_by_file(bundle):
     (bundle / "steps" / "002.json").write_text("{}")
     (bundle / "steps" / "003.fio").unlink()
@@ -73,7 +101,7 @@ def test_damage_is_named_file_by_file(bundle):
         load_bundle(bundle)
     text = str(caught.value)
     assert "002.json" in text and "damaged" in text
-    assert "003.fio" in text and "cannot be read" in text
+    assert "003.fio" in text and "No such file" in text
     assert load_bundle(bundle, check=False).complete
 
 
@@ -93,7 +121,7 @@ def test_what_is_no_bundle_is_reported(tmp_path, text, words):
 
 
 def test_a_missing_bundle_is_reported(tmp_path):
-    with pytest.raises(SpecError, match="cannot be read"):
+    with pytest.raises(SpecError, match="No such file"):
         load_bundle(tmp_path / "nowhere")
 
 

@@ -70,7 +70,7 @@ def test_a_small_drive_by_hand(tmp_path: Path) -> None:
         ("R Hit 5 1 100.0", "six words"),
         ("X Hit 5 1 100.0 1.0", "R or W"),
         ("R Luck 5 1 100.0 1.0", "one of hit"),
-        ("R Hit 5x 1 100.0 1.0", "whole numbers"),
+        ("R Hit 5x 1 100.0 1.0", "a whole number"),
         ("R Hit 5 0 100.0 1.0", "number of sectors"),
         ("R Hit 5 1 soon 1.0", "two times"),
         ("R Hit 5 1 nan 1.0", "times from 0"),

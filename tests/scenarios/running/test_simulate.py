@@ -10,6 +10,7 @@ import raidlab
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results.intervals import PERCENTILES, uncertain
 from raidlab.scenarios.results.result import merge_loads
 from raidlab.scenarios.running.simulate import Interrupted, simulate
 from raidlab.scenarios.running.store import Store, run_key
@@ -299,12 +300,46 @@ def test_a_run_stops_when_it_is_asked_to(drives):
         _engine.run(json.dumps(plan), asked.is_set)
 
 
+def test_percentiles_with_fewer_than_100_ios_beyond_are_uncertain():
+    assert uncertain(1_000_000) == []
+    assert uncertain(999_999) == ["p99_99"]
+    assert uncertain(10_000) == ["p99_9", "p99_99"]
+    assert uncertain(9_999) == ["p99", "p99_9", "p99_99"]
+    assert uncertain(0) == list(PERCENTILES)
+
+
+def test_no_component_is_busier_than_there_is_time():
+    """Transfers that are booked ahead at the edge of a short window used to count too much."""
+    found = simulate(
+        {
+            "title": "t",
+            "array": [
+                {
+                    "drives": [{"model": "sata-ssd-64gb", "count": 2}],
+                    "level": "raid0",
+                    "software_raid": "os",
+                }
+            ],
+            "workload": [{"rw": "read", "block_size": "1 MiB", "outstanding": 1}],
+            "run": {"warm_up": "20 ms", "duration": "3 ms", "precondition": "filled"},
+        }
+    )
+    busy = [component["utilization"] for component in found.results[0]["components"]]
+    assert max(busy) <= 1.0
+    assert found.results[0]["uncertain"] == list(PERCENTILES)
+
+
 def test_loads_put_together_are_one_distribution():
     def load(ios, bins, mean):
-        side = {"ios": ios, "bytes": ios, "iops": ios, "mib_per_s": 1.0, "bins": bins}
+        known = {
+            "latency_ci95_us": {"mean": [mean - 0.1, mean + 0.1]},
+            "rank_half_widths": dict.fromkeys(PERCENTILES, 0.03),
+        }
+        side = {"ios": ios, "bytes": ios, "iops": ios, "mib_per_s": 1.0, "bins": bins} | known
         latency = {"min": bins[0][0] / 1e3, "mean": mean, "stddev": 0.0, "max": bins[-1][0] / 1e3}
-        empty = {"ios": 0, "bytes": 0, "iops": 0.0, "mib_per_s": 0.0, "bins": []}
-        return {
+        empty = side | {"ios": 0, "bytes": 0, "iops": 0.0, "mib_per_s": 0.0, "bins": []}
+        return known | {
+            "independent_batches": float(ios),
             "ios": ios, "errors": 1, "iops": ios, "iops_ci95": [ios - 3.0, ios + 3.0],
             "mib_per_s": 1.0, "mb_per_s": 1.0, "latency_us": latency,
             "read": side | {"latency_us": latency},
@@ -322,6 +357,14 @@ def test_loads_put_together_are_one_distribution():
     assert merged["breakdown_us"] == {"seek": pytest.approx(1.8)}
     # Half widths 3 and 3 of independent loads: sqrt(18).
     assert merged["iops_ci95"][1] == pytest.approx(100 + math.sqrt(18))
+    # Shares 0.9 and 0.1 of half widths of 0.1, and of ranks of 0.03.
+    half = 0.1 * math.sqrt(0.82)
+    assert merged["latency_ci95_us"]["mean"] == pytest.approx([1.8 - half, 1.8 + half])
+    assert merged["latency_ci95_us"]["p90"] == [1.0, 9.0]
+    assert merged["latency_ci95_us"]["p95"] == [9.0, 9.0]
+    assert merged["latency_ci95_us"]["p99"] == [9.0, None]
+    assert merged["independent_batches"] == 10.0
+    assert merged["write"]["latency_ci95_us"]["mean"] == [None, None]
     rare = load(1, [[1000, 1]], 1.0) | {"iops_ci95": [None, None]}
     assert merge_loads([rare, load(90, [[1000, 90]], 1.0)])["iops_ci95"] == [None, None]
     assert merged["timeline"]["latency_us"] == [pytest.approx(1.8)]
@@ -342,22 +385,33 @@ def test_a_load_that_does_not_change_is_drawn_beside_one_that_does(drives):
     assert "outstanding I/Os of varied" in str(figure.layout)
 
 
-def test_random_ios_that_straddle_mapping_units_unsaid_are_reported():
-    def warnings(drive="p320h-700", **load):
-        tree = {
-            "array": [{"name": "data", "level": "jbod", "drives": [{"model": drive}]}],
-            "workload": [{"rw": "randwrite", "block_size": "4 KiB", "area": "1 GB"} | load],
-        }
-        return build_scenario(tree).warnings
+def built(drive="p320h-700", **load):
+    """Warnings and alignment of random writes of 4 KiB to a drive."""
+    tree = {
+        "array": [{"name": "data", "level": "jbod", "drives": [{"model": drive}]}],
+        "workload": [{"rw": "randwrite", "block_size": "4 KiB", "area": "1 GB"} | load],
+    }
+    scenario = build_scenario(tree)
+    return scenario.warnings, scenario.plan(0, 0)["workloads"][0]["align_bytes"]
 
-    (reported,) = warnings()
-    assert reported.startswith(
-        "workload.0.align: is 512 B if left out, so nearly every I/O of 4 KiB"
-    )
+
+def test_offsets_are_multiples_of_the_block_on_flash_and_of_a_sector_on_disks():
+    assert built() == built("iodrive-320") == ((), 4096)
+    assert built(block_size="1 KiB") == ((), 1024)
+    assert built("sata-6g-hdd") == ((), 512)
+    assert built(align="512 B") == ((), 512)
+    assert built(align="8 KiB") == ((), 8192)
+    assert built(area_start="8 KiB", hot_spot="1 MB", hot_start="4 KiB") == ((), 4096)
+
+
+def test_random_ios_that_straddle_mapping_units_because_of_their_area_are_reported():
+    (reported,), align = built(area_start="2 KiB")
+    assert align == 2048
+    assert reported.startswith("workload.0.area_start: is no multiple of the block")
     assert "touches 2 of the drives' mapping units of 4 KiB for 1" in reported
-    assert warnings(align="512 B") == warnings(align="4 KiB") == ()
-    assert warnings(rw="write") == warnings(block_size="1 KiB") == ()
-    assert warnings("sata-6g-hdd") == warnings("iodrive-320") == ()
+    (reported,), align = built(hot_spot="1 MB", hot_start="1 KiB")
+    assert (reported.split(":")[0], align) == ("workload.0.hot_start", 1024)
+    assert built(rw="write", area_start="2 KiB")[0] == built("iodrive-320")[0] == ()
 
 
 def test_reads_of_what_was_never_written_are_reported():

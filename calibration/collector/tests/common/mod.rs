@@ -51,9 +51,9 @@ impl Bench {
 
     /// The collector on the stand-in, a file of 1 MiB and the short plan.
     pub fn command(&self, more: &[&str]) -> Command {
-        let mut command = self.bare(&["--plan", "short.toml", "--size", "1 MiB"]);
-        command.args(["--fio", "fio"]).args(more);
-        command
+        let mut words = vec!["--plan", "short.toml", "--size", "1 MiB", "--fio", "fio"];
+        words.extend(more);
+        self.bare(&words)
     }
 
     /// The collector with the bundle in `out`.
@@ -63,8 +63,10 @@ impl Bench {
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .args(arguments);
-        if !arguments.contains(&"--out") {
-            command.args(["--out", "out"]);
+        for (option, value) in [("--out", "out"), ("--repeat-noisy", "0")] {
+            if !arguments.contains(&option) {
+                command.args([option, value]);
+            }
         }
         command
     }

@@ -43,7 +43,7 @@ impl<F: Front> Ssd<F> {
         let (front, times) = F::new(params, translation.mapped_share(), &nand, &mut draws);
         let unit = params.unit_bytes;
         let page_units = if params.keeps_pages {
-            2 * shape.units_per_set
+            3 * shape.units_per_set
         } else {
             0
         };

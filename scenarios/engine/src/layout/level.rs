@@ -14,17 +14,16 @@ pub(crate) struct Shape {
 impl Shape {
     /// The stripes of a level over so many drives.
     pub(crate) fn of(level: Level, members: u32, spans: u32) -> Shape {
-        let parities = match level {
-            Level::Raid5 | Level::Raid50 => 1,
-            Level::Raid6 | Level::Raid60 => 2,
-            _ => 0,
-        };
+        let parities = level.parities();
         let (columns, copies) = match level {
             Level::Jbod => (1, 1),
+            Level::Raid0 => (members, 1),
             Level::Raid1 => (1, members),
             Level::Raid10 => (members / 2, 2),
             Level::Raid1e => (members, 2),
-            _ => (members / spans - parities, 1),
+            Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
+                (members / spans - parities, 1)
+            }
         };
         Shape {
             columns,
@@ -83,7 +82,9 @@ impl Layout {
                 let columns = u64::from(self.columns());
                 self.units(offset, bytes).min(columns)
             }
-            _ => self.units(offset, bytes),
+            Level::Raid1e | Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
+                self.units(offset, bytes)
+            }
         };
         match op {
             Op::Read => segments,

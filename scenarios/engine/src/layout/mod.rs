@@ -82,7 +82,13 @@ impl Layout {
         let members = capacities.len() as u32;
         let spans = match level {
             Level::Raid50 | Level::Raid60 => spans,
-            _ => 1,
+            Level::Jbod
+            | Level::Raid0
+            | Level::Raid1
+            | Level::Raid10
+            | Level::Raid1e
+            | Level::Raid5
+            | Level::Raid6 => 1,
         };
         level::check(level, unit, members, spans)?;
         let shape = Shape::of(level, members, spans);
@@ -118,8 +124,16 @@ impl Layout {
         let least = capacities.iter().copied().min().unwrap_or(0);
         let rows = least / unit;
         let stripes = match self.level {
+            // A row of data, and a row of copies behind it.
             Level::Raid1e => rows / 2,
-            _ => rows * u64::from(self.spans()),
+            Level::Jbod
+            | Level::Raid0
+            | Level::Raid1
+            | Level::Raid10
+            | Level::Raid5
+            | Level::Raid6
+            | Level::Raid50
+            | Level::Raid60 => rows * u64::from(self.spans()),
         };
         self.capacity = stripes * self.width();
     }
@@ -176,7 +190,13 @@ impl Layout {
         match self.level {
             Level::Jbod => 0,
             Level::Raid1e => 2 * self.stripes(),
-            _ => self.stripes() / u64::from(self.spans()),
+            Level::Raid0
+            | Level::Raid1
+            | Level::Raid10
+            | Level::Raid5
+            | Level::Raid6
+            | Level::Raid50
+            | Level::Raid60 => self.stripes() / u64::from(self.spans()),
         }
     }
 
@@ -189,6 +209,14 @@ impl Layout {
     /// Whether each unit of a column follows the column's previous unit on the drive.
     #[inline]
     fn is_straight(&self) -> bool {
-        matches!(self.level, Level::Raid0 | Level::Raid1 | Level::Raid10)
+        match self.level {
+            Level::Raid0 | Level::Raid1 | Level::Raid10 => true,
+            Level::Jbod
+            | Level::Raid1e
+            | Level::Raid5
+            | Level::Raid6
+            | Level::Raid50
+            | Level::Raid60 => false,
+        }
     }
 }

@@ -59,13 +59,14 @@ impl Table {
                     });
                 }
                 Level::Raid1e => {}
-                _ => {
-                    let parities = match level {
-                        Level::Raid5 | Level::Raid50 => 1,
-                        _ => 2,
-                    };
+                Level::Raid5 | Level::Raid50 => {
                     for span in drives.chunks(drives.len() / spans as usize) {
-                        stripes.push(rotated(rotation, span, parities, row));
+                        stripes.push(rotated(rotation, span, 1, row));
+                    }
+                }
+                Level::Raid6 | Level::Raid60 => {
+                    for span in drives.chunks(drives.len() / spans as usize) {
+                        stripes.push(rotated(rotation, span, 2, row));
                     }
                 }
             }

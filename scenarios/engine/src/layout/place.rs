@@ -124,7 +124,9 @@ impl Layout {
                 };
                 (member - around, 2 * stripe + u64::from(copy))
             }
-            _ => return self.rotated(stripe, column),
+            Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
+                return self.rotated(stripe, column);
+            }
         };
         Place {
             member,
@@ -211,7 +213,7 @@ impl Layout {
                 let column = (member + n - (row % 2) as u32) % n;
                 return Some((row / 2, Role::Data(column)));
             }
-            _ => {
+            Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
                 let stripe = self.stripe_at(member, row);
                 let data = (0..self.columns()).map(Role::Data);
                 let mut roles = data.chain((0..self.parities).map(Role::Parity));

@@ -40,6 +40,12 @@ pub(crate) enum Call {
     WorkOff(u32),
     /// Threads that wait for a core take those that are free.
     Cores,
+    /// All that a request of a managed array waited for has come.
+    PassOn(IoId),
+    /// A request of a managed array goes on.
+    GoOn(IoId),
+    /// A job is done that was not for a stripe alone: whoever began it hears of it.
+    Job(u32),
     /// A request's lines are accessed: the SSD cache counts it.
     Access(IoId),
     /// The controller's firmware is done with a request of a managed array at a time.

@@ -184,10 +184,29 @@ impl WorkloadPlan {
 impl Level {
     /// True if parity guards the data.
     pub fn has_parity(self) -> bool {
-        matches!(
-            self,
-            Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60
-        )
+        self.parities() > 0
+    }
+
+    /// Parity units of a stripe.
+    pub fn parities(self) -> u32 {
+        match self {
+            Level::Jbod | Level::Raid0 | Level::Raid1 | Level::Raid10 | Level::Raid1e => 0,
+            Level::Raid5 | Level::Raid50 => 1,
+            Level::Raid6 | Level::Raid60 => 2,
+        }
+    }
+
+    /// True if each drive's data are on others as well.
+    pub fn has_copies(self) -> bool {
+        match self {
+            Level::Raid1 | Level::Raid10 | Level::Raid1e => true,
+            Level::Jbod
+            | Level::Raid0
+            | Level::Raid5
+            | Level::Raid6
+            | Level::Raid50
+            | Level::Raid60 => false,
+        }
     }
 }
 

@@ -10,60 +10,108 @@ pub(crate) mod background;
 pub(crate) mod cache;
 pub(crate) mod faults;
 pub(crate) mod jobs;
+pub(crate) mod lines;
 pub(crate) mod redirect;
 pub(crate) mod request;
 pub(crate) mod resume;
 pub(crate) mod volume;
 
-use crate::layout::Transfer;
 use crate::path::Path;
-use crate::plan::Plan;
+use crate::path::agenda::Up;
 use crate::raid::background::{Background, Task};
-use crate::raid::cache::memory::ControllerMemory;
-use crate::raid::cache::readers::Readers;
-use crate::raid::jobs::Jobs;
+use crate::raid::cache::ControllerCache;
+use crate::raid::cache::memory::Memories;
+use crate::raid::jobs::Stripes;
+use crate::raid::lines::Lines;
 use crate::raid::redirect::Redirect;
-use crate::raid::volume::Volume;
-use raidlab_kernel::Time;
-use raidlab_models::Table;
+use raidlab_kernel::{IoId, Time};
 
-/// Everything of arrays whose data pass through memory or can be lost.
+/// Everything of arrays whose data pass through memory or can be lost. Requests, faults and the
+/// power are its own; what goes on below them has owners of its own.
 #[derive(Debug)]
 pub(crate) struct Raid {
-    pub stripes: Stripes,
+    stripes: Stripes,
+    cache: ControllerCache,
     background: Background,
 }
 
-/// What the engine stores of jobs and volumes.
-#[derive(Debug)]
-pub(crate) struct Stripes {
-    /// For each array: its volume, if its data pass through memory.
-    pub volumes: Vec<Option<Volume>>,
-    /// For each array: its SSD cache of SSDs, if it has one.
-    pub redirects: Vec<Option<Redirect>>,
-    /// For each array: the one whose SSD cache it is.
-    pub ssd_cache_of: Vec<Option<u32>>,
-    /// For each controller: its cache, if it has one that is used.
-    pub memories: Vec<Option<ControllerMemory>>,
-    pub jobs: Jobs,
-    /// Those who go on since something has come into the cache, the last to come last.
-    pub readers: Vec<Readers>,
-    /// The job that holds each locked stripe.
-    pub locks: Table,
-    pub ranges: Vec<(u32, u32)>,
-    pub transfers: Vec<Transfer>,
-    /// Jobs whose writes are done again when the power is back.
-    pub preserved: Vec<u32>,
-    /// Reads and writes refused because data are lost.
-    pub refused: u64,
-}
-
 impl Raid {
-    pub fn new(stripes: Stripes, background: Background) -> Raid {
+    pub fn new(stripes: Stripes, cache: ControllerCache, background: Background) -> Raid {
         Raid {
             stripes,
+            cache,
             background,
         }
+    }
+
+    /// The volumes and the jobs on their stripes.
+    pub fn stripes(&self) -> &Stripes {
+        &self.stripes
+    }
+
+    pub fn stripes_mut(&mut self) -> &mut Stripes {
+        &mut self.stripes
+    }
+
+    /// The caches of the controllers.
+    pub fn memories(&self) -> &Memories {
+        self.cache.memories()
+    }
+
+    /// The SSD cache of an array, if it has one.
+    pub fn redirect(&self, array: u32) -> Option<&Redirect> {
+        self.stripes.redirects().get(array)
+    }
+
+    /// The same, to change it.
+    pub fn redirect_mut(&mut self, array: u32) -> Option<&mut Redirect> {
+        self.stripes.redirects_mut().get_mut(array)
+    }
+
+    /// What goes by lines of an SSD cache.
+    pub fn lines(&mut self) -> Lines<'_> {
+        Lines::new(&mut self.stripes, self.cache.memories_mut())
+    }
+
+    /// Whether a controller's memory has newer data for a line of an SSD cache.
+    pub fn is_line_dirty(&self, array: u32, line: u64) -> bool {
+        self.memories().is_line_dirty(&self.stripes, array, line)
+    }
+
+    /// Asks for the memory in which a request will be looked up.
+    pub(crate) fn prefetch_tables(&self, path: &Path, id: IoId) {
+        self.cache.prefetch_tables(&self.stripes, path, id);
+    }
+
+    /// A job goes on with the phase that is due.
+    pub(crate) fn step_job(&mut self, path: &mut Path, job: u32, now: Time) {
+        self.stripes.step_job(path, job, now);
+    }
+
+    /// A job's event is due.
+    pub(crate) fn job_due(&mut self, path: &mut Path, job: u32, now: Time) {
+        self.stripes.job_due(path, job, now);
+    }
+
+    /// A command is at its drive's medium. True if it comes back later.
+    pub(crate) fn meet_medium(&mut self, path: &mut Path, id: IoId, now: Time) -> bool {
+        self.stripes.meet_medium(path, id, now)
+    }
+
+    /// A slow drive is done with a command.
+    pub(crate) fn late(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
+        self.stripes.late(path, id, now)
+    }
+
+    /// A command comes back: true if its error has been taken care of, false if it is as any.
+    pub(crate) fn examine(&mut self, path: &mut Path, id: IoId, now: Time) -> bool {
+        self.stripes.examine(path, id, now)
+    }
+
+    /// The next step of a flush of a controller's cache.
+    pub(crate) fn flush_due(&mut self, path: &mut Path, controller: u32, now: Time) {
+        self.cache
+            .flush_due(&mut self.stripes, path, controller, now);
     }
 
     /// The background of an array is due.
@@ -73,11 +121,8 @@ impl Raid {
 
     /// A task joins those of an array.
     pub(crate) fn start_task(&mut self, path: &mut Path, array: u32, task: Task, now: Time) {
-        let Raid {
-            stripes,
-            background,
-        } = self;
-        background.start_task(stripes, path, array, task, now);
+        self.background
+            .start_task(&mut self.stripes, path, array, task, now);
     }
 
     /// The share of the rows that each running rebuild has done.
@@ -88,38 +133,5 @@ impl Raid {
     /// When the last rebuild was done, if none is running.
     pub(crate) fn rebuilt(&self) -> Option<Time> {
         self.background.rebuilt()
-    }
-}
-
-impl Stripes {
-    /// `jobs` may be running before anything must grow.
-    pub fn new(
-        plan: &Plan,
-        volumes: Vec<Option<Volume>>,
-        redirects: Vec<Option<Redirect>>,
-        memories: Vec<Option<ControllerMemory>>,
-        jobs: usize,
-    ) -> Stripes {
-        let used = volumes.iter().any(Option::is_some);
-        let jobs = if used { jobs } else { 0 };
-        let mut ssd_cache_of = vec![None; plan.arrays.len()];
-        for (array, redirect) in redirects.iter().enumerate() {
-            if let Some(redirect) = redirect {
-                ssd_cache_of[redirect.array as usize] = Some(array as u32);
-            }
-        }
-        Stripes {
-            volumes,
-            ssd_cache_of,
-            redirects,
-            memories,
-            jobs: Jobs::with_capacity(jobs),
-            readers: Vec::with_capacity(8),
-            locks: Table::with_capacity(jobs),
-            ranges: Vec::with_capacity(64),
-            transfers: Vec::with_capacity(256),
-            preserved: Vec::new(),
-            refused: 0,
-        }
     }
 }

@@ -2,22 +2,75 @@
 //! an array in the host are in memory already; its commands cross the links.
 
 use crate::path::Path;
-use crate::path::agenda::Up;
-use crate::raid::Stripes;
+use crate::path::agenda::{Call, Up};
+use crate::raid::Raid;
+use crate::raid::volume::State;
 use crate::state::event::Event;
 use raidlab_kernel::{IoId, Op, Part, Stage, Time};
-use raidlab_models::{Direction, Path as FirmwarePath};
+use raidlab_models::{Direction, Found, Path as FirmwarePath};
 
-impl Stripes {
+impl Raid {
+    /// The controller takes up a request whose data pass through its memory.
+    #[inline(never)]
+    pub(crate) fn take_up_in_memory(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
+        let (array, op) = (path.ios[id].array, path.ios[id].op);
+        let Some(index) = path.arrays[array as usize].controller else {
+            return Up::None;
+        };
+        let caching = self.stripes.volume(array).is_cached();
+        let (hit, route) = match op {
+            Op::Read if caching && self.cache.look_up(&self.stripes, path, id) == Found::All => {
+                (true, FirmwarePath::Cached)
+            }
+            Op::Write if self.cache.writes_back(array) => (true, FirmwarePath::Cached),
+            _ => (false, path.arrays[array as usize].path),
+        };
+        let array = &path.arrays[array as usize];
+        let io = &mut path.ios[id];
+        // Jobs on stripes count their commands themselves where parity or a cache is.
+        let commands = if array.straight || op == Op::Read && !hit {
+            array.layout.commands(io.op, io.offset, io.bytes)
+        } else {
+            0
+        };
+        let chip = &mut path.controllers[index as usize].chip;
+        let redirected = self.stripes.redirects().get(io.array).is_some();
+        let served = if redirected {
+            chip.take_up_and_look_up(route, commands, now)
+        } else {
+            chip.take_up(route, commands, now)
+        };
+        io.charge_stay(Part::ControllerWait, Part::Controller, served);
+        let ready = served.end + chip.latency();
+        io.charge(Part::Controller, ready);
+        if redirected && !(hit && op == Op::Read) {
+            path.agenda.rest(Call::Ready(id, ready));
+            path.agenda.up(Call::Access(id));
+            return Up::None;
+        }
+        self.ready(path, id, ready, now)
+    }
+
+    /// The firmware is done with a request at a time, and the request goes on.
+    #[inline]
+    pub(crate) fn ready(&mut self, path: &mut Path, id: IoId, ready: Time, now: Time) -> Up {
+        if ready > now {
+            path.calendar.push(ready, Event::Dispatch(id));
+            Up::None
+        } else {
+            self.go_on(path, id, now)
+        }
+    }
+
     /// A request goes on: taken up, its data in memory, or all done.
     pub(crate) fn go_on(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
         path.agenda.must_be_open();
         if [Stage::TakenUp, Stage::Awaited].contains(&path.ios[id].stage) {
-            self.follow_begin(path, id);
+            follow_begin(path, id);
         }
         if path.can_fail && self.is_refused(path, id) {
             let bytes = path.ios[id].bytes;
-            self.refuse(path, id, bytes);
+            self.stripes.refuse(path, id, bytes);
             path.ios[id].stage = Stage::Done;
             return Up::Complete(id);
         }
@@ -28,8 +81,10 @@ impl Stripes {
                 // In here; going out is charged to whoever writes them.
                 self.cross(path, id, Direction::Down, 1, now)
             }
-            (Stage::TakenUp | Stage::Awaited, Op::Read) => self.read_through(path, id, now),
-            (Stage::DataIn, _) => self.write_on(path, id, now),
+            (Stage::TakenUp | Stage::Awaited, Op::Read) => {
+                self.cache.read_through(&mut self.stripes, path, id, now)
+            }
+            (Stage::DataIn, _) => self.cache.write_on(&mut self.stripes, path, id, now),
             (Stage::TakenUp, Op::Trim) => {
                 io.stage = Stage::Working;
                 let array = io.array;
@@ -43,7 +98,7 @@ impl Stripes {
             (Stage::TakenUp, Op::Flush) => {
                 io.stage = Stage::Working;
                 let array = io.array;
-                if self.writes_back(array) {
+                if self.cache.writes_back(array) {
                     // The cache's content is as good as on the drives.
                     self.pass_on(path, id, now)
                 } else {
@@ -73,9 +128,11 @@ impl Stripes {
             path.ios[id].stage = Stage::Done;
             let io = &path.ios[id];
             if io.op == Op::Write {
-                self.bypass_ends(io.array, (io.offset, io.bytes));
+                self.stripes
+                    .redirects_mut()
+                    .bypass_ends(io.array, (io.offset, io.bytes));
                 // What was read beside it may be older.
-                self.forget(path, id);
+                self.cache.forget(&self.stripes, path, id);
             } else {
                 // However many drives have heard of it.
                 path.ios[id].moved = path.ios[id].bytes;
@@ -107,7 +164,7 @@ impl Stripes {
             io.charge(Part::Cache, served.end);
             ready = served.end;
         }
-        if let Some(link) = self.volume_link(path.ios[id].array) {
+        if let Some(link) = self.stripes.volume(path.ios[id].array).host_link() {
             let io = &mut path.ios[id];
             let served = path.links[link as usize].transfer(direction, io.bytes, ready, ready);
             io.charge_stay(Part::LinkWait, Part::Link, served);
@@ -121,32 +178,31 @@ impl Stripes {
         }
     }
 
-    fn volume_link(&self, array: u32) -> Option<u32> {
-        self.volume(array).host_link
-    }
-
     fn flush_drives(&mut self, path: &mut Path, id: IoId, array: u32, now: Time) {
         path.hold(id);
-        for member in 0..self.volume(array).members.len() {
-            let member = self.volume(array).members[member].clone();
-            if member.state != crate::raid::volume::State::Failed {
+        for member in self.stripes.volume(array).members() {
+            if member.state() != State::Failed {
                 path.ios[id].pending += 1;
-                path.command(id, Op::Flush, member.drive, 0, 0, now);
+                path.command(id, Op::Flush, member.drive(), 0, 0, now);
             }
         }
-        self.let_go(path, id, now);
+        self.stripes.let_go(path, id, now);
     }
 
     /// Every copy that can be written hears of it. The versions of the data do not: until they are
     /// written over, what was trimmed may be read as it was.
     fn trim_drives(&mut self, path: &mut Path, id: IoId, array: u32, now: Time) {
         let io = &path.ios[id];
-        let mut runs = self.volume(array).geometry.runs(io.offset, io.bytes);
+        let mut runs = self
+            .stripes
+            .volume(array)
+            .geometry()
+            .runs(io.offset, io.bytes);
         path.hold(id);
-        while let Some(run) = self.volume(array).geometry.next_run(&mut runs) {
-            for copy in 0..self.volume(array).geometry.copies() {
-                let volume = self.volume(array);
-                let unit = volume.geometry.data(run.stripe, run.column, copy);
+        while let Some(run) = self.stripes.volume(array).geometry().next_run(&mut runs) {
+            for copy in 0..self.stripes.volume(array).geometry().copies() {
+                let volume = self.stripes.volume(array);
+                let unit = volume.geometry().data(run.stripe, run.column, copy);
                 let offset = unit.offset + u64::from(run.start);
                 let takers = volume.takers(unit, run.start, run.bytes);
                 for (drive, bytes) in takers.into_iter().flatten() {
@@ -155,7 +211,7 @@ impl Stripes {
                 }
             }
         }
-        self.let_go(path, id, now);
+        self.stripes.let_go(path, id, now);
     }
 
     /// An array that is offline serves nothing.
@@ -163,16 +219,16 @@ impl Stripes {
         let io = &path.ios[id];
         let data = matches!(io.op, Op::Read | Op::Write);
         let begins = [Stage::TakenUp, Stage::DataIn, Stage::Awaited].contains(&io.stage);
-        data && begins && self.volume(io.array).offline
+        data && begins && self.stripes.volume(io.array).is_offline()
     }
+}
 
-    /// The versions of the data take note of a request; once, though it may come here again
-    /// after waiting for what is read into the cache.
-    fn follow_begin(&mut self, path: &mut Path, id: IoId) {
-        let io = &path.ios[id];
-        let data = matches!(io.op, Op::Read | Op::Write);
-        if let Some(integrity) = path.integrity.as_mut().filter(|_| data) {
-            integrity.begin(id, io.array, io.op, io.offset, io.bytes);
-        }
+/// The versions of the data take note of a request; once, though it may come here again
+/// after waiting for what is read into the cache.
+fn follow_begin(path: &mut Path, id: IoId) {
+    let io = &path.ios[id];
+    let data = matches!(io.op, Op::Read | Op::Write);
+    if let Some(integrity) = path.integrity.as_mut().filter(|_| data) {
+        integrity.begin(id, io.array, io.op, io.offset, io.bytes);
     }
 }

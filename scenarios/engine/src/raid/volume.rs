@@ -1,7 +1,9 @@
 //! An array as the controller sees it: its places, and which of its drives can be used.
 
 use crate::layout::{Extent, Layout, Place, Ranges, Role, Run, Unit};
-use crate::raid::cache::memory::Caching;
+use crate::path::Path;
+use crate::state::drive::Drive;
+use raidlab_kernel::Time;
 use raidlab_models::{SECTOR, Throughput};
 
 /// A drive's place in an array.
@@ -19,32 +21,90 @@ pub(crate) enum State {
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     /// Index of the drive that stands there now.
-    pub drive: u32,
-    pub state: State,
+    drive: u32,
+    state: State,
     /// Sectors of its drive that are known to be unreadable.
-    pub unreadable: Ranges,
+    unreadable: Ranges,
     /// The drive to which it is being copied, and up to where.
-    pub copy: Option<(u32, u64)>,
+    copy: Option<(u32, u64)>,
+}
+
+impl Member {
+    /// The drive that stands there now.
+    #[inline]
+    pub fn drive(&self) -> u32 {
+        self.drive
+    }
+
+    #[inline]
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Sectors of its drive that are known to be unreadable.
+    pub fn unreadable(&self) -> &Ranges {
+        &self.unreadable
+    }
+
+    /// What its drive holds is lost.
+    pub fn fail(&mut self) {
+        self.state = State::Failed;
+        self.unreadable.clear();
+        self.copy = None;
+    }
+
+    /// Another drive stands there.
+    pub fn set_drive(&mut self, drive: u32) {
+        self.drive = drive;
+    }
+
+    /// Its drive is being filled, and holds its data up to an offset.
+    pub fn rebuild_from(&mut self, upto: u64) {
+        self.state = State::Rebuilding(upto);
+    }
+
+    /// Its drive holds its data.
+    pub fn be_good(&mut self) {
+        self.state = State::Good;
+    }
+
+    /// It has been copied to a drive up to an offset.
+    pub fn copy_up_to(&mut self, copy: (u32, u64)) {
+        self.copy = Some(copy);
+    }
+
+    /// The copy has lost what lies behind an offset.
+    pub fn cut_copy(&mut self, upto: u64) {
+        self.copy = self.copy.map(|(to, done)| (to, upto.min(done)));
+    }
+
+    /// The drive to which it has been copied takes its place; gives the one that stood there. What
+    /// the new one has of unreadable sectors is met anew.
+    pub fn move_to(&mut self, drive: u32) -> u32 {
+        self.copy = None;
+        self.unreadable.clear();
+        std::mem::replace(&mut self.drive, drive)
+    }
 }
 
 /// An array whose data pass through memory.
 #[derive(Debug)]
 pub(crate) struct Volume {
-    pub geometry: Layout,
-    pub members: Vec<Member>,
+    geometry: Layout,
+    members: Vec<Member>,
     /// The controller's link to the host, if the requests' data cross it by themselves.
-    pub host_link: Option<u32>,
+    host_link: Option<u32>,
     /// The thread of the host that makes the parity of an array in the host.
-    pub parity: Throughput,
-    /// How the controller's cache serves it.
-    pub caching: Option<Caching>,
+    parity: Throughput,
+    /// True if a controller's cache serves it.
+    cached: bool,
     /// The number of the task in the background whose jobs count, if there is one.
-    pub task: Option<u32>,
+    task: Option<u32>,
     /// True if more is lost than the level can bear.
-    pub offline: bool,
+    offline: bool,
     /// Counts what makes a plan for a stripe out of date: sectors that can no longer be read,
     /// drives that change places.
-    pub changes: u32,
+    changes: u32,
 }
 
 impl Volume {
@@ -63,10 +123,101 @@ impl Volume {
                 .collect(),
             host_link,
             parity: Throughput::new(0),
-            caching: None,
+            cached: false,
             task: None,
             offline: false,
             changes: 0,
+        }
+    }
+
+    /// Where its data, parity and copies lie.
+    #[inline]
+    pub fn geometry(&self) -> &Layout {
+        &self.geometry
+    }
+
+    /// Its places.
+    #[inline]
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    #[inline]
+    pub fn member(&self, member: u32) -> &Member {
+        &self.members[member as usize]
+    }
+
+    pub fn member_mut(&mut self, member: u32) -> &mut Member {
+        &mut self.members[member as usize]
+    }
+
+    /// The controller's link to the host, if the requests' data cross it by themselves.
+    #[inline]
+    pub fn host_link(&self) -> Option<u32> {
+        self.host_link
+    }
+
+    /// The thread of the host that makes the parity of an array in the host.
+    pub fn parity(&self) -> &Throughput {
+        &self.parity
+    }
+
+    pub fn parity_mut(&mut self) -> &mut Throughput {
+        &mut self.parity
+    }
+
+    /// A thread of the host makes its parity.
+    pub fn set_parity(&mut self, parity: Throughput) {
+        self.parity = parity;
+    }
+
+    /// Whether a controller's cache serves it.
+    #[inline]
+    pub fn is_cached(&self) -> bool {
+        self.cached
+    }
+
+    /// A controller's cache serves it.
+    pub fn set_cached(&mut self) {
+        self.cached = true;
+    }
+
+    /// The number of the task in the background whose jobs count, if there is one.
+    pub fn task(&self) -> Option<u32> {
+        self.task
+    }
+
+    pub fn set_task(&mut self, task: Option<u32>) {
+        self.task = task;
+    }
+
+    /// True if more is lost than the level can bear, and nothing is served any more.
+    #[inline]
+    pub fn is_offline(&self) -> bool {
+        self.offline
+    }
+
+    /// Nothing is served any more.
+    pub fn go_offline(&mut self) {
+        self.offline = true;
+    }
+
+    /// Counts what makes a plan for a stripe out of date: sectors that can no longer be read,
+    /// drives that change places.
+    #[inline]
+    pub fn changes(&self) -> u32 {
+        self.changes
+    }
+
+    /// Sectors can no longer be read, or a drive changes places.
+    pub fn count_change(&mut self) {
+        self.changes += 1;
+    }
+
+    /// Nothing is copied to a drive any more.
+    pub fn end_copies_to(&mut self, drive: u32) {
+        for member in &mut self.members {
+            member.copy = member.copy.filter(|&(to, _)| to != drive);
         }
     }
 
@@ -113,6 +264,36 @@ impl Volume {
         let extents = run.extents(self.geometry.unit());
         let readable = extents.take_while(|&(stripe, e)| stripe == run.stripe || gives(stripe, e));
         readable.map(|(_, e)| u64::from(e.end - e.start)).sum()
+    }
+
+    /// The copy that gives a run's first unit with the fewest commands before it, among equals the
+    /// nearest: its number, drive and offset there.
+    pub(crate) fn living_copy(
+        &self,
+        path: &Path,
+        array: u32,
+        run: &Run,
+        now: Time,
+    ) -> Option<(u32, u32, u64)> {
+        let start = u64::from(run.start);
+        let gives = |unit: Unit| {
+            let first = run.first(self.geometry().unit());
+            unit.is_readable(first.start, first.end)
+        };
+        let copies = (0..self.geometry().copies())
+            .map(|copy| (copy, self.geometry().data(run.stripe, run.column, copy)))
+            .filter(|&(_, place)| self.changes() == 0 || self.unit(place).is_some_and(gives))
+            .map(|(copy, place)| {
+                let drive = self.member(place.member).drive();
+                (copy, drive, place.offset + start)
+            });
+        if self.geometry().copies() == 1 {
+            return copies.into_iter().next();
+        }
+        let by_queue = path.arrays[array as usize].software;
+        copies.min_by_key(|&(_, drive, offset)| {
+            path.drives[drive as usize].cost(now, offset, by_queue)
+        })
     }
 
     /// Whether no drive has sectors in a part of a unit that are known to be unreadable.
@@ -201,9 +382,9 @@ impl Volume {
         self.stands(place).then_some(unit)
     }
 
-    /// True if more drives are lost than the level can bear: nothing is served any more, so that
+    /// True if more drives are lost than the level can bear: nothing is served then, so that
     /// nothing wrong is.
-    pub fn is_offline(&self) -> bool {
+    pub fn has_lost_too_much(&self) -> bool {
         let lost = |member: u32| self.members[member as usize].state != State::Good;
         !self.geometry.survives(lost)
     }
@@ -246,5 +427,119 @@ impl Volume {
     #[inline]
     pub fn lock_key(&self, array: u32, stripe: u64, column: u32) -> u64 {
         u64::from(array) << 48 | self.group(stripe, column)
+    }
+}
+
+/// The volumes of all arrays whose data pass through memory or can be lost.
+#[derive(Debug)]
+pub(crate) struct Volumes {
+    of_array: Vec<Option<Volume>>,
+}
+
+impl Volumes {
+    pub fn new(of_array: Vec<Option<Volume>>) -> Volumes {
+        Volumes { of_array }
+    }
+
+    /// True if no array's data do.
+    pub fn is_empty(&self) -> bool {
+        self.of_array.iter().all(Option::is_none)
+    }
+
+    /// Number of arrays.
+    pub fn arrays(&self) -> u32 {
+        self.of_array.len() as u32
+    }
+
+    #[inline]
+    pub fn get(&self, array: u32) -> Option<&Volume> {
+        self.of_array[array as usize].as_ref()
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, array: u32) -> Option<&mut Volume> {
+        self.of_array[array as usize].as_mut()
+    }
+
+    /// By array: its volume, if it has one.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&Volume>> {
+        self.of_array.iter().map(Option::as_ref)
+    }
+
+    /// The same, to change them.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = Option<&mut Volume>> {
+        self.of_array.iter_mut().map(Option::as_mut)
+    }
+
+    /// The volume of an array whose data pass through memory.
+    #[inline]
+    pub fn of(&self, array: u32) -> &Volume {
+        self.get(array)
+            .expect("the array's data pass through memory")
+    }
+
+    #[inline]
+    pub fn of_mut(&mut self, array: u32) -> &mut Volume {
+        self.get_mut(array)
+            .expect("the array's data pass through memory")
+    }
+
+    /// Sectors of a drive have been written: they can be read again.
+    pub fn rewritten(&mut self, drives: &mut [Drive], drive: u32, start: u64, end: u64) {
+        drives[drive as usize].health.unreadable.cut(start, end);
+        if let Some(known) = self.known_unreadable(drive) {
+            known.cut(start, end);
+        }
+    }
+
+    /// Parts of what a drive has from `offset` on are not what should be there: they are made unreadable
+    /// (a *puncture*), so that nobody takes them for data.
+    pub fn puncture(
+        &mut self,
+        drives: &mut [Drive],
+        drive: u32,
+        offset: u64,
+        parts: &[(u32, u32)],
+    ) {
+        for &(start, end) in parts {
+            let (start, end) = (offset + u64::from(start), offset + u64::from(end));
+            let unreadable = &mut drives[drive as usize].health.unreadable;
+            unreadable.insert(start, end);
+            if let Some(known) = self.known_unreadable(drive) {
+                known.insert(start, end);
+            }
+        }
+    }
+
+    /// What is known to be unreadable of a drive that stands in an array.
+    fn known_unreadable(&mut self, drive: u32) -> Option<&mut Ranges> {
+        let (array, member) = self.member_of(drive)?;
+        let volume = self.get_mut(array)?;
+        Some(&mut volume.members[member as usize].unreadable)
+    }
+
+    /// The array that a drive stands in, and its place there.
+    pub fn member_of(&self, drive: u32) -> Option<(u32, u32)> {
+        for (array, volume) in self.of_array.iter().enumerate() {
+            let members = volume.iter().flat_map(|volume| &volume.members);
+            if let Some(member) = members.clone().position(|m| m.drive == drive) {
+                return Some((array as u32, member as u32));
+            }
+        }
+        None
+    }
+
+    /// A command has met unreadable sectors: they are known, as far as they have not been written since.
+    pub fn meet_unreadable(&mut self, drives: &mut [Drive], drive: u32, start: u64, end: u64) {
+        let Some((array, member)) = self.member_of(drive) else {
+            return;
+        };
+        let met = drives[drive as usize].health.unreadable.within(start, end);
+        if let Some(volume) = self.get_mut(array) {
+            volume.changes += 1;
+            let known = &mut volume.members[member as usize].unreadable;
+            met.iter()
+                .for_each(|&(start, end)| known.insert(start, end));
+        }
     }
 }

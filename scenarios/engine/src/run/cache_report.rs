@@ -73,7 +73,7 @@ impl CountsBefore {
         let mut reports: Vec<CacheReport> =
             memories(system).zip(&self.memories).map(memory).collect();
         for ((name, redirect, now), then) in redirects(system).zip(&self.redirects) {
-            let slots = f64::from(redirect.map.slots().max(1));
+            let slots = f64::from(redirect.map().slots().max(1));
             reports.push(CacheReport {
                 name,
                 kind: "tier",
@@ -86,8 +86,8 @@ impl CountsBefore {
                 gathered_bytes: 0,
                 waiting_bytes: 0,
                 filled_bytes: (now.promoted - then.promoted) * redirect.line_bytes(),
-                used_share: Some(f64::from(redirect.map.len()) / slots),
-                dirty_share: Some(f64::from(redirect.map.dirty()) / slots),
+                used_share: Some(f64::from(redirect.map().len()) / slots),
+                dirty_share: Some(f64::from(redirect.map().dirty()) / slots),
             });
         }
         reports
@@ -103,10 +103,10 @@ fn memories(system: &System) -> impl Iterator<Item = Memory> + '_ {
         .path
         .controllers
         .iter()
-        .zip(&system.layers.raid.stripes.memories);
+        .zip(system.layers.raid.memories().iter());
     memories.filter_map(|(controller, memory)| {
-        let memory = memory.as_ref()?;
-        let now = (memory.counts, memory.cache.dirty_bytes());
+        let memory = memory?;
+        let now = (memory.counts(), memory.dirty_bytes());
         Some((controller.name.clone(), now))
     })
 }
@@ -114,14 +114,14 @@ fn memories(system: &System) -> impl Iterator<Item = Memory> + '_ {
 /// The name of an array with an SSD cache, where the cache's lines lie, and what it has counted.
 fn redirects(system: &System) -> impl Iterator<Item = (String, &Redirect, SsdCacheCounts)> + '_ {
     let (redirects, policies) = (
-        &system.layers.raid.stripes.redirects,
+        system.layers.raid.stripes().redirects().iter(),
         &system.layers.ssd_caches.of_array,
     );
     let arrays = system.layers.path.arrays.iter();
     arrays
-        .zip(redirects.iter().zip(policies))
+        .zip(redirects.zip(policies))
         .filter_map(|(array, (redirect, policy))| {
             let counts = policy.as_ref()?.counts;
-            Some((array.name.clone(), redirect.as_ref()?, counts))
+            Some((array.name.clone(), redirect?, counts))
         })
 }

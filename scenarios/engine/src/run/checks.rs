@@ -33,7 +33,7 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
 
 /// Requests, their times and their bytes.
 fn check_accounts(system: &System, until: Time, breaches: &mut Breaches) {
-    let tally = &system.layers.loads.tally;
+    let tally = system.layers.loads.tally();
     breaches.must(
         tally.wrong_bytes == 0,
         format!(
@@ -41,7 +41,7 @@ fn check_accounts(system: &System, until: Time, breaches: &mut Breaches) {
             tally.wrong_bytes
         ),
     );
-    for workload in &system.layers.loads.workloads {
+    for workload in system.layers.loads.workloads() {
         let meter = &workload.meter;
         let parts = u128::from(meter.parts.total().0);
         let latencies = meter.reads.sum() + meter.writes.sum();
@@ -90,13 +90,13 @@ fn check_components(system: &System, until: Time, breaches: &mut Breaches) {
             ),
         );
     }
-    for memory in system.layers.raid.stripes.memories.iter().flatten() {
-        if let Err(what) = memory.cache.check() {
+    for memory in system.layers.raid.memories().iter().flatten() {
+        if let Err(what) = memory.check() {
             breaches.must(false, what);
         }
     }
-    for redirect in system.layers.raid.stripes.redirects.iter().flatten() {
-        if let Err(what) = redirect.map.check() {
+    for redirect in system.layers.raid.stripes().redirects().iter().flatten() {
+        if let Err(what) = redirect.map().check() {
             breaches.must(false, what);
         }
     }
@@ -104,23 +104,15 @@ fn check_components(system: &System, until: Time, breaches: &mut Breaches) {
 
 /// What arrays know of unreadable sectors is so.
 fn check_sectors(system: &System, breaches: &mut Breaches) {
-    for member in system
-        .layers
-        .raid
-        .stripes
-        .volumes
-        .iter()
-        .flatten()
-        .flat_map(|v| &v.members)
-    {
-        let unreadable = &system.layers.path.drives[member.drive as usize]
-            .health
-            .unreadable;
+    let drives = &system.layers.path.drives;
+    let volumes = system.layers.raid.stripes().volumes().iter().flatten();
+    for member in volumes.flat_map(|volume| volume.members()) {
+        let drive = &drives[member.drive() as usize];
         breaches.must(
-            member.unreadable.is_within(unreadable),
+            member.unreadable().is_within(&drive.health.unreadable),
             format!(
                 "drive {}: sectors that can be read are known as unreadable",
-                system.layers.path.drives[member.drive as usize].name
+                drive.name
             ),
         );
     }

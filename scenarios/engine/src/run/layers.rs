@@ -52,7 +52,7 @@ impl Layers {
     pub(crate) fn prefetch(&mut self) {
         let id = std::mem::replace(&mut self.path.handed_in, Io::NONE);
         if id != Io::NONE {
-            self.raid.stripes.prefetch_tables(&self.path, id);
+            self.raid.prefetch_tables(&self.path, id);
         }
     }
 
@@ -67,15 +67,15 @@ impl Layers {
                     self.prefetch();
                     up
                 }
-                Up::Job(job) => return self.raid.stripes.step_job(&mut self.path, job, now),
-                Up::Firmware(io) => self.raid.stripes.take_up_in_memory(&mut self.path, io, now),
-                Up::GoOn(io) => self.raid.stripes.go_on(&mut self.path, io, now),
-                Up::PassOn(io) => self.raid.stripes.pass_on(&mut self.path, io, now),
-                Up::AtMedium(io) => match self.raid.stripes.meet_medium(&mut self.path, io, now) {
+                Up::Job(job) => return self.raid.step_job(&mut self.path, job, now),
+                Up::Firmware(io) => self.raid.take_up_in_memory(&mut self.path, io, now),
+                Up::GoOn(io) => self.raid.go_on(&mut self.path, io, now),
+                Up::PassOn(io) => self.raid.pass_on(&mut self.path, io, now),
+                Up::AtMedium(io) => match self.raid.meet_medium(&mut self.path, io, now) {
                     true => return,
                     false => self.path.ascend(io, now),
                 },
-                Up::Examine(io) => match self.raid.stripes.examine(&mut self.path, io, now) {
+                Up::Examine(io) => match self.raid.examine(&mut self.path, io, now) {
                     true => return,
                     false => self.path.join(io, now),
                 },
@@ -105,8 +105,7 @@ impl Layers {
                 self.ssd_caches
                     .write_lines_back(&mut self.raid, &mut self.path, array, now)
             }
-            Call::Ready(io, at) => return self.raid.stripes.ready(&mut self.path, io, at, now),
-            call => self.raid.resume(&mut self.path, call, now),
+            call => return self.raid.resume(&mut self.path, call, now),
         }
         Up::None
     }

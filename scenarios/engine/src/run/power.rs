@@ -1,6 +1,7 @@
 //! The power fails, and comes back: which owner does what, in which order.
 
 use crate::path::agenda::Up;
+use crate::run::layers::Layers;
 use crate::run::system::System;
 use crate::state::event::Event;
 use raidlab_kernel::Time;
@@ -17,87 +18,48 @@ impl System {
         // Completions that wait for their thread are taken: nothing but the host has them any more.
         self.reap_all(now);
         self.layers.path.off_until = back;
-        for memory in self.layers.raid.stripes.memories.iter_mut().flatten() {
-            memory.survives = memory.safe && back.since(now) <= memory.hold;
-        }
-        let preserved = self.layers.raid.stripes.preserved_jobs(&self.layers.path);
-        let older = self.layers.path.drives_lose_power(now);
-        self.layers.raid.tear_writes(&mut self.layers.path);
-        self.layers
-            .raid
-            .stripes
-            .empty_queues(&mut self.layers.path, now);
-        self.layers
-            .raid
-            .drop_jobs(&mut self.layers.path, &preserved, now);
-        self.layers.raid.stripes.cut_redirects();
-        self.layers.ssd_caches.forget_copies();
-        self.layers
-            .loads
-            .drop_requests(&mut self.layers.path, back, now);
-        let safe = self
-            .layers
-            .raid
-            .stripes
-            .memories
-            .iter()
-            .flatten()
-            .any(|memory| memory.survives);
-        for controller in 0..self.layers.path.controllers.len() {
-            match self.layers.raid.stripes.memories[controller].as_mut() {
-                Some(memory) if memory.survives => memory.cache.retain_dirty(),
-                Some(_) => self
-                    .layers
-                    .raid
-                    .stripes
-                    .lose_cache(&mut self.layers.path, controller),
-                None => {}
-            }
-        }
-        self.layers
-            .raid
-            .count_losses_of_drives(&mut self.layers.path, &older);
-        if let Some(integrity) = &mut self.layers.path.integrity {
+        let Layers {
+            path,
+            loads,
+            raid,
+            ssd_caches,
+        } = &mut self.layers;
+        let preserved = raid.begin_outage(path, back, now);
+        let older = path.drives_lose_power(now);
+        raid.tear_writes(path);
+        raid.empty_queues(path, now);
+        raid.drop_jobs(path, &preserved, now);
+        ssd_caches.forget_copies();
+        loads.drop_requests(path, back, now);
+        let safe = raid.lose_caches(path);
+        raid.count_losses_of_drives(path, &older);
+        if let Some(integrity) = &mut path.integrity {
             integrity.power_failed(safe, &preserved);
         }
-        self.layers.raid.stripes.preserved = preserved;
-        self.layers.path.log(now, "power failed".into());
-        self.layers.path.calendar.push(back, Event::PowerBack);
+        raid.stripes_mut().preserve(preserved);
+        path.log(now, "power failed".into());
+        path.calendar.push(back, Event::PowerBack);
     }
 
     pub(crate) fn power_back(&mut self, now: Time) {
         self.layers.path.log(now, "power back".into());
-        for index in self.layers.raid.stripes.preserved.clone() {
-            let job = &self.layers.raid.stripes.jobs[index];
-            if job.run.head != index {
-                // The head of its run writes it.
-                continue;
-            }
-            let io = job.io;
-            self.layers.path.ios[io].charge(raidlab_kernel::Part::Raid, now);
-            self.layers
-                .raid
-                .stripes
-                .write_phase(&mut self.layers.path, index, now);
+        for job in self.layers.raid.stripes().preserved_heads() {
+            let Layers { path, raid, .. } = &mut self.layers;
+            raid.write_again(path, job, now);
             self.layers.settle(Up::None, now);
         }
         for controller in 0..self.layers.path.controllers.len() as u32 {
-            if let Some(memory) = self.layers.raid.stripes.memories[controller as usize].as_mut() {
-                memory.sweep = memory.cache.groups_waiting();
-                self.layers
-                    .raid
-                    .stripes
-                    .destage(&mut self.layers.path, controller, now);
-                self.layers.settle(Up::None, now);
-            }
+            let Layers { path, raid, .. } = &mut self.layers;
+            raid.sweep(path, controller, now);
+            self.layers.settle(Up::None, now);
         }
         self.layers.raid.tasks_go_on(&mut self.layers.path, now);
     }
 
     /// All that waits for its thread is taken at once.
     pub(crate) fn reap_all(&mut self, now: Time) {
-        self.layers.loads.host.forget_waiting();
-        for thread in 0..self.layers.loads.signalled.len() {
+        self.layers.loads.host_mut().forget_waiting();
+        for thread in 0..self.layers.loads.threads() {
             let up = self
                 .layers
                 .loads

@@ -3,47 +3,15 @@
 use crate::integrity::DataReport;
 use crate::plan::Plan;
 use crate::run::cache_report::CacheReport;
+use crate::run::intervals::{Ends, Latency, LatencyIntervals, as_map};
 use crate::run::system::System;
 use crate::state::log::LogEntry;
 use crate::state::measure::Meter;
 use crate::state::records::Workload;
-use raidlab_kernel::{Histogram, Nanos, Part, Parts, Time};
+use raidlab_kernel::{self as kernel, Nanos, Part, Parts, Time};
 use raidlab_models::Written;
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// Latency statistics in microseconds.
-#[derive(Clone, Debug, Serialize)]
-pub struct Latency {
-    min: f64,
-    mean: f64,
-    stddev: f64,
-    p50: f64,
-    p90: f64,
-    p95: f64,
-    p99: f64,
-    p99_9: f64,
-    p99_99: f64,
-    max: f64,
-}
-
-impl Latency {
-    fn of(histogram: &Histogram) -> Option<Latency> {
-        let at = |percent| histogram.percentile(percent).map(Nanos::micros);
-        Some(Latency {
-            min: histogram.min()?.micros(),
-            mean: histogram.mean()? / 1e3,
-            stddev: histogram.deviation()? / 1e3,
-            p50: at(50.0)?,
-            p90: at(90.0)?,
-            p95: at(95.0)?,
-            p99: at(99.0)?,
-            p99_9: at(99.9)?,
-            p99_99: at(99.99)?,
-            max: histogram.max()?.micros(),
-        })
-    }
-}
 
 /// Reads or writes of a workload.
 #[derive(Clone, Debug, Serialize)]
@@ -53,12 +21,18 @@ pub struct Side {
     iops: f64,
     mib_per_s: f64,
     latency_us: Option<Latency>,
+    #[serde(flatten)]
+    intervals: LatencyIntervals,
     /// Non-empty histogram buckets: nanoseconds that stand for the bucket, count.
     bins: Vec<(u64, u64)>,
 }
 
 impl Side {
-    fn new(histogram: &Histogram, bytes: u64, seconds: f64) -> Side {
+    fn new(meter: &Meter, side: kernel::Side, seconds: f64) -> Side {
+        let (histogram, bytes) = match side {
+            kernel::Side::Reads => (&meter.reads, meter.bytes[0]),
+            _ => (&meter.writes, meter.bytes[1]),
+        };
         let rate = |n: u64| {
             if seconds > 0.0 {
                 n as f64 / seconds
@@ -72,6 +46,7 @@ impl Side {
             iops: rate(histogram.count()),
             mib_per_s: rate(bytes) / f64::from(1 << 20),
             latency_us: Latency::of(histogram),
+            intervals: LatencyIntervals::of(&meter.batches, side, histogram),
             bins: histogram.bins().map(|(at, count)| (at.0, count)).collect(),
         }
     }
@@ -143,15 +118,19 @@ pub struct WorkloadResult {
     /// I/Os a second.
     pub iops: f64,
     /// 95 % interval of the rate, by batch means; none where they are too few to say.
-    pub iops_ci95: [Option<f64>; 2],
+    pub iops_ci95: Ends,
     /// MiB (2^20) a second.
     pub mib_per_s: f64,
     /// MB (10^6) a second.
     pub mb_per_s: f64,
     /// Latencies of all I/Os.
     pub latency_us: Option<Latency>,
-    /// 95 % interval of the mean latency, by batch means; none where they are too few to say.
-    pub latency_ci95_us: [Option<f64>; 2],
+    /// Their 95 % intervals.
+    #[serde(flatten)]
+    pub intervals: LatencyIntervals,
+    /// So many independent batches would say as much of the rate as the run's own; none where
+    /// they are too few to say.
+    pub independent_batches: Option<f64>,
     /// Reads.
     pub read: Side,
     /// Writes.
@@ -164,40 +143,58 @@ pub struct WorkloadResult {
     pub timeline: Timeline,
 }
 
+/// Name under which I/Os of an outside caller are reported.
+const OUTSIDE: &str = "processes";
+
 impl WorkloadResult {
     fn new(system: &System, workload: &Workload, until: Time, plan: &Plan) -> WorkloadResult {
-        let meter = &workload.meter;
+        let name = (workload.name.as_str(), workload.array);
+        WorkloadResult::of(system, name, &workload.meter, until, plan)
+    }
+
+    /// One for each array, if the caller asked for records.
+    fn of_outside(system: &System, until: Time, plan: &Plan) -> Vec<WorkloadResult> {
+        let meters = system.layers.loads.outside().meters().iter().enumerate();
+        meters
+            .map(|(array, meter)| {
+                WorkloadResult::of(system, (OUTSIDE, array as u32), meter, until, plan)
+            })
+            .collect()
+    }
+
+    fn of(
+        system: &System,
+        (name, array): (&str, u32),
+        meter: &Meter,
+        until: Time,
+        plan: &Plan,
+    ) -> WorkloadResult {
         let seconds = until.since(meter.from()).seconds();
         let mut all = meter.reads.clone();
         all.merge(&meter.writes);
         let rate = |n: f64| if seconds > 0.0 { n / seconds } else { 0.0 };
         let bytes = (meter.bytes[0] + meter.bytes[1]) as f64;
-        let latency = meter.latencies.interval();
         WorkloadResult {
-            name: workload.name.clone(),
-            target: system.layers.path.arrays[workload.array as usize]
-                .name
-                .clone(),
+            name: name.to_owned(),
+            target: system.layers.path.arrays[array as usize].name.clone(),
             ios: all.count(),
             errors: meter.errors,
             iops: rate(all.count() as f64),
-            iops_ci95: ends(meter.rate_interval(), rate(all.count() as f64)),
+            iops_ci95: meter.rate_interval().map_or([None; 2], |ends| {
+                ends.map(|end| Some(end * rate(all.count() as f64)))
+            }),
             mib_per_s: rate(bytes) / f64::from(1 << 20),
             mb_per_s: rate(bytes) / 1e6,
             latency_us: Latency::of(&all),
-            latency_ci95_us: ends(latency.map(|found| [found.low, found.high]), 1e-3),
-            read: Side::new(&meter.reads, meter.bytes[0], seconds),
-            write: Side::new(&meter.writes, meter.bytes[1], seconds),
+            intervals: LatencyIntervals::of(&meter.batches, kernel::Side::All, &all),
+            independent_batches: meter.batches.gap().map(|gap| gap.independent),
+            read: Side::new(meter, kernel::Side::Reads, seconds),
+            write: Side::new(meter, kernel::Side::Writes, seconds),
             breakdown_us: breakdown(&meter.parts, all.count()),
             periods: periods(meter, until, plan),
             timeline: timeline(meter, until, plan),
         }
     }
-}
-
-/// Both ends of an interval in another unit, if there is one.
-fn ends(interval: Option<[f64; 2]>, unit: f64) -> [Option<f64>; 2] {
-    interval.map_or([None; 2], |ends| ends.map(|end| Some(end * unit)))
 }
 
 fn breakdown(parts: &Parts, ios: u64) -> BTreeMap<&'static str, f64> {
@@ -253,13 +250,6 @@ pub struct Component {
     pub figures: Vec<(&'static str, f64)>,
 }
 
-fn as_map<S: serde::Serializer>(
-    figures: &[(&'static str, f64)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(figures.iter().copied())
-}
-
 /// A run's result.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunResult {
@@ -303,7 +293,7 @@ impl RunResult {
         let from = system
             .layers
             .loads
-            .workloads
+            .workloads()
             .first()
             .map(|w| w.meter.from());
         RunResult {
@@ -313,9 +303,10 @@ impl RunResult {
             workloads: system
                 .layers
                 .loads
-                .workloads
+                .workloads()
                 .iter()
                 .map(|workload| WorkloadResult::new(system, workload, until, plan))
+                .chain(WorkloadResult::of_outside(system, until, plan))
                 .collect(),
             components,
             caches,
@@ -331,8 +322,8 @@ impl RunResult {
                 })
                 .collect(),
             rebuilding: system.layers.raid.rebuilding(),
-            refused: system.layers.raid.stripes.refused,
-            abandoned: system.layers.loads.tally.abandoned,
+            refused: system.layers.raid.stripes().refused(),
+            abandoned: system.layers.loads.tally().abandoned,
             data: system.data_report(),
             breaches,
             unsaved,

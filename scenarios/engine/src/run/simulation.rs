@@ -6,8 +6,11 @@
 use crate::integrity::DataReport;
 use crate::path::agenda::Up;
 use crate::plan::{Action, Plan, Sizes};
+use crate::run::checks;
 use crate::run::layers::Layers;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
+use crate::run::report::RunResult;
+use crate::run::single::Snapshot;
 use crate::run::system::System;
 use crate::state::load::Request;
 use crate::state::log::LogEntry;
@@ -23,6 +26,8 @@ pub struct Simulation {
     now: Time,
     /// Commands that devices of the caller's own are serving.
     handed_out: Vec<IoId>,
+    /// What had been done at time zero, if the caller wants a report.
+    before: Option<Snapshot>,
 }
 
 impl Simulation {
@@ -35,7 +40,41 @@ impl Simulation {
             system: System::new(plan)?,
             now: Time::ZERO,
             handed_out: Vec::with_capacity(64),
+            before: None,
         })
+    }
+
+    /// The same system, recorded from time zero on: the caller's I/Os, too.
+    ///
+    /// # Errors
+    /// Every fault of the plan.
+    pub fn recorded(plan: &Plan) -> Result<Simulation, Vec<Fault>> {
+        let mut new = Simulation::new(plan)?;
+        let arrays = new.system.layers.path.arrays.len();
+        new.system.layers.loads.outside_mut().begin(arrays);
+        new.before = Some(Snapshot::take(&mut new.system, Time::ZERO));
+        Ok(new)
+    }
+
+    /// What a recorded system has done up to the present.
+    ///
+    /// Loads of the plan first, then the caller's I/Os, a workload for each array. None if it is
+    /// not recorded.
+    ///
+    /// # Arguments
+    /// `plan`: the one that the system was made of.
+    pub fn report(&mut self, plan: &Plan) -> Option<RunResult> {
+        let before = self.before.as_ref()?;
+        let (components, caches) = (
+            before.components(&self.system, self.now),
+            before.counts.reports(&self.system),
+        );
+        let breaches = checks::check(&self.system, self.now);
+        let system = &mut self.system;
+        let (until, unsaved) = (self.now, None);
+        Some(RunResult::new(
+            plan, system, until, components, caches, breaches, unsaved,
+        ))
     }
 
     /// The caller's clock.
@@ -90,7 +129,15 @@ impl Simulation {
                 self.system.layers.path.arrays.len()
             )
         })?;
-        if self.system.layers.raid.stripes.ssd_cache_of[array as usize].is_some() {
+        if self
+            .system
+            .layers
+            .raid
+            .stripes()
+            .redirects()
+            .above(array)
+            .is_some()
+        {
             return Err(format!("array {array}; it is the SSD cache of another"));
         }
         if op != Op::Flush && bytes == 0 {
@@ -190,7 +237,7 @@ impl Simulation {
             drives: self.system.layers.path.drives.len(),
             arrays: self.system.layers.path.arrays.len(),
             controllers: self.system.layers.path.controllers.len(),
-            workloads: self.system.layers.loads.workloads.len(),
+            workloads: self.system.layers.loads.workloads().len(),
         };
         if let Err((key, index, count)) = action.check(sizes) {
             return Err(format!("{key} {index}; there are {count}"));

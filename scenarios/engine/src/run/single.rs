@@ -38,16 +38,16 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
     let limit = |system: &System| fixed.unwrap_or_else(|| ends(plan, system));
     let finished = drove
         && drive(&mut system, limit, &mut should_continue, |system| {
-            if plan.max_ios > 0 && system.layers.loads.recorded >= plan.max_ios {
+            if plan.max_ios > 0 && system.layers.loads.recorded() >= plan.max_ios {
                 return true;
             }
-            if plan.precision > 0.0 && system.layers.loads.recorded >= look_at {
-                look_at = system.layers.loads.recorded + system.layers.loads.recorded / 4;
+            if plan.precision > 0.0 && system.layers.loads.recorded() >= look_at {
+                look_at = system.layers.loads.recorded() + system.layers.loads.recorded() / 4;
                 let error = |w: &crate::state::records::Workload| w.meter.relative_error();
                 return system
                     .layers
                     .loads
-                    .workloads
+                    .workloads()
                     .iter()
                     .all(|w| error(w) <= plan.precision);
             }
@@ -72,12 +72,12 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
         .next_time()
         .is_some_and(|next| next <= end);
     // Up to when every event has been handled.
-    let handled = match system.layers.loads.over {
+    let handled = match system.layers.loads.over() {
         Some(over) => over.max(warm),
         None if stopped_early => system.now(),
         None => end,
     };
-    let until = if stopped_early && system.layers.loads.over.is_none() {
+    let until = if stopped_early && system.layers.loads.over().is_none() {
         // What completed up to now may keep its load thread busy for a while yet.
         last_recorded(&system).max(handled).min(end)
     } else {
@@ -113,7 +113,7 @@ fn last_recorded(system: &System) -> Time {
     let last = system
         .layers
         .loads
-        .workloads
+        .workloads()
         .iter()
         .map(|load| load.meter.last());
     last.max().unwrap_or(Time::ZERO)
@@ -138,14 +138,14 @@ fn drive(
     should_continue: &mut impl FnMut() -> bool,
     mut done: impl FnMut(&System) -> bool,
 ) -> bool {
-    let mut recorded = system.layers.loads.recorded;
+    let mut recorded = system.layers.loads.recorded();
     loop {
         for _ in 0..EVENTS_BETWEEN_LOOKS {
             if !system.step_inlined(limit(system)) {
                 return true;
             }
-            if system.layers.loads.recorded != recorded {
-                recorded = system.layers.loads.recorded;
+            if system.layers.loads.recorded() != recorded {
+                recorded = system.layers.loads.recorded();
                 if done(system) {
                     return true;
                 }
@@ -159,15 +159,15 @@ fn drive(
 }
 
 /// Work done by every component up to the end of the warm-up.
-struct Snapshot {
+pub(crate) struct Snapshot {
     at: Time,
     busy: Vec<Nanos>,
     written: Vec<Option<Written>>,
-    counts: CountsBefore,
+    pub(crate) counts: CountsBefore,
 }
 
 impl Snapshot {
-    fn take(system: &mut System, at: Time) -> Snapshot {
+    pub(crate) fn take(system: &mut System, at: Time) -> Snapshot {
         let before = stations(system, at).into_iter();
         let (busy, written) = before
             .map(|station| (station.busy, station.written))
@@ -188,19 +188,21 @@ impl Snapshot {
     }
 
     /// Utilisation, queue and writes of every component since the snapshot.
-    fn components(&self, system: &System, until: Time) -> Vec<Component> {
+    pub(crate) fn components(&self, system: &System, until: Time) -> Vec<Component> {
         let span = until.since(self.at);
         stations(system, until)
             .into_iter()
             .zip(self.busy.iter().zip(&self.written))
             .map(|(station, (&before, &written))| {
+                // Stations know of work that lies ahead how much it is, not when: at an edge of the
+                // window they may count a little too much.
                 let busy = station.busy.saturating_sub(before).0 as f64;
                 let available = span.0 as f64 * station.servers as f64;
                 Component {
                     name: station.name,
                     kind: station.kind,
                     utilization: if available > 0.0 {
-                        busy / available
+                        busy.min(available) / available
                     } else {
                         0.0
                     },
@@ -252,10 +254,10 @@ fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
     let cores = system
         .layers
         .loads
-        .host
+        .host()
         .shared_cores()
         .filter(|&cores| cores < threads)?;
-    let used = system.layers.loads.host.busy_until(at);
+    let used = system.layers.loads.host().busy_until(at);
     let used = used.fold(Nanos::ZERO, |sum, busy| sum + busy);
     // What begins on its own at the start or after a pause does not wait for a core.
     let most = at.since(Time::ZERO) * cores as u64;
@@ -271,7 +273,7 @@ fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
 
 pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
     let mut all = Vec::from_iter(host_cpu(system, at));
-    for (thread, busy) in system.layers.loads.host.busy_until(at).enumerate() {
+    for (thread, busy) in system.layers.loads.host().busy_until(at).enumerate() {
         if (thread as u32) < system.layers.path.outside_thread {
             all.push(StationReport::new(
                 format!("host thread {thread}"),
@@ -312,14 +314,14 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
         .path
         .arrays
         .iter()
-        .zip(&system.layers.raid.stripes.volumes)
+        .zip(system.layers.raid.stripes().volumes().iter())
     {
-        let in_host = volume.as_ref().filter(|volume| volume.parity.is_limited());
+        let in_host = volume.filter(|volume| volume.parity().is_limited());
         if let Some(volume) = in_host {
             all.push(StationReport::new(
                 format!("{} parity thread", array.name),
                 "host",
-                volume.parity.busy_until(at),
+                volume.parity().busy_until(at),
             ));
         }
     }

@@ -65,7 +65,7 @@ impl System {
                     "a load on whose way something takes time: host, controller, links or drives; \
                      its I/Os take none, so the clock stays at {at} s"
                 );
-                let name = &self.layers.loads.workloads[load as usize].name;
+                let name = &self.layers.loads.workload(load).name;
                 Some(Fault::new("workload", name, allowed))
             }
         }
@@ -90,7 +90,7 @@ impl System {
     /// The same, for the loop that handles nearly all events.
     #[inline(always)]
     pub(crate) fn step_inlined(&mut self, limit: Time) -> bool {
-        if self.layers.loads.over.is_some() || self.failed.is_some() {
+        if self.layers.loads.over().is_some() || self.failed.is_some() {
             return false;
         }
         let Some((now, event)) = self.layers.path.calendar.pop_until(limit) else {
@@ -153,15 +153,10 @@ impl System {
     #[inline(never)]
     fn seldom(&mut self, event: Event, now: Time) -> Up {
         match event {
-            Event::Job(job) => self
-                .layers
-                .raid
-                .stripes
-                .job_due(&mut self.layers.path, job, now),
+            Event::Job(job) => self.layers.raid.job_due(&mut self.layers.path, job, now),
             Event::Flush(controller) => {
                 self.layers
                     .raid
-                    .stripes
                     .flush_due(&mut self.layers.path, controller, now)
             }
             Event::Background(array) => {
@@ -171,11 +166,7 @@ impl System {
             }
             Event::Action(action) => self.act(action, now),
             Event::Late(io) => {
-                return self
-                    .layers
-                    .raid
-                    .stripes
-                    .late(&mut self.layers.path, io, now);
+                return self.layers.raid.late(&mut self.layers.path, io, now);
             }
             Event::PowerBack => self.power_back(now),
             Event::Pages(io) => {
@@ -199,6 +190,6 @@ impl System {
     /// What became of the data, if the run followed them.
     pub(crate) fn data_report(&mut self) -> Option<DataReport> {
         let Layers { path, raid, .. } = &mut self.layers;
-        raid.stripes.data_report(path)
+        raid.data_report(path)
     }
 }

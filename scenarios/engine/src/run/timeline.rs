@@ -3,6 +3,7 @@
 use crate::path::agenda::Up;
 use crate::plan::Action;
 use crate::raid::background::Task;
+use crate::run::layers::Layers;
 use crate::run::system::System;
 use crate::state::event::Event;
 use crate::state::owner::OwnerOf;
@@ -31,7 +32,7 @@ impl System {
 
     /// The hot spot of a workload moves, and that of its shadow with it.
     pub(crate) fn move_hot_spot(&mut self, workload: u32, start: u64, now: Time) {
-        let load = &mut self.layers.loads.workloads[workload as usize];
+        let load = self.layers.loads.workload_mut(workload);
         load.load.move_hot_spot(start);
         let what = format!("hot spot of {} moves to byte {start}", load.name);
         let array = load.array;
@@ -98,24 +99,12 @@ impl System {
                 self.layers
                     .path
                     .log(now, format!("backup of the cache {state}"));
-                if let Some(memory) =
-                    self.layers.raid.stripes.memories[controller as usize].as_mut()
-                {
-                    memory.safe = ready;
-                    // Without it nothing dirty may stay.
-                    memory.sweep = memory.cache.groups_waiting();
-                    if now >= self.layers.path.off_until {
-                        self.layers.raid.stripes.admit_waiting(
-                            &mut self.layers.path,
-                            controller,
-                            now,
-                        );
-                        self.layers.settle(Up::None, now);
-                        self.layers
-                            .raid
-                            .stripes
-                            .destage(&mut self.layers.path, controller, now);
-                    }
+                let Layers { path, raid, .. } = &mut self.layers;
+                if raid.set_safe(controller, ready) && now >= path.off_until {
+                    raid.admit_waiting(path, controller, now);
+                    self.layers.settle(Up::None, now);
+                    let Layers { path, raid, .. } = &mut self.layers;
+                    raid.destage(path, controller, now);
                 }
             }
         }

@@ -23,29 +23,29 @@ impl SsdCaches {
         line: u64,
         now: Time,
     ) {
-        if raid.stripes.is_dirty_in_memory(array, line) || !raid.stripes.may_copy(path, array) {
+        if raid.is_line_dirty(array, line) || !raid.stripes().may_copy(path, array) {
             return;
         }
-        let Some(redirect) = raid.stripes.redirects[array as usize].as_mut() else {
+        let Some(redirect) = raid.redirect_mut(array) else {
             return;
         };
         let Some(cache) = self.of_array[array as usize].as_mut() else {
             return;
         };
-        if cache.copies >= cache.copies_at_once || redirect.bypassing.contains(line) {
+        if cache.copies >= cache.copies_at_once || redirect.is_bypassed(line) {
             return;
         }
         let start = line * redirect.line_bytes();
-        if redirect.lost.touches(start, start + redirect.line_bytes()) {
+        if redirect.is_lost((start, redirect.line_bytes())) {
             return;
         }
-        let Some(slot) = redirect.map.begin(line) else {
+        let Some(slot) = redirect.map_mut().begin(line) else {
             return;
         };
         cache.copies += 1;
         let (job, copy) = self.new_copy(raid, path, array, CopyTo::Cache, slot, now);
-        let record = raid.stripes.jobs[job].io;
-        raid.stripes
+        let record = raid.stripes().jobs()[job].io();
+        raid.lines()
             .bypass_cache(path, record, Op::Read, array, copy.range, now);
     }
 
@@ -58,19 +58,19 @@ impl SsdCaches {
         now: Time,
     ) {
         while let Some(cache) = self.of_array[array as usize].as_mut() {
-            if cache.cleans >= cache.cleans_at_once || !raid.stripes.may_copy(path, array) {
+            if cache.cleans >= cache.cleans_at_once || !raid.stripes().may_copy(path, array) {
                 return;
             }
-            let Some(redirect) = raid.stripes.redirects[array as usize].as_mut() else {
+            let Some(redirect) = raid.redirect_mut(array) else {
                 return;
             };
-            let Some(slot) = redirect.map.next_to_clean() else {
+            let Some(slot) = redirect.map_mut().next_to_clean() else {
                 return;
             };
             cache.cleans += 1;
             let (job, copy) = self.new_copy(raid, path, array, CopyTo::Array, slot, now);
             let mark = path.agenda.mark();
-            raid.stripes.read_slot(path, job, copy.at(), now);
+            raid.lines().read_slot(path, job, copy.at(), now);
             if path.agenda.rose(mark) {
                 return path.agenda.below(mark, Call::Clean(array));
             }
@@ -87,15 +87,15 @@ impl SsdCaches {
         slot: u32,
         now: Time,
     ) -> (u32, LineCopy) {
-        let redirect = raid.stripes.redirects[array as usize].as_ref();
+        let redirect = raid.redirect(array);
         let range = redirect.map_or((0, 0), |redirect| redirect.range(slot));
         let copy = LineCopy { to, slot, range };
         let index = raid
-            .stripes
+            .stripes_mut()
             .new_job(path, Io::NONE, array, 0, Work::Copy(copy), now);
-        let job = &mut raid.stripes.jobs[index];
-        job.phase = Phase::Write;
-        let record = job.io;
+        let job = &mut raid.stripes_mut().jobs_mut()[index];
+        job.go_on_with(Work::Copy(copy), Phase::Write);
+        let record = job.io();
         path.ios[record].op = Op::Read;
         path.firmware(array, 2, now);
         (index, copy)
@@ -103,8 +103,8 @@ impl SsdCaches {
 
     /// A job that copies a line goes on: the line has been read, or written.
     pub(crate) fn step_copy(&mut self, raid: &mut Raid, path: &mut Path, index: u32, now: Time) {
-        let job = &raid.stripes.jobs[index];
-        match (job.phase, job.work) {
+        let job = &raid.stripes().jobs()[index];
+        match (job.phase(), job.work()) {
             (Phase::Finish, Work::Copy(copy)) => self.finish_copy(raid, path, index, copy, now),
             (_, Work::Copy(copy)) => self.write_copy(raid, path, index, copy, now),
             (_, other) => unreachable!("{other:?} copies no line"),
@@ -120,17 +120,17 @@ impl SsdCaches {
         copy: LineCopy,
         now: Time,
     ) {
-        let job = &mut raid.stripes.jobs[index];
-        if std::mem::take(&mut job.flags.again) {
+        let job = &mut raid.stripes_mut().jobs_mut()[index];
+        if job.take_failed_read() {
             // Another copy of it, if there is one.
-            return raid.stripes.read_slot(path, index, copy.at(), now);
+            return raid.lines().read_slot(path, index, copy.at(), now);
         }
-        job.phase = Phase::Finish;
-        let (record, array, refused) = (job.io, job.array, job.flags.refused);
+        job.go_on_with(Work::Copy(copy), Phase::Finish);
+        let (record, array, refused) = (job.io(), job.array(), job.is_refused());
         let LineCopy { to, slot, range } = copy;
-        let failed = raid.stripes.redirects[array as usize]
-            .as_ref()
-            .is_none_or(|redirect| redirect.failed);
+        let failed = raid
+            .redirect(array)
+            .is_none_or(|redirect| redirect.has_failed());
         if refused || failed {
             return self.finish_copy(raid, path, index, copy, now);
         }
@@ -138,15 +138,15 @@ impl SsdCaches {
             let chip = &mut path.controllers[controller as usize].chip;
             chip.memory.pass_in_background(now, 2 * range.1);
         }
-        let Some(redirect) = raid.stripes.redirects[array as usize].as_ref() else {
+        let Some(redirect) = raid.redirect(array) else {
             return;
         };
         if to == CopyTo::Cache {
-            let (fast, at) = (redirect.array, redirect.at(slot, range.0));
-            raid.stripes
+            let (fast, at) = (redirect.array(), redirect.at(slot, range.0));
+            raid.stripes_mut()
                 .write_array(path, record, fast, at, range.1, now);
         } else {
-            raid.stripes
+            raid.stripes_mut()
                 .write_array(path, record, array, range.0, range.1, now);
         }
     }
@@ -160,10 +160,10 @@ impl SsdCaches {
         copy: LineCopy,
         now: Time,
     ) {
-        let job = &raid.stripes.jobs[index];
-        let (record, array) = (job.io, job.array);
+        let job = &raid.stripes().jobs()[index];
+        let (record, array) = (job.io(), job.array());
         let LineCopy { to, slot, .. } = copy;
-        let end = if job.flags.refused {
+        let end = if job.is_refused() {
             CopyEnd::Failed
         } else {
             CopyEnd::Whole
@@ -171,9 +171,9 @@ impl SsdCaches {
         if let Some(integrity) = &mut path.integrity {
             integrity.end_reader(record);
         }
-        raid.stripes.jobs.release(index);
-        raid.stripes.child_returned(path, record, now);
-        let Some(redirect) = raid.stripes.redirects[array as usize].as_mut() else {
+        raid.stripes_mut().jobs_mut().release(index);
+        raid.stripes_mut().child_returned(path, record, now);
+        let Some(redirect) = raid.redirect_mut(array) else {
             return;
         };
         let Some(cache) = self.of_array[array as usize].as_mut() else {
@@ -181,17 +181,17 @@ impl SsdCaches {
         };
         if to == CopyTo::Cache {
             cache.copies -= 1;
-            if !redirect.failed {
-                let arrived = redirect.map.arrived(slot, end);
+            if !redirect.has_failed() {
+                let arrived = redirect.map_mut().arrived(slot, end);
                 cache.counts.promoted += u64::from(arrived);
             }
         } else {
             cache.cleans -= 1;
             cache.counts.cleaned += u64::from(end == CopyEnd::Whole);
-            if !redirect.failed {
-                redirect.map.cleaned(slot, end);
-                cache.shadow_cleaned(&mut redirect.map);
-                raid.stripes.give_up_unreadable(path, array, slot, now);
+            if !redirect.has_failed() {
+                redirect.map_mut().cleaned(slot, end);
+                cache.shadow_cleaned(redirect.map_mut());
+                raid.lines().give_up_unreadable(path, array, slot, now);
             }
         }
         self.write_lines_back(raid, path, array, now);

@@ -16,18 +16,17 @@ pub(crate) mod copy;
 pub(crate) mod shadow;
 pub(crate) mod warm;
 
-use crate::layout::Ranges;
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::plan::{ArrayPlan, Plan, TierPlan};
 use crate::raid::Raid;
-use crate::raid::redirect::Redirect;
+use crate::raid::redirect::{NewData, Redirect, SlotLayout};
 use crate::raid::volume::Volume;
 use crate::ssd_cache::shadow::{BATCH, Decisions};
 use crate::state::load::{Load, Request};
 use crate::state::owner::OwnerOf;
 use raidlab_kernel::{IoId, Nanos, Op, Time};
-use raidlab_models::{DeviceParams, Lookup, ReferenceCounts, SsdCache, SsdCacheParams};
+use raidlab_models::{DeviceParams, Lookup, SsdCache, SsdCacheParams};
 
 /// Lines being written back to each of the array's drives at once. Assumed: enough to keep a
 /// drive busy beside a load, too few to fill its queue.
@@ -109,11 +108,11 @@ pub(crate) fn build(
     let fast = fast.ok_or("an SSD cache that bypasses controller memory")?;
     let (lines, sectors) = own.groups();
     let line = u64::from(sectors) * raidlab_models::SECTOR;
-    if fast.geometry.unit() != line || fast.geometry.parities() > 0 {
+    if fast.geometry().unit() != line || fast.geometry().parities() > 0 {
         return Err(format!("a stripe unit of {line} bytes, without parity"));
     }
     let params = SsdCacheParams {
-        slots: u32::try_from(fast.geometry.capacity() / line).unwrap_or(u32::MAX),
+        slots: u32::try_from(fast.geometry().capacity() / line).unwrap_or(u32::MAX),
         lines,
         promote_after: tier.promote_after,
         dirty_share: tier.dirty_share,
@@ -122,22 +121,24 @@ pub(crate) fn build(
         line,
         write_back: tier.write_back,
     };
-    let redirect = Redirect {
-        map: if tier.warm {
-            warm::warm(params, decisions, plan, index)?
-        } else {
-            SsdCache::new(&params)?
-        },
+    let map = if tier.warm {
+        warm::warm(params, decisions, plan, index)?
+    } else {
+        SsdCache::new(&params)?
+    };
+    let slots = SlotLayout {
         array: tier.array,
         line,
-        write_back: tier.write_back,
-        unit: (own.geometry.parities() > 0).then_some(own.geometry.unit()),
-        columns: u64::from(fast.geometry.columns()),
-        bypassing: ReferenceCounts::with_capacity(64),
-        lost: Ranges::default(),
-        failed: false,
+        columns: u64::from(fast.geometry().columns()),
+        unit: (own.geometry().parities() > 0).then_some(own.geometry().unit()),
     };
-    let cleans_at_once = own.members.len() as u32 * CLEANS_PER_DRIVE;
+    let new_data = if tier.write_back {
+        NewData::ToSsds
+    } else {
+        NewData::Bypass
+    };
+    let redirect = Redirect::new(map, slots, new_data);
+    let cleans_at_once = own.members().len() as u32 * CLEANS_PER_DRIVE;
     Ok((
         redirect,
         CachePolicy::new(plan, index, tier, decisions, cleans_at_once),
@@ -188,28 +189,28 @@ impl SsdCaches {
     pub(crate) fn count_access(&mut self, raid: &mut Raid, path: &mut Path, id: IoId, now: Time) {
         let io = &path.ios[id];
         let (array, op, offset, bytes, owner) = (io.array, io.op, io.offset, io.bytes, io.owner);
-        let Some(redirect) = raid.stripes.redirects[array as usize].as_mut() else {
+        let Some(redirect) = raid.redirect_mut(array) else {
             return;
         };
         let Some(cache) = self.of_array[array as usize].as_mut() else {
             return;
         };
-        if !matches!(op, Op::Read | Op::Write) || now < cache.begins || redirect.failed {
+        if !matches!(op, Op::Read | Op::Write) || now < cache.begins || redirect.has_failed() {
             return;
         }
         if now >= cache.cool_at {
-            redirect.map.halve_counts();
+            redirect.map_mut().halve_counts();
             cache.cool_at = now + cache.half_life;
         }
         // What comes from outside callers has no distribution to draw shadows from.
         if let Some(slot) = owner.slot().filter(|_| cache.lapse > 1) {
             let slot = path.slots[slot as usize];
-            cache.shadow(&mut redirect.map, slot.workload, slot.own);
+            cache.shadow(redirect.map_mut(), slot.workload, slot.own);
         }
         debug_assert!(cache.hot.is_empty());
         let mut here = true;
         for line in redirect.lines(offset, bytes) {
-            match redirect.map.access(line) {
+            match redirect.map_mut().access(line) {
                 Lookup::Hit => {}
                 Lookup::Hot => {
                     here = false;
@@ -224,7 +225,7 @@ impl SsdCaches {
             counts.read_hits += u64::from(here);
         } else {
             counts.writes += 1;
-            counts.write_hits += u64::from(here && redirect.write_back);
+            counts.write_hits += u64::from(here && redirect.writes_back());
         }
         cache.hot.reverse();
         self.promote_hot(raid, path, array, now);

@@ -1,6 +1,6 @@
 //! What is recorded of each workload: rates, latency distributions, where the time went.
 
-use raidlab_kernel::{BatchMeans, Histogram, Io, Nanos, Op, Parts, Time, prefetch};
+use raidlab_kernel::{Batches, Histogram, Io, Nanos, Op, Parts, Time, prefetch};
 
 /// One step of the timeline.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,10 +41,8 @@ pub struct Meter {
     pub errors: u64,
     /// Where the time went, all I/Os together.
     pub parts: Parts,
-    /// Time between completions, for the interval of the rate.
-    pub gaps: BatchMeans,
-    /// Latencies, for the interval of their mean.
-    pub latencies: BatchMeans,
+    /// Consecutive I/Os, for the intervals of rate and latencies.
+    pub batches: Batches,
     /// From event to event; empty in a run in which nothing happens.
     pub periods: Vec<Period>,
     /// The timeline, one step after the other from time zero.
@@ -53,6 +51,8 @@ pub struct Meter {
     from: Time,
     end: Time,
     last: Time,
+    /// When the last full batch ended.
+    batch_from: Time,
 }
 
 impl Meter {
@@ -65,14 +65,14 @@ impl Meter {
             bytes: [0; 2],
             errors: 0,
             parts: Parts::default(),
-            gaps: BatchMeans::new(),
-            latencies: BatchMeans::new(),
+            batches: Batches::default(),
             periods: Vec::new(),
             timeline: vec![Step::default(); steps],
             step,
             from,
             end,
             last: from,
+            batch_from: from,
         }
     }
 
@@ -86,8 +86,7 @@ impl Meter {
         }
         self.parts.prefetch();
         prefetch(&self.bytes);
-        prefetch(&self.gaps);
-        prefetch(&self.latencies);
+        prefetch(&self.batches);
     }
 
     /// Counts an I/O whose record is charged up to its completion; true if it was recorded,
@@ -116,10 +115,18 @@ impl Meter {
         if let Some(period) = self.periods.last_mut() {
             period.latencies.record(latency);
         }
-        self.gaps.record(io.mark.since(self.last).float());
         self.last = self.last.max(io.mark);
-        self.latencies.record(latency.float());
+        if self.batches.fills() {
+            self.close_batch();
+        }
         true
+    }
+
+    #[cold]
+    fn close_batch(&mut self) {
+        let span = self.last.since(self.batch_from).0;
+        self.batch_from = self.last;
+        self.batches.close(span, &mut self.reads, &mut self.writes);
     }
 
     /// Something happens: what is recorded from now on belongs to it.
@@ -160,15 +167,16 @@ impl Meter {
     /// The rate's 95 % interval as shares of the rate: that of the gap between completions, turned
     /// over. None if I/Os are too few, or their gaps too uneven, for an upper end.
     pub fn rate_interval(&self) -> Option<[f64; 2]> {
-        let gap = self.gaps.interval()?;
-        let measured = gap.low > gap.mean / VAGUE;
-        measured.then(|| [gap.mean / gap.high, gap.mean / gap.low])
+        let gap = self.batches.gap()?;
+        let (low, high) = (gap.mean - gap.half, gap.mean + gap.half);
+        let measured = low > gap.mean / VAGUE;
+        measured.then(|| [gap.mean / high, gap.mean / low])
     }
 
     /// Half of the 95 % interval of the gap between completions as a share of the gap.
     pub fn relative_error(&self) -> f64 {
-        let gap = self.gaps.interval().filter(|gap| gap.mean > 0.0);
-        gap.map_or(f64::INFINITY, |gap| (gap.high - gap.low) / 2.0 / gap.mean)
+        let gap = self.batches.gap().filter(|gap| gap.mean > 0.0);
+        gap.map_or(f64::INFINITY, |gap| gap.half / gap.mean)
     }
 }
 

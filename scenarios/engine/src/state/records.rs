@@ -78,8 +78,6 @@ pub struct Workload {
     pub(crate) threads: u32,
     pub(crate) first_thread: u32,
     pub(crate) next_thread: u32,
-    /// The thread that writes back, if the load goes through a page cache that is not at work just now.
-    pub(crate) flusher: Option<u32>,
     pub(crate) pauses: Stream,
     /// Places that still issue I/Os.
     pub(crate) busy_slots: u32,

@@ -51,6 +51,12 @@ impl ReadBuffer {
         self.end
     }
 
+    /// Its units: the first, and the one after the last.
+    #[inline]
+    pub(crate) fn range(&self) -> (u64, u64) {
+        (self.first, self.end)
+    }
+
     /// How many of `count` units from `first` on are in the buffer, without a gap, and when they
     /// are in memory for a read that goes on at `at`.
     #[inline]

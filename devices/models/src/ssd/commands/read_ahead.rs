@@ -33,7 +33,10 @@ impl<F: Front> Ssd<F> {
         let per_set = self.translation.shape().units_per_set;
         let units = u64::from(self.translation.map.units());
         let to = (next + u64::from(per_set)).min(units);
-        let mut unit = self.read_streams.pages(stream).end().max(next);
+        let mut unit = self.read_streams.pages(stream).range().1.max(next);
+        if unit >= to {
+            return;
+        }
         while unit < to {
             let Some((set, die, within)) = self.in_nand(unit as u32) else {
                 self.read_streams.pages(stream).put(unit, at);
@@ -50,5 +53,6 @@ impl<F: Front> Ssd<F> {
                 unit += 1;
             }
         }
+        self.read_streams.pages_changed(stream);
     }
 }

@@ -31,9 +31,41 @@ fn small_reads_of_a_stream_are_given_what_has_come_with_their_page_sets() {
     // Less than a set beyond unit 5: set 2 is read as well.
     assert_eq!(took(&mut ssd, 4, 300_000), 3_000);
     assert_eq!(done(&ssd), (4, 12 * 4096));
-    // No stream: unit 6 has to come from the die again, and nothing comes with it.
-    assert_eq!(took(&mut ssd, 6, 500_000), 57_000);
+    // Unit 6 is in memory, whoever asks for it.
+    assert_eq!(took(&mut ssd, 6, 500_000), 3_000);
+    assert_eq!(done(&ssd), (4, 12 * 4096));
+    // No stream: unit 13 has to come from the die, and nothing comes with it.
+    assert_eq!(took(&mut ssd, 13, 700_000), 57_000);
     assert_eq!(done(&ssd), (5, 13 * 4096));
+}
+
+/// Three readers of one range at four distances, one command at a time each: no reader waits longer
+/// than one alone does. Those at most a set apart share its sense, but for a few at the start.
+#[test]
+fn readers_of_one_range_share_what_is_read() {
+    for lag_units in [0, 1, 5, 8] {
+        let mut params = params();
+        params.keeps_pages = true;
+        let mut ssd = drive(&params);
+        let mut bench = Bench::new();
+        let mut longest = 0;
+        for unit in 0..80 {
+            for reader in 0..3 {
+                let at = unit * 200_000 + reader * 10_000;
+                let first = unit + (2 - reader) * lag_units;
+                let read = bench.submit(&mut ssd, Op::Read, first * 4096, 4096, at);
+                if unit >= 8 {
+                    longest = longest.max(bench.end(read) - at);
+                }
+            }
+        }
+        // 3 us in all if it is in memory.
+        assert_eq!(longest, 3_000, "{lag_units} units apart");
+        let sets = (80 + 2 * lag_units) / 4 + 2;
+        let each = if 2 * lag_units > 4 { 3 } else { 1 };
+        let sensed = ssd.nand.operations.reads;
+        assert!(sensed <= each * sets + 9, "{sensed} reads of {sets} sets");
+    }
 }
 
 /// A whole page set needs no memory for its rest, and two outstanding are not read ahead of.

@@ -103,10 +103,6 @@ impl PageCache {
     }
 
     /// The thread that writes back.
-    pub(crate) fn flusher(&self) -> u32 {
-        self.flusher
-    }
-
     fn is_clean(&self) -> bool {
         self.pages.dirty() == (0, 0)
     }
@@ -158,14 +154,11 @@ impl PageCaches {
     }
 
     /// Takes a workload's cache out of the table while it is at work.
-    pub(crate) fn take(&mut self, below: &mut impl Below, workload: u32) -> Option<Box<PageCache>> {
-        let cache = self.of_workload[workload as usize].take()?;
-        below.loads().workloads[workload as usize].flusher = None;
-        Some(cache)
+    pub(crate) fn take(&mut self, workload: u32) -> Option<Box<PageCache>> {
+        self.of_workload[workload as usize].take()
     }
 
-    fn put_back(&mut self, below: &mut impl Below, workload: u32, cache: Box<PageCache>) {
-        below.loads().workloads[workload as usize].flusher = Some(cache.flusher);
+    fn put_back(&mut self, workload: u32, cache: Box<PageCache>) {
         self.of_workload[workload as usize] = Some(cache);
     }
 
@@ -193,7 +186,7 @@ impl PageCaches {
     pub(crate) fn issue(&mut self, below: &mut impl Below, slot: u32, now: Time) {
         let Slot { workload, own, .. } = below.path().slots[slot as usize];
         let loads = below.loads();
-        if let Some(request) = loads.workloads[workload as usize].load.next(own) {
+        if let Some(request) = loads.workload_mut(workload).load.next(own) {
             self.call(below, slot, request, now);
         } else if loads.slot_over(workload) {
             self.sync(below, workload, now);
@@ -205,7 +198,7 @@ impl PageCaches {
         let Slot {
             workload, thread, ..
         } = below.path().slots[slot as usize];
-        let Some(mut cache) = self.take(below, workload) else {
+        let Some(mut cache) = self.take(workload) else {
             return;
         };
         let (path, loads) = below.parts();
@@ -218,7 +211,7 @@ impl PageCaches {
             Op::Read => cache.params.read_call_ns,
             _ => cache.params.write_call_ns,
         };
-        let served = loads.host.work(thread, now, cost);
+        let served = loads.host_mut().work(thread, now, cost);
         io.charge_stay(Part::HostWait, Part::Host, served);
         let within = request.offset - cache.start;
         let call = Call {
@@ -228,7 +221,7 @@ impl PageCaches {
             end: (within + request.bytes).div_ceil(PAGE) as u32,
         };
         self.go_through(below, &mut cache, workload, call, served.end);
-        self.put_back(below, workload, cache);
+        self.put_back(workload, cache);
     }
 
     /// Works a call's pages off until one is missing or all are done.
@@ -315,7 +308,7 @@ impl PageCaches {
         } else {
             cache.params.write_page_ns
         };
-        let served = below.loads().host.work(thread, at, cost);
+        let served = below.loads().host_mut().work(thread, at, cost);
         below.path().ios[call.io].charge_stay(Part::HostWait, Part::Host, served);
         if reads {
             cache.readers[reader].has_read(page + 1);
@@ -333,7 +326,7 @@ impl PageCaches {
     /// The thread of a call, and its place among its workload's readers.
     fn reader(&self, below: &mut impl Below, workload: u32, call: &Call) -> (u32, usize) {
         let thread = below.path().slots[call.slot as usize].thread;
-        let first = below.loads().workloads[workload as usize].first_thread;
+        let first = below.loads().workload(workload).first_thread;
         (thread, (thread - first) as usize)
     }
 
@@ -394,7 +387,7 @@ impl PageCaches {
         };
         let index = self.claim(command);
         let owner = Owner::Pages(index).into();
-        below.loads().set_page_command(index, command.cache);
+        below.loads().set_page_thread(index, thread);
         below.enter(request, cache.array, thread, owner, at);
     }
 
@@ -438,7 +431,7 @@ impl PageCaches {
         };
         let command = self.commands[index as usize];
         self.free.push(index);
-        let Some(mut cache) = self.take(below, command.cache) else {
+        let Some(mut cache) = self.take(command.cache) else {
             return;
         };
         match below.path().ios[id].op {
@@ -446,7 +439,7 @@ impl PageCaches {
             Op::Flush => below.loads().workload_over(now),
             _ => self.pages_written(below, &mut cache, command, now),
         }
-        self.put_back(below, command.cache, cache);
+        self.put_back(command.cache, cache);
     }
 
     fn pages_read(
@@ -505,10 +498,10 @@ impl PageCaches {
 
     /// A load that goes through a page cache has made all its calls.
     pub(crate) fn sync(&mut self, below: &mut impl Below, workload: u32, now: Time) {
-        let Some(mut cache) = self.take(below, workload) else {
+        let Some(mut cache) = self.take(workload) else {
             return;
         };
-        if below.loads().workloads[workload as usize].load.only_reads() {
+        if below.loads().workload(workload).load.only_reads() {
             below.loads().workload_over(now);
         } else {
             cache.syncing = true;
@@ -517,7 +510,7 @@ impl PageCaches {
                 self.flush_behind(below, &cache, workload, now);
             }
         }
-        self.put_back(below, workload, cache);
+        self.put_back(workload, cache);
     }
 
     fn flush_behind(

@@ -7,7 +7,7 @@ use crate::plan::Arrival;
 use crate::state::event::Event;
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Outcome;
-use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
+use raidlab_kernel::{IoId, Nanos, Part, Time};
 
 /// A load thread takes so long over an I/O that was refused before it issues the next one. Assumed:
 /// without it an array that is offline would refuse without end in no time.
@@ -79,6 +79,7 @@ impl Loads {
             Some(slot) => self.count_and_issue(path, id, slot, served.end),
             None => match owner.into() {
                 Owner::Outside(mark) => {
+                    self.record_outside(&path.ios[id]);
                     let outcome = if path.ios[id].refused {
                         Outcome::Refused
                     } else {
@@ -96,13 +97,7 @@ impl Loads {
     fn thread_behind_no_slot(&self, path: &Path, id: IoId) -> u32 {
         let io = &path.ios[id];
         match io.owner.into() {
-            Owner::Pages(command) => {
-                let workload = &self.workloads[self.page_commands[command as usize] as usize];
-                match io.op {
-                    Op::Read => workload.first_thread,
-                    _ => workload.flusher.unwrap_or(workload.first_thread),
-                }
-            }
+            Owner::Pages(command) => self.page_threads[command as usize],
             _ => path.outside_thread_of(io.owner.outside_number()),
         }
     }
@@ -164,13 +159,13 @@ impl Loads {
         path.calendar.push(at + pause, Event::Issue(slot));
     }
 
-    /// A page cache's command belongs to a workload.
-    pub(crate) fn set_page_command(&mut self, command: u32, workload: u32) {
+    /// A thread issues a page cache's command, and will hear of its completion.
+    pub(crate) fn set_page_thread(&mut self, command: u32, thread: u32) {
         let command = command as usize;
-        if command >= self.page_commands.len() {
-            self.page_commands.resize(command + 1, 0);
+        if command >= self.page_threads.len() {
+            self.page_threads.resize(command + 1, 0);
         }
-        self.page_commands[command] = workload;
+        self.page_threads[command] = thread;
     }
 
     /// What the log says begins a period of every load's record.

@@ -2,30 +2,108 @@
 
 pub(crate) mod completion;
 pub(crate) mod outage;
+pub(crate) mod outside;
 pub(crate) mod submission;
 
+use crate::path::loads::outside::OutsideRecord;
 use crate::state::records::{Tally, Workload};
 use raidlab_kernel::{Queue, Time};
 use raidlab_models::Host;
 
 /// The loads of a system and the threads that they run on.
 pub(crate) struct Loads {
-    pub(crate) host: Host,
+    host: Host,
     /// Completions that wait for their thread to get a core.
-    pub(crate) signalled: Vec<Queue>,
+    signalled: Vec<Queue>,
     /// Open arrivals that do.
-    pub(crate) arrived: Vec<Queue>,
+    arrived: Vec<Queue>,
     /// When the host looks for a free core; never if no thread waits.
-    pub(crate) core_look: Time,
-    pub(crate) workloads: Vec<Workload>,
-    pub(crate) tally: Tally,
-    pub(crate) recorded: u64,
+    core_look: Time,
+    workloads: Vec<Workload>,
+    /// What is recorded of I/Os of an outside caller.
+    outside: OutsideRecord,
+    tally: Tally,
+    recorded: u64,
     /// Loads that have an end and have not come to it.
-    pub(crate) ending: u32,
+    ending: u32,
     /// When the last of them did.
-    pub(crate) over: Option<Time>,
-    /// By command of a page cache: its workload.
-    pub(crate) page_commands: Vec<u32>,
+    over: Option<Time>,
+    /// By command of a page cache: the thread that has issued it.
+    page_threads: Vec<u32>,
     /// Entries of the log that begin a period in the loads' records.
-    pub(crate) noted: usize,
+    noted: usize,
+}
+
+impl Loads {
+    /// Loads on a host with so many threads; page caches and outside callers have theirs behind
+    /// those of the loads. `ending` of them come to an end.
+    pub(crate) fn new(host: Host, workloads: Vec<Workload>, threads: usize, ending: u32) -> Loads {
+        Loads {
+            host,
+            signalled: vec![Queue::default(); threads],
+            arrived: vec![Queue::default(); threads],
+            core_look: Time::NEVER,
+            workloads,
+            outside: OutsideRecord::default(),
+            tally: Tally::default(),
+            recorded: 0,
+            ending,
+            over: None,
+            page_threads: Vec::new(),
+            noted: 0,
+        }
+    }
+
+    pub(crate) fn workloads(&self) -> &[Workload] {
+        &self.workloads
+    }
+
+    #[inline]
+    pub(crate) fn workload(&self, index: u32) -> &Workload {
+        &self.workloads[index as usize]
+    }
+
+    pub(crate) fn workload_mut(&mut self, index: u32) -> &mut Workload {
+        &mut self.workloads[index as usize]
+    }
+
+    /// The host's CPU.
+    pub(crate) fn host(&self) -> &Host {
+        &self.host
+    }
+
+    pub(crate) fn host_mut(&mut self) -> &mut Host {
+        &mut self.host
+    }
+
+    /// Threads of the host.
+    pub(crate) fn threads(&self) -> usize {
+        self.signalled.len()
+    }
+
+    /// What is recorded of I/Os of an outside caller.
+    pub(crate) fn outside(&self) -> &OutsideRecord {
+        &self.outside
+    }
+
+    pub(crate) fn outside_mut(&mut self) -> &mut OutsideRecord {
+        &mut self.outside
+    }
+
+    /// What has been issued and completed.
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// I/Os recorded.
+    #[inline]
+    pub(crate) fn recorded(&self) -> u64 {
+        self.recorded
+    }
+
+    /// When the last of the loads that have an end came to it.
+    #[inline]
+    pub(crate) fn over(&self) -> Option<Time> {
+        self.over
+    }
 }

@@ -39,6 +39,7 @@ impl Loads {
         match owner.into() {
             Owner::Outside(number) => {
                 path.ios[id].mark = now;
+                self.outside_cut_off(&path.ios[id]);
                 path.hand_back(id, number, Outcome::CutOff);
             }
             Owner::Slot(slot) => {

@@ -7,8 +7,8 @@ pub(crate) mod rows;
 
 use crate::path::Path;
 use crate::plan::{ArrayPlan, Plan};
-use crate::raid::Stripes;
 use crate::raid::background::rows::Rows;
+use crate::raid::jobs::Stripes;
 use crate::raid::volume::State;
 use crate::state::event::Event;
 use raidlab_kernel::{Nanos, Time};
@@ -183,8 +183,8 @@ impl Background {
     /// Only jobs of an array's first task count; the array knows its number.
     fn name_first(&self, stripes: &mut Stripes, array: u32) {
         let first = self.first(array).map(|first| first.id);
-        if let Some(volume) = stripes.volumes[array as usize].as_mut() {
-            volume.task = first;
+        if let Some(volume) = stripes.volumes_mut().get_mut(array) {
+            volume.set_task(first);
         }
     }
 
@@ -194,7 +194,7 @@ impl Background {
         let name = &path.arrays[array as usize].name;
         match task {
             Task::Rebuild { member } => {
-                let stands = stripes.volume(array).members[member as usize].drive;
+                let stands = stripes.volume(array).member(member).drive();
                 format!("rebuild on {}", drive(stands))
             }
             Task::Copyback { to, .. } => format!("copyback to {}", drive(to)),
@@ -213,8 +213,8 @@ impl Background {
         now: Time,
         ends: impl Fn(Task) -> bool,
     ) {
-        let volume = stripes.volumes[array as usize].as_ref();
-        if volume.is_none_or(|volume| volume.offline) {
+        let volume = stripes.volumes().get(array);
+        if volume.is_none_or(|volume| volume.is_offline()) {
             return;
         }
         let of = |task: &Progress| ends(task.task);
@@ -264,13 +264,13 @@ impl Background {
         task: Task,
         now: Time,
     ) {
-        let volume = stripes.volumes[array as usize].as_ref();
-        if volume.is_some_and(|volume| volume.offline) {
+        let volume = stripes.volumes().get(array);
+        if volume.is_some_and(|volume| volume.is_offline()) {
             let name = self.task_name(stripes, path, array, task);
             return path.log(now, format!("no {name}: the array is offline"));
         }
         let of_the_medium = matches!(task, Task::Patrol | Task::Check);
-        if of_the_medium && volume.is_some_and(|volume| !volume.geometry.is_redundant()) {
+        if of_the_medium && volume.is_some_and(|volume| !volume.geometry().is_redundant()) {
             let name = self.task_name(stripes, path, array, task);
             let why = "without redundancy there is nothing to compare with or repair from";
             return path.log(now, format!("no {name}: {why}"));
@@ -316,7 +316,7 @@ impl Background {
 
     /// An array's first task begins, or goes on behind a pause.
     pub(crate) fn go_on(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
-        let Some(volume) = stripes.volumes[array as usize].as_ref() else {
+        let Some(volume) = stripes.volumes().get(array) else {
             return;
         };
         let tasks = self.tasks_mut(array);
@@ -325,7 +325,11 @@ impl Background {
             return;
         }
         tasks.next_step = Time::NEVER;
-        let Some(first) = tasks.by_urgency.first_mut().filter(|_| !volume.offline) else {
+        let Some(first) = tasks
+            .by_urgency
+            .first_mut()
+            .filter(|_| !volume.is_offline())
+        else {
             return;
         };
         let Progress { task, row, .. } = *first;
@@ -365,22 +369,18 @@ impl Background {
         let volume = stripes.volume_mut(array);
         match done.task {
             Task::Rebuild { member } => {
-                let member = &mut volume.members[member as usize];
-                if member.state != State::Failed {
-                    member.state = State::Good;
-                    let drive = member.drive;
+                let member = volume.member_mut(member);
+                if member.state() != State::Failed {
+                    member.be_good();
+                    let drive = member.drive();
                     let left = left_unreadable(stripes, path, array, drive);
                     self.rebuilt = Some(now);
                     path.log(now, format!("rebuild done after {took:.1} s{left}"));
                 }
             }
             Task::Copyback { member, to } => {
-                volume.changes += 1;
-                let place = &mut volume.members[member as usize];
-                let spare = std::mem::replace(&mut place.drive, to);
-                place.copy = None;
-                // What it has of them is met anew.
-                place.unreadable.clear();
+                volume.count_change();
+                let spare = volume.member_mut(member).move_to(to);
                 path.cut_off(spare, member);
                 let left = left_unreadable(stripes, path, array, to);
                 path.log(now, format!("copyback done after {took:.1} s{left}"));
@@ -393,9 +393,10 @@ impl Background {
 
     /// The background of an array runs its next step at `at`.
     fn schedule_step(&mut self, stripes: &Stripes, path: &mut Path, array: u32, at: Time) {
-        if let Some(volume) = stripes.volumes[array as usize].as_ref() {
+        if let Some(volume) = stripes.volumes().get(array) {
             let tasks = self.tasks_mut(array);
-            let idle = tasks.next_step == Time::NEVER && tasks.in_flight == 0 && !volume.offline;
+            let idle =
+                tasks.next_step == Time::NEVER && tasks.in_flight == 0 && !volume.is_offline();
             if idle && !tasks.by_urgency.is_empty() {
                 tasks.next_step = at;
                 path.calendar.push(at, Event::Background(array));
@@ -425,15 +426,15 @@ impl Background {
 fn task_rows(stripes: &Stripes, array: u32, task: Task) -> u64 {
     let volume = stripes.volume(array);
     match task {
-        Task::Patrol | Task::Check if volume.geometry.is_redundant() => volume.groups().0,
+        Task::Patrol | Task::Check if volume.geometry().is_redundant() => volume.groups().0,
         Task::Patrol | Task::Check => 0,
-        Task::Rebuild { .. } | Task::Copyback { .. } => volume.geometry.rows(),
+        Task::Rebuild { .. } | Task::Copyback { .. } => volume.geometry().rows(),
     }
 }
 
 /// What the log says of sectors that a drive which has been filled does not give.
 fn left_unreadable(stripes: &Stripes, path: &Path, array: u32, drive: u32) -> String {
-    let geometry = &stripes.volume(array).geometry;
+    let geometry = stripes.volume(array).geometry();
     let end = geometry.rows() * geometry.unit();
     let left = path.drives[drive as usize].health.unreadable.within(0, end);
     match left.iter().map(|(start, end)| end - start).sum() {

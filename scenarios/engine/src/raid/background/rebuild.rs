@@ -2,8 +2,8 @@
 //! that replaces a spare.
 
 use crate::path::Path;
-use crate::raid::Stripes;
 use crate::raid::background::{Background, Task};
+use crate::raid::jobs::Stripes;
 use crate::raid::volume::{Member, State};
 use raidlab_kernel::Time;
 
@@ -17,16 +17,16 @@ impl Background {
         member: u32,
         now: Time,
     ) {
-        let Some(volume) = stripes.volumes[array as usize].as_mut() else {
+        let Some(volume) = stripes.volumes_mut().get_mut(array) else {
             return;
         };
-        if !volume.geometry.is_redundant() {
+        if !volume.geometry().is_redundant() {
             return;
         }
         let Some(spare) = self.tasks_mut(array).spares.pop() else {
             return;
         };
-        volume.members[member as usize].drive = spare;
+        volume.member_mut(member).set_drive(spare);
         if let Some(integrity) = &mut path.integrity {
             integrity.empty(spare);
         }
@@ -43,13 +43,13 @@ impl Background {
         drive: u32,
         now: Time,
     ) {
-        let Some(volume) = stripes.volumes[array as usize].as_ref() else {
+        let Some(volume) = stripes.volumes().get(array) else {
             return;
         };
         self.tasks_mut(array).spares.push(drive);
-        let failed = |member: &Member| member.state == State::Failed;
-        let waits = volume.members.iter().position(failed);
-        if let Some(member) = waits.filter(|_| !volume.offline) {
+        let failed = |member: &Member| member.state() == State::Failed;
+        let waits = volume.members().iter().position(failed);
+        if let Some(member) = waits.filter(|_| !volume.is_offline()) {
             self.rebuild_on_spare(stripes, path, array, member as u32, now);
         }
     }
@@ -69,9 +69,9 @@ impl Background {
         member: u32,
         now: Time,
     ) {
-        if let Some(volume) = stripes.volumes[array as usize].as_mut() {
-            volume.changes += 1;
-            volume.members[member as usize].state = State::Rebuilding(0);
+        if let Some(volume) = stripes.volumes_mut().get_mut(array) {
+            volume.count_change();
+            volume.member_mut(member).rebuild_from(0);
         }
         self.rebuilt = None;
         self.start_task(stripes, path, array, Task::Rebuild { member }, now);
@@ -79,10 +79,10 @@ impl Background {
 
     /// The share of the rows that each running rebuild has done.
     pub(crate) fn rebuilding(&self, stripes: &Stripes) -> Vec<f64> {
-        let volumes = stripes.volumes.iter().zip(&self.of_array);
-        let volumes = volumes.filter_map(|(volume, tasks)| Some((volume.as_ref()?, tasks)));
+        let volumes = stripes.volumes().iter().zip(&self.of_array);
+        let volumes = volumes.filter_map(|(volume, tasks)| Some((volume?, tasks)));
         let shares = volumes.flat_map(|(volume, tasks)| {
-            let rows = volume.geometry.rows().max(1) as f64;
+            let rows = volume.geometry().rows().max(1) as f64;
             let rebuilds = tasks.by_urgency.iter();
             let rebuilds = rebuilds.filter(|task| matches!(task.task, Task::Rebuild { .. }));
             rebuilds.map(move |task| task.row as f64 / rows)
@@ -100,12 +100,13 @@ impl Background {
         drive: u32,
         now: Time,
     ) {
-        let Some(volume) = stripes.volumes[array as usize].as_mut() else {
+        let Some(volume) = stripes.volumes_mut().get_mut(array) else {
             return;
         };
-        let place = &mut volume.members[member as usize];
-        if place.state == State::Failed && !volume.offline {
-            place.drive = drive;
+        let offline = volume.is_offline();
+        let place = volume.member_mut(member);
+        if place.state() == State::Failed && !offline {
+            place.set_drive(drive);
             return self.rebuild(stripes, path, array, member, now);
         }
         let task = Task::Copyback { member, to: drive };
@@ -114,25 +115,23 @@ impl Background {
 
     /// A drive that is being filled has lost rows from `offset` on: its task goes on from there.
     pub(crate) fn begin_copies_again(&mut self, stripes: &mut Stripes, drive: u32, offset: u64) {
-        let volumes = stripes.volumes.iter_mut().zip(&mut self.of_array);
-        for (volume, tasks) in volumes.filter_map(|(volume, tasks)| Some((volume.as_mut()?, tasks)))
-        {
-            let unit = volume.geometry.unit();
+        let volumes = stripes.volumes_mut().iter_mut().zip(&mut self.of_array);
+        for (volume, tasks) in volumes.filter_map(|(volume, tasks)| Some((volume?, tasks))) {
+            let unit = volume.geometry().unit();
             let (row, upto) = (offset / unit, offset / unit * unit);
             for task in &mut tasks.by_urgency {
                 match task.task {
                     Task::Rebuild { member } => {
-                        let member = &mut volume.members[member as usize];
-                        if member.drive == drive {
-                            if let State::Rebuilding(done) = &mut member.state {
-                                *done = upto.min(*done);
-                                task.go_back(row);
-                            }
+                        let member = volume.member_mut(member);
+                        if let State::Rebuilding(done) = member.state()
+                            && member.drive() == drive
+                        {
+                            member.rebuild_from(upto.min(done));
+                            task.go_back(row);
                         }
                     }
                     Task::Copyback { member, to } if to == drive => {
-                        let copy = &mut volume.members[member as usize].copy;
-                        *copy = copy.map(|(to, done)| (to, upto.min(done)));
+                        volume.member_mut(member).cut_copy(upto);
                         task.go_back(row);
                     }
                     _ => {}

@@ -12,9 +12,8 @@ use crate::layout::{Extent, Role};
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::plan::{ArrayPlan, Plan};
-use crate::raid::Stripes;
 use crate::raid::background::{Background, Stint, Task, Tasks, task_rows};
-use crate::raid::jobs::{Check, Phase, Row, Work};
+use crate::raid::jobs::{Check, Phase, Row, Stripes, Work};
 use crate::raid::volume::State;
 use raidlab_kernel::{Io, Op, Time};
 use raidlab_models::DeviceParams;
@@ -145,13 +144,15 @@ impl Background {
                 group_job(stripes, path, array, check, now)
             }
         };
-        stripes.jobs[job].flags.ahead = ahead;
+        if ahead && matches!(task, Task::Rebuild { .. } | Task::Copyback { .. }) {
+            stripes.jobs_mut()[job].go_ahead();
+        }
         stripes.begin(path, job, now);
     }
 
     /// A row goes on: it has been read, or is done.
     pub(crate) fn step_row(&mut self, stripes: &mut Stripes, path: &mut Path, job: u32, now: Time) {
-        match stripes.jobs[job].phase {
+        match stripes.jobs()[job].phase() {
             Phase::Finish => self.finish_row(stripes, path, job, now),
             _ => self.write_row(stripes, path, job, now),
         }
@@ -159,8 +160,8 @@ impl Background {
 
     /// A row is in memory: the drives it came from are free for another one.
     fn has_been_read(&mut self, stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) {
-        let job = &stripes.jobs[index];
-        let (array, task) = (job.array, job.work.task());
+        let job = &stripes.jobs()[index];
+        let (array, task) = (job.array(), job.work().task());
         let first = self.first_mut(array);
         if let Some(first) = first.filter(|first| task == Some(first.id)) {
             first.owed += 1;
@@ -205,15 +206,13 @@ impl Background {
 
     /// The drive that a row job fills, if its task is the one that runs.
     fn filled_by(&self, stripes: &Stripes, index: u32) -> Option<u32> {
-        let job = &stripes.jobs[index];
-        let first = self.first(job.array)?;
-        if job.work.task() != Some(first.id) {
+        let job = &stripes.jobs()[index];
+        let first = self.first(job.array())?;
+        if job.work().task() != Some(first.id) {
             return None;
         }
         match first.task {
-            Task::Rebuild { member } => {
-                Some(stripes.volume(job.array).members[member as usize].drive)
-            }
+            Task::Rebuild { member } => Some(stripes.volume(job.array()).member(member).drive()),
             Task::Copyback { to, .. } => Some(to),
             Task::Patrol | Task::Check => None,
         }
@@ -239,19 +238,19 @@ impl Background {
         index: u32,
         now: Time,
     ) {
-        let job = &stripes.jobs[index];
-        let Work::Row(Row { row, role, .. }) = job.work else {
+        let job = &stripes.jobs()[index];
+        let Work::Row(Row { row, role, .. }) = job.work() else {
             return stripes.write_phase(path, index, now);
         };
-        let (array, io) = (job.array, job.io);
-        let unit = stripes.volume(array).geometry.unit();
+        let (array, io) = (job.array(), job.io());
+        let unit = stripes.volume(array).geometry().unit();
         path.hold(io);
         if let Some(drive) = self.filled_by(stripes, index) {
             path.ios[io].pending += 1;
             let range = (row * unit, unit);
             let command = stripes.new_raid_command(path, io, Op::Write, drive, range, now);
             path.attach(command, Target::Unit(index, role, 0), unit);
-            match stripes.jobs[index].flags.ahead {
+            match stripes.jobs()[index].goes_ahead() {
                 true => path.send_ahead(command, drive, now),
                 false => path.send(command, drive, now),
             }
@@ -264,12 +263,12 @@ impl Background {
     /// it brought count, and writes know of it. One of a task that is gone or suspended does not
     /// count any more, nor do those that waited for it.
     fn finish_row(&mut self, stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) {
-        let job = &stripes.jobs[index];
-        let (array, task) = (job.array, job.work.task());
+        let job = &stripes.jobs()[index];
+        let (array, task) = (job.array(), job.work().task());
         let tasks = self.tasks_mut(array);
         tasks.done.push(index);
         tasks.in_flight -= 1;
-        let offline = stripes.volume(array).offline;
+        let offline = stripes.volume(array).is_offline();
         let first = tasks.by_urgency.first().filter(|_| !offline);
         let current = first.is_some_and(|first| task == Some(first.id));
         self.put_rows(stripes, path, array, current, now);
@@ -328,34 +327,36 @@ impl Background {
         let tasks = self.tasks_mut(array);
         let row = tasks.by_urgency.first().map(|task| task.row);
         let mut done = tasks.done.iter();
-        let at = done.position(|&job| !in_order || stripes.jobs[job].work.row() == row)?;
+        let at = done.position(|&job| !in_order || stripes.jobs()[job].work().row() == row)?;
         Some(tasks.done.swap_remove(at))
     }
 
     /// A row of the first task is in its place, with what it has brought. What it could not bring is
     /// unreadable there.
     fn take_over(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, index: u32) {
-        let row = stripes.jobs[index].work.row();
+        let row = stripes.jobs()[index].work().row();
         if let (Some(drive), Some(row)) = (self.filled_by(stripes, index), row) {
-            let offset = row * stripes.volume(array).geometry.unit();
-            let lost = stripes.jobs.repair(index).lost.clone();
-            stripes.puncture(path, drive, offset, &lost);
+            let offset = row * stripes.volume(array).geometry().unit();
+            let lost = stripes.jobs().repair(index).lost.clone();
+            stripes
+                .volumes_mut()
+                .puncture(&mut path.drives, drive, offset, &lost);
         }
         let volume = stripes.volume_mut(array);
         let Some(task) = self.first_mut(array) else {
             return;
         };
         task.row += 1;
-        let upto = task.row * volume.geometry.unit();
+        let upto = task.row * volume.geometry().unit();
         match task.task {
             Task::Rebuild { member } => {
-                let member = &mut volume.members[member as usize];
-                if member.state != State::Failed {
-                    member.state = State::Rebuilding(upto);
+                let member = volume.member_mut(member);
+                if member.state() != State::Failed {
+                    member.rebuild_from(upto);
                 }
             }
             Task::Copyback { member, to } => {
-                volume.members[member as usize].copy = Some((to, upto));
+                volume.member_mut(member).copy_up_to((to, upto));
             }
             Task::Patrol | Task::Check => {}
         }
@@ -371,7 +372,7 @@ fn unit_job(
     (member, row): (u32, u64),
     now: Time,
 ) -> u32 {
-    let geometry = &stripes.volume(array).geometry;
+    let geometry = stripes.volume(array).geometry();
     let end = geometry.unit() as u32;
     let at = geometry.unit_at(member, row);
     let (stripe, role) = at.expect("every row of a member has a unit");
@@ -382,14 +383,14 @@ fn unit_job(
         Role::Parity(_) | Role::Copy(..) => 0,
     };
     let start = 0;
-    let extents = &mut stripes.jobs[job].extents;
+    let extents = stripes.jobs_mut()[job].extents_mut();
     extents.push(Extent { column, start, end });
     job
 }
 
 /// A job that looks through a group.
 fn group_job(stripes: &mut Stripes, path: &mut Path, array: u32, check: Check, now: Time) -> u32 {
-    let geometry = &stripes.volume(array).geometry;
+    let geometry = stripes.volume(array).geometry();
     let (columns, end) = (u64::from(geometry.columns()), geometry.unit() as u32);
     let (group, work) = (check.group, Work::Check(check));
     if geometry.parities() > 0 {
@@ -397,7 +398,7 @@ fn group_job(stripes: &mut Stripes, path: &mut Path, array: u32, check: Check, n
     }
     let job = stripes.new_job(path, Io::NONE, array, group / columns, work, now);
     let (column, start) = ((group % columns) as u32, 0);
-    let extents = &mut stripes.jobs[job].extents;
+    let extents = stripes.jobs_mut()[job].extents_mut();
     extents.push(Extent { column, start, end });
     job
 }

@@ -1,22 +1,30 @@
 //! Dirty data in flight to the drives: when, which, how many at once.
 
-use crate::layout::{Extent, WriteStrategy};
+use crate::layout::Extent;
 use crate::path::Path;
 use crate::path::agenda::Call;
-use crate::raid::Stripes;
+use crate::raid::cache::ControllerCache;
 use crate::raid::cache::memory::{ControllerMemory, Lane};
 use crate::raid::cache::view::Cached;
+use crate::raid::jobs::Stripes;
 use crate::raid::jobs::{Destage, Work};
+use crate::raid::lines::Lines;
 use crate::state::event::Event;
 use raidlab_kernel::{Io, Time};
 use raidlab_models::{Eligible, LINE_SECTORS, SECTOR};
 
-impl Stripes {
+impl ControllerCache {
     /// Starts as many destages as may run: full stripes at once, others above the low mark or
     /// when they are due.
-    pub(crate) fn destage(&mut self, path: &mut Path, controller: u32, now: Time) {
+    pub(crate) fn destage(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        controller: u32,
+        now: Time,
+    ) {
         path.agenda.must_be_open();
-        while let Some(memory) = self.memories[controller as usize].as_mut() {
+        while let Some(memory) = self.memories.get_mut(controller) {
             if !memory.lanes.iter().any(Lane::has_room) {
                 return;
             }
@@ -37,50 +45,45 @@ impl Stripes {
             lane.in_flight += 1;
             let array = lane.array;
             memory.counts.destages += 1;
-            if path.can_fail && self.volume(array).offline {
-                self.pin(controller, group);
+            if path.can_fail && stripes.volume(array).is_offline() {
+                self.memories.pin(controller, group);
                 continue;
             }
             let mark = path.agenda.mark();
-            self.start_destage(path, controller, array, group, number, now);
+            self.start_destage(stripes, path, (controller, array), (group, number), now);
             if path.agenda.rose(mark) {
                 return path.agenda.below(mark, Call::Destage(controller));
             }
         }
     }
 
+    /// A group of the cache, of a number among those of its array, goes out.
     fn start_destage(
         &mut self,
+        stripes: &mut Stripes,
         path: &mut Path,
-        controller: u32,
-        array: u32,
-        group: u32,
-        number: u64,
+        (controller, array): (u32, u32),
+        (group, number): (u32, u64),
         now: Time,
     ) {
-        let geometry = &self.volume(array).geometry;
+        let geometry = stripes.volume(array).geometry();
         let stripe = if geometry.parities() > 0 {
             number
         } else {
             number / u64::from(geometry.columns())
         };
-        if let Some(memory) = self.memories[controller as usize].as_mut() {
+        if let Some(memory) = self.memories.get_mut(controller) {
             memory.cache.leave(group, &mut memory.leaving);
         }
-        let redirected = self.redirect_write(path, array, number, now);
+        let redirected =
+            Lines::new(stripes, &mut self.memories).redirect_write(path, array, number, now);
         let (target, at) = redirected.map_or((array, stripe), |place| (place.array, place.stripe));
         let slot = redirected.map(|place| place.slot);
         let work = Work::Destage(Destage { group, slot });
-        let job = self.new_job(path, Io::NONE, target, at, work, now);
-        let Stripes {
-            volumes,
-            memories,
-            redirects,
-            jobs,
-            ..
-        } = self;
-        let extents = &mut jobs[job].extents;
-        if let Some(cached) = Cached::of(array, volumes, memories, redirects) {
+        let job = stripes.new_job(path, Io::NONE, target, at, work, now);
+        let (filled, volumes, redirects) = stripes.job_beside(job);
+        let extents = filled.extents_mut();
+        if let Some(cached) = self.memories.cached_beside(volumes, redirects, array) {
             cached.list_leaving(extents);
         }
         if let Some(place) = redirected {
@@ -90,46 +93,45 @@ impl Stripes {
         }
         join(extents);
         if path.integrity.is_some() {
-            for nth in 0..self.jobs[job].extents.len() {
-                let extent = self.jobs[job].extents[nth];
-                let unit = self.volume(target).geometry.offset(at, extent.column);
+            for nth in 0..stripes.jobs()[job].extents().len() {
+                let extent = stripes.jobs()[job].extents()[nth];
+                let unit = stripes.volume(target).geometry().offset(at, extent.column);
                 let start = unit + u64::from(extent.start);
-                self.follow_new_data(path, job, Io::NONE, (target, start), extent);
+                stripes.follow_new_data(path, job, Io::NONE, (target, start), extent);
             }
         }
-        self.begin(path, job, now);
-    }
-
-    /// Dirty data of an array that is offline stay where they are.
-    pub(crate) fn pin(&mut self, controller: u32, group: u32) {
-        if let Some(memory) = self.memories[controller as usize].as_mut() {
-            memory.end(group);
-            memory.cache.pin(group);
-        }
+        stripes.begin(path, job, now);
     }
 
     pub(crate) fn finish_destage(
         &mut self,
+        stripes: &mut Stripes,
         path: &mut Path,
         index: u32,
         destage: Destage,
         now: Time,
     ) {
-        let job = &self.jobs[index];
-        let (array, group) = (job.array, destage.group);
-        let full = job.strategy == WriteStrategy::Full;
+        let job = &stripes.jobs()[index];
+        let (array, group) = (job.array(), destage.group);
+        let full = job.is_full_stripe();
+        if let Some(slot) = destage.slot
+            && let Some(above) = stripes.redirects().above(array)
+        {
+            stripes.redirects_mut().unpin(above, slot);
+        }
         let mark = path.agenda.mark();
-        self.finish_job(path, index, now);
+        stripes.finish_job(path, index, now);
         if path.agenda.rose(mark) {
             let left = Call::Destaged { array, group, full };
             return path.agenda.below(mark, left);
         }
-        self.destaged(path, array, group, full, now);
+        self.destaged(stripes, path, array, group, full, now);
     }
 
     /// A group has left the cache, or stays since its array is offline.
     pub(crate) fn destaged(
         &mut self,
+        stripes: &mut Stripes,
         path: &mut Path,
         array: u32,
         group: u32,
@@ -139,9 +141,9 @@ impl Stripes {
         let Some(controller) = path.arrays[array as usize].controller else {
             return;
         };
-        let destaged = !path.can_fail || !self.volume(array).offline;
-        let on_ssd_cache = self.ssd_cache_of[array as usize].is_some();
-        if let Some(memory) = self.memories[controller as usize].as_mut() {
+        let destaged = !path.can_fail || !stripes.volume(array).is_offline();
+        let on_ssd_cache = stripes.redirects().above(array).is_some();
+        if let Some(memory) = self.memories.get_mut(controller) {
             if destaged {
                 memory.end(group);
                 memory.cache.left(group);
@@ -151,42 +153,49 @@ impl Stripes {
                     // Without its SSD cache the array takes them.
                     memory.end(group);
                 } else {
-                    self.pin(controller, group);
+                    self.memories.pin(controller, group);
                 }
             }
         }
-        if let Some(memory) = self.memories[controller as usize].as_mut() {
+        if let Some(memory) = self.memories.get_mut(controller) {
             memory.counts.full_stripes += u64::from(destaged && full);
         }
         let mark = path.agenda.mark();
-        self.admit_waiting(path, controller, now);
+        self.admit_waiting(stripes, path, controller, now);
         if path.agenda.rose(mark) {
             return path.agenda.below(mark, Call::Destage(controller));
         }
-        self.destage(path, controller, now);
+        self.destage(stripes, path, controller, now);
     }
 
-    /// Sees to it that dirty data go out in time.
-    pub(crate) fn arm_flush(&mut self, path: &mut Path, controller: u32, now: Time) {
-        if let Some(memory) = self.memories[controller as usize].as_mut() {
-            if !memory.flush.armed {
-                memory.flush.armed = true;
-                let at = now + memory.flush.interval;
-                path.calendar.push(at, Event::Flush(controller));
-            }
-        }
+    /// A write has come into a controller's cache: it goes out in time.
+    pub(crate) fn flush_and_destage(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        controller: u32,
+        now: Time,
+    ) {
+        self.memories.arm_flush(path, controller, now);
+        self.destage(stripes, path, controller, now);
     }
 
     /// The next step of a flush: its groups may go out.
-    pub(crate) fn flush_due(&mut self, path: &mut Path, controller: u32, now: Time) {
-        if let Some(memory) = self.memories[controller as usize].as_mut() {
+    pub(crate) fn flush_due(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        controller: u32,
+        now: Time,
+    ) {
+        if let Some(memory) = self.memories.get_mut(controller) {
             memory.flush.armed = !memory.cache.is_clean();
             if memory.flush.armed {
                 let waiting = memory.cache.groups_waiting();
                 memory.sweep = waiting.min(memory.sweep + memory.flush.step(waiting));
                 let at = now + memory.flush.step_interval;
                 path.calendar.push(at, Event::Flush(controller));
-                self.destage(path, controller, now);
+                self.destage(stripes, path, controller, now);
             } else {
                 memory.flush.steps_left = 0;
             }
@@ -199,7 +208,7 @@ impl Cached<'_, &mut ControllerMemory> {
     fn list_leaving(&self, extents: &mut Vec<Extent>) {
         for leaving in &self.memory.leaving {
             let start = self.caching.offset(leaving.key);
-            let piece = self.volume.geometry.piece(start, 1);
+            let piece = self.volume.geometry().piece(start, 1);
             let mut at = leaving.dirty.trailing_zeros();
             while u64::from(at) < LINE_SECTORS {
                 let run = (!(leaving.dirty >> at)).trailing_zeros();

@@ -1,28 +1,52 @@
 //! A controller's cache in the engine: who shares it, what it may do, what it has done.
 
-use crate::plan::{CachePlan, ReadAhead, WritePolicy};
+use crate::path::Path;
+use crate::plan::{CachePlan, PolicyPlan, ReadAhead, WritePolicy};
 use crate::raid::cache::streams::Streams;
 use crate::raid::redirect::Redirect;
-use raidlab_kernel::{Nanos, Queue};
+use crate::raid::volume::Volume;
+use crate::state::event::Event;
+use raidlab_kernel::{Nanos, Queue, Time};
 use raidlab_models::{Cache, LINE_SECTORS, Leaving, SECTOR, Sectors, sectors};
 
 /// How the cache serves one array.
 #[derive(Debug)]
 pub(crate) struct Caching {
     /// The controller whose cache it is.
-    pub controller: u32,
+    pub(super) controller: u32,
     /// Where its dirty data wait in the cache for its drives, and for those of its SSD cache.
-    pub space: u32,
-    pub ssd_space: Option<u32>,
+    pub(super) space: u32,
+    pub(super) ssd_space: Option<u32>,
     /// Bytes of a line.
-    pub line: u64,
-    pub write: WritePolicy,
-    pub read_ahead: ReadAhead,
-    pub keep_reads: bool,
-    pub streams: Streams,
+    pub(super) line: u64,
+    pub(super) write: WritePolicy,
+    pub(super) read_ahead: ReadAhead,
+    pub(super) keep_reads: bool,
+    pub(super) streams: Streams,
 }
 
 impl Caching {
+    /// The cache of a controller serves a volume by a policy: its dirty data wait in a space, and
+    /// in another one for its SSD cache.
+    pub fn new(
+        controller: u32,
+        space: u32,
+        ssd_space: Option<u32>,
+        volume: &Volume,
+        policy: &PolicyPlan,
+    ) -> Caching {
+        Caching {
+            controller,
+            space,
+            ssd_space,
+            line: Caching::line_of(volume.geometry().unit()),
+            write: policy.write,
+            read_ahead: policy.read_ahead,
+            keep_reads: policy.keep_reads,
+            streams: Streams::default(),
+        }
+    }
+
     /// Bytes of a line for a stripe unit: it divides the unit, and has at most 128 sectors.
     pub fn line_of(unit: u64) -> u64 {
         let most = LINE_SECTORS * SECTOR;
@@ -80,13 +104,22 @@ pub(crate) struct Counts {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lane {
     /// The array whose data they are.
-    pub array: u32,
+    pub(super) array: u32,
     /// Destages in flight, and at most.
-    pub in_flight: u32,
-    pub at_most: u32,
+    pub(super) in_flight: u32,
+    pub(super) at_most: u32,
 }
 
 impl Lane {
+    /// Of an array, with destages in flight at most.
+    pub fn new(array: u32, at_most: u32) -> Lane {
+        Lane {
+            array,
+            in_flight: 0,
+            at_most,
+        }
+    }
+
     pub fn has_room(&self) -> bool {
         self.in_flight < self.at_most
     }
@@ -99,15 +132,15 @@ const STEPS: u64 = 1024;
 /// the host find the drives as busy at any time of it.
 #[derive(Debug)]
 pub(crate) struct Flush {
-    pub interval: Nanos,
+    pub(super) interval: Nanos,
     /// True if the next step is scheduled.
-    pub armed: bool,
+    pub(super) armed: bool,
     /// Of this interval.
-    pub steps_left: u64,
+    pub(super) steps_left: u64,
     /// From one step to the next.
-    pub step_interval: Nanos,
+    pub(super) step_interval: Nanos,
     /// Groups of a step.
-    pub groups: u64,
+    pub(super) groups: u64,
 }
 
 impl Flush {
@@ -136,24 +169,24 @@ impl Flush {
 /// A controller's cache.
 #[derive(Debug)]
 pub(crate) struct ControllerMemory {
-    pub cache: Cache,
+    pub(super) cache: Cache,
     /// By space of the cache.
-    pub lanes: Vec<Lane>,
+    pub(super) lanes: Vec<Lane>,
     /// Share of the dirty limit below which data wait for neighbours.
-    pub low_share: f64,
-    pub flush: Flush,
+    pub(super) low_share: f64,
+    pub(super) flush: Flush,
     /// Groups that go out whatever the share.
-    pub sweep: u64,
+    pub(super) sweep: u64,
     /// Requests that wait for room.
-    pub waiting: Queue,
-    pub leaving: Vec<Leaving>,
+    pub(super) waiting: Queue,
+    pub(super) leaving: Vec<Leaving>,
     /// True if the content outlives an outage.
-    pub safe: bool,
+    pub(super) safe: bool,
     /// For how long.
-    pub hold: Nanos,
+    pub(super) hold: Nanos,
     /// True if it survives the outage that is on.
-    pub survives: bool,
-    pub counts: Counts,
+    pub(super) survives: bool,
+    pub(super) counts: Counts,
 }
 
 impl ControllerMemory {
@@ -175,10 +208,113 @@ impl ControllerMemory {
         }
     }
 
+    /// What the cache has done.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Bytes that wait for the drives.
+    pub fn dirty_bytes(&self) -> u64 {
+        self.cache.dirty_bytes()
+    }
+
+    /// What must hold of the cache.
+    ///
+    /// # Errors
+    /// Says what does not.
+    pub fn check(&self) -> Result<(), String> {
+        self.cache.check()
+    }
+
+    /// All groups that wait go out.
+    pub(super) fn sweep_all(&mut self) {
+        self.sweep = self.cache.groups_waiting();
+    }
+
     /// A group that was leaving does so no more.
-    pub fn end(&mut self, group: u32) {
+    pub(super) fn end(&mut self, group: u32) {
         let space = self.cache.space(group);
         self.lanes[space as usize].in_flight -= 1;
+    }
+}
+
+/// The caches of all controllers, and how they serve the arrays.
+#[derive(Debug)]
+pub(crate) struct Memories {
+    /// By array: how it is served, if it is.
+    caching: Vec<Option<Caching>>,
+    /// By controller: its cache, if it has one that is used.
+    of_controller: Vec<Option<ControllerMemory>>,
+}
+
+impl Memories {
+    /// How each array is served, and the cache of each controller.
+    pub fn new(
+        caching: Vec<Option<Caching>>,
+        of_controller: Vec<Option<ControllerMemory>>,
+    ) -> Memories {
+        Memories {
+            caching,
+            of_controller,
+        }
+    }
+
+    /// The cache of a controller, if it has one that is used.
+    #[inline]
+    pub fn get(&self, controller: u32) -> Option<&ControllerMemory> {
+        self.of_controller[controller as usize].as_ref()
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, controller: u32) -> Option<&mut ControllerMemory> {
+        self.of_controller[controller as usize].as_mut()
+    }
+
+    /// By controller: its cache, if it has one that is used.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&ControllerMemory>> {
+        self.of_controller.iter().map(Option::as_ref)
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut ControllerMemory> {
+        self.of_controller.iter_mut().flatten()
+    }
+
+    /// How an array is served, if it is.
+    #[inline]
+    pub(super) fn caching(&self, array: u32) -> Option<&Caching> {
+        self.caching[array as usize].as_ref()
+    }
+
+    #[inline]
+    pub(super) fn caching_mut(&mut self, array: u32) -> Option<&mut Caching> {
+        self.caching[array as usize].as_mut()
+    }
+
+    /// How an array is served, and the cache that does.
+    #[inline]
+    pub(super) fn serving(&mut self, array: u32) -> Option<(&Caching, &mut ControllerMemory)> {
+        let caching = self.caching[array as usize].as_ref()?;
+        let memory = self.of_controller[caching.controller as usize].as_mut()?;
+        Some((caching, memory))
+    }
+
+    /// Sees to it that dirty data go out in time.
+    pub(super) fn arm_flush(&mut self, path: &mut Path, controller: u32, now: Time) {
+        if let Some(memory) = self.get_mut(controller) {
+            if !memory.flush.armed {
+                memory.flush.armed = true;
+                let at = now + memory.flush.interval;
+                path.calendar.push(at, Event::Flush(controller));
+            }
+        }
+    }
+
+    /// Dirty data of an array that is offline stay where they are.
+    pub(super) fn pin(&mut self, controller: u32, group: u32) {
+        if let Some(memory) = self.get_mut(controller) {
+            memory.end(group);
+            memory.cache.pin(group);
+        }
     }
 }
 

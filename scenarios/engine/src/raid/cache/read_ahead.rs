@@ -3,8 +3,9 @@
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::plan::ReadAhead;
-use crate::raid::Stripes;
+use crate::raid::cache::ControllerCache;
 use crate::raid::cache::view::Cached;
+use crate::raid::jobs::Stripes;
 use crate::raid::jobs::{Fill, Phase, Work};
 use raidlab_kernel::{Io, Op, Part, Queue, Stage, Time};
 use raidlab_models::{LINE_SECTORS, PAGE, SECTOR};
@@ -19,20 +20,18 @@ const SHALLOW: u64 = 4;
 /// Bytes that one read-ahead brings.
 const CHUNK: std::ops::RangeInclusive<u64> = (256 << 10)..=(1 << 20);
 
-impl Stripes {
+impl ControllerCache {
     /// A read has come: note it, and read ahead if that is the policy.
     pub(crate) fn read_ahead(
         &mut self,
+        stripes: &mut Stripes,
         path: &mut Path,
         array: u32,
         (offset, bytes): (u64, u64),
         now: Time,
     ) {
         let level = path.in_work_for(array);
-        let Some(volume) = self.volumes[array as usize].as_mut() else {
-            return;
-        };
-        let Some(caching) = volume.caching.as_mut() else {
+        let Some(caching) = self.memories.caching_mut(array) else {
             return;
         };
         let (stream, in_a_row) = caching.streams.note(offset, bytes);
@@ -42,30 +41,36 @@ impl Stripes {
             ReadAhead::Always => true,
         };
         if wanted {
-            self.read_on(path, array, stream as u32, now);
+            self.read_on(stripes, path, array, stream as u32, now);
         }
     }
 
     /// Reads a stream ahead as far as it should be.
-    pub(crate) fn read_on(&mut self, path: &mut Path, array: u32, stream: u32, now: Time) {
-        let volume = self.volume(array);
-        let stripe = u64::from(volume.geometry.columns()) * volume.geometry.unit();
-        let capacity = volume.geometry.capacity();
-        let Some(caching) = &volume.caching else {
+    pub(crate) fn read_on(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        array: u32,
+        stream: u32,
+        now: Time,
+    ) {
+        let volume = stripes.volume(array);
+        let stripe = u64::from(volume.geometry().columns()) * volume.geometry().unit();
+        let capacity = volume.geometry().capacity();
+        let Some(caching) = self.memories.caching(array) else {
             return;
         };
         let chunk = stripe.clamp(*CHUNK.start(), *CHUNK.end()) / caching.line * caching.line;
         let chunk = chunk.max(caching.line);
         loop {
-            let volume = self.volumes[array as usize].as_mut();
-            let caching = volume.and_then(|volume| volume.caching.as_mut());
+            let caching = self.memories.caching_mut(array);
             let Some(range) =
                 caching.and_then(|c| c.streams.advance(stream as usize, chunk, capacity))
             else {
                 return;
             };
             let mark = path.agenda.mark();
-            self.fill(path, array, range, now);
+            self.fill(stripes, path, array, range, now);
             if path.agenda.rose(mark) {
                 return path.agenda.below(mark, Call::ReadOn(array, stream));
             }
@@ -75,6 +80,7 @@ impl Stripes {
     /// Reads a range into the cache; gives the job that does, if any of it was not here.
     pub(crate) fn fill(
         &mut self,
+        stripes: &mut Stripes,
         path: &mut Path,
         array: u32,
         range: (u64, u64),
@@ -85,10 +91,10 @@ impl Stripes {
             range: (0, 0),
             readers,
         });
-        let job = self.new_job(path, Io::NONE, array, 0, work, now);
+        let job = stripes.new_job(path, Io::NONE, array, 0, work, now);
         let Cached {
             caching, memory, ..
-        } = self.cached_mut(array)?;
+        } = self.memories.cached_mut(stripes, array)?;
         let (mut first, mut last) = (u64::MAX, 0);
         for (key, sectors) in caching.lines(range.0, range.1) {
             if !memory.cache.make_room(caching.line.div_ceil(PAGE) + 1) {
@@ -101,31 +107,38 @@ impl Stripes {
             }
         }
         memory.counts.filled_bytes += last.saturating_sub(first);
-        let record = self.jobs[job].io;
+        let record = stripes.jobs()[job].io();
         if first >= last {
             path.ios.release(record);
-            self.jobs.release(job);
+            stripes.jobs_mut().release(job);
             return None;
         }
         let range = (first, last - first);
-        let filling = &mut self.jobs[job];
-        (filling.work, filling.phase) = (Work::Fill(Fill { range, readers }), Phase::Finish);
+        let filling = Work::Fill(Fill { range, readers });
+        stripes.jobs_mut()[job].go_on_with(filling, Phase::Finish);
         path.ios[record].op = Op::Read;
-        self.move_range(path, record, Op::Read, array, (first, last - first), now);
+        self.move_range(stripes, path, record, (array, range), now);
         Some(job)
     }
 
     /// What a job has read is here: whoever waits for it goes on.
-    pub(crate) fn finish_fill(&mut self, path: &mut Path, index: u32, fill: Fill, now: Time) {
-        let job = &self.jobs[index];
-        let (record, array, refused) = (job.io, job.array, job.flags.refused);
+    pub(crate) fn finish_fill(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        index: u32,
+        fill: Fill,
+        now: Time,
+    ) {
+        let job = &stripes.jobs()[index];
+        let (record, array, refused) = (job.io(), job.array(), job.is_refused());
         let Fill { range, readers } = fill;
         if let Some(controller) = path.arrays[array as usize].controller {
             let chip = &mut path.controllers[controller as usize].chip;
             chip.memory.pass_in_background(now, range.1);
             if let Some(Cached {
                 caching, memory, ..
-            }) = self.cached_mut(array)
+            }) = self.memories.cached_mut(stripes, array)
             {
                 for (key, sectors) in caching.lines(range.0, range.1) {
                     if refused {
@@ -142,8 +155,8 @@ impl Stripes {
                 }
             }
         }
-        self.jobs.release(index);
-        self.child_returned(path, record, now);
+        stripes.jobs_mut().release(index);
+        stripes.child_returned(path, record, now);
         if let Some(integrity) = &mut path.integrity {
             integrity.end_reader(record);
         }
@@ -153,29 +166,28 @@ impl Stripes {
             refused,
             controller,
         });
-        self.wake_readers(path, now);
+        self.wake_readers(stripes, path, now);
     }
 
     /// Those who waited for what has come into the cache last go on, one by one.
-    pub(crate) fn wake_readers(&mut self, path: &mut Path, now: Time) {
+    pub(crate) fn wake_readers(&mut self, stripes: &mut Stripes, path: &mut Path, now: Time) {
         while let Some(came) = self.readers.last_mut() {
             let (refused, controller) = (came.refused, came.controller);
             let Some(reader) = came.readers.pop(&path.ios) else {
                 self.readers.pop();
                 if let Some(controller) = controller {
                     // Data in flight had reserved their place in the cache; now others may have it.
-                    self.admit_waiting(path, controller, now);
+                    self.admit_waiting(stripes, path, controller, now);
                 }
                 return;
             };
             let mark = path.agenda.mark();
             path.ios[reader].charge(Part::CacheWait, now);
             if refused {
-                self.read_drives(path, reader, now);
+                self.read_drives(stripes, path, reader, now);
             } else {
                 path.ios[reader].stage = Stage::Awaited;
-                let up = self.go_on(path, reader, now);
-                path.agenda.raise(up);
+                path.agenda.up(Call::GoOn(reader));
             }
             if path.agenda.rose(mark) {
                 return path.agenda.below(mark, Call::Readers);

@@ -4,8 +4,8 @@ use raidlab_kernel::Queue;
 
 /// Requests that waited for what has come into the cache, or was refused.
 #[derive(Debug)]
-pub(crate) struct Readers {
-    pub readers: Queue,
-    pub refused: bool,
-    pub controller: Option<u32>,
+pub(super) struct Readers {
+    pub(super) readers: Queue,
+    pub(super) refused: bool,
+    pub(super) controller: Option<u32>,
 }

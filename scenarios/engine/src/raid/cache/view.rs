@@ -1,49 +1,33 @@
 //! An array together with the controller's cache that serves it.
 
-use crate::raid::Stripes;
-use crate::raid::cache::memory::{Caching, ControllerMemory};
-use crate::raid::redirect::Redirect;
-use crate::raid::volume::Volume;
-use raidlab_models::Sectors;
+use crate::path::Path;
+use crate::raid::cache::memory::{Caching, ControllerMemory, Memories};
+use crate::raid::jobs::Stripes;
+use crate::raid::redirect::{Redirect, Redirects};
+use crate::raid::volume::{Volume, Volumes};
+use raidlab_kernel::Time;
+use raidlab_models::{Found, SECTOR, Sectors};
 
 /// What a request needs to know when it meets the cache. `S` is the cache, shared or exclusive.
-pub(crate) struct Cached<'a, S> {
-    pub volume: &'a Volume,
-    pub caching: &'a Caching,
-    pub memory: S,
+pub(super) struct Cached<'a, S> {
+    pub(super) volume: &'a Volume,
+    pub(super) caching: &'a Caching,
+    pub(super) memory: S,
     /// The SSD cache of the array, if it has one.
-    pub redirect: Option<&'a Redirect>,
+    pub(super) redirect: Option<&'a Redirect>,
 }
 
-impl<'a> Cached<'a, &'a mut ControllerMemory> {
-    /// The view of an array out of the owner's tables; none if no cache serves it.
-    #[inline]
-    pub fn of(
-        array: u32,
-        volumes: &'a [Option<Volume>],
-        memories: &'a mut [Option<ControllerMemory>],
-        redirects: &'a [Option<Redirect>],
-    ) -> Option<Cached<'a, &'a mut ControllerMemory>> {
-        let volume = volumes[array as usize].as_ref()?;
-        let caching = volume.caching.as_ref()?;
-        Some(Cached {
-            volume,
-            caching,
-            memory: memories[caching.controller as usize].as_mut()?,
-            redirect: redirects[array as usize].as_ref(),
-        })
-    }
-
+impl Cached<'_, &mut ControllerMemory> {
     /// Marks sectors of a line dirty, in the space where they wait; true if the line was there.
     #[inline]
-    pub fn write(&mut self, key: u64, sectors: Sectors) -> bool {
+    pub(super) fn write(&mut self, key: u64, sectors: Sectors) -> bool {
         let (space, group) = self.place_of(key);
         self.memory.cache.write(key, sectors, space, group)
     }
 
     /// The space and the group in which new data of a line wait.
     #[inline]
-    pub fn place_of(&self, key: u64) -> (u32, u64) {
+    pub(super) fn place_of(&self, key: u64) -> (u32, u64) {
         let group = self.volume.group_at(self.caching.offset(key));
         let space = self
             .caching
@@ -52,23 +36,114 @@ impl<'a> Cached<'a, &'a mut ControllerMemory> {
     }
 }
 
-impl Stripes {
+impl Memories {
     /// An array and the cache that serves it, to look things up.
     #[inline]
-    pub fn cached(&self, array: u32) -> Option<Cached<'_, &ControllerMemory>> {
-        let volume = self.volumes[array as usize].as_ref()?;
-        let caching = volume.caching.as_ref()?;
+    pub(super) fn cached<'a>(
+        &'a self,
+        stripes: &'a Stripes,
+        array: u32,
+    ) -> Option<Cached<'a, &'a ControllerMemory>> {
+        let volume = stripes.volumes().get(array)?;
+        let caching = self.caching(array)?;
         Some(Cached {
             volume,
             caching,
-            memory: self.memories[caching.controller as usize].as_ref()?,
-            redirect: self.redirects[array as usize].as_ref(),
+            memory: self.get(caching.controller)?,
+            redirect: stripes.redirects().get(array),
         })
     }
 
     /// An array and the cache that serves it, to change what the cache holds.
     #[inline]
-    pub fn cached_mut(&mut self, array: u32) -> Option<Cached<'_, &mut ControllerMemory>> {
-        Cached::of(array, &self.volumes, &mut self.memories, &self.redirects)
+    pub(super) fn cached_mut<'a>(
+        &'a mut self,
+        stripes: &'a Stripes,
+        array: u32,
+    ) -> Option<Cached<'a, &'a mut ControllerMemory>> {
+        self.cached_beside(stripes.volumes(), stripes.redirects(), array)
+    }
+
+    /// The same, beside a job.
+    #[inline]
+    pub(super) fn cached_beside<'a>(
+        &'a mut self,
+        volumes: &'a Volumes,
+        redirects: &'a Redirects,
+        array: u32,
+    ) -> Option<Cached<'a, &'a mut ControllerMemory>> {
+        let volume = volumes.get(array)?;
+        let (caching, memory) = self.serving(array)?;
+        Some(Cached {
+            volume,
+            caching,
+            memory,
+            redirect: redirects.get(array),
+        })
+    }
+
+    /// Whether a controller's memory has a sector of an array.
+    pub(crate) fn has(&mut self, stripes: &Stripes, array: u32, offset: u64) -> bool {
+        let Some(cached) = self.cached_mut(stripes, array) else {
+            return false;
+        };
+        let mut lines = cached.caching.lines(offset, SECTOR);
+        let cache = &mut cached.memory.cache;
+        lines.any(|(key, sectors)| cache.find(key, sectors) == Found::All)
+    }
+
+    /// Whether it has newer data for a sector.
+    pub(crate) fn is_dirty(&self, stripes: &Stripes, array: u32, offset: u64) -> bool {
+        self.is_any_dirty(stripes, array, (offset, SECTOR))
+    }
+
+    /// Whether it has newer data for a line of an SSD cache.
+    pub(crate) fn is_line_dirty(&self, stripes: &Stripes, array: u32, line: u64) -> bool {
+        let redirect = stripes.redirects().get(array);
+        redirect.is_some_and(|redirect| {
+            let bytes = redirect.line_bytes();
+            self.is_any_dirty(stripes, array, (line * bytes, bytes))
+        })
+    }
+
+    fn is_any_dirty(&self, stripes: &Stripes, array: u32, (offset, bytes): (u64, u64)) -> bool {
+        let Some(cached) = self.cached(stripes, array) else {
+            return false;
+        };
+        let mut lines = cached.caching.lines(offset, bytes);
+        lines.any(|(key, sectors)| cached.memory.cache.is_dirty_at(key, sectors))
+    }
+
+    /// What the memory has of a range of an array that its SSD cache has lost becomes dirty there;
+    /// true if that is all of it. Beside a request that writes the range and bypasses the memory it
+    /// is forgotten: it may be older, and would reach the array after that.
+    pub(crate) fn save(
+        &mut self,
+        stripes: &Stripes,
+        path: &mut Path,
+        array: u32,
+        (offset, bytes): (u64, u64),
+        now: Time,
+    ) -> bool {
+        let Some(mut cached) = self.cached_mut(stripes, array) else {
+            return false;
+        };
+        let Some(redirect) = cached.redirect else {
+            return false;
+        };
+        let controller = cached.caching.controller;
+        let bypassed = redirect.is_bypassed(offset / redirect.line_bytes());
+        let mut whole = true;
+        for (key, sectors) in cached.caching.lines(offset, bytes) {
+            let clean = cached.memory.cache.clean_at(key, sectors);
+            if clean != 0 && !bypassed {
+                cached.write(key, clean);
+            }
+            cached.memory.cache.forget(key, sectors);
+            whole &= cached.memory.cache.dirty_at(key, sectors) == sectors;
+        }
+        cached.memory.sweep = cached.memory.cache.groups_waiting();
+        self.arm_flush(path, controller, now);
+        whole
     }
 }

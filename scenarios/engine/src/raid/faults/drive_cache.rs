@@ -2,9 +2,8 @@
 //! had not written yet is gone, whatever the controller's backup preserves.
 
 use crate::integrity::LostFrom;
-use crate::layout::Role;
 use crate::path::Path;
-use crate::raid::{Raid, Stripes};
+use crate::raid::Raid;
 use raidlab_models::SECTOR;
 use std::collections::BTreeSet;
 
@@ -17,71 +16,30 @@ impl Raid {
             let Raid {
                 stripes,
                 background,
+                ..
             } = self;
             background.begin_copies_again(stripes, *drive, sectors[0] * SECTOR);
-            if let Some((array, member)) = stripes.member_of(*drive) {
+            if let Some((array, member)) = stripes.volumes().member_of(*drive) {
                 for sector in sectors {
-                    stripes.touched_by(path, array, member, sector * SECTOR, &mut places);
+                    self.content(path)
+                        .touched_by(array, member, sector * SECTOR, &mut places);
                 }
             }
         }
         for (array, offset) in places {
-            let cached = self.stripes.is_dirty_in_cache(array, offset);
+            let cached = self.memories().is_dirty(&self.stripes, array, offset);
             let written = path
                 .integrity
                 .as_ref()
                 .is_some_and(|f| f.is_written(array, offset));
             // What the SSD cache has newer data of does not matter here.
-            let dirty = self.stripes.is_dirty_on_ssd_cache(array, offset);
+            let dirty = self.stripes.redirects().is_dirty(array, offset);
             if written && !cached && !dirty {
-                let content = self.stripes.on_drives(path, array, offset);
+                let content = self.content(path).on_drives(array, offset);
                 if let Some(integrity) = &mut path.integrity {
                     integrity.lose(array, offset, &content, LostFrom::DriveCache);
                 }
             }
         }
-    }
-}
-
-impl Stripes {
-    /// The array's sectors whose content a drive's sector decides: its own, and with parity those
-    /// of the lost units that are computed from it.
-    fn touched_by(
-        &self,
-        path: &Path,
-        array: u32,
-        member: u32,
-        offset: u64,
-        places: &mut BTreeSet<(u32, u64)>,
-    ) {
-        let volume = self.volume(array);
-        let unit = volume.geometry.unit();
-        let (row, within) = (offset / unit, offset % unit);
-        if row >= volume.geometry.rows() && volume.geometry.is_redundant() {
-            return;
-        }
-        let Some((stripe, role)) = volume.geometry.unit_at(member, row) else {
-            return;
-        };
-        let lost = |column: &u32| {
-            let place = volume.place(stripe, Role::Data(*column));
-            self.sector_of(path, volume, place, within).is_none()
-        };
-        let columns = (0..volume.geometry.columns()).filter(lost);
-        let own = match role {
-            Role::Data(column) => Some(column),
-            Role::Parity(_) | Role::Copy(..) => None,
-        };
-        for column in columns.chain(own) {
-            places.insert((array, volume.geometry.offset(stripe, column) + within));
-        }
-    }
-
-    pub(crate) fn is_dirty_in_cache(&self, array: u32, offset: u64) -> bool {
-        let Some(cached) = self.cached(array) else {
-            return false;
-        };
-        let mut lines = cached.caching.lines(offset, SECTOR);
-        lines.any(|(key, sectors)| cached.memory.cache.is_dirty_at(key, sectors))
     }
 }

@@ -3,7 +3,6 @@
 use crate::path::Path;
 use crate::raid::Raid;
 use crate::raid::background::Task;
-use crate::raid::volume::State;
 use raidlab_kernel::Time;
 
 impl Raid {
@@ -12,40 +11,40 @@ impl Raid {
         let Raid {
             stripes,
             background,
+            ..
         } = self;
-        let place = stripes.member_of(drive).map_or(0, |(_, place)| place);
+        let place = stripes
+            .volumes()
+            .member_of(drive)
+            .map_or(0, |(_, place)| place);
         path.cut_off(drive, place);
-        for array in 0..stripes.volumes.len() as u32 {
-            let copied_to = |to: u32| to == drive;
+        for array in 0..stripes.volumes().arrays() {
             background.end_tasks(stripes, path, array, now, |task| match task {
-                Task::Copyback { to, .. } => copied_to(to),
+                Task::Copyback { to, .. } => to == drive,
                 _ => false,
             });
             background.lose_spare(array, drive);
-            if let Some(volume) = stripes.volumes[array as usize].as_mut() {
-                for member in &mut volume.members {
-                    member.copy = member.copy.filter(|&(to, _)| !copied_to(to));
-                }
+            if let Some(volume) = stripes.volumes_mut().get_mut(array) {
+                volume.end_copies_to(drive);
             }
         }
-        let (array, place) = stripes.member_of(drive)?;
+        let (array, place) = stripes.volumes().member_of(drive)?;
         background.end_tasks(stripes, path, array, now, |task| match task {
             Task::Rebuild { member } | Task::Copyback { member, .. } => member == place,
             _ => false,
         });
         let volume = stripes.volume_mut(array);
-        volume.changes += 1;
-        let member = &mut volume.members[place as usize];
-        member.state = State::Failed;
-        member.unreadable.clear();
-        member.copy = None;
-        if volume.is_offline() && !volume.offline {
-            volume.offline = true;
+        volume.count_change();
+        volume.member_mut(place).fail();
+        if volume.has_lost_too_much() && !volume.is_offline() {
+            volume.go_offline();
             let name = path.arrays[array as usize].name.clone();
             let what = format!("array {name} offline: more is lost than it can bear");
             path.log(now, what);
             background.give_up(stripes, path, array, now);
-            stripes.ssd_cache_fails(path, array, now);
+            if let Some(controller) = self.lines().ssd_cache_fails(path, array, now) {
+                self.destage(path, controller, now);
+            }
         }
         Some((array, place))
     }
@@ -60,8 +59,9 @@ impl Raid {
         let Raid {
             stripes,
             background,
+            ..
         } = self;
-        if !stripes.volume(array).offline {
+        if !stripes.volume(array).is_offline() {
             background.rebuild_on_spare(stripes, path, array, member, now);
         }
     }
@@ -79,10 +79,11 @@ impl Raid {
         let Raid {
             stripes,
             background,
+            ..
         } = self;
         if let Some((array, member)) = lost {
             let volume = stripes.volume(array);
-            if volume.offline || !volume.geometry.is_redundant() {
+            if volume.is_offline() || !volume.geometry().is_redundant() {
                 let name = &path.drives[drive as usize].name;
                 let what = format!("nothing to rebuild {name} from: its data are lost");
                 path.log(now, what);

@@ -1,7 +1,7 @@
 //! Drives and power that fail, and what becomes of the data.
 
-pub(crate) mod audit;
-pub(crate) mod drive_cache;
-pub(crate) mod failure;
-pub(crate) mod loss;
-pub(crate) mod outage;
+mod audit;
+mod content;
+mod drive_cache;
+mod loss;
+mod outage;

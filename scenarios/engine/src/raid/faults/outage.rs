@@ -5,11 +5,9 @@
 
 use crate::integrity::LostFrom;
 use crate::path::Path;
-use crate::raid::jobs::{Destage, Phase, Waiters, Work};
-use crate::raid::{Raid, Stripes};
+use crate::raid::Raid;
 use crate::state::owner::job_of;
-use raidlab_kernel::{Io, Op, Time};
-use raidlab_models::{LINE_SECTORS, SECTOR};
+use raidlab_kernel::{Io, Op, Part, Time};
 
 impl Raid {
     /// Writes in flight to a drive get there in part. A drive to which a spare is being copied
@@ -22,7 +20,7 @@ impl Raid {
                 continue;
             }
             let (drive, offset) = (io.drive, io.offset);
-            if self.stripes.member_of(drive).is_none() {
+            if self.stripes.volumes().member_of(drive).is_none() {
                 self.background
                     .begin_copies_again(&mut self.stripes, drive, offset);
             }
@@ -35,59 +33,42 @@ impl Raid {
         }
     }
 
+    /// The power has failed and is back at `back`. Gives the jobs that were writing, and whose data
+    /// a battery or flash preserves.
+    pub(crate) fn begin_outage(&mut self, path: &Path, back: Time, now: Time) -> Vec<u32> {
+        self.cache.power_fails(back.since(now));
+        let memories = self.memories();
+        let preserved = |array: u32| {
+            let controller = path.arrays[array as usize].controller;
+            controller.is_some_and(|controller| memories.survives(controller))
+        };
+        self.stripes.writing_jobs(preserved)
+    }
+
     /// Jobs end, but for those that are preserved.
     pub(crate) fn drop_jobs(&mut self, path: &mut Path, preserved: &[u32], now: Time) {
         self.background.power_fails();
+        self.cache.end_destages(&self.stripes, path, preserved);
         self.stripes.drop_jobs(path, preserved, now);
+        self.stripes.redirects_mut().power_fails();
     }
 
-    /// The tasks of all arrays go on.
-    pub(crate) fn tasks_go_on(&mut self, path: &mut Path, now: Time) {
-        self.background.power_back(&self.stripes, path, now);
-    }
-}
-
-impl Stripes {
-    /// A cache's content is lost: acknowledged writes that were nowhere else are gone.
-    pub(crate) fn lose_cache(&mut self, path: &mut Path, controller: usize) {
-        let Some(memory) = self.memories[controller].as_mut() else {
-            return;
-        };
-        let dirty = memory.cache.dirty_lines();
-        memory.cache.clear();
-        for lane in &mut memory.lanes {
-            lane.in_flight = 0;
-        }
-        let arrays: Vec<u32> = memory.lanes.iter().map(|lane| lane.array).collect();
-        if path.integrity.is_none() {
-            return;
-        }
-        for line in dirty {
-            let array = arrays[(line.key >> 48) as usize];
-            let Some(caching) = self.volume(array).caching.as_ref() else {
+    /// What caches hold is dirty data where it survives, and lost elsewhere: acknowledged writes that
+    /// were nowhere else are gone. True if any survives.
+    pub(crate) fn lose_caches(&mut self, path: &mut Path) -> bool {
+        for controller in 0..path.controllers.len() as u32 {
+            let lost = self.cache.memories_mut().lose(controller);
+            if path.integrity.is_none() {
                 continue;
-            };
-            let start = caching.offset(line.key);
-            for sector in (0..LINE_SECTORS).filter(|s| line.dirty >> s & 1 == 1) {
-                let offset = start + sector * SECTOR;
-                let content = self.stored(path, array, offset);
+            }
+            for (array, offset) in lost {
+                let content = self.content(path).stored(array, offset);
                 if let Some(integrity) = &mut path.integrity {
                     integrity.lose(array, offset, &content, LostFrom::Cache);
                 }
             }
         }
-    }
-
-    /// Jobs that were writing, and whose data a battery or flash preserves.
-    pub(crate) fn preserved_jobs(&self, path: &Path) -> Vec<u32> {
-        let preserved = |&index: &u32| {
-            let job = &self.jobs[index];
-            let controller = path.arrays[job.array as usize].controller;
-            let memory = controller.and_then(|c| self.memories[c as usize].as_ref());
-            let writing = job.work.is_write() || matches!(job.work, Work::Recover);
-            writing && job.phase == Phase::Finish && memory.is_some_and(|memory| memory.survives)
-        };
-        self.jobs.ids().filter(preserved).collect()
+        (0..path.controllers.len() as u32).any(|at| self.memories().survives(at))
     }
 
     /// Whoever waits in a queue is taken out; those without an event to come are released.
@@ -102,11 +83,7 @@ impl Stripes {
             while let Some(id) = path.controllers[controller].waiting.pop(&path.ios) {
                 path.ios[id].pending = 1;
             }
-            if let Some(memory) = self.memories[controller].as_mut() {
-                while let Some(id) = memory.waiting.pop(&path.ios) {
-                    path.ios[id].pending = 1;
-                }
-            }
+            self.cache.drop_waiting(path, controller as u32);
             let controller = &mut path.controllers[controller];
             controller.in_work = 0;
             let level = controller.load.level() as i64;
@@ -116,54 +93,36 @@ impl Stripes {
         }
     }
 
-    fn drop_jobs(&mut self, path: &mut Path, preserved: &[u32], now: Time) {
-        self.locks.clear();
-        for index in self.jobs.ids().collect::<Vec<_>>() {
-            let job = &mut self.jobs[index];
-            let (io, array) = (job.io, job.array);
-            if let Work::Fill(fill) = &mut job.work {
-                while let Some(reader) = fill.readers.pop(&path.ios) {
-                    path.ios[reader].pending = 1;
-                }
-            }
-            if preserved.contains(&index) {
-                self.preserve_job(path, index, now);
-                continue;
-            }
-            let job = &mut self.jobs[index];
-            if let Work::Destage(Destage { group, .. }) = job.work {
-                let controller = path.arrays[array as usize].controller;
-                let memory = controller.and_then(|c| self.memories[c as usize].as_mut());
-                if let Some(memory) = memory.filter(|memory| memory.survives) {
-                    memory.cache.stay(group);
-                    memory.end(group);
-                }
-            }
-            if job.flags.scheduled {
-                job.flags.aborted = true;
-            } else {
-                self.jobs.release(index);
-            }
-            path.ios.release(io);
-        }
+    /// The writes of a preserved job are done again.
+    pub(crate) fn write_again(&mut self, path: &mut Path, job: u32, now: Time) {
+        let io = self.stripes.jobs()[job].io();
+        path.ios[io].charge(Part::Raid, now);
+        self.stripes.write_phase(path, job, now);
     }
 
-    /// A job whose writes will be done again has nobody who waits for it any more.
-    fn preserve_job(&mut self, path: &mut Path, index: u32, now: Time) {
-        let key = self.lock_key(index);
-        // A line that was being written back is dirty again, and may be newer.
-        let older = self
-            .copy_above(path, index)
-            .is_some_and(|copy| !self.has_lost_ssd_cache(copy));
-        let job = &mut self.jobs[index];
-        job.flags.older |= older;
-        (job.lock, job.work) = (Waiters::NONE, job.work.without_slot());
-        let io = job.io;
-        if let Some(key) = key {
-            self.locks.insert(key, index);
-        }
-        let (owner, bytes) = (path.ios[io].owner, path.ios[io].bytes);
-        path.ios[io] = Io::new(Op::Write, 0, bytes, now);
-        path.ios[io].owner = owner;
+    /// All that waits in a controller's cache goes out.
+    pub(crate) fn sweep(&mut self, path: &mut Path, controller: u32, now: Time) {
+        self.cache.sweep(&mut self.stripes, path, controller, now);
+    }
+
+    /// The backup of a controller's cache is ready, or not; false if it has none that is used.
+    pub(crate) fn set_safe(&mut self, controller: u32, safe: bool) -> bool {
+        self.cache.set_safe(controller, safe)
+    }
+
+    /// Requests that wait for room in a controller's cache go on.
+    pub(crate) fn admit_waiting(&mut self, path: &mut Path, controller: u32, now: Time) {
+        self.cache
+            .admit_waiting(&mut self.stripes, path, controller, now);
+    }
+
+    /// A controller starts destages.
+    pub(crate) fn destage(&mut self, path: &mut Path, controller: u32, now: Time) {
+        self.cache.destage(&mut self.stripes, path, controller, now);
+    }
+
+    /// The tasks of all arrays go on.
+    pub(crate) fn tasks_go_on(&mut self, path: &mut Path, now: Time) {
+        self.background.power_back(&self.stripes, path, now);
     }
 }

@@ -1,30 +1,15 @@
 //! Locks on stripes: who changes data and parity together has the stripe for itself.
 
 use crate::path::Path;
-use crate::raid::Stripes;
-use crate::raid::jobs::{NO_JOB, Phase, Waiters};
+use crate::raid::jobs::Stripes;
+use crate::raid::jobs::table::{Job, NO_JOB, Phase, Waiters};
+use crate::raid::volume::Volumes;
 use raidlab_kernel::{Part, Time};
 
 impl Stripes {
-    /// What a job locks, if anything.
-    pub(crate) fn lock_key(&self, index: u32) -> Option<u64> {
-        let job = &self.jobs[index];
-        if job.work.is_of_lines() {
-            return None;
-        }
-        let geometry = &self.volumes[job.array as usize].as_ref()?.geometry;
-        if geometry.parities() == 0 && geometry.copies() == 1 {
-            // One drive holds the data: its own order decides.
-            return None;
-        }
-        let column = job.extents.first().map_or(0, |extent| extent.column);
-        let volume = self.volumes[job.array as usize].as_ref()?;
-        Some(volume.lock_key(job.array, job.stripe, column))
-    }
-
     /// Takes the lock of a job's stripe; false if it must wait for it.
     pub(crate) fn lock(&mut self, index: u32) -> bool {
-        let Some(key) = self.lock_key(index) else {
+        let Some(key) = lock_key(&self.jobs[index], &self.volumes) else {
             return true;
         };
         let Some(holder) = self.locks.get(key) else {
@@ -43,7 +28,7 @@ impl Stripes {
     /// Gives a job's lock to the next one that waits for it, and lets that one go on.
     pub(crate) fn unlock(&mut self, path: &mut Path, index: u32, now: Time) {
         path.agenda.must_be_open();
-        let Some(key) = self.lock_key(index) else {
+        let Some(key) = lock_key(&self.jobs[index], &self.volumes) else {
             return;
         };
         debug_assert_eq!(self.locks.get(key), Some(index));
@@ -61,4 +46,18 @@ impl Stripes {
         path.ios[io].charge(Part::Raid, now);
         self.locked(path, next, now);
     }
+}
+
+/// What a job locks, if anything.
+pub(super) fn lock_key(job: &Job, volumes: &Volumes) -> Option<u64> {
+    if job.work.is_of_lines() {
+        return None;
+    }
+    let volume = volumes.get(job.array)?;
+    if volume.geometry().parities() == 0 && volume.geometry().copies() == 1 {
+        // One drive holds the data: its own order decides.
+        return None;
+    }
+    let column = job.extents.first().map_or(0, |extent| extent.column);
+    Some(volume.lock_key(job.array, job.stripe, column))
 }

@@ -1,115 +1,39 @@
 //! The phases of a job: plan, read, compute, write, finish.
 
 use crate::integrity::commands::Target;
-use crate::layout::{
-    Extent, Role, Run, Stripe, Transfer, Unit, Want, WriteStrategy, parity_ranges, without,
-};
+use crate::layout::{Extent, Role, Run, Transfer, WriteStrategy};
 use crate::path::Path;
 use crate::path::agenda::Call;
-use crate::raid::Stripes;
-use crate::raid::jobs::{Destage, Job, NO_JOB, Phase, Row, Transfers, Work};
+use crate::raid::jobs::plan::{bytes_of, compares, is_unwanted, is_whole};
+use crate::raid::jobs::table::{Job, Phase, Transfers};
+use crate::raid::jobs::{Stripes, Work};
 use crate::raid::volume::Volume;
 use raidlab_kernel::{Io as IoRecord, IoId, Op, Part, Time};
 
 impl Stripes {
-    /// Whether nobody wants what a job in the background brings: its task is gone or suspended.
-    fn is_unwanted(&self, index: u32) -> bool {
-        let job = &self.jobs[index];
-        let task = self.volume(job.array).task;
-        task.is_none() || job.work.task() != task
-    }
-
-    /// Whether a job compares what it reads, and does not only look whether it can be read.
-    fn compares(&self, index: u32) -> bool {
-        let check = matches!(self.jobs[index].work, Work::Check(check) if check.compares);
-        check && !self.is_unwanted(index)
-    }
-
-    /// Lists a job's transfers for a phase into the scratch list.
-    fn list(&mut self, index: u32, writes: bool) -> Vec<Transfer> {
-        let mut ranges = std::mem::take(&mut self.ranges);
-        let mut transfers = std::mem::take(&mut self.transfers);
-        let job = &self.jobs[index];
-        let volume = self.volume(job.array);
-        let repair = self.jobs.repair(index);
-        match (&job.work, writes) {
-            (work, true) if work.is_write() && volume.geometry.parities() == 0 => {
-                transfers.clear();
-                transfers.extend(job.extents.iter().map(|e| Transfer {
-                    role: Role::Data(e.column),
-                    start: e.start,
-                    end: e.end,
-                }));
-            }
-            (_, false) if job.strategy == WriteStrategy::Recover => {
-                transfers.clone_from(&repair.reads)
-            }
-            (work, _) if work.is_write() => {
-                parity_ranges(&job.extents, &mut ranges);
-                let stripe = stripe_of(job, volume);
-                if !writes {
-                    stripe.reads(job.strategy, &ranges, &mut transfers);
-                } else if repair.lost.is_empty() {
-                    stripe.writes(&ranges, &mut transfers);
-                } else {
-                    stripe.writes(&without(&ranges, &repair.lost), &mut transfers);
-                }
-            }
-            (&Work::Row(Row { role, .. }), false) => {
-                transfers.clear();
-                let (start, end) = (0, volume.geometry.unit() as u32);
-                transfers.push(Transfer { role, start, end });
-            }
-            (Work::Check(check), writes) => {
-                transfers.clear();
-                let whole = [(0, volume.geometry.unit() as u32)];
-                let parts = without(&whole, &repair.lost);
-                let mut put = |role| {
-                    let part = |&(start, end): &(u32, u32)| Transfer { role, start, end };
-                    transfers.extend(parts.iter().map(part));
-                };
-                let stands = |role: &Role| volume.unit_of(job.stripe, *role).is_some();
-                if !writes {
-                    checked_data(job, volume).filter(stands).for_each(&mut put);
-                }
-                if !writes || check.differs {
-                    checked_against(job, volume)
-                        .filter(stands)
-                        .for_each(&mut put);
-                }
-            }
-            _ => transfers.clear(),
-        }
-        if writes && !repair.repairs.is_empty() {
-            let differs = job.work.differs();
-            let anew = |role| differs && checked_against(job, volume).any(|other| other == role);
-            let repairs = repair.repairs.iter().filter(|t| !anew(t.role));
-            transfers.extend(repairs);
-        }
-        self.ranges = ranges;
-        transfers
-    }
-
     /// The job has its stripe for itself: choose the write strategy; firmware for all its commands.
     pub(crate) fn plan_job(&mut self, path: &mut Path, index: u32, now: Time) {
         let Job {
             array, io, work, ..
         } = self.jobs[index];
-        self.jobs[index].planned = self.volume(array).changes;
+        let volume = self.volumes.of(array);
+        let job = &mut self.jobs[index];
+        job.planned = volume.changes();
         let for_nothing = match work {
             // A stripe with units missing cannot be compared with its parity.
-            Work::Check(_) if self.compares(index) => !self.is_whole(index),
-            Work::Check(_) | Work::Row(_) => self.is_unwanted(index),
+            Work::Check(_) if compares(job, volume) => !is_whole(job, volume),
+            Work::Check(_) | Work::Row(_) => is_unwanted(job, volume),
             _ => false,
         };
         if for_nothing {
             return self.give_up(path, index, now);
         }
-        let commands = if work.is_write() && self.volume(array).changes == 0 {
-            self.plan_once(path, index)
+        let commands = if work.is_write() && volume.changes() == 0 {
+            let commands = self.planner.plan_once(job, volume);
+            prefetch_transfers(path, volume, job.stripe, job.transfers.of(Op::Read));
+            commands
         } else {
-            let strategy = self.strategy(index);
-            let job = &mut self.jobs[index];
+            let strategy = self.planner.strategy(job, volume);
             (job.strategy, job.flags.listed) = (strategy, false);
             if strategy == WriteStrategy::Recover && self.plan_repair(index) {
                 return self.give_up(path, index, now);
@@ -123,115 +47,42 @@ impl Stripes {
         }
         let copies = match work {
             Work::Recover => 1,
-            _ => u64::from(self.volume(array).geometry.copies()),
+            _ => u64::from(self.volume(array).geometry().copies()),
         };
         let served = path.firmware(array, commands * copies, now);
         path.ios[io].charge_stay(Part::ControllerWait, Part::Controller, served);
         self.step_job_at(path, index, Phase::Read, served.end, now);
     }
 
-    /// Plans a write to a stripe of an array whose units can all be read: what it will read and
-    /// write depends on nothing else, so it is listed once. Gives the number of transfers.
-    fn plan_once(&mut self, path: &Path, index: u32) -> u64 {
-        let mut ranges = std::mem::take(&mut self.ranges);
-        let list = std::mem::take(&mut self.jobs[index].transfers).into_list();
+    /// Plans the repair of a job with the strategy `Recover`; true if it is for nothing.
+    fn plan_repair(&mut self, index: u32) -> bool {
+        let mut repair = self.jobs.take_repair(index);
         let job = &self.jobs[index];
-        let (strategy, transfers) = list_write(job, self.volume(job.array), &mut ranges, list);
-        self.prefetch_transfers(path, index, transfers.of(Op::Read));
-        let written = bytes_of(transfers.of(Op::Write));
-        let commands = transfers.of(Op::Read).len() + transfers.of(Op::Write).len();
-        let job = &mut self.jobs[index];
-        (job.strategy, job.flags.listed) = (strategy, true);
-        (job.transfers, job.written) = (transfers, written);
-        self.ranges = ranges;
-        commands as u64
+        let volume = self.volumes.of(job.array);
+        let for_nothing = self.planner.plan_repair(job, &mut repair, volume);
+        self.jobs.set_repair(index, repair);
+        for_nothing
+    }
+
+    /// A job's transfers of a phase, in the planner's memory.
+    fn list(&mut self, index: u32, op: Op) -> Vec<Transfer> {
+        let job = &self.jobs[index];
+        let (repair, volume) = (self.jobs.repair(index), self.volumes.of(job.array));
+        self.planner.list(job, repair, volume, op)
     }
 
     /// The number of transfers of a job that has its strategy.
     fn count_transfers(&mut self, path: &Path, index: u32) -> u64 {
-        let reads = self.list(index, false);
+        let reads = self.list(index, Op::Read);
         let mut commands = reads.len();
-        self.prefetch_transfers(path, index, &reads);
-        self.transfers = reads;
-        let writes = self.list(index, true);
+        let job = &self.jobs[index];
+        prefetch_transfers(path, self.volumes.of(job.array), job.stripe, &reads);
+        self.planner.keep(reads);
+        let writes = self.list(index, Op::Write);
         commands += writes.len();
         self.jobs[index].written = bytes_of(&writes);
-        self.transfers = writes;
+        self.planner.keep(writes);
         commands as u64
-    }
-
-    /// The strategy that a job takes.
-    pub(crate) fn strategy(&mut self, index: u32) -> WriteStrategy {
-        let mut ranges = std::mem::take(&mut self.ranges);
-        let job = &self.jobs[index];
-        let volume = self.volume(job.array);
-        let strategy = match job.work {
-            Work::Recover => WriteStrategy::Recover,
-            Work::Check(_) if volume.is_unsound(job.stripe, &job.extents) => WriteStrategy::Recover,
-            Work::Check(_) if self.compares(index) => WriteStrategy::Reconstruct,
-            Work::Check(_) => WriteStrategy::Plain,
-            Work::Row(row) => self.row_strategy(index, row.role),
-            _ => {
-                parity_ranges(&job.extents, &mut ranges);
-                stripe_of(job, volume).strategy(&ranges)
-            }
-        };
-        self.ranges = ranges;
-        strategy
-    }
-
-    /// Finds out what a job with the strategy `Recover` reads and writes back. True if it is for nothing:
-    /// what it wants is lost.
-    fn plan_repair(&mut self, index: u32) -> bool {
-        let mut ranges = std::mem::take(&mut self.ranges);
-        let mut repair = self.jobs.take_repair(index);
-        let job = &self.jobs[index];
-        let volume = self.volume(job.array);
-        let whole = [(0, volume.geometry.unit() as u32)];
-        parity_ranges(&job.extents, &mut ranges);
-        let (want, ranges_of) = match job.work {
-            Work::Recover => (Want::Extents, &ranges[..]),
-            Work::Row(row) => (Want::Unit(row.role), &whole[..]),
-            Work::Check(_) => (Want::All, &whole[..]),
-            _ => (Want::Others, &ranges[..]),
-        };
-        stripe_of(job, volume).repair(want, ranges_of, &mut repair);
-        let for_nothing = match job.work {
-            Work::Recover => !repair.lost.is_empty(),
-            Work::Row(_) | Work::Check(_) => repair.reads.is_empty(),
-            _ => false,
-        };
-        self.jobs.set_repair(index, repair);
-        self.ranges = ranges;
-        for_nothing
-    }
-
-    /// Asks for the memory that the drives will need when these transfers come to them.
-    fn prefetch_transfers(&self, path: &Path, index: u32, transfers: &[Transfer]) {
-        let job = &self.jobs[index];
-        let volume = self.volume(job.array);
-        if volume.caching.is_none() {
-            return;
-        }
-        for &Transfer { role, start, end } in transfers {
-            self.prefetch_transfer(path, volume, job.stripe, role, (start, end));
-        }
-    }
-
-    /// Asks for the memory that a drive will need of its map for a part of a unit.
-    #[inline]
-    pub(crate) fn prefetch_transfer(
-        &self,
-        path: &Path,
-        volume: &Volume,
-        stripe: u64,
-        role: Role,
-        (start, end): (u32, u32),
-    ) {
-        let place = volume.place(stripe, role);
-        let drive = volume.members[place.member as usize].drive;
-        let device = &path.drives[drive as usize].device;
-        device.prefetch_tables(place.offset + u64::from(start), u64::from(end - start));
     }
 
     /// More is lost than the parities can make good: nothing is read or written.
@@ -247,13 +98,6 @@ impl Stripes {
         self.step_job(path, index, now);
     }
 
-    fn is_whole(&self, index: u32) -> bool {
-        let job = &self.jobs[index];
-        let volume = self.volume(job.array);
-        let mut roles = checked_data(job, volume).chain(checked_against(job, volume));
-        roles.all(|role| volume.unit_of(job.stripe, role).is_some())
-    }
-
     /// New data that cannot be read back have nowhere to go: their write is refused.
     fn refuse_what_is_lost(&mut self, path: &mut Path, index: u32) {
         let job = &self.jobs[index];
@@ -267,40 +111,17 @@ impl Stripes {
         }
     }
 
-    /// A unit is read as it is if it can be, or another copy of it; else it is computed.
-    fn row_strategy(&self, index: u32, role: Role) -> WriteStrategy {
-        let job = &self.jobs[index];
-        let volume = self.volume(job.array);
-        let end = volume.geometry.unit() as u32;
-        let gives = |place| {
-            volume
-                .unit(place)
-                .is_some_and(|unit| unit.is_readable(0, end))
-        };
-        let given = match role {
-            Role::Data(column) => {
-                let mut copies = 0..volume.geometry.copies();
-                copies.any(|copy| gives(volume.geometry.data(job.stripe, column, copy)))
-            }
-            role => gives(volume.place(job.stripe, role)),
-        };
-        if given {
-            WriteStrategy::Plain
-        } else {
-            WriteStrategy::Recover
-        }
-    }
-
     pub(crate) fn read_phase(&mut self, path: &mut Path, index: u32, now: Time) {
         let job = &self.jobs[index];
-        if job.planned != self.volume(job.array).changes {
+        let volume = self.volumes.of(job.array);
+        if job.planned != volume.changes() {
             // The firmware planned with a drive that is gone since.
             return self.plan_again(path, index, now);
         }
         self.jobs[index].phase = Phase::Compute;
         let job = &self.jobs[index];
         match (job.strategy, &job.work) {
-            (WriteStrategy::Plain, Work::Row(row)) if self.volume_is_plain(index) => {
+            (WriteStrategy::Plain, Work::Row(row)) if volume.geometry().parities() == 0 => {
                 self.read_row(path, index, row.role, now);
             }
             (WriteStrategy::Plain, work) if !matches!(work, Work::Row(_) | Work::Check(_)) => {
@@ -320,7 +141,7 @@ impl Stripes {
         let (array, id) = (job.array, job.io);
         // Copies are compared by a core; what is read as it is needs no parity.
         let plain =
-            job.strategy == WriteStrategy::Plain || self.volume(array).geometry.parities() == 0;
+            job.strategy == WriteStrategy::Plain || self.volume(array).geometry().parities() == 0;
         let new = match job.work {
             Work::Recover | Work::Row(_) | Work::Check(_) => 0,
             _ => path.ios[id].bytes,
@@ -345,13 +166,13 @@ impl Stripes {
     fn compute_in_host(&mut self, path: &mut Path, index: u32, taken_in: u64, now: Time) {
         let job = &self.jobs[index];
         let (array, io) = (job.array, job.io);
-        let served = self.volume_mut(array).parity.pass(now, taken_in);
+        let served = self.volumes.of_mut(array).parity_mut().pass(now, taken_in);
         path.ios[io].charge(Part::Raid, served.end);
         self.step_job_at(path, index, Phase::Write, served.end, now);
     }
 
     pub(crate) fn write_phase(&mut self, path: &mut Path, index: u32, now: Time) {
-        self.set_phase(index, Phase::Finish);
+        self.jobs.set_phase(index, Phase::Finish);
         if !self.jobs.repair(index).lost.is_empty() {
             self.puncture_parity(path, index);
         }
@@ -364,11 +185,11 @@ impl Stripes {
             (job.io, job.array, job.stripe)
         };
         path.hold(io);
-        let listed = self.jobs[index].flags.listed && self.volume(array).changes == 0;
+        let listed = self.jobs[index].flags.listed && self.volume(array).changes() == 0;
         let transfers = if listed {
             std::mem::take(&mut self.jobs[index].transfers)
         } else {
-            let list = self.list(index, op == Op::Write);
+            let list = self.list(index, op);
             Transfers::all(list)
         };
         for &Transfer { role, start, end } in transfers.of(op) {
@@ -377,20 +198,16 @@ impl Stripes {
         if listed {
             self.jobs[index].transfers = transfers;
         } else {
-            self.transfers = transfers.into_list();
+            self.planner.keep(transfers.into_list());
         }
         self.let_go(path, io, now);
-    }
-
-    fn volume_is_plain(&self, index: u32) -> bool {
-        self.volume(self.jobs[index].array).geometry.parities() == 0
     }
 
     /// A member's unit from any copy.
     fn read_row(&mut self, path: &mut Path, index: u32, role: Role, now: Time) {
         let job = &self.jobs[index];
         let (io, array, stripe) = (job.io, job.array, job.stripe);
-        let bytes = self.volume(array).geometry.unit();
+        let bytes = self.volume(array).geometry().unit();
         let Role::Data(column) = role else {
             return self.give_up(path, index, now);
         };
@@ -400,7 +217,8 @@ impl Stripes {
             start: 0,
             bytes,
         };
-        let Some((_, drive, offset)) = self.living_copy(path, array, &run, now) else {
+        let Some((_, drive, offset)) = self.volume(array).living_copy(path, array, &run, now)
+        else {
             return self.give_up(path, index, now);
         };
         path.ios[io].pending += 1;
@@ -411,45 +229,32 @@ impl Stripes {
 
     /// The tokens of the data follow what the parity engine does.
     fn follow_compute(&mut self, path: &mut Path, index: u32) {
-        if path.integrity.is_none() {
+        let Some(integrity) = &mut path.integrity else {
+            return;
+        };
+        let job = &mut self.jobs[index];
+        let volume = self.volumes.of(job.array);
+        let geometry = volume.geometry();
+        if job.strategy == WriteStrategy::Plain {
             return;
         }
-        let job = &self.jobs[index];
-        let geometry = &self.volume(job.array).geometry;
-        let (columns, copies) = (geometry.columns(), geometry.copies());
-        let (parities, unit) = (geometry.parities(), geometry.unit() as u32);
-        let whole = matches!(job.work, Work::Row(_) | Work::Check(_));
-        let compares = matches!(job.work, Work::Check(_)) && self.compares(index);
-        let mut ranges = std::mem::take(&mut self.ranges);
-        parity_ranges(&job.extents, &mut ranges);
-        if whole {
-            ranges.clear();
-            ranges.push((0, unit));
+        if geometry.parities() == 0 {
+            integrity.make_copies(index, geometry.copies());
+        } else {
+            let ranges = self.planner.computed(job, volume);
+            integrity.compute(index, geometry.columns(), job.strategy, ranges);
         }
-        if let Some(integrity) = path
-            .integrity
-            .as_mut()
-            .filter(|_| job.strategy != WriteStrategy::Plain)
-        {
-            if parities == 0 {
-                integrity.make_copies(index, copies);
-            } else {
-                integrity.compute(index, columns, job.strategy, &ranges);
-            }
-            if compares {
-                let differs = integrity.differs(index, parities);
-                if let Work::Check(check) = &mut self.jobs[index].work {
-                    check.differs = differs;
-                }
+        if compares(job, volume) {
+            let differs = integrity.differs(index, geometry.parities());
+            if let Work::Check(check) = &mut job.work {
+                check.differs = differs;
             }
         }
-        self.ranges = ranges;
     }
 
     /// A job is done, and with it those of its run; it is the last of them to come back.
     pub(crate) fn finish_job(&mut self, path: &mut Path, index: u32, now: Time) {
-        while self.jobs[index].run.mate != NO_JOB {
-            let mate = self.take_mate(index);
+        while let Some(mate) = self.jobs.take_mate(index) {
             let mark = path.agenda.mark();
             self.finish_one(path, mate, now);
             if path.agenda.rose(mark) {
@@ -460,17 +265,7 @@ impl Stripes {
     }
 
     fn finish_one(&mut self, path: &mut Path, index: u32, now: Time) {
-        let Job { array, work, .. } = self.jobs[index];
-        if let Work::WriteSlot(at) = work {
-            if self.slot_written(path, index, at, now) {
-                return;
-            }
-        } else if let Work::Destage(Destage {
-            slot: Some(slot), ..
-        }) = work
-        {
-            self.slot_destaged(array, slot);
-        } else if path.can_fail {
+        if path.can_fail && !self.jobs[index].work.is_in_slot() {
             self.refuse_what_is_lost(path, index);
             self.made_good(index);
             self.preserved.retain(|&kept| kept != index);
@@ -499,8 +294,8 @@ impl Stripes {
         let found = recovered && parent != IoRecord::NONE;
         let (array, stripe, extent) = (job.array, job.stripe, job.extents.first().copied());
         if let Some(extent) = extent.filter(|_| found && path.integrity.is_some()) {
-            let unit = self.volume(array).geometry.offset(stripe, extent.column);
-            let (_, offset) = self.origin(array, unit + u64::from(extent.start));
+            let unit = self.volume(array).geometry().offset(stripe, extent.column);
+            let (_, offset) = self.redirects.origin(array, unit + u64::from(extent.start));
             if let Some(integrity) = &mut path.integrity {
                 integrity.deliver_recovered(index, parent, extent, offset);
             }
@@ -511,67 +306,27 @@ impl Stripes {
     }
 }
 
-/// The strategy of a write to a stripe whose units can all be read, and its transfers in the memory
-/// of a list.
-fn list_write(
-    job: &Job,
-    volume: &Volume,
-    ranges: &mut Vec<(u32, u32)>,
-    mut list: Vec<Transfer>,
-) -> (WriteStrategy, Transfers) {
-    ranges.clear();
-    if volume.geometry.parities() > 0 {
-        parity_ranges(&job.extents, ranges);
+/// Asks for the memory that the drives will need when these transfers come to them.
+fn prefetch_transfers(path: &Path, volume: &Volume, stripe: u64, transfers: &[Transfer]) {
+    if !volume.is_cached() {
+        return;
     }
-    let stripe = Stripe {
-        columns: volume.geometry.columns(),
-        parities: volume.geometry.parities(),
-        copies: volume.geometry.copies(),
-        extents: &job.extents,
-        unit: |_| Some(Unit::WHOLE),
-    };
-    let strategy = stripe.strategy(ranges);
-    stripe.reads(strategy, ranges, &mut list);
-    let reads = list.len();
-    let mut writes = 0;
-    if strategy != WriteStrategy::Modify {
-        stripe.append_writes(ranges, &mut list);
-        writes = reads;
+    for &Transfer { role, start, end } in transfers {
+        prefetch_transfer(path, volume, stripe, role, (start, end));
     }
-    (strategy, Transfers::new(list, reads, writes))
 }
 
-fn bytes_of(transfers: &[Transfer]) -> u64 {
-    transfers.iter().map(|t| u64::from(t.end - t.start)).sum()
-}
-
-/// A job's stripe as the planner sees it.
+/// Asks for the memory that a drive will need of its map for a part of a unit.
 #[inline]
-fn stripe_of<'a>(
-    job: &'a Job,
-    volume: &'a Volume,
-) -> Stripe<'a, impl Fn(Role) -> Option<Unit<'a>>> {
-    Stripe {
-        columns: volume.geometry.columns(),
-        parities: volume.geometry.parities(),
-        copies: volume.geometry.copies(),
-        extents: &job.extents,
-        unit: |role| volume.unit_of(job.stripe, role),
-    }
-}
-
-/// What a check believes: the data of a stripe or, without parity, the first copy of a unit.
-fn checked_data<'a>(job: &'a Job, volume: &'a Volume) -> impl Iterator<Item = Role> + 'a {
-    let all = 0..volume.geometry.columns();
-    let columns = job.extents.first().map_or(all, |e| e.column..e.column + 1);
-    columns.map(Role::Data)
-}
-
-/// What it compares with them: parities, or the other copies.
-fn checked_against<'a>(job: &'a Job, volume: &'a Volume) -> impl Iterator<Item = Role> + 'a {
-    let parities = (0..volume.geometry.parities()).map(Role::Parity);
-    let copies = job.extents.iter().flat_map(|extent| {
-        (1..volume.geometry.copies()).map(move |copy| Role::Copy(extent.column, copy))
-    });
-    parities.chain(copies)
+pub(crate) fn prefetch_transfer(
+    path: &Path,
+    volume: &Volume,
+    stripe: u64,
+    role: Role,
+    (start, end): (u32, u32),
+) {
+    let place = volume.place(stripe, role);
+    let drive = volume.member(place.member).drive();
+    let device = &path.drives[drive as usize].device;
+    device.prefetch_tables(place.offset + u64::from(start), u64::from(end - start));
 }

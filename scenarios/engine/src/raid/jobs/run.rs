@@ -6,9 +6,9 @@
 
 use crate::layout::Run;
 use crate::path::Path;
-use crate::raid::Stripes;
-use crate::raid::jobs::{NO_JOB, Phase, Work};
-use raidlab_kernel::{IoId, Time};
+use crate::raid::jobs::table::{Jobs, NO_JOB, Phase};
+use crate::raid::jobs::{Stripes, Work};
+use raidlab_kernel::{Io, IoId, Slab, Time};
 
 impl Stripes {
     /// Writes a run below `parent`.
@@ -20,7 +20,7 @@ impl Stripes {
         run: Run,
         now: Time,
     ) {
-        let unit = self.volume(array).geometry.unit();
+        let unit = self.volume(array).geometry().unit();
         let (mut head, mut last) = (NO_JOB, NO_JOB);
         for (stripe, extent) in run.extents(unit) {
             let job = self.new_job(path, parent, array, stripe, Work::Write, now);
@@ -41,32 +41,37 @@ impl Stripes {
             job = mate;
         }
     }
+}
 
+impl Jobs {
     /// Bytes of the jobs behind one in its run.
-    pub(crate) fn bytes_of_mates(&self, path: &Path, job: u32) -> u64 {
-        let (mut bytes, mut mate) = (0, self.jobs[job].run.mate);
+    pub(super) fn bytes_of_mates(&self, ios: &Slab<Io>, job: u32) -> u64 {
+        let (mut bytes, mut mate) = (0, self[job].run.mate);
         while mate != NO_JOB {
-            let job = &self.jobs[mate];
-            bytes += path.ios[job.io].bytes;
+            let job = &self[mate];
+            bytes += ios[job.io].bytes;
             mate = job.run.mate;
         }
         bytes
     }
 
     /// A job and those behind it in its run come into a phase.
-    pub(crate) fn set_phase(&mut self, job: u32, phase: Phase) {
+    pub(super) fn set_phase(&mut self, job: u32, phase: Phase) {
         let mut next = job;
         while next != NO_JOB {
-            let job = &mut self.jobs[next];
+            let job = &mut self[next];
             job.phase = phase;
             next = job.run.mate;
         }
     }
 
-    /// Takes the one behind a job out of its run.
-    pub(crate) fn take_mate(&mut self, job: u32) -> u32 {
-        let mate = self.jobs[job].run.mate;
-        self.jobs[job].run.mate = self.jobs[mate].run.mate;
-        mate
+    /// Takes the one behind a job out of its run, if there is one.
+    pub(super) fn take_mate(&mut self, job: u32) -> Option<u32> {
+        let mate = self[job].run.mate;
+        if mate == NO_JOB {
+            return None;
+        }
+        self[job].run.mate = self[mate].run.mate;
+        Some(mate)
     }
 }

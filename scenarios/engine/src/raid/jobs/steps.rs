@@ -2,8 +2,7 @@
 
 use crate::path::Path;
 use crate::path::agenda::Call;
-use crate::raid::Stripes;
-use crate::raid::jobs::{Phase, Work};
+use crate::raid::jobs::{Phase, Stripes, Work};
 use crate::state::event::Event;
 use crate::state::owner::Owner;
 use raidlab_kernel::{Io, IoId, Op, Time};
@@ -73,18 +72,11 @@ impl Stripes {
             (Phase::Plan, _) => self.plan_job(path, index, now),
             (Phase::Read, _) => self.read_phase(path, index, now),
             (Phase::Compute, _) => self.compute_phase(path, index, now),
-            (_, &Work::Copy(_)) => path.agenda.up(Call::Copy(index)),
+            (_, Work::Copy(_)) => path.agenda.up(Call::Copy(index)),
             (_, Work::Row(_) | Work::Check(_)) => path.agenda.up(Call::Row(index)),
             (Phase::Write, _) => self.write_phase(path, index, now),
-            (Phase::Finish, &Work::Destage(destage)) => {
-                self.finish_destage(path, index, destage, now)
-            }
-            (Phase::Finish, &Work::Fill(fill)) => self.finish_fill(path, index, fill, now),
-            (Phase::Finish, &Work::Fetch(fetch)) => self.finish_fetch(path, index, fetch, now),
-            (Phase::Finish, Work::Bypass) => self.finish_piece(path, index, now),
-            (Phase::Finish, Work::Write | Work::WriteSlot(_) | Work::Recover) => {
-                self.finish_job(path, index, now);
-            }
+            (Phase::Finish, Work::Write | Work::Recover) => self.finish_job(path, index, now),
+            (Phase::Finish, _) => path.agenda.up(Call::Job(index)),
         }
     }
 
@@ -130,29 +122,6 @@ impl Stripes {
         self.has_all(path, parent, now);
     }
 
-    /// Whether the data of a command below `parent` come from its controller's memory or end there.
-    /// True of three kinds: commands of the controller's own work, for which no request waits; the
-    /// copies that it writes of a request's data; and data that it has computed and writes back.
-    #[inline]
-    pub(crate) fn is_from_memory(&self, path: &Path, parent: IoId, op: Op) -> bool {
-        if parent == Io::NONE {
-            return false;
-        }
-        let parent = &path.ios[parent];
-        let Some(job) = job_of(parent) else {
-            return false;
-        };
-        if parent.parent == Io::NONE {
-            return true;
-        }
-        // Reads below a request need no look at the job.
-        if op != Op::Write {
-            return false;
-        }
-        let job = &self.jobs[job];
-        matches!(job.work, Work::Recover) || path.arrays[job.array as usize].mirrors
-    }
-
     pub(crate) fn let_go(&mut self, path: &mut Path, id: IoId, now: Time) {
         path.ios[id].pending -= 1;
         if path.ios[id].pending == 0 {
@@ -164,10 +133,7 @@ impl Stripes {
     fn has_all(&mut self, path: &mut Path, id: IoId, now: Time) {
         match job_of(&path.ios[id]) {
             Some(job) => self.step_job(path, job, now),
-            None => {
-                let up = self.pass_on(path, id, now);
-                path.agenda.raise(up);
-            }
+            None => path.agenda.up(Call::PassOn(id)),
         }
     }
 }

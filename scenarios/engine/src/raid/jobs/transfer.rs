@@ -1,26 +1,13 @@
 //! Commands of jobs and requests to the drives of a volume.
 
 use crate::integrity::commands::Target;
-use crate::layout::{Extent, Role, Run, Unit};
+use crate::layout::{Extent, Role, Run};
 use crate::path::Path;
-use crate::raid::Stripes;
+use crate::raid::jobs::Stripes;
 use crate::raid::jobs::Work;
-use crate::state::owner::job_of;
 use raidlab_kernel::{Io, IoId, Op, Time};
 
 impl Stripes {
-    pub(crate) fn volume(&self, array: u32) -> &crate::raid::volume::Volume {
-        self.volumes[array as usize]
-            .as_ref()
-            .expect("the array's data pass through memory")
-    }
-
-    pub(crate) fn volume_mut(&mut self, array: u32) -> &mut crate::raid::volume::Volume {
-        self.volumes[array as usize]
-            .as_mut()
-            .expect("the array's data pass through memory")
-    }
-
     /// A command of a job's, or of a request whose data pass through a memory, not sent yet.
     #[inline]
     pub(crate) fn new_raid_command(
@@ -32,7 +19,7 @@ impl Stripes {
         (offset, bytes): (u64, u64),
         now: Time,
     ) -> IoId {
-        let from_memory = self.is_from_memory(path, parent, op);
+        let from_memory = self.jobs.is_from_memory(path, parent, op);
         let command = path.ios.claim();
         let mut io = Io::new(op, offset, bytes, now);
         (io.parent, io.drive, io.from_memory) = (parent, drive, from_memory);
@@ -56,23 +43,20 @@ impl Stripes {
         let mut bytes = u64::from(range.1 - range.0);
         let mut copies = 1;
         if op == Op::Write {
-            bytes += self.bytes_of_mates(path, job);
+            bytes += self.jobs.bytes_of_mates(&path.ios, job);
             if let Role::Data(_) = role {
-                copies = self.volume(array).geometry.copies();
+                copies = self.volume(array).geometry().copies();
             }
         }
         for copy in 0..copies {
             let volume = self.volume(array);
             let unit = match role {
-                Role::Data(column) => volume.geometry.data(stripe, column, copy),
-                Role::Parity(which) => volume.geometry.parity(stripe, which),
-                Role::Copy(column, copy) => volume.geometry.data(stripe, column, copy),
+                Role::Data(column) => volume.geometry().data(stripe, column, copy),
+                Role::Parity(which) => volume.geometry().parity(stripe, which),
+                Role::Copy(column, copy) => volume.geometry().data(stripe, column, copy),
             };
             let drives = match op {
-                Op::Read => [
-                    Some((volume.members[unit.member as usize].drive, bytes)),
-                    None,
-                ],
+                Op::Read => [Some((volume.member(unit.member).drive(), bytes)), None],
                 _ => volume.takers(unit, range.0, bytes),
             };
             let offset = unit.offset + u64::from(range.0);
@@ -80,7 +64,7 @@ impl Stripes {
                 path.ios[parent].pending += 1;
                 let command = self.new_raid_command(path, parent, op, drive, (offset, bytes), now);
                 self.follow_unit(path, command, job, (role, range.0), bytes);
-                if self.jobs[job].flags.ahead {
+                if self.jobs[job].goes_ahead() {
                     path.send_ahead(command, drive, now);
                 } else {
                     path.send(command, drive, now);
@@ -101,7 +85,7 @@ impl Stripes {
         if path.integrity.is_none() {
             return;
         }
-        let unit = self.volume(self.jobs[job].array).geometry.unit();
+        let unit = self.volume(self.jobs[job].array).geometry().unit();
         let (mut job, mut start, mut left) = (job, start, bytes);
         while left > 0 {
             let own = left.min(unit - u64::from(start));
@@ -120,38 +104,10 @@ impl Stripes {
         (array, offset): (u32, u64),
         extent: Extent,
     ) {
-        let (array, offset) = self.origin(array, offset);
-        let parent = self.writer(path, parent);
+        let (array, offset) = self.redirects.origin(array, offset);
+        let parent = self.jobs.writer(&path.ios, parent);
         if let Some(integrity) = &mut path.integrity {
             integrity.new_data(job, parent, array, extent, offset);
-        }
-    }
-
-    /// Who has the data of a write below `parent`: itself, or the request whose write to the SSD cache it is.
-    fn writer(&self, path: &Path, parent: IoId) -> IoId {
-        let above = (parent != Io::NONE)
-            .then(|| job_of(&path.ios[parent]))
-            .flatten();
-        match above.map(|above| self.jobs[above].work) {
-            Some(Work::Bypass) => path.ios[parent].parent,
-            _ => parent,
-        }
-    }
-
-    /// Reads or writes a range of the array below `parent`, on its SSD cache as far as that has it.
-    pub(crate) fn move_range(
-        &mut self,
-        path: &mut Path,
-        parent: IoId,
-        op: Op,
-        array: u32,
-        (offset, bytes): (u64, u64),
-        now: Time,
-    ) {
-        if self.redirects[array as usize].is_some() {
-            self.go_by_line(path, parent, op, array, (offset, bytes), now);
-        } else {
-            self.move_array(path, parent, op, array, (offset, bytes), now);
         }
     }
 
@@ -182,9 +138,9 @@ impl Stripes {
         bytes: u64,
         now: Time,
     ) {
-        let mut runs = self.volume(array).geometry.runs(offset, bytes);
+        let mut runs = self.volume(array).geometry().runs(offset, bytes);
         path.hold(parent);
-        while let Some(run) = self.volume(array).geometry.next_run(&mut runs) {
+        while let Some(run) = self.volume(array).geometry().next_run(&mut runs) {
             self.read_run(path, parent, array, run, now, None);
         }
         self.let_go(path, parent, now);
@@ -201,18 +157,18 @@ impl Stripes {
         now: Time,
         before: Option<&Io>,
     ) {
-        let unit = self.volume(array).geometry.unit();
+        let unit = self.volume(array).geometry().unit();
         while run.bytes > 0 {
             let volume = self.volume(array);
-            let sound = volume.changes == 0 || volume.is_sound(run.stripe, run.first(unit));
-            let copy = self.living_copy(path, array, &run, now).filter(|_| sound);
+            let sound = volume.changes() == 0 || volume.is_sound(run.stripe, run.first(unit));
+            let copy = volume.living_copy(path, array, &run, now).filter(|_| sound);
             let bytes = match copy {
                 Some((copy, drive, offset)) => {
                     let bytes = self.volume(array).readable(&run, copy);
                     path.ios[parent].pending += 1;
                     let command =
                         self.new_raid_command(path, parent, Op::Read, drive, (offset, bytes), now);
-                    self.inherit(path, command, before);
+                    inherit(path, command, before);
                     self.follow_read(path, command, array, Run { bytes, ..run });
                     path.send(command, drive, now);
                     bytes
@@ -234,7 +190,7 @@ impl Stripes {
         now: Time,
         before: Option<&Io>,
     ) -> u64 {
-        let geometry = &self.volume(array).geometry;
+        let geometry = self.volume(array).geometry();
         let extent = run.first(geometry.unit());
         let bytes = u64::from(extent.end - extent.start);
         if !geometry.is_redundant() {
@@ -244,7 +200,7 @@ impl Stripes {
         let job = self.new_job(path, parent, array, run.stripe, Work::Recover, now);
         self.jobs[job].extents.push(extent);
         let record = self.jobs[job].io;
-        self.inherit(path, record, before);
+        inherit(path, record, before);
         self.begin(path, job, now);
         bytes
     }
@@ -254,52 +210,14 @@ impl Stripes {
         if path.integrity.is_none() {
             return;
         }
-        let unit = self.volume(array).geometry.unit();
+        let unit = self.volume(array).geometry().unit();
         for (stripe, extent) in run.extents(unit) {
-            let geometry = &self.volume(array).geometry;
+            let geometry = self.volume(array).geometry();
             let start = geometry.offset(stripe, extent.column) + u64::from(extent.start);
-            let (_, start) = self.origin(array, start);
+            let (_, start) = self.redirects.origin(array, start);
             let bytes = u64::from(extent.end - extent.start);
             path.attach(command, Target::Range(start), bytes);
         }
-    }
-
-    fn inherit(&mut self, path: &mut Path, id: IoId, before: Option<&Io>) {
-        if let Some(before) = before {
-            let io = &mut path.ios[id];
-            (io.issued, io.mark, io.parts) = (before.issued, before.mark, before.parts);
-        }
-    }
-
-    /// The copy that gives a run's first unit with the fewest commands before it, among equals the
-    /// nearest: its number, drive and offset there.
-    pub(crate) fn living_copy(
-        &self,
-        path: &Path,
-        array: u32,
-        run: &Run,
-        now: Time,
-    ) -> Option<(u32, u32, u64)> {
-        let volume = self.volume(array);
-        let start = u64::from(run.start);
-        let gives = |unit: Unit| {
-            let first = run.first(volume.geometry.unit());
-            unit.is_readable(first.start, first.end)
-        };
-        let copies = (0..volume.geometry.copies())
-            .map(|copy| (copy, volume.geometry.data(run.stripe, run.column, copy)))
-            .filter(|&(_, place)| volume.changes == 0 || volume.unit(place).is_some_and(gives))
-            .map(|(copy, place)| {
-                let drive = volume.members[place.member as usize].drive;
-                (copy, drive, place.offset + start)
-            });
-        if volume.geometry.copies() == 1 {
-            return copies.into_iter().next();
-        }
-        let by_queue = path.arrays[array as usize].software;
-        copies.min_by_key(|&(_, drive, offset)| {
-            path.drives[drive as usize].cost(now, offset, by_queue)
-        })
     }
 
     /// Writes a range of the array's own drives below `parent`: a job for each stripe or, where no
@@ -314,11 +232,11 @@ impl Stripes {
         now: Time,
     ) {
         path.hold(parent);
-        if self.volume(array).geometry.parities() > 0 {
+        if self.volume(array).geometry().parities() > 0 {
             self.write_stripes(path, parent, array, (offset, offset + bytes), now);
         } else {
-            let mut runs = self.volume(array).geometry.runs(offset, bytes);
-            while let Some(run) = self.volume(array).geometry.next_run(&mut runs) {
+            let mut runs = self.volume(array).geometry().runs(offset, bytes);
+            while let Some(run) = self.volume(array).geometry().next_run(&mut runs) {
                 self.write_run(path, parent, array, run, now);
             }
         }
@@ -336,7 +254,7 @@ impl Stripes {
     ) {
         let mut open: Option<(u32, u64)> = None;
         while offset < end {
-            let piece = self.volume(array).geometry.piece(offset, end - offset);
+            let piece = self.volume(array).geometry().piece(offset, end - offset);
             let job = match open {
                 Some((job, stripe)) if stripe == piece.stripe => job,
                 _ => {
@@ -368,10 +286,18 @@ impl Stripes {
         if path.integrity.is_some() {
             let unit = self
                 .volume(array)
-                .geometry
+                .geometry()
                 .offset(self.jobs[job].stripe, extent.column);
             let offset = unit + u64::from(extent.start);
             self.follow_new_data(path, job, parent, (array, offset), extent);
         }
+    }
+}
+
+/// A command goes on with the account of an earlier try.
+fn inherit(path: &mut Path, id: IoId, before: Option<&Io>) {
+    if let Some(before) = before {
+        let io = &mut path.ios[id];
+        (io.issued, io.mark, io.parts) = (before.issued, before.mark, before.parts);
     }
 }

@@ -2,10 +2,7 @@
 
 use crate::layout::Layout;
 use crate::plan::{ArrayPlan, ControllerPlan, Level, Plan, ReadAhead, TierPlan, WritePolicy};
-use crate::raid::cache::memory::Caching;
-use crate::raid::cache::memory::ControllerMemory;
-use crate::raid::cache::memory::Lane;
-use crate::raid::cache::streams::Streams;
+use crate::raid::cache::memory::{Caching, ControllerMemory, Lane, Memories};
 use crate::raid::redirect::Redirect;
 use crate::raid::volume::Volume;
 use crate::run::build::check::Faults;
@@ -57,8 +54,7 @@ fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
 fn mirrors(plan: &Plan, array: &ArrayPlan) -> bool {
     let controller = array.controller.filter(|_| !array.software);
     let memory = controller.and_then(|at| plan.controllers[at as usize].cache.as_ref());
-    let copies = matches!(array.level, Level::Raid1 | Level::Raid1e | Level::Raid10);
-    copies && memory.is_some()
+    array.level.has_copies() && memory.is_some()
 }
 
 /// Whether an array's data pass through memory, where parity is made and the cache lies.
@@ -102,18 +98,15 @@ pub(crate) fn build_ssd_caches(
 }
 
 /// The caches of the controllers, and how they serve their arrays.
-pub(crate) fn build_memories(
-    plan: &Plan,
-    volumes: &mut [Option<Volume>],
-) -> Vec<Option<ControllerMemory>> {
+pub(crate) fn build_memories(plan: &Plan, volumes: &mut [Option<Volume>]) -> Memories {
+    let mut served: Vec<Option<Caching>> = plan.arrays.iter().map(|_| None).collect();
     let build = |(index, controller): (usize, &ControllerPlan)| {
         let cache = controller.cache.as_ref()?;
         let (mut lanes, mut spaces) = (Vec::new(), Vec::new());
         for (at, array) in plan.arrays.iter().enumerate() {
-            let lane = |drives: usize| Lane {
-                array: at as u32,
-                in_flight: 0,
-                at_most: (drives as u32 * cache.destages_per_drive).max(1),
+            let lane = |drives: usize| {
+                let at_most = (drives as u32 * cache.destages_per_drive).max(1);
+                Lane::new(at as u32, at_most)
             };
             let on_ssd_cache = |tier: &TierPlan| plan.arrays[tier.array as usize].drives.len();
             let fast = array.tier.as_ref().map(on_ssd_cache);
@@ -124,28 +117,23 @@ pub(crate) fn build_memories(
                 continue;
             }
             let space = lanes.len() as u32;
-            volume.caching = Some(Caching {
-                controller: index as u32,
-                space,
-                ssd_space: fast.map(|_| space + 1),
-                line: Caching::line_of(volume.geometry.unit()),
-                write: policy.write,
-                read_ahead: policy.read_ahead,
-                keep_reads: policy.keep_reads,
-                streams: Streams::default(),
-            });
+            volume.set_cached();
+            let ssd_space = fast.map(|_| space + 1);
+            let caching = Caching::new(index as u32, space, ssd_space, volume, policy);
+            served[at] = Some(caching);
             // Without parity a destage is a unit on one drive, not a stripe on all of them.
-            let units = match volume.geometry.parities() {
-                0 => volume.geometry.columns() as usize,
+            let units = match volume.geometry().parities() {
+                0 => volume.geometry().columns() as usize,
                 _ => 1,
             };
-            lanes.push(lane(volume.members.len() * units));
+            lanes.push(lane(volume.members().len() * units));
             lanes.extend(fast.map(lane));
             spaces.resize(lanes.len(), volume.groups());
         }
         (!lanes.is_empty()).then(|| ControllerMemory::new(cache, lanes, &spaces))
     };
-    plan.controllers.iter().enumerate().map(build).collect()
+    let caches = plan.controllers.iter().enumerate().map(build).collect();
+    Memories::new(served, caches)
 }
 
 fn sizes(array: &ArrayPlan, drives: &[Drive]) -> Vec<u64> {
@@ -196,10 +184,10 @@ pub(crate) fn build_volumes(
         let host_link = link.filter(|_| !built.straight || built.mirrors);
         let mut volume = Volume::new(built.layout.clone(), &array.drives, host_link);
         if controller.is_none() {
-            volume.parity = Throughput::new(match array.level {
-                Level::Raid6 | Level::Raid60 => plan.host.two_parities_bytes_per_s,
+            volume.set_parity(Throughput::new(match array.level.parities() {
+                2.. => plan.host.two_parities_bytes_per_s,
                 _ => plan.host.parity_bytes_per_s,
-            });
+            }));
         }
         Some(volume)
     };

@@ -9,9 +9,13 @@ use crate::path::Path;
 use crate::path::agenda::Agenda;
 use crate::path::loads::Loads;
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
+use crate::raid::Raid;
 use crate::raid::background::Background;
 use crate::raid::background::rows::Rows;
-use crate::raid::{Raid, Stripes};
+use crate::raid::cache::ControllerCache;
+use crate::raid::jobs::Stripes;
+use crate::raid::redirect::Redirects;
+use crate::raid::volume::Volumes;
 use crate::run::build::arrays::{build_arrays, build_memories, build_ssd_caches, build_volumes};
 use crate::run::build::check::{Faults, check_references, check_workloads};
 use crate::run::layers::Layers;
@@ -26,7 +30,6 @@ use crate::state::measure::Meter;
 use crate::state::records::Array;
 use crate::state::records::Controller;
 use crate::state::records::Slot;
-use crate::state::records::Tally;
 use crate::state::records::Workload;
 use raidlab_kernel::{Calendar, Io, Nanos, Op, Queue, Slab, Stream, Time, TimeWeighted};
 use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link};
@@ -76,7 +79,8 @@ impl System {
         for (drive, plan) in drives.iter_mut().zip(&plan.drives) {
             drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
         }
-        let stripes = Stripes::new(plan, volumes, redirects, memories, ios);
+        let stripes = Stripes::new(Volumes::new(volumes), Redirects::new(redirects), ios);
+        let cache = ControllerCache::new(memories);
         let background = Background::new(plan);
         let path = Path {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
@@ -100,12 +104,12 @@ impl System {
             drives,
         };
         let caches = build_caches(plan, threads + outside_threads);
-        let loads = build_loads(plan, workloads, &caches, all_threads);
+        let loads = build_loads(plan, workloads, all_threads);
         let mut system = System {
             layers: Layers {
                 path,
                 loads,
-                raid: Raid::new(stripes, background),
+                raid: Raid::new(stripes, cache, background),
                 ssd_caches,
             },
             caches,
@@ -135,7 +139,12 @@ impl System {
             match workload.arrival {
                 Arrival::Poisson { per_s } => {
                     let mean = Nanos::from_seconds(1.0 / per_s);
-                    let first = self.layers.loads.workloads[index].pauses.exponential(mean);
+                    let first = self
+                        .layers
+                        .loads
+                        .workload_mut(index as u32)
+                        .pauses
+                        .exponential(mean);
                     let event = Event::Arrival(index as u32);
                     self.layers.path.calendar.push(Time::ZERO + first, event);
                 }
@@ -159,28 +168,10 @@ impl System {
 }
 
 /// The loads, and the host's threads on which they run.
-fn build_loads(
-    plan: &Plan,
-    mut workloads: Vec<Workload>,
-    caches: &PageCaches,
-    threads: usize,
-) -> Loads {
-    for (workload, cache) in workloads.iter_mut().zip(&caches.of_workload) {
-        workload.flusher = cache.as_ref().map(|cache| cache.flusher());
-    }
-    Loads {
-        host: Host::new(&plan.host, threads, plan.seed),
-        signalled: vec![Queue::default(); threads],
-        arrived: vec![Queue::default(); threads],
-        core_look: Time::NEVER,
-        workloads,
-        tally: Tally::default(),
-        recorded: 0,
-        ending: plan.workloads.iter().filter(|load| load.passes > 0).count() as u32,
-        over: None,
-        page_commands: Vec::new(),
-        noted: 0,
-    }
+fn build_loads(plan: &Plan, workloads: Vec<Workload>, threads: usize) -> Loads {
+    let ending = plan.workloads.iter().filter(|load| load.passes > 0).count();
+    let host = Host::new(&plan.host, threads, plan.seed);
+    Loads::new(host, workloads, threads, ending as u32)
 }
 
 /// The bytes that each drive of a plan holds.
@@ -341,7 +332,6 @@ fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
             next_thread: 0,
             pauses: Stream::new(plan.seed, &workload.name, "pause"),
             busy_slots: places,
-            flusher: None,
         });
         first_thread += workload.threads;
     }

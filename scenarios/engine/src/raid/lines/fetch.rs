@@ -1,13 +1,13 @@
 //! Pieces of requests read from the SSD cache, and from the array where the SSD cache has lost them.
 
 use crate::path::Path;
-use crate::raid::Stripes;
 use crate::raid::jobs::Phase;
 use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
+use crate::raid::lines::Lines;
 use raidlab_kernel::{IoId, Op, Part, Time};
 
-impl Stripes {
+impl Lines<'_> {
     /// Reads a piece (offset, bytes) of a line of the array below `parent`, from the line's slot.
     pub(crate) fn fetch_piece(
         &mut self,
@@ -19,23 +19,25 @@ impl Stripes {
         now: Time,
     ) {
         let fetch = SlotRange { slot, range };
-        let index = self.new_job(path, parent, array, 0, Work::Fetch(fetch), now);
-        let job = &mut self.jobs[index];
-        job.phase = Phase::Finish;
-        let record = job.io;
+        let index = self
+            .stripes
+            .new_job(path, parent, array, 0, Work::Fetch(fetch), now);
+        let job = &mut self.stripes.jobs_mut()[index];
+        job.go_on_with(Work::Fetch(fetch), Phase::Finish);
+        let record = job.io();
         (path.ios[record].op, path.ios[record].bytes) = (Op::Read, range.1);
-        self.pin_slot(array, slot);
+        self.stripes.redirects_mut().pin(array, slot);
         self.read_slot(path, index, fetch, now);
     }
 
     /// Reads a range from its slot for a job.
     pub(crate) fn read_slot(&mut self, path: &mut Path, index: u32, from: SlotRange, now: Time) {
-        let job = &self.jobs[index];
-        let (record, array) = (job.io, job.array);
+        let job = &self.stripes.jobs()[index];
+        let (record, array) = (job.io(), job.array());
         let (slot, (offset, bytes)) = (from.slot, from.range);
-        if let Some(redirect) = self.redirects[array as usize].as_ref() {
-            let (fast, at) = (redirect.array, redirect.at(slot, offset));
-            self.read_array(path, record, fast, at, bytes, now);
+        if let Some(redirect) = self.stripes.redirects().get(array) {
+            let (fast, at) = (redirect.array(), redirect.at(slot, offset));
+            self.stripes.read_array(path, record, fast, at, bytes, now);
         }
     }
 
@@ -47,19 +49,19 @@ impl Stripes {
         fetch: SlotRange,
         now: Time,
     ) {
-        let job = &mut self.jobs[index];
-        if std::mem::take(&mut job.flags.again) || job.flags.refused {
+        let job = &mut self.stripes.jobs_mut()[index];
+        if job.take_failed_read() || job.is_refused() {
             return self.fetch_again(path, index, fetch, now);
         }
-        let array = job.array;
-        self.unpin_slot(array, fetch.slot);
+        let array = job.array();
+        self.stripes.redirects_mut().unpin(array, fetch.slot);
         self.finish_piece(path, index, now);
     }
 
     /// A piece of a request is complete, or refused.
     pub(crate) fn finish_piece(&mut self, path: &mut Path, index: u32, now: Time) {
-        let job = &self.jobs[index];
-        let (record, refused) = (job.io, job.flags.refused);
+        let job = &self.stripes.jobs()[index];
+        let (record, refused) = (job.io(), job.is_refused());
         // Time over a read that came back with an error and was refused then.
         path.ios[record].charge(Part::Raid, now);
         let parent = path.ios[record].parent;
@@ -67,50 +69,35 @@ impl Stripes {
             integrity.pass_up(record, parent);
         }
         if refused {
-            self.refuse(path, parent, 0);
+            self.stripes.refuse(path, parent, 0);
         }
-        self.jobs.release(index);
-        self.child_returned(path, record, now);
+        self.stripes.jobs_mut().release(index);
+        self.stripes.child_returned(path, record, now);
     }
 
     /// A piece could not be read where it was: it is looked for anew. Its time stays on the
     /// account.
     fn fetch_again(&mut self, path: &mut Path, index: u32, fetch: SlotRange, now: Time) {
-        let job = &mut self.jobs[index];
-        job.flags.refused = false;
-        let (record, array) = (job.io, job.array);
+        let job = &mut self.stripes.jobs_mut()[index];
+        job.try_again();
+        let (record, array) = (job.io(), job.array());
         let SlotRange { slot, range } = fetch;
         path.ios[record].refused = false;
         if let Some(integrity) = &mut path.integrity {
             integrity.end_reader(record);
         }
-        self.unpin_slot(array, slot);
+        self.stripes.redirects_mut().unpin(array, slot);
         match self.readable_slot(path, array, range.0, now) {
             Some(slot) => {
                 let fetch = SlotRange { slot, range };
-                self.jobs[index].work = Work::Fetch(fetch);
-                self.pin_slot(array, slot);
+                self.stripes.jobs_mut()[index].go_on_with(Work::Fetch(fetch), Phase::Finish);
+                self.stripes.redirects_mut().pin(array, slot);
                 self.read_slot(path, index, fetch, now);
             }
             None => {
-                self.jobs[index].work = Work::Bypass;
+                self.stripes.jobs_mut()[index].go_on_with(Work::Bypass, Phase::Finish);
                 self.bypass_cache(path, record, Op::Read, array, range, now);
             }
-        }
-    }
-
-    /// Somebody reads a slot: its line stays on the SSD cache.
-    fn pin_slot(&mut self, array: u32, slot: u32) {
-        if let Some(redirect) = self.redirects[array as usize].as_mut() {
-            redirect.map.pin(slot);
-        }
-    }
-
-    /// Nobody reads or writes a slot any more for one of those who did.
-    pub(crate) fn unpin_slot(&mut self, array: u32, slot: u32) {
-        let redirect = self.redirects[array as usize].as_mut();
-        if let Some(redirect) = redirect.filter(|redirect| !redirect.failed) {
-            redirect.map.unpin(slot);
         }
     }
 }

@@ -1,10 +1,11 @@
-//! Drives that fail, are slow or have unreadable sectors, and what the controller makes of it.
+//! Commands to drives that are slow, have failed or have unreadable sectors, and what becomes of
+//! their jobs.
 
-use crate::layout::{Ranges, Role, Run, WriteStrategy};
+use crate::layout::{Role, Run, WriteStrategy};
 use crate::path::Path;
 use crate::path::agenda::Up;
-use crate::raid::Stripes;
 use crate::raid::jobs::Phase;
+use crate::raid::jobs::Stripes;
 use crate::state::event::Event;
 use crate::state::owner::job_of;
 use crate::state::owner::{Owner, OwnerOf};
@@ -41,43 +42,13 @@ impl Stripes {
         }
         if !health.unreadable.is_empty() {
             match op {
-                Op::Write => self.rewritten(path, drive, start, end),
+                Op::Write => self.volumes.rewritten(&mut path.drives, drive, start, end),
                 Op::Read => path.ios[id].refused = health.unreadable.touches(start, end),
                 Op::Trim | Op::Flush => {}
             }
         }
         if let Some(integrity) = &mut path.integrity {
             integrity.at_medium(id, op, drive, start, end - start);
-        }
-    }
-
-    /// Sectors of a drive have been written: they can be read again.
-    fn rewritten(&mut self, path: &mut Path, drive: u32, start: u64, end: u64) {
-        path.drives[drive as usize]
-            .health
-            .unreadable
-            .cut(start, end);
-        if let Some(known) = self.known_unreadable(drive) {
-            known.cut(start, end);
-        }
-    }
-
-    /// Parts of what a drive has from `offset` on are not what should be there: they are made unreadable
-    /// (a *puncture*), so that nobody takes them for data.
-    pub(crate) fn puncture(
-        &mut self,
-        path: &mut Path,
-        drive: u32,
-        offset: u64,
-        parts: &[(u32, u32)],
-    ) {
-        for &(start, end) in parts {
-            let (start, end) = (offset + u64::from(start), offset + u64::from(end));
-            let unreadable = &mut path.drives[drive as usize].health.unreadable;
-            unreadable.insert(start, end);
-            if let Some(known) = self.known_unreadable(drive) {
-                known.insert(start, end);
-            }
         }
     }
 
@@ -90,20 +61,14 @@ impl Stripes {
         }
         let (array, stripe) = (job.array, job.stripe);
         let lost = self.jobs.repair(index).lost.clone();
-        for which in 0..self.volume(array).geometry.parities() {
+        for which in 0..self.volume(array).geometry().parities() {
             let volume = self.volume(array);
-            let place = volume.geometry.parity(stripe, which);
+            let place = volume.geometry().parity(stripe, which);
             for (drive, _) in volume.takers(place, 0, 1).into_iter().flatten() {
-                self.puncture(path, drive, place.offset, &lost);
+                self.volumes
+                    .puncture(&mut path.drives, drive, place.offset, &lost);
             }
         }
-    }
-
-    /// What is known to be unreadable of a drive that stands in an array.
-    fn known_unreadable(&mut self, drive: u32) -> Option<&mut Ranges> {
-        let (array, member) = self.member_of(drive)?;
-        let volume = self.volumes[array as usize].as_mut()?;
-        Some(&mut volume.members[member as usize].unreadable)
     }
 
     /// A command comes back: true if its error has been taken care of, false if it is as any.
@@ -122,7 +87,8 @@ impl Stripes {
             integrity.drop_payload(id);
         }
         if !failed {
-            self.meet_unreadable(path, drive, offset, offset + bytes);
+            self.volumes
+                .meet_unreadable(&mut path.drives, drive, offset, offset + bytes);
         }
         match job_of(&path.ios[parent]) {
             Some(job) if !self.jobs[job].work.reads_elsewhere() => {
@@ -133,34 +99,6 @@ impl Stripes {
                 self.read_elsewhere(path, id, parent, now);
                 true
             }
-        }
-    }
-
-    /// The array that a drive stands in, and its place there.
-    pub(crate) fn member_of(&self, drive: u32) -> Option<(u32, u32)> {
-        for (array, volume) in self.volumes.iter().enumerate() {
-            let members = volume.iter().flat_map(|volume| &volume.members);
-            if let Some(member) = members.clone().position(|m| m.drive == drive) {
-                return Some((array as u32, member as u32));
-            }
-        }
-        None
-    }
-
-    /// A command has met unreadable sectors: they are known, as far as they have not been written since.
-    fn meet_unreadable(&mut self, path: &mut Path, drive: u32, start: u64, end: u64) {
-        let Some((array, member)) = self.member_of(drive) else {
-            return;
-        };
-        let met = path.drives[drive as usize]
-            .health
-            .unreadable
-            .within(start, end);
-        if let Some(volume) = self.volumes[array as usize].as_mut() {
-            volume.changes += 1;
-            let known = &mut volume.members[member as usize].unreadable;
-            met.iter()
-                .for_each(|&(start, end)| known.insert(start, end));
         }
     }
 
@@ -176,11 +114,11 @@ impl Stripes {
         let volume = self.volume(array);
         let member = match io.owner.into() {
             Owner::CutOff(place) => Some(place as usize),
-            _ => volume.members.iter().position(|m| m.drive == io.drive),
+            _ => volume.members().iter().position(|m| m.drive() == io.drive),
         };
-        let unit = volume.geometry.unit();
+        let unit = volume.geometry().unit();
         let found =
-            member.and_then(|member| volume.geometry.unit_at(member as u32, io.offset / unit));
+            member.and_then(|member| volume.geometry().unit_at(member as u32, io.offset / unit));
         if let Some((stripe, Role::Data(column))) = found {
             let run = Run {
                 stripe,

@@ -1,0 +1,80 @@
+"""RAID levels: what each wants and offers. The one place in Python with all their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, cast
+
+Level = Literal["jbod", "raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50", "raid60"]
+"""What an array of a controller or of the operating system can be."""
+
+ArrayLevel = Literal["independent", Level]
+"""The same, or drives that are loaded each on its own."""
+
+
+@dataclass(frozen=True)
+class LevelFacts:
+    """What a level wants of its drives and makes of them."""
+
+    least: int = 1
+    """Drives at least."""
+    multiple: int = 1
+    """The number of drives is a multiple of this."""
+    striped: bool = True
+    """True if data are spread over drives, or copied, by stripe units."""
+    copies: int = 1
+    """Copies of a unit; 0 if each drive has one."""
+    staggered: bool = False
+    """True if a row of copies, one drive on, follows each row of data."""
+    parities: int = 0
+    """Parities of a stripe."""
+    spans: int = 1
+    """Groups of drives that each have stripes of their own."""
+
+    @property
+    def is_redundant(self) -> bool:
+        """Whether a lost drive's data can be had from others."""
+        return self.parities > 0 or self.copies != 1
+
+    @property
+    def wanted(self) -> str:
+        """The number of drives in words."""
+        drives = "drive" if self.least == 1 else "drives"
+        even = ", an even number" if self.multiple == 2 else ""
+        return f"{self.least} {drives} or more{even}"
+
+    def fits(self, drives: int) -> bool:
+        """Whether it can be made of so many drives."""
+        return drives >= self.least and drives % self.multiple == 0
+
+    def data_columns(self, drives: int) -> int:
+        """Stripe units that are written back together: those whose parity ties them, else one."""
+        return drives // self.spans - self.parities if self.parities else 1
+
+    def units_of_data(self, drives: int, rows: int) -> int:
+        """Stripe units of data in so many rows of units on each drive."""
+        if self.copies == 0:
+            return rows
+        if self.staggered:
+            return rows // self.copies * drives
+        return rows * (drives - self.spans * self.parities) // self.copies
+
+
+LEVELS: Mapping[Level, LevelFacts] = {
+    "jbod": LevelFacts(striped=False),
+    "raid0": LevelFacts(),
+    "raid1": LevelFacts(least=2, copies=0),
+    "raid1e": LevelFacts(least=3, copies=2, staggered=True),
+    "raid10": LevelFacts(least=4, multiple=2, copies=2),
+    "raid5": LevelFacts(least=3, parities=1),
+    "raid6": LevelFacts(least=4, parities=2),
+    "raid50": LevelFacts(least=6, multiple=2, parities=1, spans=2),
+    "raid60": LevelFacts(least=8, multiple=2, parities=2, spans=2),
+}
+"""Every level. The engine has the same, as `Level` in `scenarios/engine/src/plan/mod.rs`."""
+
+
+def facts(level: str) -> LevelFacts:
+    """What a level wants and offers; of independent drives what one of them does."""
+    return LEVELS["jbod" if level == "independent" else cast(Level, level)]

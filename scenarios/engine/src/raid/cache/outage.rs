@@ -1,0 +1,103 @@
+//! The power fails: what a controller's cache holds survives, or is lost.
+
+use crate::path::Path;
+use crate::raid::cache::ControllerCache;
+use crate::raid::cache::memory::Memories;
+use crate::raid::jobs::{Stripes, Work};
+use raidlab_kernel::{Nanos, Time};
+use raidlab_models::{LINE_SECTORS, SECTOR};
+
+impl ControllerCache {
+    /// The power fails for some time: what is safe for so long survives.
+    pub(crate) fn power_fails(&mut self, off: Nanos) {
+        for memory in self.memories.iter_mut() {
+            memory.survives = memory.safe && off <= memory.hold;
+        }
+    }
+
+    /// Groups that were leaving stay where the cache survives, but for those of preserved jobs.
+    pub(crate) fn end_destages(&mut self, stripes: &Stripes, path: &Path, preserved: &[u32]) {
+        let jobs = stripes.jobs();
+        for index in jobs.ids().filter(|index| !preserved.contains(index)) {
+            let Work::Destage(destage) = jobs[index].work() else {
+                continue;
+            };
+            let controller = path.arrays[jobs[index].array() as usize].controller;
+            let memory = controller.and_then(|at| self.memories.get_mut(at));
+            if let Some(memory) = memory.filter(|memory| memory.survives) {
+                memory.cache.stay(destage.group);
+                memory.end(destage.group);
+            }
+        }
+    }
+
+    /// Requests that wait for room in a cache are taken out.
+    pub(crate) fn drop_waiting(&mut self, path: &mut Path, controller: u32) {
+        if let Some(memory) = self.memories.get_mut(controller) {
+            while let Some(id) = memory.waiting.pop(&path.ios) {
+                path.ios[id].pending = 1;
+            }
+        }
+    }
+
+    /// All that waits in a cache goes out.
+    pub(crate) fn sweep(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        controller: u32,
+        now: Time,
+    ) {
+        if let Some(memory) = self.memories.get_mut(controller) {
+            memory.sweep_all();
+            self.destage(stripes, path, controller, now);
+        }
+    }
+
+    /// The backup of a cache is ready, or not: without it nothing dirty may stay. False if the
+    /// controller has no cache that is used.
+    pub(crate) fn set_safe(&mut self, controller: u32, safe: bool) -> bool {
+        let memory = self.memories.get_mut(controller);
+        memory.is_some_and(|memory| {
+            memory.safe = safe;
+            memory.sweep_all();
+            true
+        })
+    }
+}
+
+impl Memories {
+    /// Whether a controller's memory survives the outage that is on.
+    pub(crate) fn survives(&self, controller: u32) -> bool {
+        self.get(controller).is_some_and(|memory| memory.survives)
+    }
+
+    /// A controller's memory has only dirty data after an outage if it survives, and else nothing.
+    /// Gives the sectors of dirty data that are lost, as (array, offset).
+    pub(crate) fn lose(&mut self, controller: u32) -> Vec<(u32, u64)> {
+        let Some(memory) = self.get_mut(controller) else {
+            return Vec::new();
+        };
+        if memory.survives {
+            memory.cache.retain_dirty();
+            return Vec::new();
+        }
+        let dirty = memory.cache.dirty_lines();
+        memory.cache.clear();
+        for lane in &mut memory.lanes {
+            lane.in_flight = 0;
+        }
+        let arrays: Vec<u32> = memory.lanes.iter().map(|lane| lane.array).collect();
+        let mut lost = Vec::new();
+        for line in dirty {
+            let array = arrays[(line.key >> 48) as usize];
+            let Some(caching) = self.caching(array) else {
+                continue;
+            };
+            let start = caching.offset(line.key);
+            let sectors = (0..LINE_SECTORS).filter(|s| line.dirty >> s & 1 == 1);
+            lost.extend(sectors.map(|sector| (array, start + sector * SECTOR)));
+        }
+        lost
+    }
+}

@@ -1,0 +1,352 @@
+//! The table of jobs: how far each is, and the data that it has while it runs.
+
+use crate::layout::{Extent, Repair, Transfer, WriteStrategy};
+use crate::raid::jobs::work::Work;
+use raidlab_kernel::{Io, IoId, Op, Queue, Slab};
+use std::ops::{Index, IndexMut};
+
+/// No job.
+pub(super) const NO_JOB: u32 = u32::MAX;
+
+/// What a job does when it goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// It holds its lock: choose the strategy, take firmware time.
+    #[default]
+    Plan,
+    /// Send the reads.
+    Read,
+    /// All is read: compute parity.
+    Compute,
+    /// Send the writes.
+    Write,
+    /// All is done: release the lock, go on with the parent.
+    Finish,
+}
+
+/// What has met a running job.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flags {
+    /// A read failed: the job must plan again.
+    pub(super) again: bool,
+    /// What the job wants is lost.
+    pub(super) refused: bool,
+    /// The calendar has an event of the job.
+    pub(super) scheduled: bool,
+    /// The power failed meanwhile: the job's event finds nothing to do.
+    pub(super) aborted: bool,
+    /// Others wait for the drives before the job's commands.
+    pub(super) ahead: bool,
+    /// The job writes an older version than the one that was lost with the SSD cache.
+    pub(super) older: bool,
+    /// The job's transfers have been listed, and hold while all units of the array can be read.
+    pub(super) listed: bool,
+}
+
+/// A job's place in the queue for a lock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiters {
+    /// The job behind it in the queue for the same lock.
+    pub(super) next: u32,
+    /// The last of those that wait for the lock that it holds.
+    pub(super) last: u32,
+}
+
+impl Waiters {
+    pub const NONE: Waiters = Waiters {
+        next: NO_JOB,
+        last: NO_JOB,
+    };
+}
+
+/// A job's place in a run (see `run`).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InRun {
+    /// The first job of the run, which sends the commands of all of them; itself if it is alone.
+    pub(super) head: u32,
+    /// The next job of the run.
+    pub(super) mate: u32,
+    /// Of the head: jobs of the run that do not have their locks yet.
+    pub(super) missing: u32,
+}
+
+impl InRun {
+    /// A job alone in its run.
+    pub fn alone(index: u32) -> InRun {
+        InRun {
+            head: index,
+            mate: NO_JOB,
+            missing: 1,
+        }
+    }
+}
+
+/// What a write to a stripe reads and writes, listed once when it was planned.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Transfers {
+    list: Vec<Transfer>,
+    /// The first so many are read.
+    reads: u32,
+    /// Those from here on are written. Read-modify-write reads what it writes.
+    writes: u32,
+}
+
+impl Transfers {
+    /// Takes a list whose first `reads` are read, and whose part from `writes` on is written.
+    pub fn new(list: Vec<Transfer>, reads: usize, writes: usize) -> Transfers {
+        Transfers {
+            list,
+            reads: reads as u32,
+            writes: writes as u32,
+        }
+    }
+
+    /// Transfers of one phase.
+    pub fn all(list: Vec<Transfer>) -> Transfers {
+        let reads = list.len();
+        Transfers::new(list, reads, 0)
+    }
+
+    /// The memory of the list.
+    pub fn into_list(self) -> Vec<Transfer> {
+        self.list
+    }
+
+    /// Those that are read, or written.
+    #[inline]
+    pub fn of(&self, op: Op) -> &[Transfer] {
+        match op {
+            Op::Write => &self.list[self.writes as usize..],
+            _ => &self.list[..self.reads as usize],
+        }
+    }
+}
+
+/// Work on one stripe.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    /// The data it is about, in ascending order of (column, start).
+    pub(super) extents: Vec<Extent>,
+    /// What it reads and writes, if `flags.listed`.
+    pub(super) transfers: Transfers,
+    pub(super) work: Work,
+    pub(super) stripe: u64,
+    /// Bytes that it writes to drives.
+    pub(super) written: u64,
+    /// Its record; the record's parent waits for it.
+    pub(super) io: IoId,
+    pub(super) array: u32,
+    /// What the volume counted as changes when the job was planned.
+    pub(super) planned: u32,
+    pub(super) lock: Waiters,
+    pub(super) run: InRun,
+    pub(super) phase: Phase,
+    pub(super) strategy: WriteStrategy,
+    pub(super) flags: Flags,
+}
+
+impl Job {
+    /// Its array.
+    #[inline]
+    pub fn array(&self) -> u32 {
+        self.array
+    }
+
+    /// Its record; the record's parent waits for it.
+    #[inline]
+    pub fn io(&self) -> IoId {
+        self.io
+    }
+
+    /// What it is for.
+    #[inline]
+    pub fn work(&self) -> Work {
+        self.work
+    }
+
+    /// What it does when it goes on.
+    #[inline]
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The data it is about, in ascending order of (column, start).
+    #[inline]
+    pub fn extents(&self) -> &[Extent] {
+        &self.extents
+    }
+
+    /// The same, for a job that has not begun.
+    #[inline]
+    pub fn extents_mut(&mut self) -> &mut Vec<Extent> {
+        &mut self.extents
+    }
+
+    /// Whether it writes its whole stripe, without reading.
+    pub fn is_full_stripe(&self) -> bool {
+        self.strategy == WriteStrategy::Full
+    }
+
+    /// Whether what it wants is lost.
+    pub fn is_refused(&self) -> bool {
+        self.flags.refused
+    }
+
+    /// Others wait for the drives before its commands.
+    pub fn go_ahead(&mut self) {
+        self.flags.ahead = true;
+    }
+
+    /// Whether others wait for the drives before its commands.
+    #[inline]
+    pub fn goes_ahead(&self) -> bool {
+        self.flags.ahead
+    }
+
+    /// Whether it is the first of its run, which sends the commands of all.
+    pub fn is_head(&self, index: u32) -> bool {
+        self.run.head == index
+    }
+
+    /// It goes on with other work, in a phase.
+    pub fn go_on_with(&mut self, work: Work, phase: Phase) {
+        (self.work, self.phase) = (work, phase);
+    }
+
+    /// It does other work, on another array.
+    pub fn move_to(&mut self, array: u32, work: Work) {
+        (self.work, self.array) = (work, array);
+    }
+
+    /// It looks elsewhere for what was refused.
+    pub fn try_again(&mut self) {
+        self.flags.refused = false;
+    }
+
+    /// Takes note that a read failed; true if one has.
+    pub fn take_failed_read(&mut self) -> bool {
+        std::mem::take(&mut self.flags.again)
+    }
+}
+
+impl Default for Job {
+    /// A record that no job has used yet.
+    fn default() -> Job {
+        Job {
+            extents: Vec::new(),
+            transfers: Transfers::default(),
+            work: Work::Write,
+            stripe: 0,
+            written: 0,
+            io: Io::NONE,
+            array: 0,
+            planned: 0,
+            lock: Waiters::NONE,
+            run: InRun::alone(NO_JOB),
+            phase: Phase::Plan,
+            strategy: WriteStrategy::Plain,
+            flags: Flags::default(),
+        }
+    }
+}
+
+/// What a job without the strategy `Recover` has to repair.
+static NOTHING: Repair = Repair {
+    reads: Vec::new(),
+    repairs: Vec::new(),
+    lost: Vec::new(),
+};
+
+/// All running jobs.
+#[derive(Debug)]
+pub(crate) struct Jobs {
+    slab: Slab<Job>,
+    /// By job: what the strategy `Recover` reads, repairs and has to leave out. It grows when the
+    /// first jobs recover something; others do not touch it.
+    repairs: Vec<Repair>,
+}
+
+impl Jobs {
+    /// `capacity` jobs may be running before anything must grow.
+    pub fn with_capacity(capacity: usize) -> Jobs {
+        Jobs {
+            slab: Slab::with_capacity(capacity),
+            repairs: Vec::new(),
+        }
+    }
+
+    /// A new job in its first phase. It takes over the memory for lists of the one before it.
+    #[inline]
+    pub fn begin(&mut self, index: u32, io: IoId, array: u32, stripe: u64, work: Work) {
+        let job = &mut self.slab[index];
+        job.extents.clear();
+        (job.work, job.stripe, job.written) = (work, stripe, 0);
+        (job.io, job.array, job.planned) = (io, array, 0);
+        (job.lock, job.run) = (Waiters::NONE, InRun::alone(index));
+        (job.phase, job.strategy) = (Phase::Plan, WriteStrategy::Plain);
+        job.flags = Flags::default();
+    }
+
+    /// An index for `begin`.
+    #[inline]
+    pub fn claim(&mut self) -> u32 {
+        self.slab.claim()
+    }
+
+    #[inline]
+    pub fn release(&mut self, index: u32) {
+        self.slab.release(index);
+    }
+
+    /// Indices of the running jobs, in ascending order.
+    pub fn ids(&self) -> impl Iterator<Item = u32> + use<> {
+        self.slab.ids()
+    }
+
+    /// What a job reads, repairs and has to leave out.
+    #[inline]
+    pub fn repair(&self, index: u32) -> &Repair {
+        match self.slab[index].strategy {
+            WriteStrategy::Recover => &self.repairs[index as usize],
+            _ => &NOTHING,
+        }
+    }
+
+    /// Takes the memory for the repair of a job out of the table, for `set_repair` to put back.
+    pub fn take_repair(&mut self, index: u32) -> Repair {
+        let index = index as usize;
+        if index >= self.repairs.len() {
+            self.repairs.resize_with(index + 1, Repair::default);
+        }
+        std::mem::take(&mut self.repairs[index])
+    }
+
+    pub fn set_repair(&mut self, index: u32, repair: Repair) {
+        self.repairs[index as usize] = repair;
+    }
+
+    /// The requests that wait for a job that reads into the cache.
+    pub fn readers(&mut self, index: u32) -> &mut Queue {
+        match &mut self.slab[index].work {
+            Work::Fill(fill) => &mut fill.readers,
+            other => {
+                unreachable!("requests wait for a job that fills the cache, not for {other:?}")
+            }
+        }
+    }
+}
+
+impl Index<u32> for Jobs {
+    type Output = Job;
+    #[inline]
+    fn index(&self, index: u32) -> &Job {
+        &self.slab[index]
+    }
+}
+
+impl IndexMut<u32> for Jobs {
+    #[inline]
+    fn index_mut(&mut self, index: u32) -> &mut Job {
+        &mut self.slab[index]
+    }
+}

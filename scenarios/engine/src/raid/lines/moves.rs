@@ -1,0 +1,166 @@
+//! Reads and writes of an array with an SSD cache: each line from or to where it is.
+
+use crate::layout::Extent;
+use crate::path::Path;
+use crate::path::agenda::Call;
+use crate::raid::jobs::SlotRange;
+use crate::raid::jobs::Work;
+use crate::raid::lines::Lines;
+use crate::raid::redirect::SlotPlace;
+use raidlab_kernel::{IoId, Op, Time};
+
+impl Lines<'_> {
+    /// What leaves the controller's cache for a line goes to the SSD cache, if that has the line and
+    /// takes writes; else what it has of the line is out of date. The slot is pinned.
+    pub(crate) fn redirect_write(
+        &mut self,
+        path: &mut Path,
+        array: u32,
+        line: u64,
+        now: Time,
+    ) -> Option<SlotPlace> {
+        let bytes = self.stripes.redirects().get(array)?.line_bytes();
+        // A line that cannot be read any more leaves first.
+        self.readable_slot(path, array, line * bytes, now);
+        let redirect = self.stripes.redirects_mut().get_mut(array)?;
+        let slot = redirect.takes(line)?;
+        Some(redirect.place(slot))
+    }
+
+    /// Reads or writes a range of an array below `parent`, each line where it is.
+    pub(crate) fn go_by_line(
+        &mut self,
+        path: &mut Path,
+        parent: IoId,
+        op: Op,
+        array: u32,
+        (offset, bytes): (u64, u64),
+        now: Time,
+    ) {
+        let (mut at, end) = (offset, offset + bytes);
+        // What is not on the SSD cache goes on in one piece, across lines.
+        let mut rest = offset;
+        path.hold(parent);
+        while at < end {
+            let slot = self.readable_slot(path, array, at, now);
+            let Some(redirect) = self.stripes.redirects_mut().get_mut(array) else {
+                break;
+            };
+            let (line, within) = (at / redirect.line_bytes(), at % redirect.line_bytes());
+            let piece = (redirect.line_bytes() - within).min(end - at);
+            let slot = match op {
+                Op::Write => redirect.takes(line),
+                _ => slot,
+            };
+            if let Some(slot) = slot {
+                if rest < at {
+                    self.bypass_cache(path, parent, op, array, (rest, at - rest), now);
+                }
+                rest = at + piece;
+                if op == Op::Write {
+                    self.write_slot(path, parent, array, slot, (at, piece), now);
+                } else {
+                    self.fetch_piece(path, parent, array, slot, (at, piece), now);
+                }
+            }
+            at += piece;
+        }
+        if rest < end {
+            self.bypass_cache(path, parent, op, array, (rest, end - rest), now);
+        }
+        self.stripes.let_go(path, parent, now);
+    }
+
+    /// Reads or writes a range of the array's own drives below `parent`; what was lost with the
+    /// SSD cache is refused.
+    pub(crate) fn bypass_cache(
+        &mut self,
+        path: &mut Path,
+        parent: IoId,
+        op: Op,
+        array: u32,
+        (offset, bytes): (u64, u64),
+        now: Time,
+    ) {
+        path.hold(parent);
+        if op == Op::Read && self.stripes.redirects().is_lost(array, (offset, bytes)) {
+            self.stripes.refuse(path, parent, bytes);
+        } else {
+            self.stripes
+                .move_array(path, parent, op, array, (offset, bytes), now);
+        }
+        self.stripes.let_go(path, parent, now);
+    }
+
+    /// Writes a piece (offset, bytes) of a line to the line's slot, which is pinned.
+    fn write_slot(
+        &mut self,
+        path: &mut Path,
+        parent: IoId,
+        array: u32,
+        slot: u32,
+        (offset, bytes): (u64, u64),
+        now: Time,
+    ) {
+        let Some(redirect) = self.stripes.redirects().get(array) else {
+            return;
+        };
+        let (place, within) = (
+            redirect.place(slot),
+            (offset % redirect.line_bytes()) as u32,
+        );
+        let range = (offset, bytes);
+        let work = Work::WriteSlot(SlotRange { slot, range });
+        let job = self
+            .stripes
+            .new_job(path, parent, place.array, place.stripe, work, now);
+        let extent = Extent {
+            column: place.column,
+            start: within,
+            end: within + bytes as u32,
+        };
+        self.stripes.jobs_mut()[job].extents_mut().push(extent);
+        self.stripes
+            .follow_new_data(path, job, parent, (array, offset), extent);
+        self.stripes.begin(path, job, now);
+    }
+
+    /// A write of a slot is over. If the SSD cache has failed meanwhile, the host's data go on to the
+    /// array.
+    pub(crate) fn slot_written(&mut self, path: &mut Path, index: u32, at: SlotRange, now: Time) {
+        let stripes = &mut *self.stripes;
+        let fast = stripes.jobs()[index].array();
+        let Some(array) = stripes.redirects().above(fast) else {
+            return stripes.finish_job(path, index, now);
+        };
+        let redirect = stripes.redirects().get(array);
+        if !redirect.is_some_and(|redirect| redirect.has_failed()) {
+            stripes.redirects_mut().unpin(array, at.slot);
+            return stripes.finish_job(path, index, now);
+        }
+        let mark = path.agenda.mark();
+        stripes.unlock(path, index, now);
+        if path.agenda.rose(mark) {
+            path.agenda.below(mark, Call::SlotFailed(index));
+        } else {
+            self.write_without_slot(path, index, now);
+        }
+    }
+
+    /// A job that has given its lock away, and whose slot is gone, writes to the array instead.
+    pub(crate) fn write_without_slot(&mut self, path: &mut Path, index: u32, now: Time) {
+        if let Some(integrity) = &mut path.integrity {
+            integrity.end_job(index);
+        }
+        let job = &self.stripes.jobs()[index];
+        let Some(array) = self.stripes.redirects().above(job.array()) else {
+            return;
+        };
+        let Work::WriteSlot(at) = job.work() else {
+            return;
+        };
+        let record = job.io();
+        self.stripes.jobs_mut()[index].move_to(array, Work::Bypass);
+        self.bypass_cache(path, record, Op::Write, array, at.range, now);
+    }
+}

@@ -1,0 +1,336 @@
+//! Where a line of an array lies now: on its own drives or in a slot of its SSD cache.
+
+use crate::layout::{Extent, Ranges};
+use crate::raid::volume::Volumes;
+use raidlab_models::{ReferenceCounts, SsdCache};
+
+/// Where the slots of an SSD cache lie on its SSDs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlotLayout {
+    /// The array of the SSDs.
+    pub array: u32,
+    /// Bytes of a line.
+    pub line: u64,
+    /// Lines in a stripe of the SSDs.
+    pub columns: u64,
+    /// Bytes of a unit of the array, if a line has several.
+    pub unit: Option<u64>,
+}
+
+/// What an SSD cache does with new data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NewData {
+    /// They go to the SSDs.
+    ToSsds,
+    /// They bypass them.
+    Bypass,
+}
+
+/// The lines of an array that its SSD cache holds, and what that has lost.
+#[derive(Debug)]
+pub(crate) struct Redirect {
+    map: SsdCache,
+    slots: SlotLayout,
+    new_data: NewData,
+    /// Lines that requests write while they bypass the controller's memory.
+    bypassing: ReferenceCounts,
+    /// What was dirty on SSDs that cannot be read any more, and has not been written since.
+    lost: Ranges,
+    /// True if the SSDs have failed: the array goes on without.
+    failed: bool,
+}
+
+impl Redirect {
+    pub fn new(map: SsdCache, slots: SlotLayout, new_data: NewData) -> Redirect {
+        Redirect {
+            map,
+            slots,
+            new_data,
+            bypassing: ReferenceCounts::with_capacity(64),
+            lost: Ranges::default(),
+            failed: false,
+        }
+    }
+
+    /// Bytes of a line.
+    pub fn line_bytes(&self) -> u64 {
+        self.slots.line
+    }
+
+    /// The lines of a range.
+    pub fn lines(&self, offset: u64, bytes: u64) -> std::ops::RangeInclusive<u64> {
+        offset / self.slots.line..=(offset + bytes.max(1) - 1) / self.slots.line
+    }
+
+    /// Which line is in which slot.
+    pub fn map(&self) -> &SsdCache {
+        &self.map
+    }
+
+    /// Which line is in which slot, to change it.
+    pub fn map_mut(&mut self) -> &mut SsdCache {
+        &mut self.map
+    }
+
+    /// The array of the SSDs.
+    pub fn array(&self) -> u32 {
+        self.slots.array
+    }
+
+    /// True if new data go to the SSDs.
+    pub fn writes_back(&self) -> bool {
+        self.new_data == NewData::ToSsds
+    }
+
+    /// True if the SSDs have failed: the array goes on without.
+    pub fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Whether a request writes a line while it bypasses the controller's memory.
+    pub fn is_bypassed(&self, line: u64) -> bool {
+        self.bypassing.contains(line)
+    }
+
+    /// Whether a range (offset, bytes) of the array has sectors whose newest version was lost with
+    /// the SSDs.
+    pub fn is_lost(&self, (offset, bytes): (u64, u64)) -> bool {
+        self.lost.touches(offset, offset + bytes)
+    }
+
+    /// Whether anything of the array is.
+    pub fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
+    /// A slot cannot be read any more: its line leaves, and is lost if it is dirty; true then. A line
+    /// being written back may be saved by that, and leaves when it is over.
+    pub fn lose(&mut self, slot: u32) -> bool {
+        if self.map.is_dirty(slot) {
+            let (offset, bytes) = self.range(slot);
+            self.lost.insert(offset, offset + bytes);
+        }
+        self.map.drop_line(slot) == Some(true)
+    }
+
+    /// The SSDs have failed. Gives the slots that are lost, with their ranges of the array.
+    pub fn fail(&mut self) -> Vec<(u32, (u64, u64))> {
+        let slots = self.map.dirty_slots();
+        let dirty: Vec<_> = slots.map(|slot| (slot, self.range(slot))).collect();
+        for &(_, (offset, bytes)) in &dirty {
+            self.lost.insert(offset, offset + bytes);
+        }
+        self.map.clear();
+        self.failed = true;
+        dirty
+    }
+
+    /// A range of the array, from `start` to `end`, has been written: it is lost no more.
+    pub fn made_good(&mut self, start: u64, end: u64) {
+        self.lost.cut(start, end);
+    }
+}
+
+/// Where a slot of an SSD cache lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SlotPlace {
+    pub slot: u32,
+    /// The array of the SSDs.
+    pub array: u32,
+    /// Its stripe and column.
+    pub stripe: u64,
+    pub column: u32,
+    unit: Option<u64>,
+}
+
+impl SlotPlace {
+    /// Where bytes of a group of the array lie in the line's one unit.
+    pub fn extent(&self, of: Extent) -> Extent {
+        let before = self.unit.map_or(0, |unit| of.column * unit as u32);
+        Extent {
+            column: self.column,
+            start: before + of.start,
+            end: before + of.end,
+        }
+    }
+}
+
+impl Redirect {
+    /// Whether new data for a line would go to the SSDs now.
+    pub fn would_take(&self, line: u64) -> bool {
+        self.writes_back() && self.map.slot(line).is_some()
+    }
+
+    /// New data for a line: where on the SSDs they go, if they do. The slot is pinned.
+    pub(crate) fn takes(&mut self, line: u64) -> Option<u32> {
+        let slot = if self.writes_back() {
+            self.map.write(line)
+        } else {
+            None
+        };
+        match slot {
+            Some(slot) => self.map.pin(slot),
+            None => self.map.written_around(line),
+        }
+        slot
+    }
+
+    /// Where a slot lies.
+    pub(crate) fn place(&self, slot: u32) -> SlotPlace {
+        SlotPlace {
+            slot,
+            array: self.slots.array,
+            stripe: u64::from(slot) / self.slots.columns,
+            column: (u64::from(slot) % self.slots.columns) as u32,
+            unit: self.slots.unit,
+        }
+    }
+
+    /// Where on the SSD cache an offset of the array lies in its line's slot.
+    pub(crate) fn at(&self, slot: u32, offset: u64) -> u64 {
+        let line = self.line_bytes();
+        u64::from(slot) * line + offset % line
+    }
+
+    /// The range of the array (offset, bytes) that a slot holds.
+    pub(crate) fn range(&self, slot: u32) -> (u64, u64) {
+        let bytes = self.line_bytes();
+        (self.map.line(slot) * bytes, bytes)
+    }
+}
+
+/// The SSD caches of all arrays.
+#[derive(Debug)]
+pub(crate) struct Redirects {
+    of_array: Vec<Option<Redirect>>,
+    /// For each array: the one whose SSD cache it is.
+    above: Vec<Option<u32>>,
+}
+
+impl Redirects {
+    pub fn new(of_array: Vec<Option<Redirect>>) -> Redirects {
+        let mut above = vec![None; of_array.len()];
+        for (array, redirect) in of_array.iter().enumerate() {
+            if let Some(redirect) = redirect {
+                above[redirect.array() as usize] = Some(array as u32);
+            }
+        }
+        Redirects { of_array, above }
+    }
+
+    /// The SSD cache of an array, if it has one.
+    #[inline]
+    pub fn get(&self, array: u32) -> Option<&Redirect> {
+        self.of_array[array as usize].as_ref()
+    }
+
+    /// The same, to change it.
+    #[inline]
+    pub fn get_mut(&mut self, array: u32) -> Option<&mut Redirect> {
+        self.of_array[array as usize].as_mut()
+    }
+
+    /// By array: its SSD cache, if it has one.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&Redirect>> {
+        self.of_array.iter().map(Option::as_ref)
+    }
+
+    /// The array whose SSD cache an array is.
+    pub fn above(&self, array: u32) -> Option<u32> {
+        self.above[array as usize]
+    }
+
+    /// A request begins to write a range that bypasses the controller's cache. Until it is done
+    /// nothing of it is copied to the SSD cache: the copy could be older, or miss it.
+    pub fn bypass_begins(&mut self, array: u32, (offset, bytes): (u64, u64)) {
+        if let Some(redirect) = self.get_mut(array) {
+            for line in redirect.lines(offset, bytes) {
+                redirect.bypassing.acquire(line);
+            }
+        }
+    }
+
+    /// A request has written a range that bypasses the controller's cache.
+    pub fn bypass_ends(&mut self, array: u32, (offset, bytes): (u64, u64)) {
+        if let Some(redirect) = self.get_mut(array) {
+            for line in redirect.lines(offset, bytes) {
+                redirect.bypassing.release(line);
+            }
+        }
+    }
+
+    /// The array and the offset by which the host knows what lies at an offset of an array: of a
+    /// SSD cache those of the line that the slot holds.
+    pub fn origin(&self, array: u32, offset: u64) -> (u32, u64) {
+        let above = self.above(array);
+        let redirect = above.and_then(|above| self.get(above));
+        match (above, redirect) {
+            (Some(above), Some(redirect)) => {
+                let slot = (offset / redirect.line_bytes()) as u32;
+                (
+                    above,
+                    redirect.range(slot).0 + offset % redirect.line_bytes(),
+                )
+            }
+            _ => (array, offset),
+        }
+    }
+
+    /// Where on the SSD cache a sector of an array lies, if it does: array and offset.
+    pub fn on_ssd_cache(&self, array: u32, offset: u64) -> Option<(u32, u64)> {
+        let redirect = self.get(array)?;
+        let slot = redirect.map.slot(offset / redirect.line_bytes())?;
+        Some((redirect.array(), redirect.at(slot, offset)))
+    }
+
+    /// Whether the SSD cache has a newer version of a sector's line than the array.
+    pub fn is_dirty(&self, array: u32, offset: u64) -> bool {
+        self.get(array).is_some_and(|redirect| {
+            let slot = redirect.map.slot(offset / redirect.line_bytes());
+            slot.is_some_and(|slot| redirect.map.is_dirty(slot))
+        })
+    }
+
+    /// Whether a range of an array has sectors whose newest version was lost with its SSD cache.
+    pub fn is_lost(&self, array: u32, range: (u64, u64)) -> bool {
+        self.get(array)
+            .is_some_and(|redirect| redirect.is_lost(range))
+    }
+
+    /// Whether a drive of the SSD cache can give what a slot holds.
+    pub fn is_readable(&self, volumes: &Volumes, array: u32, slot: u32) -> bool {
+        let Some(redirect) = self.get(array) else {
+            return false;
+        };
+        let (volume, place) = (volumes.of(redirect.array()), redirect.place(slot));
+        let extent = Extent {
+            column: place.column,
+            start: 0,
+            end: redirect.line_bytes() as u32,
+        };
+        volume.changes() == 0 || volume.is_given(place.stripe, extent)
+    }
+
+    /// Somebody reads a slot: its line stays on the SSD cache.
+    pub fn pin(&mut self, array: u32, slot: u32) {
+        if let Some(redirect) = self.get_mut(array) {
+            redirect.map.pin(slot);
+        }
+    }
+
+    /// Nobody reads or writes a slot any more for one of those who did.
+    pub fn unpin(&mut self, array: u32, slot: u32) {
+        let redirect = self.get_mut(array);
+        if let Some(redirect) = redirect.filter(|redirect| !redirect.failed) {
+            redirect.map.unpin(slot);
+        }
+    }
+
+    /// The power fails: copies end with it, see `SsdCache::power_fails`.
+    pub fn power_fails(&mut self) {
+        for redirect in self.of_array.iter_mut().flatten() {
+            redirect.map.power_fails();
+            redirect.bypassing.clear();
+        }
+    }
+}

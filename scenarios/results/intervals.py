@@ -1,0 +1,102 @@
+"""What a result knows of the error of its figures: 95 % intervals, and percentiles with few I/Os.
+
+Intervals are `[low, high]`; an end that nobody knows is None. A single run has its own
+(docs/explanation/statistics.md); replications have Student's over their means.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
+BEYOND = 100
+"""I/Os beyond a percentile from which on its rank is known within a fifth."""
+
+Interval = list[float | None]
+
+
+def uncertain(ios: int) -> list[str]:
+    """Percentiles of so many I/Os that have fewer than 100 of them beyond."""
+    # Tenths of a thousandth of a percent: whole numbers, so that nothing is rounded.
+    return [
+        name
+        for name, percent in PERCENTILES.items()
+        if ios * round(100 * (100 - percent)) < BEYOND * 10_000
+    ]
+
+
+def students(values: Sequence[float]) -> Interval:
+    """Student's interval around the mean of independent values; unknown for fewer than two.
+
+    Rates and times are not negative, so the lower end is at least 0.
+    """
+    if len(values) < 2:
+        return [None, None]
+    from scipy.stats import t
+
+    mean = statistics.fmean(values)
+    half = float(t.ppf(0.975, len(values) - 1)) * statistics.stdev(values) / math.sqrt(len(values))
+    return [max(0.0, mean - half), mean + half]
+
+
+def of_sum(total: float, each: Sequence[Sequence[float | None]]) -> Interval:
+    """Around a sum of independent figures: the squares of the half widths add up."""
+    return _around(total, [(1.0, interval) for interval in each])
+
+
+def of_latencies(
+    merged: Mapping[str, float] | None,
+    loads: Sequence[Mapping[str, Any]],
+    counted: Sequence[tuple[int, int]],
+) -> dict[str, Interval]:
+    """Intervals of latencies that were put together from independent loads.
+
+    Args:
+        merged: The latencies of all loads together, microseconds.
+        loads: `ios`, `latency_us`, `latency_ci95_us` and `rank_half_widths` of each.
+        counted: Buckets of all loads together: nanoseconds and count, ascending.
+    """
+    busy = [load for load in loads if load["ios"]]
+    total = sum(load["ios"] for load in busy)
+    if merged is None or not total:
+        keys = loads[0]["latency_ci95_us"] if loads else {}
+        return {key: [None, None] for key in keys}
+    shares = [load["ios"] / total for load in busy]
+    found: dict[str, Interval] = {key: [None, None] for key in merged}
+    means = [load["latency_ci95_us"]["mean"] for load in busy]
+    found["mean"] = _around(merged["mean"], list(zip(shares, means, strict=True)))
+    for name, percent in PERCENTILES.items():
+        halves = [load["rank_half_widths"][name] for load in busy]
+        if None not in halves:
+            squares = ((s * half) ** 2 for s, half in zip(shares, halves, strict=True))
+            found[name] = _by_rank(counted, percent / 100, math.sqrt(sum(squares)), merged[name])
+    return found
+
+
+def _around(middle: float, each: Sequence[tuple[float, Sequence[float | None]]]) -> Interval:
+    squares = 0.0
+    for share, (low, high) in each:
+        if low is None or high is None:
+            return [None, None]
+        squares += (share * (high - low) / 2) ** 2
+    return [max(0.0, middle - math.sqrt(squares)), middle + math.sqrt(squares)]
+
+
+def _by_rank(counted: Sequence[tuple[int, int]], share: float, half: float, own: float) -> Interval:
+    """Latencies, in microseconds, at both ends of a percentile's rank."""
+    low = min(own, _at_rank(counted, max(0.0, share - half)))
+    if share + half >= 1:
+        return [low, None]
+    return [low, max(own, _at_rank(counted, share + half))]
+
+
+def _at_rank(counted: Sequence[tuple[int, int]], share: float) -> float:
+    rank = math.ceil(share * sum(count for _, count in counted))
+    for at, count in counted:
+        rank -= count
+        if rank <= 0:
+            return at / 1e3
+    return counted[-1][0] / 1e3

@@ -1,0 +1,68 @@
+"""The result of a live system: what the engine recorded, as rows of a `Result`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.scenario import Scenario
+from raidlab.scenarios.results.result import Result, Row, make_row
+from raidlab.scenarios.running.simulate import rows_of
+
+
+def live_result(
+    outcome: Mapping[str, Any], plan: Mapping[str, Any], scenario: Scenario | None, seed: int
+) -> Result:
+    """The result of what the engine reports of a live system.
+
+    Args:
+        outcome: The engine's report.
+        plan: The plan that it runs.
+        scenario: What the plan was made of, if it was a scenario.
+        seed: Of the system.
+    """
+    once = {"replications": 1}
+    own = () if scenario is None else scenario.workloads
+    rows = [] if scenario is None else [r | once for r in rows_of(scenario, 0, 0, outcome)]
+    done = {part for workload in own for part in workload.parts}
+    others = [at for at in range(len(outcome["workloads"])) if at not in done]
+    used = [at for at in others if _is_used(outcome["workloads"][at])]
+    # Without any I/O all arrays are shown: their components have worked, or not.
+    rows += [_row(outcome, plan, at) | once for at in (used if rows or used else others)]
+    happened = {"point": 0, "replication": 0}
+    return Result(
+        title="" if scenario is None else scenario.title,
+        seed=seed,
+        version=_engine.version(),
+        results=tuple(rows),
+        warnings=() if scenario is None else tuple(scenario.warnings),
+        breaches=tuple(outcome["breaches"]),
+        events=tuple(happened | entry for entry in outcome["log"]),
+        data=outcome["data"],
+        devices=tuple(
+            {"name": each.spec.name, "kind": each.spec.kind, "fingerprint": each.fingerprint}
+            for each in (() if scenario is None else scenario.devices)
+        ),
+        fingerprint="" if scenario is None else scenario.fingerprint,
+        written={} if scenario is None else scenario.written,
+    )
+
+
+def _is_used(load: Mapping[str, Any]) -> bool:
+    return bool(load["ios"] or load["errors"])
+
+
+def _row(outcome: Mapping[str, Any], plan: Mapping[str, Any], at: int) -> Row:
+    load = outcome["workloads"][at]
+    loads = plan["workloads"]
+    arrival = loads[at]["arrival"] if at < len(loads) else {}
+    return make_row(
+        outcome,
+        (at,),
+        name=load["name"],
+        target=load["target"],
+        point=0,
+        outstanding=arrival.get("outstanding", 0),
+        replication=0,
+    )

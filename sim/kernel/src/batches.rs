@@ -1,0 +1,307 @@
+//! A run's own confidence intervals: batches of consecutive I/Os, and how far their correlation
+//! lets them speak for themselves.
+
+use crate::Histogram;
+use crate::histogram::Cut;
+use crate::statistics::student_t_975;
+
+/// Normal quantile of a 95 % interval.
+const NORMAL: f64 = 1.96;
+
+/// I/Os that completed one after the other.
+#[derive(Clone, Copy, Debug)]
+struct Batch {
+    /// Nanoseconds from the last completion before it to its own last one.
+    span: u64,
+    /// Reads; writes and all else.
+    sides: [Cut; 2],
+}
+
+impl Batch {
+    fn add(&mut self, other: &Batch) {
+        self.span += other.span;
+        for (mine, theirs) in self.sides.iter_mut().zip(&other.sides) {
+            mine.add(theirs);
+        }
+    }
+
+    fn ios(&self) -> u64 {
+        self.sides.iter().map(|side| side.count).sum()
+    }
+}
+
+/// Which I/Os an interval is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// All of them.
+    All,
+    /// Reads.
+    Reads,
+    /// Writes, trims and flushes.
+    Writes,
+}
+
+/// An estimate with its error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The mean over all batches.
+    pub mean: f64,
+    /// Half of its 95 % interval.
+    pub half: f64,
+    /// So many independent batches would say as much.
+    pub independent: f64,
+}
+
+impl Estimate {
+    /// Batches from which on their spread says something (Schmeiser, Batch size effects in the
+    /// analysis of simulation output, 1982: 10 to 30 of them).
+    const LEAST: usize = 10;
+
+    /// Independent batches below which nothing is known of the spread.
+    const LEAST_INDEPENDENT: f64 = 2.0;
+
+    /// The estimate of `sum(y) / sum(n)` from pairs `(y, n)` of consecutive batches; none if they
+    /// are too few, or too much alike one after the other, to say.
+    ///
+    /// The residuals `y - mean n` have the lag-1 correlation `r`, corrected for its bias of `-1/m`
+    /// in `m` batches. Correlation that falls geometrically leaves `e = m (1 - r) / (1 + r)`
+    /// independent batches (Bayley and Hammersley, The "effective" number of independent
+    /// observations in an autocorrelated time series, 1946). Student's t has `e - 1` degrees, and
+    /// the variance, too small by `1 - 1/e` since it is about the run's own mean, is corrected.
+    /// Tafazzoli, Steiger and Wilson correct alike (N-Skart, IEEE Trans. Automatic Control 56,
+    /// 2011).
+    pub fn of_ratio(pairs: &[(f64, f64)]) -> Option<Estimate> {
+        let m = pairs.len() as f64;
+        let n: f64 = pairs.iter().map(|pair| pair.1).sum();
+        if pairs.len() < Self::LEAST || n <= 0.0 {
+            return None;
+        }
+        let mean = pairs.iter().map(|pair| pair.0).sum::<f64>() / n;
+        let residuals: Vec<f64> = pairs.iter().map(|(y, n)| y - mean * n).collect();
+        let squares: f64 = residuals.iter().map(|d| d * d).sum();
+        if squares == 0.0 {
+            let half = 0.0;
+            return Some(Estimate {
+                mean,
+                half,
+                independent: m,
+            });
+        }
+        let products: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
+        let correlation = (products / squares + 1.0 / m).max(0.0);
+        let independent = m * (1.0 - correlation) / (1.0 + correlation);
+        if independent <= Self::LEAST_INDEPENDENT {
+            return None;
+        }
+        let variance = squares / m / (1.0 - 1.0 / independent);
+        let error = (variance / independent).sqrt() * m / n;
+        let half = student_t_975(independent - 1.0) * error;
+        Some(Estimate {
+            mean,
+            half,
+            independent,
+        })
+    }
+}
+
+/// Batches of consecutive I/Os of one run.
+///
+/// Their number stays between 32 and 63: when 64 are full, neighbours are merged and the batch
+/// length doubles, so memory does not grow with the run (Law, Simulation Modeling and Analysis,
+/// chapter 9).
+#[derive(Clone, Debug)]
+pub struct Batches {
+    full: Vec<Batch>,
+    per_batch: u64,
+    open: u64,
+}
+
+impl Batches {
+    /// Batches at the most; after a merge half of them are left.
+    const MOST: usize = 64;
+
+    /// Counts an I/O; true if it is the last one of its batch, which is to be closed then.
+    #[inline]
+    pub fn fills(&mut self) -> bool {
+        self.open += 1;
+        self.open == self.per_batch
+    }
+
+    /// Closes the batch that is full: `span` nanoseconds long, with what `reads` and `writes`
+    /// counted since the last cut.
+    #[cold]
+    pub fn close(&mut self, span: u64, reads: &mut Histogram, writes: &mut Histogram) {
+        self.open = 0;
+        self.full.push(Batch {
+            span,
+            sides: [reads.cut(), writes.cut()],
+        });
+        if self.full.len() == Self::MOST {
+            for i in 0..Self::MOST / 2 {
+                let (mut merged, second) = (self.full[2 * i], self.full[2 * i + 1]);
+                merged.add(&second);
+                self.full[i] = merged;
+            }
+            self.full.truncate(Self::MOST / 2);
+            self.per_batch *= 2;
+        }
+    }
+
+    fn estimate(&self, pair: impl Fn(&Batch) -> (f64, f64)) -> Option<Estimate> {
+        let pairs: Vec<_> = self.full.iter().map(pair).collect();
+        Estimate::of_ratio(&pairs)
+    }
+
+    /// Nanoseconds from one completion to the next.
+    pub fn gap(&self) -> Option<Estimate> {
+        self.estimate(|batch| (batch.span as f64, batch.ios() as f64))
+    }
+
+    /// The mean latency in nanoseconds.
+    pub fn latency(&self, side: Side) -> Option<Estimate> {
+        self.estimate(|batch| {
+            let cut = Self::chosen(batch, side);
+            (cut.sum as f64, cut.count as f64)
+        })
+    }
+
+    /// The share of the I/Os that take at most as long as the `share`-quantile; its error is that
+    /// of the quantile's rank.
+    ///
+    /// Latencies are counted in coarse bins, so those of the quantile's own bin count in part;
+    /// what chance adds within the bin is that of independent I/Os.
+    pub fn rank(&self, side: Side, share: f64) -> Option<Estimate> {
+        let mut all = Cut::default();
+        for batch in &self.full {
+            all.add(&Self::chosen(batch, side));
+        }
+        let (count, mut below) = (all.count as f64, 0.0);
+        let mut bins = all.bins.iter().map(|&count| f64::from(count)).enumerate();
+        let (bin, inside) = bins.find(|&(_, inside)| {
+            let found = inside > 0.0 && below + inside >= share * count;
+            below += if found { 0.0 } else { inside };
+            found
+        })?;
+        let part = (share * count - below) / inside;
+        let rank = self.estimate(|batch| {
+            let cut = Self::chosen(batch, side);
+            let below: u64 = cut.bins[..bin].iter().map(|&count| u64::from(count)).sum();
+            let inside = f64::from(cut.bins[bin]);
+            (below as f64 + part * inside, cut.count as f64)
+        })?;
+        let chance = NORMAL * NORMAL * part * (1.0 - part) * inside / count / count;
+        let half = (rank.half * rank.half + chance).sqrt();
+        Some(Estimate { half, ..rank })
+    }
+
+    fn chosen(batch: &Batch, side: Side) -> Cut {
+        match side {
+            Side::Reads => batch.sides[0],
+            Side::Writes => batch.sides[1],
+            Side::All => {
+                let mut both = batch.sides[0];
+                both.add(&batch.sides[1]);
+                both
+            }
+        }
+    }
+}
+
+impl Default for Batches {
+    /// No I/O yet; batches hold one each at first.
+    fn default() -> Self {
+        Batches {
+            full: Vec::with_capacity(Self::MOST),
+            per_batch: 1,
+            open: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Nanos, Stream};
+
+    fn of(samples: &[f64]) -> Option<Estimate> {
+        let pairs: Vec<_> = samples.iter().map(|&sample| (sample, 1.0)).collect();
+        Estimate::of_ratio(&pairs)
+    }
+
+    /// By hand: 0, 1, 0, 1 ... is anticorrelated, which is not used: its error is that of
+    /// independent batches, t(11) sqrt(0.25 (12 / 11) / 12). Of 1, 2, ... 12 neighbours are too
+    /// much alike to say anything.
+    #[test]
+    fn ten_batches_that_differ_have_an_interval() {
+        let rising: Vec<f64> = (1..=12).map(f64::from).collect();
+        assert_eq!(of(&rising[..9]), None);
+        assert_eq!(of(&rising), None);
+        let alternating: Vec<f64> = (0..12).map(|i| f64::from(i % 2)).collect();
+        let found = of(&alternating).unwrap();
+        assert_eq!((found.mean, found.independent), (0.5, 12.0));
+        assert!((found.half - 2.201 * (0.25_f64 / 11.0).sqrt()).abs() < 1e-3);
+        assert_eq!(of(&[3.0; 10]).unwrap().half, 0.0);
+    }
+
+    /// Share of the intervals that cover the mean, and of those that say something, of 1000
+    /// samples of `x = correlation x + noise`, in 50 batches.
+    fn coverage(correlation: f64) -> (f64, f64) {
+        let (mut covered, mut known) = (0, 0);
+        let runs = 2000;
+        for seed in 0..runs {
+            let mut stream = Stream::new(seed, "test", "ar1");
+            let mut x = 0.0;
+            let mut next = || {
+                x = correlation * x + stream.unit() - 0.5;
+                x
+            };
+            (0..2000).for_each(|_| {
+                next();
+            });
+            let means: Vec<f64> = (0..50).map(|_| (0..20).map(|_| next()).sum()).collect();
+            let Some(found) = of(&means) else { continue };
+            known += 1;
+            covered += usize::from(found.mean.abs() <= found.half);
+        }
+        (covered as f64 / known as f64, known as f64 / runs as f64)
+    }
+
+    /// Independent samples, and such whose correlation lasts 10, 50 and 100 of 1000: binomial with
+    /// p = 0.95 has a standard deviation of 0.5 % here.
+    #[test]
+    fn intervals_cover_the_mean_whatever_the_correlation() {
+        for correlation in [0.0, 0.9, 0.98, 0.99] {
+            let (covered, known) = coverage(correlation);
+            assert!(
+                (0.935..=0.97).contains(&covered),
+                "{correlation}: {covered}"
+            );
+            assert!(known > 0.8, "{correlation}: {known}");
+        }
+    }
+
+    /// The interval of a rank is that of a binomial proportion where I/Os are independent.
+    #[test]
+    fn ranks_of_independent_ios_are_binomial() {
+        let (mut batches, mut reads) = (Batches::default(), Histogram::default());
+        let mut writes = Histogram::default();
+        let mut stream = Stream::new(1, "test", "latencies");
+        for _ in 0..100_000 {
+            reads.record(stream.exponential(Nanos(100_000)));
+            if batches.fills() {
+                batches.close(1000, &mut reads, &mut writes);
+            }
+        }
+        for share in [0.5, 0.9, 0.99, 0.999] {
+            let found = batches.rank(Side::All, share).unwrap();
+            assert!((found.mean - share).abs() < 1e-9);
+            let binomial = 1.96 * (share * (1.0 - share) / 1e5_f64).sqrt();
+            assert!(
+                (0.7..1.5).contains(&(found.half / binomial)),
+                "{share}: {found:?}"
+            );
+            assert_eq!(batches.rank(Side::Reads, share), Some(found));
+        }
+        assert_eq!(batches.rank(Side::Writes, 0.5), None);
+    }
+}
