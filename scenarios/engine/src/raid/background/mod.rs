@@ -9,7 +9,7 @@ use crate::path::Path;
 use crate::plan::{ArrayPlan, Plan};
 use crate::raid::background::rows::Rows;
 use crate::raid::jobs::Stripes;
-use crate::raid::volume::State;
+use crate::raid::volume::{State, Volume};
 use crate::state::event::Event;
 use raidlab_kernel::{Nanos, Time};
 
@@ -110,6 +110,8 @@ struct Tasks {
     share: f64,
     /// How many rows are in progress.
     rows: Rows,
+    /// Share of the rows that is in place when a rebuild begins.
+    rebuild_from: f64,
     /// By urgency, the first one running.
     by_urgency: Vec<Progress>,
     /// When the next step is due; never if none is.
@@ -128,6 +130,7 @@ impl Tasks {
         Tasks {
             share: array.background_share,
             rows,
+            rebuild_from: array.rebuild_from,
             by_urgency: Vec::new(),
             next_step: Time::NEVER,
             in_flight: 0,
@@ -275,7 +278,11 @@ impl Background {
             let why = "without redundancy there is nothing to compare with or repair from";
             return path.log(now, format!("no {name}: {why}"));
         }
-        let progress = Progress::new(self.next_id(), task);
+        let mut progress = Progress::new(self.next_id(), task);
+        if let (Task::Rebuild { .. }, Some(volume)) = (task, volume) {
+            progress.row = self.first_row(volume, array);
+            progress.next = progress.row;
+        }
         if volume.is_none() {
             return;
         }
@@ -291,6 +298,11 @@ impl Background {
             self.suspend(stripes, path, array, now);
         }
         self.schedule_step(stripes, path, array, now);
+    }
+
+    /// The row that a rebuild begins with.
+    fn first_row(&self, volume: &Volume, array: u32) -> u64 {
+        (volume.geometry().rows() as f64 * self.tasks(array).rebuild_from) as u64
     }
 
     fn next_id(&mut self) -> u32 {
