@@ -29,7 +29,7 @@ SOURCES = "sources"
 ALL = "all"
 _INLINE = frozenset({"value", "source", "note", "stderr", "measurement"})
 # Names, not figures, even where they look like one ("2.5 s" may well be a drive's title).
-_NAMES = frozenset({"kind", "name", "aliases", "title", "like"})
+_NAMES = frozenset({"kind", "name", "aliases", "title", "like", "fitted_behind"})
 
 
 def _error_quantity(value: Any) -> str:

@@ -112,6 +112,8 @@ class DeviceSpec(Table):
     aliases: tuple[str, ...] = ()
     title: str = ""
     """Maker, model, what a person wants to read in a list."""
+    fitted_behind: str = Field(default="", pattern=r"^([a-z0-9][a-z0-9.+-]*)?$")
+    """Name of the host with which its numbers were fitted: with another one they predict less."""
 
 
 class DriveSpec(DeviceSpec):

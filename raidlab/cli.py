@@ -7,15 +7,19 @@ here, so that the help needs none of them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any
 
+import click
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command_from_info
 from typer.models import CommandInfo
+
+from raidlab.devices.printable import printable_lines
 
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Settings of a command that hands its arguments on."""
@@ -141,6 +145,15 @@ IMPORTS = {
 }
 
 
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    try:
+        yield
+    except click.ClickException as error:
+        vars(error)["message"] = printable_lines(error.message)
+        raise
+
+
 class LazyGroup(TyperGroup):
     """A group whose commands are imported when they are called, not when they are listed."""
 
@@ -163,6 +176,16 @@ class LazyGroup(TyperGroup):
         except KeyboardInterrupt:
             # While the command loads nothing is under way that a message could be about.
             sys.exit(130)
+
+    def make_context(self, *arguments: Any, **settings: Any) -> Any:
+        """As its parent; what is said of a user's words shows them as they are."""
+        with _plain_errors():
+            return super().make_context(*arguments, **settings)
+
+    def invoke(self, ctx: Any) -> Any:
+        """The same where the words are a command's."""
+        with _plain_errors():
+            return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """The help, made of the first sentences."""

@@ -1,4 +1,7 @@
-"""Standard output that may be full, or whose reader may have gone."""
+"""What is printed: text of users as text, standard output that may be full or unread.
+
+Nothing else prints: `ruff` refuses `print` elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,29 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from raidlab.devices.printable import printable, printable_lines
+
+
+def echo(text: str = "") -> None:
+    """Lines on standard output."""
+    print(printable_lines(text))
+
+
+def echo_styled(text: str) -> None:
+    """Lines on standard output with control sequences of raidlab's own."""
+    print(text)
+
+
+def say(message: str) -> None:
+    """A line on standard error."""
+    print(printable(message), file=sys.stderr, flush=True)
+
 
 def print_version() -> None:
     """The engine's version on standard output."""
     from raidlab.scenarios import _engine
 
-    print(_engine.version(), flush=True)
+    echo(_engine.version())
 
 
 @contextmanager
@@ -31,7 +51,7 @@ def guarded_output() -> Iterator[None]:
     except OSError as error:
         discard_output()
         name = error.filename or "standard output"
-        print(f"error: {name}: {error.strerror or error}", file=sys.stderr, flush=True)
+        say(f"error: {name}: {error.strerror or error}")
         sys.exit(2)
 
 

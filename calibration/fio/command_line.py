@@ -167,6 +167,17 @@ def split(words: Sequence[str], known: frozenset[str] = frozenset()) -> CommandL
     return found
 
 
+def words(sections: Sequence[Section]) -> list[str]:
+    """Sections as they stand on fio's command line."""
+    found: list[str] = []
+    for number, section in enumerate(sections):
+        if number > 0 or not section.is_global:
+            found.append(f"--name={section.name}")
+        for key, value in section.options:
+            found.append(f"--{key}" if value is None else f"--{key}={value}")
+    return found
+
+
 def _known(given: str, known: frozenset[str]) -> tuple[str, Argument]:
     """An option's whole name, and whether it takes a value."""
     of_program = {**PROGRAM, **ALONE, **{name: takes for name, (takes, _) in REFUSED.items()}}

@@ -5,6 +5,7 @@ Source: fio's HOWTO, "Job file format"; `__parse_jobs_ini` of fio 3.33.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -34,6 +35,9 @@ ALIASES: Mapping[str, str] = {
     "disable_bw": "disable_bw_measurement",
 }
 """Other names of job options."""
+
+
+_COMMENT = re.compile("[#;]")
 
 
 @dataclass
@@ -80,8 +84,9 @@ def parse(text: str, file: str = "", folder: Path | None = None, depth: int = 0)
     sections: list[Section] = []
     faults: list[Fault] = []
     for number, raw in enumerate(text.splitlines(), 1):
-        line = raw.strip()
-        if not line or line[0] in "#;":
+        # fio drops comments wherever they begin, within a value too.
+        line = _COMMENT.split(raw, maxsplit=1)[0].strip()
+        if not line:
             continue
         if line.startswith("[") and "]" in line:
             sections.append(Section(line[1 : line.rindex("]")]))
@@ -132,31 +137,6 @@ def read(name: str | Path) -> list[Section]:
 
 def _text(path: Path) -> str:
     return read_text(path, 16 * MIB, "job file")
-
-
-def groups(sections: Iterable[Section]) -> list[int]:
-    """How many jobs start at once, group after group; empty if it is unknown.
-
-    Jobs wait for those before a `stonewall`. With them all there, jobs run in the same order in
-    every run.
-    """
-    inherited: list[tuple[str, str | None]] = []
-    sizes: list[int] = []
-    for section in sections:
-        whole = Section(section.name, [*inherited, *section.options])
-        if section.is_global:
-            inherited = whole.options
-            continue
-        jobs = whole.get("numjobs") or "1"
-        known = jobs.isdigit() and int(jobs) > 0
-        if not known or whole.get("wait_for") or whole.get("startdelay"):
-            return []
-        # Of several jobs of one section, only the first waits at the wall.
-        wall = whole.get("stonewall") not in (None, "0")
-        if wall or not sizes:
-            sizes.append(0)
-        sizes[-1] += int(jobs)
-    return sizes
 
 
 def write(sections: Iterable[Section]) -> str:

@@ -28,7 +28,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from raidlab.calibration.fio.logs import is_log, timeline_of
+from raidlab.calibration.fio.logs import Naming, is_log, timeline_of
 from raidlab.calibration.fio.options import JobLoad, OptionError, load_of
 from raidlab.calibration.measurements.bundle import damage
 from raidlab.calibration.measurements.distribution import merge
@@ -230,7 +230,7 @@ def _points(
         where = f"{path}" if len(groups) == 1 else f"{path} ({group[0].get('jobname')})"
         try:
             options = [_options(path, shared, entry) for entry in group]
-            point = _point(path, group, options)
+            point = _point(path, group, options, is_simulated="raidlab" in tree)
         except (_UnreadableError, OptionError) as error:
             skipped.append(Skipped(path=where, reason=str(error)))
             continue
@@ -238,10 +238,34 @@ def _points(
             reason = f"not in fio's form: {_said(error)}"
             skipped.append(Skipped(path=where, reason=reason))
             continue
-        found, steps = timeline_of(options[0], path.parent, logs)
-        used.update(found)
-        points.append(point.model_copy(update={"timeline": steps}))
+        naming = Naming(str(group[0].get("jobname", "")), _threads(entries, shared, group))
+        timeline = timeline_of(point, options[0], naming, logs)
+        used.update(timeline.used, (log for log, _ in timeline.refused))
+        skipped += [Skipped(path=_written(log), reason=why) for log, why in timeline.refused]
+        points.append(point.model_copy(update={"timeline": timeline.steps}))
     return points
+
+
+def _threads(
+    entries: Sequence[Any], shared: Mapping[str, str], group: Sequence[Mapping[str, Any]]
+) -> range | None:
+    """The numbers of a group's threads in its run of fio; None if they cannot be known.
+
+    An entry is a thread, or with `group_reporting` all of its group.
+    """
+    first = 1
+    for entry in entries:
+        if not isinstance(entry, dict) or entry.get("jobname") == "All clients":
+            return None
+        own = {**shared, **entry.get("job options", {})}
+        numjobs = str(own.get("numjobs", "1"))
+        if not numjobs.isdecimal():
+            return None
+        if entry is group[0]:
+            count = len(group) if len(group) > 1 else int(numjobs)
+            return range(first, first + count)
+        first += int(numjobs) if "group_reporting" in own else 1
+    return None
 
 
 def _said(error: Exception) -> str:
@@ -265,7 +289,11 @@ def _options(path: Path, shared: Mapping[str, str], entry: Mapping[str, Any]) ->
 
 
 def _point(
-    path: Path, group: Sequence[Mapping[str, Any]], options: Sequence[Mapping[str, str]]
+    path: Path,
+    group: Sequence[Mapping[str, Any]],
+    options: Sequence[Mapping[str, str]],
+    *,
+    is_simulated: bool,
 ) -> Point:
     failed = next((entry["error"] for entry in group if entry.get("error")), None)
     if failed is not None:
@@ -298,7 +326,8 @@ def _point(
         runtime_s=max(runtimes, default=0.0) / 1000,
         read=sides["read"],
         write=sides["write"],
-        cpu_share=sum(spent) / len(spent) / 100 if any(spent) else None,
+        # Of a simulated run fio counts the simulator's CPU time.
+        cpu_share=sum(spent) / len(spent) / 100 if any(spent) and not is_simulated else None,
         file=_written(path),
     )
 

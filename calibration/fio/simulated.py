@@ -22,10 +22,6 @@ ARRAY_FILE = "/proc/self/fd/999"
 
 REPLACED = frozenset(
     [
-        "filename",
-        "directory",
-        "filename_format",
-        "unique_filename",
         "opendir",
         "unlink",
         "unlink_each_loop",
@@ -41,10 +37,21 @@ REPLACED = frozenset(
         "replay_redirect",
     ]
 )
-"""Options that name the files that the array stands in for."""
+"""Options about files, of which the array is none: they are left out, and that is said."""
 
-SILENT = frozenset(["ioengine", "thread", "clocksource", "disk_util"])
-"""Options that are replaced, and of which no figure speaks but the engine's note."""
+SILENT = frozenset(
+    [
+        "filename",
+        "directory",
+        "filename_format",
+        "unique_filename",
+        "ioengine",
+        "thread",
+        "clocksource",
+        "disk_util",
+    ]
+)
+"""Options that are replaced in every job, as the docs say."""
 
 FORCED = (
     ("filename", ARRAY_FILE),
@@ -54,8 +61,6 @@ FORCED = (
 )
 
 REFUSED: Mapping[str, str] = {
-    "verify": "left out: no data are stored, so none can be verified",
-    "do_verify": "left out: no data are stored, so none can be verified",
     "gtod_cpu": "left out: the clock is simulated, no CPU keeps it",
     "file_append": "left out: the array is no file that grows",
     "profile": "a job file: a profile makes its jobs inside fio, files and all",
@@ -71,6 +76,9 @@ IDLE: Mapping[str, str] = {
     "dedupe_percentage": "no system here deduplicates",
 }
 """Options that have no effect, and why; `ioscheduler` would fail, so it is left out."""
+
+_SYNCS = "fsync", "fdatasync", "sync_file_range"
+"""Options that let a job flush between its I/Os."""
 
 _SECTOR = 512
 """Bytes of which all direct I/O is a multiple."""
@@ -167,15 +175,14 @@ def _job(section: Section, whole: Section, found: _Findings, size_bytes: int | N
     if engine is None:
         _refuse_engine(section, asked, found)
         engine = ""
-    elif engine != asked:
+    elif any(whole.get(key) not in (None, "0") for key in _SYNCS):
+        engine = engines.SYNCING.get(engine, engine)
+    if engine and engine != asked:
         found.note(section, f"{asked} is simulated as {engine}")
     if size_bytes is not None:
         _refuse_beyond(whole, size_bytes, found)
     if is_buffered({key: "1" if value is None else value for key, value in whole.options}):
         found.note(section, "no page cache is here, I/O is as with direct=1")
-    if asked in engines.SYNCHRONOUS and (whole.get("iodepth") or "1") != "1":
-        kept.append(("iodepth", "1"))
-        found.note(section, f"{asked} has one I/O under way: iodepth is 1")
     if whole.get("read_iolog"):
         kept.append(("replay_redirect", ARRAY_FILE))
     return Section(section.name, [*kept, ("ioengine", engine), *FORCED])
@@ -193,8 +200,6 @@ def _check(section: Section, found: _Findings) -> None:
             found.refuse(section, name, value, REFUSED[name])
         if name == "zonemode" and value == "zbd":
             found.refuse(section, name, value, "none or strided: no zoned device is simulated")
-        if name == "rw" and "trim" in (value or ""):
-            found.refuse(section, key, value, "reads and writes: fio trims block devices only")
         if name in _BLOCKS and any(each % _SECTOR for each in _sizes(value or "")):
             found.refuse(section, key, value, f"multiples of {_SECTOR} B: I/O is direct")
 
@@ -211,6 +216,11 @@ def _refuse_beyond(job: Section, size_bytes: int, found: _Findings) -> None:
             beyond = f" after offset={job.get('offset')}" if first else ""
             allowed = f"at most {size_bytes - first} B{beyond}: the array has {size_bytes} B"
             found.refuse(job, key, text, allowed)
+
+
+def needs_content(section: Section) -> bool:
+    """True if fio compares what it reads with what was written."""
+    return section.get("verify") not in (None, "0", "none")
 
 
 def _sizes(text: str) -> list[int]:

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,9 +23,10 @@ from raidlab.calibration.fio import command_line
 from raidlab.calibration.fio import jobs as fio_jobs
 from raidlab.calibration.fio.command_line import CommandLine
 from raidlab.calibration.fio.jobs import Section
-from raidlab.calibration.fio.simulated import ARRAY_FILE, simulate
+from raidlab.calibration.fio.simulated import ARRAY_FILE, needs_content, simulate
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
+from raidlab.devices.printable import printable, printable_lines
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario, load_scenario
 from raidlab.scenarios.running.engine_faults import capacities
@@ -62,13 +64,14 @@ class Bridge:
     plan: Mapping[str, Any]
     """The engine's plan."""
 
-    def setup(self, groups: Sequence[int] = ()) -> dict[str, Any]:
-        """What the library reads; `groups`: see `fio_jobs.groups`."""
+    def setup(self, content: bool = False) -> dict[str, Any]:
+        """What the library reads; `content` if reads shall find what was written."""
+        plan = {**self.plan, "data": True} if content else dict(self.plan)
         return {
             "size_bytes": self.size_bytes,
             "array": self.array,
-            "groups": list(groups),
-            "plan": dict(self.plan),
+            "content": content,
+            "plan": plan,
         }
 
     def describe(self) -> dict[str, Any]:
@@ -160,12 +163,14 @@ def _real(path: str) -> str:
 def run(system: Callable[[], Bridge], words: Sequence[str], default_format: str | None) -> int:
     """Runs fio with these arguments on a simulated system; its exit code.
 
-    fio's output goes where fio would put it; JSON has the system's name and seed under `raidlab`.
+    fio's output goes where fio would put it; JSON has the system's name and seed, and what was
+    changed in the jobs, under `raidlab`. Notes go to standard error too, unless fio is stood in for
+    and they are in the JSON: some callers take every word there for a failure.
 
     Args:
         system: Makes the simulated system; not called where fio does no I/O.
         words: fio's command line without the program's name.
-        default_format: The `--output-format` if none is given; None for fio's own.
+        default_format: The `--output-format` if none is given; None to stand in for fio.
 
     Raises:
         SpecError: No fio, or a job that no simulated system can serve.
@@ -177,11 +182,15 @@ def run(system: Callable[[], Bridge], words: Sequence[str], default_format: str 
     simulated = system()
     with tempfile.TemporaryDirectory(prefix="raidlab-fio-") as name:
         folder = Path(name)
-        files, jobs = _jobs(line, folder, simulated.size_bytes)
+        files, jobs, notes = _jobs(line, folder, simulated.size_bytes)
         code = _check(fio, line, files)
         if code != 0 or line.alone is not None:
             return code
-        return _run(fio, simulated, _Run(line, jobs, folder, default_format))
+        run = _Run(line, jobs, notes, folder, default_format)
+        if default_format is not None or not run.is_json:
+            for note in notes:
+                print(f"note: {printable(note)}", file=sys.stderr)  # noqa: T201
+        return _run(fio, simulated, run)
 
 
 @dataclass(frozen=True)
@@ -190,7 +199,9 @@ class _Run:
 
     line: CommandLine
     jobs: Sequence[Sequence[Section]]
-    """The sections that run, a list for each of fio's job files."""
+    """The sections that run: those of fio's command line, then a list for each job file."""
+    notes: Sequence[str]
+    """What was changed that a reader should know."""
     folder: Path
     """For what the run needs."""
     default_format: str | None
@@ -203,12 +214,18 @@ class _Run:
         )
         return self.line.value("output-format") or (None if minimal else self.default_format)
 
+    @property
+    def is_json(self) -> bool:
+        """True if JSON is among what fio writes."""
+        return self.form is not None and "json" in self.form
+
 
 def _jobs(
     line: CommandLine, folder: Path, size_bytes: int
-) -> tuple[list[Path], list[list[Section]]]:
-    """The job files as they were given, standard input as a file, and their sections as they run.
+) -> tuple[list[Path], list[list[Section]], list[str]]:
+    """The job files as given, standard input as a file; the sections as they run; notes.
 
+    The command line's sections are the first of those that run.
     Options on the line hold for the first job file, as with fio; it starts later ones anew.
 
     Raises:
@@ -228,28 +245,26 @@ def _jobs(
     given[:1] = [(name, [*line.sections, *sections])]
     faults: list[Fault] = []
     jobs: list[list[Section]] = []
+    notes: list[str] = []
     for name, sections in given:
         try:
-            changed, notes = simulate(sections, name, size_bytes)
+            changed, said = simulate(sections, name, size_bytes)
         except SpecError as error:
             faults += error.faults
             continue
         jobs.append(changed)
-        for note in notes:
-            print(f"note: {note}", file=sys.stderr)
+        notes += said
     if faults:
         raise SpecError(faults)
-    return files, jobs
+    of_line = len(line.sections)
+    first = [jobs[0][:of_line], jobs[0][of_line:]] if files else [jobs[0]]
+    return files, first + jobs[1:], notes
 
 
 def _check(fio: str, line: CommandLine, files: Sequence[Path]) -> int:
     """Lets fio itself look at options and values, as they were given; its exit code."""
     program = [word for word in line.program if not word.startswith(("--output=", "--parse-only"))]
-    words = [
-        f"--{key}" if value is None else f"--{key}={value}"
-        for section in line.sections
-        for key, value in _with_name(section)
-    ]
+    words = command_line.words(line.sections)
     command = [fio, "--parse-only", *program, *words, *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -257,31 +272,43 @@ def _check(fio: str, line: CommandLine, files: Sequence[Path]) -> int:
     return done.returncode
 
 
-def _with_name(section: Section) -> list[tuple[str, str | None]]:
-    return section.options if section.is_global else [("name", section.name), *section.options]
-
-
 def _run(fio: str, system: Bridge, run: _Run) -> int:
     setup = run.folder / "system.json"
-    groups = fio_jobs.groups([section for sections in run.jobs for section in sections])
-    setup.write_text(json.dumps(system.setup(groups)), encoding="utf-8")
+    content = any(needs_content(section) for sections in run.jobs for section in sections)
+    setup.write_text(json.dumps(system.setup(content)), encoding="utf-8")
     files = []
-    for number, sections in enumerate(run.jobs):
+    for number, sections in enumerate(run.jobs[1:]):
         files.append(run.folder / f"job-{number}.fio")
         files[-1].write_text(fio_jobs.write(sections), encoding="utf-8")
     program = [word for word in run.line.program if not word.startswith("--output-format=")]
     program += [] if run.form is None else [f"--output-format={run.form}"]
     written = run.folder / "output"
-    is_json = run.form is not None and "json" in run.form
-    if is_json:
+    if run.is_json:
         program = [word for word in program if not word.startswith("--output=")]
         program.append(f"--output={written}")
     environment = os.environ | {"LD_PRELOAD": str(library()), "RAIDLAB_FIO_PLAN": str(setup)}
-    command = [fio, *program, *map(str, files)]
-    code = subprocess.run(command, env=environment, check=False).returncode
-    if is_json and written.exists():
+    command = [fio, *program, *command_line.words(run.jobs[0]), *map(str, files)]
+    code = _call(command, environment)
+    if run.is_json and written.exists():
         _hand_over(written.read_text(encoding="utf-8"), system, run)
     return code
+
+
+def _call(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Runs fio; what would end this process ends fio, which still writes its results."""
+    with subprocess.Popen(command, env=environment) as process:
+        # Ctrl-C on a terminal reaches fio by itself.
+        handlers: Mapping[signal.Signals, Callable[..., object]] = {
+            signal.SIGINT: lambda *_: None,
+            signal.SIGTERM: lambda *_: process.terminate(),
+        }
+        former = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+        try:
+            code = process.wait()
+        finally:
+            for number, handler in former.items():
+                signal.signal(number, handler)
+    return code if code >= 0 else 128 - code
 
 
 def _hand_over(text: str, system: Bridge, run: _Run) -> None:
@@ -289,10 +316,10 @@ def _hand_over(text: str, system: Bridge, run: _Run) -> None:
     if run.form in ("json", "json+"):
         start = max(text.find("{"), 0)
         if text[:start].strip():
-            print(text[:start].strip(), file=sys.stderr)
+            print(printable_lines(text[:start].strip()), file=sys.stderr)  # noqa: T201
         text = text[start:]
-    name = json.dumps({"name": system.name, "seed": system.seed})
-    text = _DOCUMENT.sub(lambda _: f'{{\n  "raidlab" : {name},\n', text)
+    about = json.dumps({"name": system.name, "seed": system.seed, "notes": list(run.notes)})
+    text = _DOCUMENT.sub(lambda _: f'{{\n  "raidlab" : {about},\n', text)
     output = run.line.value("output")
     if output is None:
         sys.stdout.write(text)

@@ -7,18 +7,21 @@ with its own depth, on the whole drive or the part of it that was loaded.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from raidlab.calibration.fitting import ssd_state
 from raidlab.calibration.measurements.measurement import Latency, Point
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.host_warnings import fitted_elsewhere
 from raidlab.scenarios.planning.topology import Attached, connect
+from raidlab.scenarios.results.look import percent
 from raidlab.scenarios.running.engine_faults import plan_faults
 from raidlab.scenarios.running.simulate import Progress, run_stored
 from raidlab.scenarios.running.store import Store
@@ -35,6 +38,9 @@ class Effort:
     slow_iops: float = 2000.0
     rounds: float = 12.0
     """I/Os recorded at least for each place in the queue."""
+    programs: float = 10.0
+    """Programs of every die that the recorded writes take at least: those of all dies end nearly
+    together, and with them the writes that wait for the buffer."""
     slices_s: float = 0.0
     """Seconds recorded at least where jobs share time at the drive or at a core, and a sixteenth
     more for each job; no more than `most` I/Os."""
@@ -64,6 +70,8 @@ class Simulated:
     """CPU time of an I/O in its load thread."""
     busiest: str
     """The component that worked most, with its share of the time."""
+    busy: float = 0.0
+    """That share."""
     rates: tuple[float, ...] = ()
     """I/Os a second in each step of the recorded time, where it was simulated over time."""
     cores: int = 1
@@ -125,14 +133,17 @@ class Bench:
         if area < point.bs * point.numjobs:
             allowed = f"at least {point.numjobs} blocks; the drive offers {self.capacity} B"
             raise SpecError([Fault("area_bytes", point.area_bytes, allowed, (), point.file)])
-        ios = effort.ios_for(point, self.shares_time(point))
-        device, share = _prepared(self.device, point, self.mapped, ios)
+        ios = max(
+            effort.ios_for(point, self.shares_time(point)),
+            round(effort.programs * ssd_state.ios_of_programs(self.device, point)),
+        )
+        device, share = ssd_state.prepared(self.device, point, self.mapped, ios)
         area = max(point.bs * point.numjobs, int(area * share) // point.bs * point.bs)
         topology = connect(self.host, None, [Attached(self.drive, "drive", "device")], Faults())
         expected_ns = ios / point.iops * 1e9
         return {
             "seed": effort.seed,
-            "warm_up_ns": int(0.2 * expected_ns + 3e9 * point.outstanding / point.iops),
+            "warm_up_ns": warm_up_ns(point, ios, [device]),
             "duration_ns": int(3 * expected_ns) + 1,
             "max_ios": ios,
             "host": self.host.to_plan(),
@@ -160,6 +171,10 @@ class Bench:
             ],
             "workloads": [workload_of(point, area)],
         }
+
+    def doubts(self, points: Sequence[Point]) -> list[str]:
+        """What a user should know of the bench beside these points."""
+        return list(fitted_elsewhere(self.drive, self.host))
 
     def shares_time(self, point: Point) -> bool:
         """True if the point's jobs wait for each other for far longer than an I/O takes."""
@@ -191,6 +206,21 @@ class Bench:
         return run_tasks(tasks, workers, progress)
 
 
+def warm_up_ns(point: Point, ios: int, devices: Iterable[Mapping[str, Any]]) -> int:
+    """Simulated time before anything is recorded.
+
+    A fifth of what is recorded, some rounds of the queue, and as many I/Os as the buffers of
+    solid-state drives take in: they begin full, and what a load does not wait for is drained then.
+
+    Args:
+        point: The load.
+        ios: I/Os that are recorded.
+        devices: Of the plan, each as often as the load uses it.
+    """
+    drained = sum(ssd_state.ios_of_buffer(device, point) for device in devices)
+    return int(max(0.2 * ios + 3 * point.outstanding, drained) / point.iops * 1e9)
+
+
 def run_tasks(
     tasks: Sequence[Callable[[], Simulated]], workers: int, progress: Progress | None = None
 ) -> list[Simulated]:
@@ -198,8 +228,8 @@ def run_tasks(
     if progress is None and (workers <= 1 or len(tasks) <= 1):
         return [task() for task in tasks]
     with ThreadPoolExecutor(max(1, min(workers, len(tasks)))) as pool:
-        futures = [pool.submit(task) for task in tasks]
         try:
+            futures = [pool.submit(task) for task in tasks]
             for done, future in enumerate(as_completed(futures), 1):
                 future.result()
                 if progress is not None:
@@ -208,80 +238,6 @@ def run_tasks(
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-
-
-_SLICE_BLOCKS = 64
-"""Of each plane, for a load that writes."""
-_SLICE_SPARE = 8
-"""Blocks of each plane that hold no data: those that collection keeps free, and an open one."""
-_SLICE_PAGES = 64
-_SLICE_WRITTEN = 0.1
-"""Share of a slice that a run writes at most."""
-_SLICE_PAGE_SETS = 4
-_FILLING_BLOCK = 128 * 1024
-
-
-def _prepared(
-    device: Mapping[str, Any], point: Point, mapped: float, ios: int
-) -> tuple[dict[str, Any], float]:
-    """The device in the state before the measurement, and the share of it that is simulated.
-
-    A solid-state drive whose state does not depend on its size is cut to some blocks of each die:
-    as many dies, buses and cores, less to set up.
-    """
-    if device["kind"] != "ssd":
-        return dict(device), 1.0
-    prepared, share = dict(device), 1.0
-    steady = point.state == "steady-state" and point.read_share < 1.0
-    if not steady:
-        prepared, share = _slice(prepared, int(ios * point.bs * (1.0 - point.read_share)))
-    capacity = int(prepared["capacity_bytes"])
-    unit = int(prepared["unit_bytes"])
-    filled = 0 if point.state == "fresh" else int(capacity * min(1.0, mapped)) // unit * unit
-    history = [_load("sequential", filled, _FILLING_BLOCK, filled)] if filled else []
-    if steady:
-        area = min(point.area_bytes or capacity, capacity)
-        history.append(_load("random", area, point.bs, 0))
-    return prepared | {"history": history}, share
-
-
-def _slice(device: dict[str, Any], written: int) -> tuple[dict[str, Any], float]:
-    """Some blocks of every die: enough that what the run writes does not set off collection."""
-    nand = dict(device["nand"])
-    whole = nand["blocks_per_plane"] * nand["pages_per_block"]
-    reserved = device.get("reserved_blocks_per_plane", 0) / nand["blocks_per_plane"]
-    nand["pages_per_block"] = min(nand["pages_per_block"], _SLICE_PAGES)
-    dies = nand["channels"] * nand["dies_per_channel"]
-    block = nand["pages_per_block"] * nand["page_bytes"] * nand["planes"] * dies
-    data = device["capacity_bytes"] / (whole * nand["page_bytes"] * nand["planes"] * dies)
-    least = int(_SLICE_SPARE / max(1e-3, 1.0 - data - reserved)) + 1
-    if written:
-        least = max(least, _SLICE_BLOCKS, int(written / block / _SLICE_WRITTEN) + 1)
-    nand["blocks_per_plane"] = min(nand["blocks_per_plane"], least)
-    share = nand["blocks_per_plane"] * nand["pages_per_block"] / whole
-    unit = device["unit_bytes"]
-    # What a buffer takes in once says nothing of a run that lasts: it is cut too, to a few page
-    # sets for each die.
-    few = _SLICE_PAGE_SETS * dies * nand["planes"] * nand["page_bytes"]
-    buffer = dict(device["buffer"])
-    buffer["bytes"] = min(buffer["bytes"], few)
-    cut = device | {
-        "nand": nand,
-        "buffer": buffer,
-        "capacity_bytes": max(1, int(device["capacity_bytes"] * share) // unit) * unit,
-        "reserved_blocks_per_plane": int(reserved * nand["blocks_per_plane"]),
-    }
-    return cut, cut["capacity_bytes"] / device["capacity_bytes"]
-
-
-def _load(access: str, area: int, block: int, written: int) -> dict[str, Any]:
-    return {
-        "access": access,
-        "start_bytes": 0,
-        "area_bytes": area,
-        "block_bytes": block,
-        "written_bytes": written,
-    }
 
 
 def workload_of(point: Point, area: int) -> dict[str, Any]:
@@ -316,7 +272,8 @@ def _simulated(result: Mapping[str, Any], plan: Mapping[str, Any]) -> Simulated:
         iops_ci95=tuple(workload["iops_ci95"]),
         breakdown_us=workload["breakdown_us"],
         cpu_us=_cpu_us(result["components"], float(workload["iops"])),
-        busiest=f"{busiest['name']} {busiest['utilization']:.0%}" if busiest else "",
+        busiest=f"{busiest['name']} {percent(busiest['utilization'])}" if busiest else "",
+        busy=float(busiest["utilization"]) if busiest else 0.0,
         # The step that ends when recording begins belongs to the warm-up.
         rates=tuple(rate for t, rate in steps if t > begins_s + 1e-6),
         cores=plan["host"].get("cores", 1),

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from raidlab.calibration.fitting.baseline import against_lines
 from raidlab.calibration.fitting.bench import Bench, Effort
 from raidlab.calibration.fitting.checkpoint import Checkpoint
 from raidlab.calibration.fitting.compare import Compared, compare, summary
@@ -25,6 +26,7 @@ from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.fitting.loss import groups_of
 from raidlab.calibration.fitting.parameters import Kind
+from raidlab.calibration.fitting.search import Budget
 from raidlab.calibration.fitting.stages import (
     AFTER,
     FINE,
@@ -52,7 +54,7 @@ from raidlab.scenarios.running.simulate import Progress
 from raidlab.scenarios.running.store import Store
 
 Array = npt.NDArray[np.float64]
-_FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, slices_s=1.5)
+_FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, programs=100.0, slices_s=1.5)
 _GLANCE = Effort(ios=200, ios_of_slow=100, rounds=1.0)
 _SYSTEMS_APART = 100.0
 """Ratio of rates before a fit beyond which a system cannot be the measured one."""
@@ -110,6 +112,7 @@ class Calibration:
         return {
             "device": self.tree["name"],
             "host": self.host["name"],
+            "fitted_behind": self.host_name,
             "system": self.settings.system,
             "parameters": [_estimate(estimate) for estimate in self.fit.estimates],
             "modes": [
@@ -122,6 +125,7 @@ class Calibration:
             "correlations": np.round(self.fit.correlations, 3).tolist(),
             "train": summary(self.part("train")),
             "test": summary(self.part("test")),
+            "baseline": against_lines(self.rows),
             "left_out": [vars(left) for left in self.left_out],
             "evaluations": self.fit.evaluations,
             "wall_s": round(self.fit.wall_s, 3),
@@ -158,11 +162,21 @@ class Calibration:
                 f" {test['median_abs_error_pct']:.1f} % in the median,"
                 f" {test['p90_abs_error_pct']:.1f} % in nine of ten."
             )
-        return device_toml(self.tree if tree is None else tree, sources, head)
+        written = dict(self.tree if tree is None else tree)
+        if written["kind"] != "host":
+            written["fitted_behind"] = self.host_name
+        return device_toml(written, sources, head)
+
+    @property
+    def host_name(self) -> str:
+        """The host that belongs to the device: the given one, or that of `host_toml`."""
+        if any(estimate.parameter.key.startswith("host.") for estimate in self.fit.estimates):
+            return f"{self.host['name']}-of-{self.tree['name']}"
+        return str(self.host["name"])
 
     def host_toml(self) -> str:
         """The host's file as the fit found it: what was not turned is as before."""
-        name = f"{self.host['name']}-of-{self.tree['name']}"
+        name = self.host_name
         title = f"{self.host['title']}, as fitted with {self.tree['name']}"
         turned = [e for e in self.fit.estimates if e.parameter.key.startswith("host.")]
         said = ", ".join(
@@ -248,9 +262,10 @@ def calibrate(
     task = Task(kind, host, tuple(points), settings, checkpoint, system)
     if system is not None:
         _of_its_size(task, tree)
-    settled = settle(task, tree, started + 0.5 * settings.budget_s, progress)
+    limit = settings.time_limit_s or float("inf")
+    settled = settle(task, tree, Budget(settings.budget // 2, started + 0.5 * limit), progress)
     progress(settled.searches, settled.searches + AFTER)
-    found = joint(task, settled, started + settings.budget_s)
+    found = joint(task, settled, Budget(settings.budget, started + limit))
     found = replace(
         found,
         wall_s=time.monotonic() - started,
@@ -263,6 +278,7 @@ def calibrate(
     parts = ["train"] * len(chosen) + ["test"] * len(others)
     every = [measurement.points[index] for index in ordered]
     rows = compare(bench, every, _FINAL, parts=parts, workers=settings.workers)
+    warnings += bench.doubts(points)
     warnings += [*_ended(settled, found, settings), *_far(kind, rows), *_unusual(kind, found)]
     groups = groups_of(points)
     left = _leave_out(model, found, points, groups, settings) if settings.leave_out else ()
@@ -300,12 +316,18 @@ def _unsaid(kind: Kind, points: Sequence[Point]) -> Iterator[str]:
 
 
 def _ended(settled: Settled, found: Fit, settings: Settings) -> Iterator[str]:
-    """What was decided on the way, and that the time ran out."""
+    """What was decided on the way, and what ended the search early."""
     yield from (decision.said() for decision in settled.decisions)
-    if settled.is_cut or found.is_cut:
+    part = "the search of parts, which has half of it" if settled.cut else "the joint search"
+    if "evaluations" in settled.cut | found.cut:
         yield (
-            f"the time budget of {settings.budget_s:g} s ended the search early: another run, or"
-            " machine, may find other values (--budget)"
+            f"the budget of {settings.budget:,} evaluations ended {part}, early: more may find"
+            " better values (--budget)"
+        )
+    if "time" in settled.cut | found.cut:
+        yield (
+            f"the time limit of {settings.time_limit_s:g} s ended {part}, early: another run, or"
+            " machine, may find other values (--time-limit, or --budget without it)"
         )
 
 
@@ -398,7 +420,8 @@ def base_of(
         allowed = f"a device of kind {kind.name}; this is a {device.spec.kind}"
         raise SpecError([Fault("--like", settings.like, allowed)])
     tree = copy.deepcopy(dict(device.written))
-    tree.pop("aliases", None)
+    for own in ("aliases", "fitted_behind"):
+        tree.pop(own, None)
     sources: dict[str, Any] = {}
     for key, source in device.sources.items():
         stated: dict[str, Any] = {"source": source.source}

@@ -12,6 +12,7 @@ from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
 from raidlab.calibration.fitting.loss import measured_cpu_us, total_percentile
 from raidlab.calibration.measurements.distribution import kolmogorov, percentile
 from raidlab.calibration.measurements.measurement import Latency, Point, Side
+from raidlab.scenarios.results.look import percent
 from raidlab.scenarios.running.simulate import Progress
 
 PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.9)
@@ -83,9 +84,9 @@ class Compared:
             "busiest": self.simulated.busiest,
             "file": point.file,
         }
-        for percent, name in names.items():
-            row[f"measured_{name}_us"] = first[percent][1]
-            row[f"simulated_{name}_us"] = first[percent][2]
+        for rank, name in names.items():
+            row[f"measured_{name}_us"] = first[rank][1]
+            row[f"simulated_{name}_us"] = first[rank][2]
         return row
 
 
@@ -127,13 +128,14 @@ def summary(rows: Sequence[Compared]) -> dict[str, Any]:
     return {
         "points": len(rows),
         "median_abs_error_pct": statistics.median(errors) if errors else None,
-        "p90_abs_error_pct": _p90(errors) if errors else None,
+        "p90_abs_error_pct": p90(errors) if errors else None,
         "p99_latency_median_abs_error_pct": statistics.median(p99) if p99 else None,
         "median_kolmogorov": statistics.median(distances) if distances else None,
     }
 
 
-def _p90(numbers: Sequence[float]) -> float:
+def p90(numbers: Sequence[float]) -> float:
+    """The 90th percentile, between the two nearest numbers."""
     ordered = sorted(numbers)
     at = 0.9 * (len(ordered) - 1)
     low = int(at)
@@ -178,20 +180,28 @@ _OTHER_KIND = 4.0
 """Ratio of rates that no single time explains."""
 _EXPLAINS = 1 / 3
 """Share of a difference that its cause makes at least."""
+_LIMITS = 0.8
+"""Share of the time from which on a component may be what bounds the simulated rate."""
+_RATE_AGREES, _NEARLY = 5.0, 7.0
+_TAIL_AGREES = 30.0
+"""Percent within which a rate, and p99, agree."""
 
 
 def likely_cause(row: Compared) -> str:
-    """What an error most likely comes from, in a few words."""
+    """What an error most likely comes from, in a few words that its row does not contradict."""
     point, error = row.point, row.error_pct
     ratio = row.simulated.iops / point.iops
     p99 = row.percentile_error_pct(99.0)
     spread = max((side.spread for _, side in point.sides()), default=0.0)
-    busy = row.simulated.busiest
-    if abs(error) < 5.0 and (p99 is None or abs(p99) < 30.0):
+    busy = row.simulated.busiest if row.simulated.busy >= _LIMITS else ""
+    tail_agrees = p99 is None or abs(p99) < _TAIL_AGREES
+    if abs(error) < _RATE_AGREES and tail_agrees:
         return "agrees"
     if spread > 0.15 and abs(error) < 300.0 * spread and point.numjobs == 1:
-        return f"the measured rate itself varied by {spread:.0%} over the run"
-    if abs(error) < 7.0:
+        return f"the measured rate itself varied by {percent(spread)} over the run"
+    if abs(error) < _NEARLY:
+        if tail_agrees:
+            return f"nearly agrees: {abs(error):.0f} % too {'fast' if error > 0 else 'slow'}"
         return (
             "the tail: some jobs or requests waited far longer than others"
             if p99 is not None and p99 < 0
@@ -212,7 +222,9 @@ def likely_cause(row: Compared) -> str:
         return "waiting at the drive under load is underestimated"
     if "host" in busy and cpu:
         return "CPU time an I/O of the host is smaller than simulated"
-    return f"limited by {busy} in the simulation"
+    if busy:
+        return f"limited by {busy} in the simulation"
+    return "times of one I/O are overestimated: nothing is busy for 80 % of the time"
 
 
 def _cpu_explains(row: Compared) -> bool:

@@ -15,13 +15,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from raidlab.calibration.fitting.parameters import Parameter
 from raidlab.calibration.fitting.search import (
+    ENDLESS,
     Array,
+    Budget,
     Evaluate,
-    OutOfTimeError,
+    OutOfBudgetError,
     Search,
     Stage,
     downhill,
@@ -31,6 +33,8 @@ from raidlab.calibration.fitting.uncertainty import Estimate, certainty, doubts
 
 _STEPS = 10
 _LAST_STEPS = 6
+_SEARCHING = 0.75
+"""Share of the time until a deadline; the rest is for the errors."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,8 @@ class Fit:
     residuals: Array
     evaluations: int
     wall_s: float
-    is_cut: bool
-    """True if time ended the search early."""
+    cut: frozenset[str]
+    """What ended the search early: `evaluations`, `time`."""
     warnings: tuple[str, ...]
 
 
@@ -75,8 +79,8 @@ class Schedule:
 
     stages: Sequence[Stage] = ()
     """Searches of parts before the joint one."""
-    budget_s: float = 90.0
-    """Seconds after which the search ends with what it has."""
+    budget: Budget = field(default_factory=lambda: Budget(ENDLESS))
+    """What the search may spend; it ends with what it has. Errors are computed in any case."""
     samples: int = 0
     """Size of the first look of a stage; 10 times its parameters if 0."""
     seed: int = 1
@@ -104,25 +108,27 @@ def fit(
     begun = time.monotonic()
     groups, careful = residuals.groups, residuals.careful
     points = tuple(sorted(set(groups)))
-    until = begun + 0.75 * schedule.budget_s
+    # The errors take time too.
+    left = schedule.budget.deadline - begun
+    budget = replace(schedule.budget, deadline=begun + _SEARCHING * left)
     search = Search(
-        residuals.evaluate, start.copy(), points, until, parameters, groups, residuals.feels
+        residuals.evaluate, start.copy(), points, budget, parameters, groups, residuals.feels
     )
     place = (start if schedule.begin is None else schedule.begin).copy()
     try:
         for number, stage in enumerate(schedule.stages):
-            left = search.deadline - time.monotonic()
-            until = time.monotonic() + left / (len(schedule.stages) - number + 1)
-            place = look_everywhere(search, place, stage, schedule.samples, schedule.seed, until)
+            rest = budget.evaluations - search.evaluations
+            most = rest // (len(schedule.stages) - number + 1)
+            place = look_everywhere(search, place, stage, schedule.samples, schedule.seed, most)
         search.full(place)
         if len(place):
             downhill(search.full, place, parameters, _STEPS, search.full)
         if len(place) and careful is not None and search.best is not None:
             place, search.best, search.evaluate = search.best[1], None, careful
             downhill(search.full, place, parameters, _LAST_STEPS, search.full)
-    except OutOfTimeError:
-        search.is_cut = True
-    search.deadline = float("inf")
+    except OutOfBudgetError as over:
+        search.cut.add(over.by)
+    search.budget = Budget(ENDLESS)
     if search.best is None:
         search.full(place)
     place = place if search.best is None else search.best[1]
@@ -137,6 +143,6 @@ def fit(
         sure.residuals,
         search.evaluations + schedule.evaluated,
         time.monotonic() - begun,
-        search.is_cut,
+        frozenset(search.cut),
         tuple(doubts(sure.estimates, len(sure.residuals))),
     )

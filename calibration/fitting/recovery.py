@@ -24,6 +24,7 @@ from raidlab.calibration.fitting.bench import Bench, Effort
 from raidlab.calibration.fitting.calibrate import base_of, calibrate, host_of, system_of
 from raidlab.calibration.fitting.kinds import kind_of, start_of
 from raidlab.calibration.fitting.parameters import Choice
+from raidlab.calibration.fitting.search import ENDLESS
 from raidlab.calibration.fitting.stages import Decision, Settings, Task
 from raidlab.calibration.fitting.uncertainty import Estimate
 from raidlab.calibration.measurements.measurement import (
@@ -39,7 +40,7 @@ from raidlab.devices.faults import SpecError
 from raidlab.devices.trees import get, put
 
 _MIDDLE = (0.15, 0.85)
-_MEASURED = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, seed=1_000)
+_MEASURED = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, programs=200.0, seed=1_000)
 _GLANCE = Effort(ios=1000, ios_of_slow=500)
 SYSTEMS = Path(__file__).parent / "systems"
 _NOTHING = Choice({}, frozenset(), {})
@@ -194,7 +195,7 @@ def recover(case: Case, trial: int, workers: int = 1) -> list[Recovered]:
         system=str(SYSTEMS / case.system) if case.system else "",
         choice=case.choice,
         overrides=case.known,
-        budget_s=3600.0,
+        budget=ENDLESS,
         leave_out=False,
         workers=workers,
         seed=1 + trial,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from raidlab.calibration.fitting.baseline import against_lines
 from raidlab.calibration.fitting.calibrate import Calibration
 from raidlab.calibration.fitting.compare import Compared, summary
 from raidlab.calibration.fitting.pictures import interval_pictures, point_pictures
@@ -60,6 +61,9 @@ def html_calibration(result: Calibration, command: str = "") -> str:
                 "95 % intervals come from the slopes at the place found and a bootstrap over"
                 " points, confirmed by simulations at their ends. What is hardly determined could"
                 " as well have another value within its interval.",
+                "Lines are straight in the logarithms of rate and outstanding I/Os between the"
+                " training points of the same load. Skill is 1 less the model's error over theirs:"
+                " 0 is no better than the lines.",
                 *_correlated(result),
             ],
         ),
@@ -136,6 +140,20 @@ def calibration_answer(result: Calibration) -> str:
         f"{seen} rates are {digits(found['median_abs_error_pct'])} % off in the median"
         f" ({found['points']} points, nine of ten within {digits(found['p90_abs_error_pct'])} %);"
         f" {train['points']} training points determine {count} of the {len(estimates)} parameters."
+        + _beside_lines(against_lines(result.rows))
+    )
+
+
+def _beside_lines(found: dict[str, Any]) -> str:
+    """Whether the model is better than straight lines between its training points."""
+    if found["skill"] is None:
+        return ""
+    better = "better" if found["skill"] > 0 else "no better"
+    own = found["model_median_abs_error_pct"]
+    return (
+        f" It is {better} than straight lines between the training points, which are"
+        f" {digits(found['median_abs_error_pct'])} % off (it {digits(own)} % on the same points;"
+        f" skill {_skill(found['skill'])})."
     )
 
 
@@ -213,28 +231,41 @@ def parameters_table(estimates: Sequence[Estimate]) -> Table:
 
 
 def parts_table(document: dict[str, Any]) -> Table:
-    """Training and unseen points beside each other."""
+    """Training and unseen points, and straight lines between the training points beside them."""
+    lines = document["baseline"]
+    rows: list[list[Cell]] = [
+        [
+            name,
+            document[part]["points"],
+            document[part]["median_abs_error_pct"],
+            document[part]["p90_abs_error_pct"],
+            document[part]["p99_latency_median_abs_error_pct"],
+            _skill(lines["skill"]) if part == "test" else None,
+            _skill(lines["skill_p90"]) if part == "test" else None,
+        ]
+        for part, name in (("train", "training"), ("test", "unseen"))
+        if document[part]["points"]
+    ]
+    if lines["points"]:
+        errors = lines["median_abs_error_pct"], lines["p90_abs_error_pct"]
+        rows.append(["unseen, by lines", lines["points"], *errors, None, None, None])
     return Table(
         "Errors",
         [
-            Column("points of", kind=Kind.TEXT),
+            Column("points of", kind=Kind.TEXT, width=16),
             Column("points"),
             Column("median error of the rate,", "%"),
             Column("nine of ten within,", "%"),
-            Column("median error of p99,", "%"),
+            Column("median error of p99,", "%", priority=2),
+            Column("skill"),
+            Column("skill, nine of ten", priority=3),
         ],
-        [
-            [
-                name,
-                document[part]["points"],
-                document[part]["median_abs_error_pct"],
-                document[part]["p90_abs_error_pct"],
-                document[part]["p99_latency_median_abs_error_pct"],
-            ]
-            for part, name in (("train", "training"), ("test", "unseen"))
-            if document[part]["points"]
-        ],
+        rows,
     )
+
+
+def _skill(value: float | None) -> str | None:
+    return None if value is None else f"{value:+.2f}"
 
 
 def _correlated(result: Calibration) -> list[str]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from raidlab.calibration.fitting.bench import Bench, Effort, workload_of
+from raidlab.calibration.fitting import ssd_state
+from raidlab.calibration.fitting.bench import Bench, Effort, warm_up_ns, workload_of
 from raidlab.calibration.measurements.measurement import WINDOWS, Point, seconds_of
 from raidlab.devices.catalogue import Device
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.planning.scenario import Scenario, load_scenario
+from raidlab.scenarios.results.warnings import has_fresh_ssds
 
 
 @dataclass(frozen=True)
@@ -35,30 +38,56 @@ class ScenarioBench(Bench):
         load = workload_of(point, area // point.bs * point.bs)
         common = {key: first[key] for key in ("array", "area_start_bytes", "hot_spot")}
         over_time = self.over_time and bool(point.timeline)
-        length = self._whole(plan, point) if over_time else self._steady(plan, point, effort)
+        if over_time:
+            length = self._whole(plan, point)
+        else:
+            plan["devices"] = _with_full_buffers(plan, point)
+            length = self._steady(plan, point, effort)
         return plan | length | {"workloads": [load | common]}
 
     def _steady(self, plan: dict[str, Any], point: Point, effort: Effort) -> dict[str, Any]:
-        """As many I/Os as the rate needs; before them a cache that takes writes fills up."""
+        """As many I/Os as the rate needs, after what the scenario says of its warm-up.
+
+        A cache that takes writes fills up before them in any case.
+        """
+        devices = [plan["devices"][device] for device in _ssds(plan)]
+        programs = sum(ssd_state.ios_of_programs(device, point) for device in devices)
         ios = effort.ios_for(point, self.shares_time(point))
-        expected_ns = ios / point.iops * 1e9
-        warm_up = int(0.2 * expected_ns + 3e9 * point.outstanding / point.iops)
+        ios = max(ios, round(effort.programs * programs))
+        warm_up = warm_up_ns(point, ios, devices)
         cache = plan["arrays"][plan["workloads"][0]["array"]].get("cache")
-        if cache is not None and cache["write"] != "write_through":
+        if self._names_warm_up or (cache is not None and cache["write"] != "write_through"):
             warm_up = max(warm_up, plan["warm_up_ns"])
         return {
             "warm_up_ns": warm_up,
-            "duration_ns": int(3 * expected_ns) + 1,
+            "duration_ns": int(3 * ios / point.iops * 1e9) + 1,
             "max_ios": ios,
             "timeline_step_ns": 0,
         }
 
+    def doubts(self, points: Sequence[Point]) -> list[str]:
+        """What a user should know of the scenario beside these points."""
+        if self.scenario is None:
+            return []
+        found = list(self.scenario.warnings)
+        loaded = self.scenario.base["workloads"][0]["array"]
+        reads = any(point.read_share > 0.0 for point in points)
+        if reads and has_fresh_ssds(self.scenario.base, loaded):
+            found.append(
+                "the points read what was never written, and SSDs answer that without NAND"
+                ' (run.precondition = "filled" in the scenario writes it first)'
+            )
+        return found
+
+    @property
+    def _names_warm_up(self) -> bool:
+        return self.scenario is not None and "warm_up" in self.scenario.written.get("run", {})
+
     def _whole(self, plan: dict[str, Any], point: Point) -> dict[str, Any]:
         """As long as it was measured, in a few steps, from the warm-up on that the file names."""
         step = round(seconds_of(point) * 1e9 / WINDOWS / plan["time_lapse"])
-        named = self.scenario is not None and "warm_up" in self.scenario.written.get("run", {})
         # Recording begins where a step does.
-        begin = -(-plan["warm_up_ns"] // step) * step if named else 0
+        begin = -(-plan["warm_up_ns"] // step) * step if self._names_warm_up else 0
         return {
             "warm_up_ns": begin,
             "duration_ns": WINDOWS * step,
@@ -66,6 +95,30 @@ class ScenarioBench(Bench):
             "precision": 0.0,
             "timeline_step_ns": step,
         }
+
+
+def _ssds(plan: Mapping[str, Any]) -> list[int]:
+    """The device of each solid-state drive of the loaded array, in the plan."""
+    drives = plan["arrays"][plan["workloads"][0]["array"]]["drives"]
+    found = [plan["drives"][drive]["device"] for drive in drives]
+    return [device for device in found if plan["devices"][device]["kind"] == "ssd"]
+
+
+def _with_full_buffers(plan: Mapping[str, Any], point: Point) -> list[dict[str, Any]]:
+    """The plan's devices; the loaded SSDs have small buffers, full of what they hold already.
+
+    A drive whose last load before the run goes on has a full buffer as it is.
+    """
+    devices = list(plan["devices"])
+    for at in set(_ssds(plan)) if point.read_share < 1.0 else ():
+        device = ssd_state.with_small_buffer(devices[at])
+        history = list(device.get("history", ()))
+        if "snapshot" not in device and not (history and history[-1].get("ongoing")):
+            end = max((load["start_bytes"] + load["area_bytes"] for load in history), default=0)
+            area = min(end or device["capacity_bytes"], device["capacity_bytes"])
+            device["history"] = [*history, ssd_state.just_written(device, point, 0, area)]
+        devices[at] = device
+    return devices
 
 
 def bench_of_scenario(path: str) -> ScenarioBench:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -31,10 +31,29 @@ _LOOKS = 8
 _HALVINGS = 3
 _GAIN = 1e-2
 """Share of the cost below which a step is the last."""
+ENDLESS = 10**9
+"""Evaluations that no search comes to."""
 
 
-class OutOfTimeError(Exception):
-    """The time budget is spent."""
+class OutOfBudgetError(Exception):
+    """Nothing is left to spend: `by` is `evaluations` or `time`."""
+
+    def __init__(self, by: str) -> None:
+        super().__init__(by)
+        self.by = by
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a search may spend.
+
+    Evaluations decide, so that a fit is the same on a machine that has other work too.
+    """
+
+    evaluations: int
+    """Places that are simulated at most."""
+    deadline: float = float("inf")
+    """When to stop all the same, by the monotonic clock."""
 
 
 @dataclass(frozen=True)
@@ -47,20 +66,20 @@ class Stage:
 
 @dataclass
 class Search:
-    """Evaluations of a model, with the pull towards the start, until the time is up."""
+    """Evaluations of a model, with the pull towards the start, until the budget is spent."""
 
     evaluate: Evaluate
     start: Array
     points: tuple[int, ...]
-    deadline: float
+    budget: Budget
     parameters: Sequence[Parameter]
     groups: Sequence[int] = ()
     """For each residual of all points, the point that it belongs to."""
     feels: Callable[[Parameter, int], bool] = field(default=lambda parameter, point: True)
     """Whether a point feels a parameter at all."""
     evaluations: int = 0
-    is_cut: bool = False
-    """True once time has ended a part of it early."""
+    cut: set[str] = field(default_factory=set)
+    """What has ended a part of it early: `evaluations`, `time`."""
     best: tuple[float, Array] | None = None
     _pulls: Array = field(init=False)
 
@@ -72,10 +91,12 @@ class Search:
         """The residuals of the points, and after them the pull towards the start.
 
         Raises:
-            OutOfTimeError: The deadline has passed.
+            OutOfBudgetError: The budget is spent.
         """
-        if time.monotonic() > self.deadline:
-            raise OutOfTimeError
+        if self.evaluations >= self.budget.evaluations:
+            raise OutOfBudgetError("evaluations")
+        if time.monotonic() > self.budget.deadline:
+            raise OutOfBudgetError("time")
         at = np.clip(at, 0.0, 1.0)
         self.evaluations += 1
         found = self.evaluate(at, points, rough)
@@ -123,7 +144,7 @@ def look_everywhere(
     stage: Stage,
     samples: int,
     seed: int,
-    until: float,
+    most: int,
     descents: int = 3,
 ) -> Array:
     """The best of a Latin hypercube and of descents from its best; the rest of `place` stays.
@@ -134,7 +155,7 @@ def look_everywhere(
         stage: What is turned, on which points.
         samples: Size of the hypercube; 10 times the parameters if 0.
         seed: Of the hypercube.
-        until: When to end, by the monotonic clock.
+        most: Evaluations that it takes at most, of those that the search has left.
         descents: How many of the best places a descent starts from.
     """
     turned = list(stage.parameters)
@@ -143,8 +164,6 @@ def look_everywhere(
     best: list[tuple[float, Array]] = []
 
     def residuals(part: Array) -> Array:
-        if time.monotonic() > until:
-            raise _StageOverError
         at = place.copy()
         at[turned] = part
         found = search.residuals(at, stage.points, True)
@@ -156,6 +175,9 @@ def look_everywhere(
         samples or 10 * count
     )
     of = [search.parameters[index] for index in turned]
+    whole = search.budget
+    end = min(whole.evaluations, search.evaluations + most)
+    search.budget = replace(whole, evaluations=end)
     try:
         for part in (place[turned], *cube):
             residuals(part)
@@ -170,8 +192,10 @@ def look_everywhere(
                     alone[at] = looser(of[at], float(part[at]), float(search.start[turned[at]]))
             shown = _where_it_shows(residuals, alone, index, of[index].tight)
             downhill(residuals, shown, of, 8)
-    except _StageOverError:
-        search.is_cut = True
+    except OutOfBudgetError as over:
+        search.cut.add(over.by)
+    finally:
+        search.budget = whole
     found = place.copy()
     if best:
         found[turned] = min(best, key=lambda one: one[0])[1]
@@ -205,10 +229,6 @@ def _where_it_shows(
     shown = part.copy()
     shown[index] = min(1.0, max(0.0, best[1]))
     return shown
-
-
-class _StageOverError(Exception):
-    """The time of a stage is spent."""
 
 
 def downhill(

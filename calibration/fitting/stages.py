@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,8 +25,9 @@ from raidlab.calibration.fitting.loss import groups_of, residuals, robust, value
 from raidlab.calibration.fitting.parameters import Choice, Kind, Mode, Option, Parameter, choose
 from raidlab.calibration.fitting.replicates import loosened
 from raidlab.calibration.fitting.search import (
+    ENDLESS,
+    Budget,
     Evaluate,
-    OutOfTimeError,
     Search,
     Stage,
     look_everywhere,
@@ -41,8 +41,8 @@ from raidlab.scenarios.running.simulate import Progress
 
 Array = npt.NDArray[np.float64]
 ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=3.0)
-FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
-CAREFUL = Effort(ios=12_000, ios_of_slow=6000, rounds=10.0)
+FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0, programs=40.0)
+CAREFUL = Effort(ios=12_000, ios_of_slow=6000, rounds=10.0, programs=100.0)
 AFTER = 2
 """Steps after the searches of parts: all parameters with their errors, the comparison."""
 _SPANNING = 6
@@ -61,6 +61,8 @@ _IMPOSSIBLE = 100.0
 _PER_PARAMETER = 2.0
 """What a parameter more must lower the loss by to be worth it (Akaike 1974)."""
 _LEAST_SAMPLES = 50
+BUDGET = 20_000
+"""Evaluations that are enough for any part of a fit: one takes 700 to 2,000 of them in all."""
 _NOTHING = Choice({}, frozenset(), {})
 
 
@@ -82,7 +84,10 @@ class Settings:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     """Values of the device file to replace before the fit, by dotted key."""
     choice: Choice = _NOTHING
-    budget_s: float = 240.0
+    budget: int = BUDGET
+    """Evaluations that the search may take: places of the parameters that are simulated."""
+    time_limit_s: float | None = None
+    """Seconds after which it stops all the same, so that the result depends on the machine."""
     seed: int = 1
     workers: int = 1
     leave_out: bool = True
@@ -221,19 +226,19 @@ class Settled:
     place: Array
     evaluations: int = 0
     decisions: tuple[Decision, ...] = ()
-    is_cut: bool = False
-    """True if time ended a search early."""
+    cut: frozenset[str] = frozenset()
+    """What ended a search early: `evaluations`, `time`."""
     searches: int = 0
     """How many there were."""
 
 
-def settle(task: Task, tree: Mapping[str, Any], until: float, progress: Progress) -> Settled:
+def settle(task: Task, tree: Mapping[str, Any], budget: Budget, progress: Progress) -> Settled:
     """Decides the modes of operation and finds a place to begin at.
 
     Args:
         task: What is to be fitted.
         tree: The device file to begin with.
-        until: When to end, by the monotonic clock.
+        budget: What these searches may spend.
         progress: Called with how many steps are done, and of how many, with the `AFTER` that
             follow.
 
@@ -246,12 +251,13 @@ def settle(task: Task, tree: Mapping[str, Any], until: float, progress: Progress
     steps = _steps(task, current.model.parameters)
     for number, (mode, side, points) in enumerate(steps):
         progress(number, len(steps) + AFTER)
-        left = max(0.0, until - time.monotonic()) / (len(steps) - number)
+        rest = max(0, budget.evaluations - current.evaluations)
+        part = replace(budget, evaluations=rest // (len(steps) - number))
         if mode is None:
             turned = _turned(current.model, side, task)
-            _search(task, current, turned, points, time.monotonic() + left)
+            _search(task, current, turned, points, part)
         else:
-            current, tree = _decide(task, tree, chosen, current, mode, points, left)
+            current, tree = _decide(task, tree, chosen, current, mode, points, part)
     current.searches = len(steps)
     return current
 
@@ -294,8 +300,8 @@ def _steps(
     return steps
 
 
-def joint(task: Task, settled: Settled, until: float) -> Fit:
-    """All parameters on all points, from where the parts have ended."""
+def joint(task: Task, settled: Settled, budget: Budget) -> Fit:
+    """All parameters on all points, from where the parts have ended, with what they have left."""
     model, groups = settled.model, groups_of(task.points)
     others = range(1, 1 + _RUNS) if task.kind.over_time else ()
     runs = [task.evaluator(model, replace(CAREFUL, seed=CAREFUL.seed + by)) for by in others]
@@ -309,7 +315,7 @@ def joint(task: Task, settled: Settled, until: float) -> Fit:
         feels=lambda parameter, at: feels(task.kind, parameter, task.points[at]),
     )
     schedule = Schedule(
-        budget_s=max(1.0, until - time.monotonic()),
+        budget=replace(budget, evaluations=max(0, budget.evaluations - settled.evaluations)),
         seed=task.settings.seed,
         begin=settled.place,
         evaluated=settled.evaluations,
@@ -342,23 +348,23 @@ def _decide(
     current: Settled,
     mode: Mode,
     points: tuple[int, ...],
-    left: float,
+    budget: Budget,
 ) -> tuple[Settled, dict[str, Any]]:
     """The option under which the points are met best, and the tree to go on with."""
-    begun = time.monotonic()
     tried: list[tuple[float, Settled, dict[str, Any]]] = []
-    known = _places(current)
+    known, spent = _places(current), 0
     for number, option in enumerate(mode.options):
         usual = copy.deepcopy(dict(tree))
         _put_usual(task, usual, option)
         places = {key: place for key, place in known.items() if key not in option.usual}
         candidate = _at(task, usual, chosen | dict(option.values), places)
-        until = begun + left * (number + 1) / len(mode.options)
+        rest = (budget.evaluations - spent) // (len(mode.options) - number)
         turned = _turned(candidate.model, mode.side, task)
-        cost = _search(task, candidate, turned, points, until)
+        part = replace(budget, evaluations=max(0, rest))
+        cost = _search(task, candidate, turned, points, part)
         cost += _PER_PARAMETER * len(turned)
-        current.evaluations += candidate.evaluations
-        current.is_cut |= candidate.is_cut
+        spent += candidate.evaluations
+        current.cut |= candidate.cut
         if all(cost < other for other, *_ in tried):
             # What the options share need not be found anew.
             known |= _places(candidate)
@@ -369,7 +375,7 @@ def _decide(
     alike = [number for number, (cost, *_) in enumerate(tried) if cost < least + margin]
     number = alike[0]
     _, best, settled = tried[number]
-    best.evaluations, best.is_cut = current.evaluations, current.is_cut
+    best.evaluations, best.cut = current.evaluations + spent, current.cut
     chosen.update(mode.options[number].values)
     rivals = [mode.options[at] for at in alike[1:]]
     made = Decision(mode, mode.options[number], tuple(rivals))
@@ -410,21 +416,21 @@ def _search(
     at: Settled,
     turned: tuple[int, ...],
     points: tuple[int, ...],
-    until: float,
+    budget: Budget,
     samples: int = 12,
 ) -> float:
     """Searches some parameters on some points; the place moves. Gives the cost there."""
     parameters = at.model.parameters
-    search = Search(task.evaluator(at.model), at.start, points, float("inf"), parameters)
+    search = Search(task.evaluator(at.model), at.start, points, budget, parameters)
     stage = Stage(turned, points)
-    try:
-        many = max(_LEAST_SAMPLES, samples * len(turned))
-        at.place = look_everywhere(search, at.place, stage, many, task.settings.seed, until)
-        cost = robust(search.residuals(at.place, points, False))
-    except OutOfTimeError:
-        cost = float("inf")
+    many = max(_LEAST_SAMPLES, samples * len(turned))
+    seed, most = task.settings.seed, budget.evaluations
+    at.place = look_everywhere(search, at.place, stage, many, seed, most)
+    # What the place costs is wanted in any case.
+    search.budget = Budget(ENDLESS)
+    cost = robust(search.residuals(at.place, points, False))
     at.evaluations += search.evaluations
-    at.is_cut |= search.is_cut
+    at.cut |= search.cut
     return cost
 
 

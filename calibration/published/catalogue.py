@@ -9,6 +9,7 @@ is written, so a run that was interrupted goes on.
 
 from __future__ import annotations
 
+import math
 import statistics
 import sys
 import tempfile
@@ -18,7 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from raidlab.calibration.published.figures import Configuration, read_published
+from raidlab.calibration.fitting.baseline import skill
+from raidlab.calibration.published.figures import Configuration, Figure, read_published
 from raidlab.calibration.published.fit import Array, Bench, Fitted, least_loss, search
 from raidlab.calibration.published.usage import fits
 from raidlab.calibration.published.validate import Compared, summarise, validate
@@ -42,6 +44,8 @@ class LeftOut:
     fitted: Sequence[float]
     """Had they been fitted."""
     predicted: Sequence[float]
+    by_lines: Sequence[float] = ()
+    """Of straight lines between the others, where all lie between two other numbers outstanding."""
 
 
 def left_out(fitted: Fitted, group: Callable[[Configuration], str]) -> list[LeftOut]:
@@ -57,9 +61,48 @@ def left_out(fitted: Fitted, group: Callable[[Configuration], str]) -> list[Left
     places = [least_loss(fitted, labels != name) for name in names]
     errors = bench.errors(places)
     return [
-        LeftOut(str(name), _percent(fitted.errors[out]), _percent(found[out]))
+        LeftOut(
+            str(name),
+            _percent(fitted.errors[out]),
+            _percent(found[out]),
+            by_lines([bench.figures[at] for at in np.flatnonzero(out)], bench.figures),
+        )
         for name, found, out in zip(names, errors, (labels == name for name in names), strict=True)
     ]
+
+
+def by_lines(out: Sequence[Figure], figures: Sequence[Figure]) -> list[float]:
+    """Errors in percent of lines, straight in logarithms, between figures that differ in depth.
+
+    Args:
+        out: Figures that are left out.
+        figures: All of them.
+
+    Returns:
+        Nothing unless each figure lies between two others of its configuration.
+    """
+    errors = []
+    for figure in out:
+        depth, curve = _depth(figure), {}
+        for other in figures:
+            at = _depth(other)
+            if other not in out and at is not None and _but_depth(other) == _but_depth(figure):
+                curve[at] = math.log(other.value)
+        if depth is None or not curve or not min(curve) < depth < max(curve):
+            return []
+        known = sorted(curve)
+        line = np.interp(math.log(depth), np.log(known), [curve[at] for at in known])
+        errors.append(100 * abs(math.exp(float(line)) / figure.value - 1))
+    return errors
+
+
+def _depth(figure: Figure) -> int | None:
+    text = figure.configuration.outstanding
+    return int(text) if text.isdecimal() else None
+
+
+def _but_depth(figure: Figure) -> tuple[object, ...]:
+    return replace(figure.configuration, outstanding=""), figure.quantity
 
 
 def _percent(errors: Array) -> list[float]:
@@ -118,8 +161,12 @@ def page(found: Sequence[Fitted]) -> str:
         "",
         "## Groups left out",
         "",
-        "| device | left out | figures | median if fitted | median predicted | largest |",
-        "|---|---|---|---|---|---|",
+        "By lines: straight in the logarithms of rate and depth, between the other depths of the",
+        "same load. Skill is 1 less the model's median error over theirs.",
+        "",
+        "| device | left out | figures | median if fitted | median predicted | largest | by lines |"
+        " skill |",
+        "|---|---|---|---|---|---|---|---|",
         *details,
     ]
     return "\n".join(lines) + "\n"
@@ -128,7 +175,11 @@ def page(found: Sequence[Fitted]) -> str:
 def _detail(device: str, name: str, one: LeftOut) -> str:
     fitted, predicted = statistics.median(one.fitted), statistics.median(one.predicted)
     cells = [device, f"{name} {one.label}", str(len(one.predicted))]
-    return _row([*cells, _of(fitted), _of(predicted), _of(max(one.predicted))])
+    lines = statistics.median(one.by_lines) if one.by_lines else None
+    gained = skill(predicted, lines)
+    cells += [_of(fitted), _of(predicted), _of(max(one.predicted))]
+    cells += ["-" if lines is None else _of(lines), "-" if gained is None else f"{gained:+.2f}"]
+    return _row(cells)
 
 
 def _arrays(found: Sequence[Fitted]) -> Iterator[str]:

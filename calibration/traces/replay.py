@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raidlab.calibration.traces.cdf import rms_distance_ms
+from raidlab.calibration.traces.doubts import doubts
 from raidlab.calibration.traces.trace import Trace
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveOptions, DriveSpec
@@ -125,7 +126,8 @@ def replay(trace: Trace, target: Target, should_stop: Callable[[], bool] | None 
     except _engine.PlanError as error:
         raise SpecError(plan_faults(error, plan=target.plan)) from None
     simulated = np.frombuffer(responses, dtype="<u8") / 1000.0
-    return Replayed(simulated, trace.measured_us, trace.notes)
+    found = doubts(trace, target.plan, target.array, simulated)
+    return Replayed(simulated, trace.measured_us, (*trace.notes, *found))
 
 
 def _plan(spec: DriveSpec, options: DriveOptions, seed: int) -> dict[str, Any]:

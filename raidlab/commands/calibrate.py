@@ -11,6 +11,7 @@ import typer
 
 from raidlab.calibration.fitting.kinds import KINDS
 from raidlab.calibration.fitting.parameters import Choice
+from raidlab.calibration.fitting.stages import BUDGET
 from raidlab.calibration.measurements.measurement import load_measurement
 from raidlab.commands.common import (
     Json,
@@ -26,6 +27,7 @@ from raidlab.commands.outputs import Texts, deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_notes, print_shown
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
+from raidlab.output import echo
 
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.calibrate import Calibration
@@ -68,8 +70,20 @@ def calibrate(
         list[str] | None, typer.Option("--tie", help="firmware.write=firmware.read.")
     ] = None,
     budget: Annotated[
-        str, typer.Option("--budget", help='Time for the search: "2 min", or seconds.')
-    ] = "4 min",
+        int,
+        typer.Option(
+            "--budget", min=20, max=1_000_000, help="Evaluations that the search may take."
+        ),
+    ] = BUDGET,
+    time_limit: Annotated[
+        str,
+        typer.Option(
+            "--time-limit",
+            help='Stop the search after "10 min" all the same: the result then depends on the'
+            " machine.",
+            show_default=False,
+        ),
+    ] = "",
     posterior: Annotated[
         int,
         typer.Option(
@@ -118,7 +132,8 @@ def calibrate(
             frozenset(free or ()),
             dict(_pairs("--tie", tie)),
         ),
-        budget_s=_seconds(budget),
+        budget=budget,
+        time_limit_s=_seconds(time_limit) if time_limit else None,
         seed=seed,
         workers=workers or os.cpu_count() or 1,
     )
@@ -138,13 +153,13 @@ def calibrate(
 
         line = again(
             "calibrate", measurement, kind=kind, host=host, system=system, like=like, train=train,
-            budget=budget, seed=seed,
+            budget=budget, time_limit=time_limit, seed=seed,
         ).replace("--html", "--report")  # fmt: skip
         return html_calibration(result, line)
 
     def show() -> None:
         if json:
-            print(json_module.dumps(document, indent=2))
+            echo(json_module.dumps(document, indent=2))
         else:
             _show(result, document, Output.of(json=False, wide=wide))
 
@@ -185,7 +200,7 @@ def _seconds(text: str) -> float:
         except ValueError:
             found = 0.0
     if not 1.0 <= found <= 86_400.0:
-        raise SpecError([Fault("--budget", text, 'from 1 s to 1 d: "2 min", or seconds')])
+        raise SpecError([Fault("--time-limit", text, 'from 1 s to 1 d: "2 min", or seconds')])
     return found
 
 

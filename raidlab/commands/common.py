@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -13,7 +12,9 @@ import typer
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import unwritable, why_unwritable
+from raidlab.devices.printable import printable
 from raidlab.output import discard_output
+from raidlab.output import say as say
 from raidlab.scenarios.running.store import Store, StoreError, default_limit, default_path
 
 DONE, DOES_NOT_HOLD, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -89,11 +90,6 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
             raise typer.Exit(DONE) from None
 
     return guarded
-
-
-def say(message: str) -> None:
-    """A line on standard error."""
-    print(message, file=sys.stderr, flush=True)
 
 
 def check_writable(*paths: Path | None) -> None:
@@ -187,10 +183,11 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     )
 
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
     )  # fmt: skip
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(printable(what), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 

@@ -28,6 +28,7 @@ from raidlab.commands.tables import Output, Shown, Wide, print_shown
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
+from raidlab.output import echo
 
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.bench import Bench
@@ -83,12 +84,13 @@ def compare(
     measured = load_measurement(measurement)
     chosen, _ = split(measured.points, only, "--only")
     points = [measured.points[index] for index in chosen]
-    effort = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, seed=seed)
+    effort = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, programs=100.0, seed=seed)
     threads = workers or os.cpu_count() or 1
     bench = _bench(device, host, scenario)
     if mapped is not None and bench.device["kind"] != "ssd":
         raise SpecError([Fault("--mapped", mapped, "only with an SSD as --device")])
     points, notes = possible(measured.model_copy(update={"points": tuple(points)}))
+    notes += bench.doubts(points)
     larger = sum((point.area_bytes or 0) > bench.capacity for point in points)
     if larger:
         what = "the scenario's load" if scenario else "the drive"
@@ -135,7 +137,7 @@ def compare(
                 "seed": seed,
                 "warnings": notes,
             }
-            print(json_module.dumps(document, indent=2))
+            echo(json_module.dumps(document, indent=2))
         else:
             _show(title, rows, Output.of(json=False, wide=wide))
 

@@ -11,6 +11,7 @@ from raidlab.commands.common import Json, command
 from raidlab.commands.tables import Output, Wide, opening, print_table
 from raidlab.devices.catalogue import KINDS, Device, catalogue, find_for
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.output import echo
 from raidlab.scenarios.results.look import Column, Kind, Table
 
 
@@ -36,7 +37,7 @@ def devices(
             raise SpecError(faults)
         device = find_for("NAME", name)
         if json:
-            print(json_module.dumps(_document(device), indent=2, default=str))
+            echo(json_module.dumps(_document(device), indent=2, default=str))
         else:
             _show(device, output)
         return
@@ -46,11 +47,11 @@ def devices(
     if json and markdown:
         raise SpecError([Fault("--markdown", None, "has no effect beside --json: one of them")])
     if json:
-        print(json_module.dumps({"devices": [_line(device) for device in listed]}, indent=2))
+        echo(json_module.dumps({"devices": [_line(device) for device in listed]}, indent=2))
         return
     lines = [_line(device) for device in listed]
     if markdown:
-        print(_markdown(lines))
+        echo(_markdown(lines))
         return
     _list(lines, output)
 

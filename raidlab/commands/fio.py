@@ -14,7 +14,7 @@ import typer
 from raidlab.calibration.fio import virtual as virtual_fio
 from raidlab.commands.common import BAD_INPUT, INTERRUPTED, SEED_MAX, OwnSeed, command, path, say
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.output import guarded_output
+from raidlab.output import echo, guarded_output
 
 OWN = ("scenario", "array", "seed")
 """What `raidlab-fio` itself is given: as `--raidlab-NAME`, or as `RAIDLAB_NAME`."""
@@ -40,7 +40,7 @@ def fio(
     For example: raidlab fio --scenario S.toml job.fio --output-format=json+
     """
     if describe:
-        print(json.dumps(virtual_fio.bridge(scenario, array, seed).describe()))
+        echo(json.dumps(virtual_fio.bridge(scenario, array, seed).describe()))
         return
 
     def system() -> virtual_fio.Bridge:

@@ -15,6 +15,7 @@ from raidlab.commands.outputs import deliver
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
+from raidlab.output import echo
 
 
 @command
@@ -46,8 +47,8 @@ def disksim(
     def show() -> None:
         if json:
             document = {"device": str(out), "name": device.spec.name, "notes": imported.notes}
-            print(json_module.dumps(document, indent=2))
+            echo(json_module.dumps(document, indent=2))
         else:
-            print(f"{device.spec.name}: {out}")
+            echo(f"{device.spec.name}: {out}")
 
     deliver([{out: imported.to_toml}], show)

@@ -14,6 +14,7 @@ from raidlab.commands.common import BAD_INPUT, DOES_NOT_HOLD, say, tell_breaches
 from raidlab.commands.tables import Output, Shown, print_shown
 from raidlab.devices.faults import SpecError
 from raidlab.devices.files import partial_name, write_files
+from raidlab.output import echo
 
 if TYPE_CHECKING:
     from raidlab.calibration.measurements.measurement import Measurement
@@ -96,7 +97,7 @@ def give(
         if output is Output.JSON:
             for warning in answer.warnings:
                 say(f"warning: {warning}")
-            print(json_module.dumps(answer.to_dict(), indent=2, allow_nan=False))
+            echo(json_module.dumps(answer.to_dict(), indent=2, allow_nan=False))
         else:
             print_shown(show(), output, answer.warnings)
 
@@ -119,8 +120,8 @@ def keep_measurement(measurement: Measurement, out: Path, as_json: bool) -> None
 
     def shown() -> None:
         if as_json:
-            print(json_module.dumps(document, indent=2))
+            echo(json_module.dumps(document, indent=2))
         else:
-            print(f"{measurement.name}: {len(measurement.points)} points in {out}")
+            echo(f"{measurement.name}: {len(measurement.points)} points in {out}")
 
     deliver([{out: measurement.to_json}], shown)

@@ -17,10 +17,11 @@ from raidlab.commands.common import (
     path,
     say,
 )
-from raidlab.commands.tables import Output, Wide, opening, print_table
+from raidlab.commands.tables import Output, Wide, opening, print_notes, print_table
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec
+from raidlab.output import echo
 from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.results.look import Column, Kind, Table, figure
 
@@ -61,6 +62,7 @@ def replay(
     wide: Wide = False,
 ) -> None:
     """Replay a trace and compare response times with the measured ones, where there are any."""
+    from raidlab.calibration.traces.doubts import LACKS
     from raidlab.calibration.traces.formats import read_trace
     from raidlab.calibration.traces.replay import replay as run
 
@@ -70,9 +72,9 @@ def replay(
     placed = requests.slowed(slower).within(target.capacity, beyond)  # type: ignore[arg-type]
     document = run(placed, target, lambda: False).to_dict()
     for note in document["warnings"]:
-        say(f"note: {trace}: {note}")
+        say(f"warning: {trace}: {note}")
     if json:
-        print(json_module.dumps(document, indent=2, allow_nan=False))
+        echo(json_module.dumps(document, indent=2, allow_nan=False))
         return
     simulated, measured = document["latency_us"], document["measured_latency_us"] or {}
     rms = ""
@@ -94,6 +96,7 @@ def replay(
         ),
         Output.of(json=False, wide=wide),
     )
+    print_notes([LACKS])
 
 
 _NAMES = {"p99_9": "p99.9", "p99_99": "p99.99"}

@@ -28,6 +28,7 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.outputs import Texts, deliver
 from raidlab.commands.tables import Output, Wide, opening, print_notes, print_table
+from raidlab.output import echo
 from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.results import answers
 from raidlab.scenarios.results.bottleneck import latency_bound
@@ -130,7 +131,7 @@ def _show(result: Result, output: Output, warnings: Sequence[str]) -> None:
     if output is Output.JSON:
         for warning in warnings:
             say(f"warning: {warning}")
-        print(result.to_json())
+        echo(result.to_json())
         return
     opening(result.title, answers.answer(result), warnings)
     if result.results:

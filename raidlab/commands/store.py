@@ -12,6 +12,7 @@ import typer
 from raidlab.commands.common import Json, command, opened_store
 from raidlab.commands.tables import opening, print_table
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.output import echo
 from raidlab.scenarios.results.look import Column, Kind, Table
 from raidlab.scenarios.running.store import Overview
 
@@ -44,7 +45,7 @@ def store(
         overview = opened.overview()
     if json:
         more = {} if cleared is None else {"cleared": cleared}
-        print(json_module.dumps(overview.to_dict() | more, indent=2))
+        echo(json_module.dumps(overview.to_dict() | more, indent=2))
         return
     _show(overview, cleared)
 

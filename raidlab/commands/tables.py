@@ -12,6 +12,8 @@ from typing import Annotated
 
 import typer
 
+from raidlab.devices.printable import printable
+from raidlab.output import echo, echo_styled, say
 from raidlab.scenarios.results.look import Cell, Column, Kind, Table, cells, joined
 
 WIDTH = 100
@@ -56,11 +58,11 @@ Wide = Annotated[
 
 def opening(title: str, answer: str = "", warnings: Iterable[str] = ()) -> None:
     """What stands above a table: title, answer, warnings (on standard error)."""
-    print(title)
+    echo(printable(title))
     paragraph(answer)
     sys.stdout.flush()
     for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr, flush=True)
+        say(f"warning: {warning}")
 
 
 def paragraph(text: str) -> None:
@@ -68,7 +70,7 @@ def paragraph(text: str) -> None:
     if text:
         room = max(40, width())
         lines = textwrap.wrap(joined(text), room, break_long_words=False, break_on_hyphens=False)
-        print("\n".join(lines).replace("\u00a0", " "))
+        echo("\n".join(lines).replace("\u00a0", " "))
 
 
 def print_shown(shown: Shown, output: Output, warnings: Iterable[str] = ()) -> None:
@@ -83,7 +85,7 @@ def print_notes(notes: Sequence[str]) -> None:
     """Sentences below a table, an empty line before them."""
     known = [note for note in notes if note]
     if known:
-        print()
+        echo()
     for note in known:
         paragraph(note)
 
@@ -95,7 +97,7 @@ def width() -> int:
 
 def print_table(table: Table, output: Output = Output.FIT) -> None:
     """A table on standard output; what is left out is named below it."""
-    print("\n".join(["", *lines(table, width(), output)]))
+    echo_styled("\n".join(["", *lines(table, width(), output)]))
 
 
 def lines(table: Table, room: int, output: Output = Output.FIT) -> list[str]:
@@ -112,7 +114,7 @@ def lines(table: Table, room: int, output: Output = Output.FIT) -> list[str]:
         columns=[whole.columns[at] for at in chosen],
         rows=[[row[at] for at in chosen] for row in rows],
     )
-    found = [table.title] if table.title else []
+    found = [printable(table.title)] if table.title else []
     found += _laid(cut, widths)
     more = [
         _count(len(whole.columns) - len(chosen), "column"),
@@ -130,8 +132,8 @@ def _count(number: int, of: str) -> str:
 def _texts(table: Table, at: int) -> list[str]:
     values: list[Cell] = [row[at] for row in table.rows]
     if table.columns[at].kind is Kind.NUMBER:
-        return cells(values)
-    return ["-" if value is None else str(value) for value in values]
+        return list(map(printable, cells(values)))
+    return ["-" if value is None else printable(str(value)) for value in values]
 
 
 def _natural(table: Table, at: int) -> int:

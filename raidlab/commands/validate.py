@@ -29,6 +29,7 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_shown
+from raidlab.output import echo
 
 _SHOWN = 30
 """Figures that a terminal shows unless it is asked for all."""
@@ -86,7 +87,7 @@ def validate(
 
     def show() -> None:
         if json:
-            print(json_module.dumps(validation.to_dict(), indent=2, allow_nan=False))
+            echo(json_module.dumps(validation.to_dict(), indent=2, allow_nan=False))
         else:
             _show(validation, Output.of(json=False, wide=wide))
 

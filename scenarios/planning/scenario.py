@@ -19,6 +19,7 @@ from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.caching import controller_plan, settings_warnings
 from raidlab.scenarios.planning.events import plan_events
+from raidlab.scenarios.planning.host_warnings import host_warnings
 from raidlab.scenarios.planning.ssd_cache import follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
 from raidlab.scenarios.spec.loads import HOT_SHARE
@@ -209,7 +210,10 @@ def build_scenario(
         points=max((len(loaded.outstanding) for loaded, _ in workloads), default=1),
         workloads=tuple(loaded for loaded, _ in workloads),
         models=parts.devices,
-        warnings=tuple(parts.warnings),
+        warnings=(
+            *parts.warnings,
+            *host_warnings(host, (device.spec for device in parts.devices.values()), parts.arrays),
+        ),
         unrebuilt=parts.unrebuilt,
         base=plan,
         written=dict(tree),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
+from raidlab.devices.printable import label
 from raidlab.scenarios.results.bottleneck import PLURALS, leading, limits
 from raidlab.scenarios.results.look import (
     BLUE,
@@ -58,7 +59,7 @@ def curves(summary: Sequence[Row], title: str) -> go.Figure:
     axis = _Axis(summary)
     both.update_xaxes(axis.layout() | {"title_text": None})
     both.update_xaxes(title_text=axis.title or None, row=2, col=1)
-    both.update_layout(title=title or None, margin_t=70, showlegend=len(both.data) > 2)
+    both.update_layout(title=label(title) or None, margin_t=70, showlegend=len(both.data) > 2)
     return both
 
 

@@ -16,6 +16,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from raidlab.devices.printable import printable_lines, without_tags
 from raidlab.scenarios.results.look import Cell, Column, Kind, Table, cells, joined
 
 if TYPE_CHECKING:
@@ -144,6 +145,11 @@ def _quoted(text: str) -> str:
     return text if text and not set(text) & set(" \"'$\\*?&;|<>()") else json.dumps(text)
 
 
+def _shown(value: Any) -> Any:
+    """What a template inserts; what is no markup of raidlab's own shows and does nothing else."""
+    return printable_lines(value) if type(value) is str else value
+
+
 @cache
 def _templates() -> jinja2.Environment:
     import jinja2
@@ -153,6 +159,7 @@ def _templates() -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.DictLoader({each.name: each.read_text("utf-8") for each in found}),
         autoescape=True,
+        finalize=_shown,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -170,7 +177,7 @@ def _drawn(at: int, picture: Picture) -> dict[str, Any]:
     plot, data = None, None
     name = f"picture-{at}"
     if picture.figure is not None:
-        figure = json.loads(picture.figure.to_json(), parse_float=_rounded)
+        figure = without_tags(json.loads(picture.figure.to_json(), parse_float=_rounded))
         plot = json.dumps({"id": f"{name}-plot", **figure}, sort_keys=True, separators=(",", ":"))
         data = data_of(picture.figure)
     return {

@@ -99,7 +99,9 @@ class Result:
         """One line a row: rates, latencies in microseconds, bottleneck."""
         import polars as pl
 
-        return pl.DataFrame([_flat(row) for row in self.results], infer_schema_length=None)
+        found = pl.DataFrame([_flat(row) for row in self.results], infer_schema_length=None)
+        # Numbers that no row has are numbers all the same: tables of several runs fit together.
+        return found.with_columns(pl.col(pl.Null).cast(pl.Float64))
 
     def to_pandas(self) -> Any:
         """`table` as a pandas data frame; pandas must be installed.

@@ -9,7 +9,7 @@ from typing import Any
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.result import Row
 
-__all__ = ["shortfalls", "unrebuilt"]
+__all__ = ["has_fresh_ssds", "queue_grows", "shortfalls", "unrebuilt"]
 
 _DEVIATIONS = 5
 """Standard deviations of Poisson arrivals that are no sign of anything."""
@@ -47,18 +47,25 @@ def _of_nothing(scenario: Scenario) -> Iterator[str]:
     """Loads that read SSDs to which nothing was ever written, and nothing is."""
     plan = scenario.base
     written = {load["array"] for load in plan["workloads"] if load["read_share"] < 1}
-    devices = [plan["devices"][drive["device"]] for drive in plan["drives"]]
-    fresh = [
-        device["kind"] == "ssd" and not (device.get("history") or device.get("snapshot"))
-        for device in devices
-    ]
     for workload in scenario.workloads:
         arrays = {plan["workloads"][part]["array"] for part in workload.parts} - written
-        if any(fresh[drive] for array in arrays for drive in plan["arrays"][array]["drives"]):
+        if any(has_fresh_ssds(plan, array) for array in arrays):
             yield (
                 f"{workload.name}: reads what was never written, and SSDs answer that without NAND"
                 ' (run.precondition = "filled" writes it first)'
             )
+
+
+def has_fresh_ssds(plan: Mapping[str, Any], array: int) -> bool:
+    """True if an array of a plan has SSDs to which nothing was written before the run."""
+    devices = (
+        plan["devices"][plan["drives"][drive]["device"]]
+        for drive in plan["arrays"][array]["drives"]
+    )
+    return any(
+        device["kind"] == "ssd" and not (device.get("history") or device.get("snapshot"))
+        for device in devices
+    )
 
 
 def _without_power(scenario: Scenario) -> float:
@@ -77,13 +84,14 @@ def _of(row: Row, rate: float, dark: float) -> Iterator[str]:
         yield f"{name}: nothing was recorded, the run ended within its warm-up (run.warm_up)"
     elif served == 0:
         yield f"{name}: nothing was recorded, no I/O ended within {seconds:g} s (run.duration)"
-    elif _queue_grows(rate * max(0.0, seconds - dark), served):
+    # Power may be off for longer than was recorded.
+    elif queue_grows(rate * max(0.0, seconds - dark), served):
         yield (
             f"{name}: arrives at {rate:g} IO/s, more than is served: the queue grows, and the"
             " latencies grow with run.duration"
         )
 
 
-def _queue_grows(arrived: float, served: int) -> bool:
-    # Power may be off for longer than was recorded.
+def queue_grows(arrived: float, served: int) -> bool:
+    """True if so many more requests arrived than were served that it is no chance."""
     return arrived - served > max(_LEFT * arrived, _DEVIATIONS * math.sqrt(arrived))

@@ -188,12 +188,13 @@ def run_plans(
     if progress is not None:
         progress(len(finished), len(plans))
     with ThreadPoolExecutor(max(1, min(workers or os.cpu_count() or 1, len(plans)))) as pool:
-        waiting: dict[Future[str], int] = {
-            pool.submit(_engine.run, plan, stop.is_set): at
-            for at, plan in enumerate(plans)
-            if at not in finished
-        }
         try:
+            # From the first one on: an interruption must stop what has been submitted.
+            waiting: dict[Future[str], int] = {
+                pool.submit(_engine.run, plan, stop.is_set): at
+                for at, plan in enumerate(plans)
+                if at not in finished
+            }
             while waiting:
                 done, _ = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:

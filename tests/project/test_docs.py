@@ -139,6 +139,9 @@ def test_every_block_of_a_page_runs(
                 run_console(block, tmp_path)
             case "diff":
                 check_diff(block)
+            case "ini":
+                assert block.title, f"{page}:{block.line}: a job file without a name"
+                (tmp_path / block.title).write_text(block.text)
             case "text" | "svg":
                 pass
             case other:

@@ -1,141 +1,263 @@
 //! Lets one of fio's real threads run at a time, as the world decides.
 
 use crate::clock;
-use crate::setup::Setup;
-use crate::world::{Completion, Request, World};
+use crate::engine::{Completion, End, Request};
+use crate::setup;
+use crate::threads::{NEVER, Waits};
+use crate::world::World;
 use std::cell::Cell;
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock};
-
-/// How long, in real time, the first jobs of a group wait for the rest.
-const PATIENCE_MS: u32 = 5000;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex, MutexGuard};
+use std::thread::Thread;
 
 struct Stage {
-    world: Mutex<World>,
-    /// A job was chosen to run.
-    chosen: Condvar,
+    world: World,
+    /// To wake the real threads, by their index.
+    handles: Vec<Option<Thread>>,
 }
 
-static STAGE: OnceLock<Stage> = OnceLock::new();
+static STAGE: LazyLock<Mutex<Stage>> = LazyLock::new(|| {
+    Mutex::new(Stage {
+        world: World::new(),
+        handles: vec![None],
+    })
+});
+
+/// Something was written to a pipe, perhaps by a signal handler, which may not take a lock.
+static PIPE_WRITTEN: AtomicBool = AtomicBool::new(false);
+
+/// Threads that wait for an address.
+static KEYS_WAITED_FOR: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    static PLACE: Cell<Option<usize>> = const { Cell::new(None) };
+    static THREAD: Cell<Option<usize>> = const { Cell::new(None) };
+    static PLACE: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-fn stage() -> &'static Stage {
-    STAGE.get_or_init(|| {
-        let world = Setup::from_environment().and_then(|setup| {
-            let setup = setup.ok_or("no plan is named")?;
-            World::new(setup.plan, setup.array, setup.groups)
-        });
-        match world {
-            Ok(world) => Stage {
-                world: Mutex::new(world),
-                chosen: Condvar::new(),
-            },
-            Err(fault) => {
-                eprintln!("raidlab: {fault}");
-                std::process::exit(2);
-            }
-        }
-    })
+fn lock() -> MutexGuard<'static, Stage> {
+    STAGE.lock().expect("no holder panics")
 }
 
-fn lock() -> MutexGuard<'static, World> {
-    stage().world.lock().expect("no holder panics")
+/// This thread's index, if it is one of fio's.
+pub fn thread() -> Option<usize> {
+    THREAD.get()
 }
 
-fn place() -> usize {
-    PLACE.get().expect("only jobs come here")
+/// Says why nothing can go on, and ends fio.
+pub fn give_up(why: &str) -> ! {
+    eprintln!("raidlab: {why}");
+    std::process::exit(2);
 }
 
-/// Lets the next job run, unless one runs.
-fn hand_on(world: &mut World) {
-    if world.someone_runs() {
+/// Lets the next thread run, unless one runs.
+fn hand_on(stage: &mut Stage) {
+    if stage.world.threads.someone_runs() {
         return;
     }
-    if let Some((_, time)) = world.next(clock::present()) {
-        clock::advance_to(time);
-        stage().chosen.notify_all();
+    let now = clock::present();
+    if PIPE_WRITTEN.swap(false, Ordering::Relaxed) {
+        stage.world.threads.pipe_written(now);
     }
-}
-
-/// Returns when this job runs.
-fn until_chosen(mut world: MutexGuard<'static, World>) -> MutexGuard<'static, World> {
-    hand_on(&mut world);
-    while !world.runs(place()) {
-        world = stage().chosen.wait(world).expect("no holder panics");
-    }
-    clock::acted();
-    world
-}
-
-/// The calling thread becomes a job; returns when its group has joined and it runs.
-/// `order` grows in the order in which fio created its threads; `pause` sleeps about a
-/// millisecond of real time. False if there are too many jobs.
-pub fn join(order: u64, pause: impl Fn()) -> bool {
-    let mut world = lock();
-    let Some(place) = world.join(order) else {
-        return false;
-    };
-    PLACE.set(Some(place));
-    clock::become_job();
-    for _ in 0..PATIENCE_MS {
-        if world.runs(place) || world.group_is_complete() || !world.joining(place) {
-            break;
+    match stage.world.next(now) {
+        Ok((thread, time)) => {
+            clock::advance_to(time);
+            if let Some(handle) = &stage.handles[thread] {
+                handle.unpark();
+            }
         }
-        drop(world);
-        pause();
-        world = lock();
+        Err(stuck) => give_up(&stuck.0),
     }
-    if world.joining(place) {
-        let start = world.begin(clock::present());
-        clock::advance_to(start);
-    }
-    drop(until_chosen(world));
-    true
 }
 
-/// The calling job leaves.
+/// Returns when this thread runs.
+fn until_chosen(mut stage: MutexGuard<'static, Stage>, me: usize) -> MutexGuard<'static, Stage> {
+    hand_on(&mut stage);
+    while !stage.world.threads.runs(me) {
+        if stage.handles[me].is_none() {
+            stage.handles[me] = Some(std::thread::current());
+        }
+        drop(stage);
+        std::thread::park();
+        stage = lock();
+    }
+    clock::acted();
+    stage
+}
+
+/// The calling thread waits; true if it was woken, false if its time had come.
+fn wait(on: Waits, wake: u64) -> bool {
+    let Some(me) = thread() else { return false };
+    let mut stage = lock();
+    stage.world.threads.wait(me, on, wake);
+    until_chosen(stage, me).world.threads.was_woken(me)
+}
+
+// -- threads -------------------------------------------------------------------------------------
+
+/// The calling thread becomes fio's main thread.
+pub fn begin() {
+    THREAD.set(Some(0));
+    drop(lock());
+}
+
+/// A thread is about to be made; its index.
+pub fn create() -> usize {
+    let mut stage = lock();
+    stage.handles.push(None);
+    stage.world.threads.add(clock::present())
+}
+
+/// The thread of an index could not be made.
+pub fn abandon(thread: usize) {
+    lock().world.threads.end(thread, clock::present());
+}
+
+/// The C library gave a thread this number.
+pub fn name(thread: usize, id: usize) {
+    lock().world.threads.name(thread, id);
+}
+
+/// The calling thread is that of an index; returns when it runs.
+pub fn enter(thread: usize) {
+    THREAD.set(Some(thread));
+    drop(until_chosen(lock(), thread));
+}
+
+/// The calling thread ends.
 pub fn leave() {
-    let Some(place) = PLACE.take() else { return };
-    clock::end_job();
-    let mut world = lock();
-    world.leave(place);
-    hand_on(&mut world);
+    leave_place();
+    let Some(me) = THREAD.take() else { return };
+    let mut stage = lock();
+    stage.world.threads.end(me, clock::present());
+    hand_on(&mut stage);
 }
 
-/// The calling job hands in an I/O.
-pub fn submit(request: Request) {
-    clock::acted();
-    lock().submit(place(), request, clock::present());
-}
-
-/// The calling job waits for `least` completions, at most until `wake`, and takes up to `most`.
-pub fn completions(least: usize, most: usize, wake: u64, mut take: impl FnMut(Completion)) {
-    clock::acted();
-    let mut world = lock();
-    let place = place();
-    let least = least.min(world.completed(place).len() + world.in_flight(place));
-    if world.completed(place).len() < least || wake <= clock::present() {
-        world.wait(place, least, wake);
-        world = until_chosen(world);
+/// Waits until the thread of a number has ended.
+pub fn join(id: usize) {
+    while lock().world.threads.alive(id).is_some() {
+        wait_for(id, NEVER);
     }
-    let count = most.min(world.completed(place).len());
-    world.completed(place).drain(..count).for_each(&mut take);
 }
 
-/// The calling job waits until what was written is on stable media. Zero, or a negative error
-/// number.
-pub fn flush() -> i64 {
-    clock::acted();
-    let mut world = lock();
-    world.flush(place(), clock::present());
-    until_chosen(world).ended(place())
-}
-
-/// The calling job sleeps.
+/// The calling thread sleeps.
 pub fn sleep_until(wake: u64) {
-    let mut world = lock();
-    world.wait(place(), usize::MAX, wake);
-    drop(until_chosen(world));
+    wait(Waits::Asleep, wake);
+}
+
+/// fio's main thread sleeps before it looks again for threads that ended: until one does, at most
+/// for long; for short if it has just seen one, which may have been the last.
+pub fn sleep_between_looks(short_ns: u64, long_ns: u64) {
+    static SEEN: AtomicU64 = AtomicU64::new(0);
+    let ends = lock().world.threads.ends();
+    let nothing_new = SEEN.swap(ends, Ordering::Relaxed) == ends;
+    let duration = if nothing_new { long_ns } else { short_ns };
+    wait(Waits::AnyEnd, clock::present() + duration);
+}
+
+/// Waits for what is at an address; true if it was released, false if `wake` has come.
+pub fn wait_for(key: usize, wake: u64) -> bool {
+    KEYS_WAITED_FOR.fetch_add(1, Ordering::Relaxed);
+    let woken = wait(Waits::Key(key), wake);
+    KEYS_WAITED_FOR.fetch_sub(1, Ordering::Relaxed);
+    woken
+}
+
+/// Up to `most` threads that wait for an address can go on.
+pub fn release(key: usize, most: usize) {
+    if KEYS_WAITED_FOR.load(Ordering::Relaxed) > 0 {
+        let mut stage = lock();
+        stage.world.threads.release(key, most, clock::present());
+        if thread().is_none() {
+            hand_on(&mut stage);
+        }
+    }
+}
+
+/// Waits until something may have been written to a pipe, or until `wake`.
+pub fn poll_until(wake: u64) {
+    wait(Waits::Pipe, wake);
+}
+
+/// Something was written to a file that may be a pipe. May be called by a signal handler.
+pub fn written() {
+    PIPE_WRITTEN.store(true, Ordering::Relaxed);
+}
+
+// -- I/O -----------------------------------------------------------------------------------------
+
+/// The calling thread's own place at the engine; none if all are taken.
+pub fn place() -> Option<u32> {
+    if PLACE.get().is_none() {
+        let mut stage = lock();
+        match stage.world.engine(setup::take) {
+            Ok(engine) => PLACE.set(engine.take_place()),
+            Err(fault) => give_up(&fault),
+        }
+    }
+    PLACE.get()
+}
+
+/// The calling thread leaves its place.
+pub fn leave_place() {
+    if let Some(place) = PLACE.take() {
+        lock().world.started().leave(place);
+    }
+}
+
+/// An I/O is handed in at a place.
+pub fn submit(place: u32, request: Request) {
+    clock::acted();
+    clock::io_begins();
+    let now = clock::present();
+    lock().world.started().submit(place, request, now);
+}
+
+/// Takes the completions that are there, without any time taken by looking.
+pub fn ready(place: u32, take: impl FnMut(Completion)) {
+    let mut stage = lock();
+    let engine = stage.world.started();
+    while engine.advance(clock::present()) {}
+    engine.completed(place).drain(..).for_each(take);
+}
+
+/// Waits for `least` completions at a place, at most until `wake`, and takes up to `most`.
+pub fn completions(
+    place: u32,
+    least: usize,
+    most: usize,
+    wake: u64,
+    mut take: impl FnMut(Completion),
+) {
+    clock::acted();
+    let Some(me) = thread() else { return };
+    let mut stage = lock();
+    let engine = stage.world.started();
+    let least = least.min(engine.completed(place).len() + engine.in_flight(place));
+    if engine.completed(place).len() < least || wake <= clock::present() {
+        let wanted = least;
+        stage
+            .world
+            .threads
+            .wait(me, Waits::Completions { place, wanted }, wake);
+        stage = until_chosen(stage, me);
+    }
+    let completed = stage.world.started().completed(place);
+    let count = most.min(completed.len());
+    completed.drain(..count).for_each(&mut take);
+}
+
+/// Hands in an I/O from the calling thread's own place and waits for it alone.
+pub fn io(request: Request) -> End {
+    let Some((me, place)) = thread().zip(place()) else {
+        give_up("more jobs at once than there are places for, which is 256");
+    };
+    let request = Request {
+        alone: true,
+        ..request
+    };
+    submit(place, request);
+    let mut stage = lock();
+    let threads = &mut stage.world.threads;
+    threads.wait(me, Waits::One { place }, NEVER);
+    until_chosen(stage, me).world.started().take_end(place)
 }

@@ -2,12 +2,11 @@
 
 use raidlab_engine::Plan;
 use serde::Deserialize;
+use std::path::Path;
+use std::sync::{Mutex, OnceLock};
 
 /// The environment variable.
 pub const VARIABLE: &str = "RAIDLAB_FIO_PLAN";
-
-/// Says how many jobs start at once, in place of the file's `groups`: `4,1`.
-pub const GROUPS_VARIABLE: &str = "RAIDLAB_FIO_GROUPS";
 
 /// The file's content; the Python side has checked what a person wrote.
 #[derive(Deserialize)]
@@ -17,32 +16,66 @@ pub struct Setup {
     pub size_bytes: u64,
     /// Index of the array that fio's file stands for.
     pub array: u32,
-    /// Job threads of each group that starts at once (jobs between `stonewall`s), in order;
-    /// empty if their sizes are unknown.
+    /// True if reads shall find what was written.
     #[serde(default)]
-    pub groups: Vec<u32>,
+    pub content: bool,
     /// The engine's plan, without workloads of its own.
     pub plan: Plan,
 }
 
-impl Setup {
-    /// Reads the file that the environment names; none if it names none.
-    ///
-    /// # Errors
-    /// Says what is wrong with the file.
-    pub fn from_environment() -> Result<Option<Setup>, String> {
-        let Some(path) = std::env::var_os(VARIABLE) else {
-            return Ok(None);
-        };
-        let name = path.to_string_lossy().into_owned();
-        let text = std::fs::read(&path).map_err(|error| format!("{name}: {error}"))?;
-        let mut setup: Setup =
-            serde_json::from_slice(&text).map_err(|error| format!("{name}: {error}"))?;
-        if let Ok(groups) = std::env::var(GROUPS_VARIABLE) {
-            let numbers: Result<_, _> = groups.split(',').map(str::parse).collect();
-            setup.groups =
-                numbers.map_err(|error| format!("{GROUPS_VARIABLE} = {groups}: {error}"))?;
-        }
-        Ok(Some(setup))
-    }
+/// What is asked often.
+struct Known {
+    size_bytes: u64,
+    content: bool,
+}
+
+static KNOWN: OnceLock<Known> = OnceLock::new();
+
+static SETUP: Mutex<Option<Setup>> = Mutex::new(None);
+
+/// Reads the file that the environment names; false if it names none.
+///
+/// # Errors
+/// Says what is wrong with the file.
+pub fn begin() -> Result<bool, String> {
+    let Some(path) = std::env::var_os(VARIABLE) else {
+        return Ok(false);
+    };
+    let setup = parse(Path::new(&path))?;
+    let known = Known {
+        size_bytes: setup.size_bytes,
+        content: setup.content,
+    };
+    *SETUP.lock().map_err(|error| error.to_string())? = Some(setup);
+    Ok(KNOWN.set(known).is_ok())
+}
+
+/// True if a system stands behind fio.
+pub fn is_there() -> bool {
+    KNOWN.get().is_some()
+}
+
+/// Bytes of the array; 0 without a system.
+pub fn size_bytes() -> u64 {
+    KNOWN.get().map_or(0, |known| known.size_bytes)
+}
+
+/// True if reads shall find what was written.
+pub fn follows_content() -> bool {
+    KNOWN.get().is_some_and(|known| known.content)
+}
+
+/// The file's content, once.
+///
+/// # Errors
+/// There is none, or it was taken before.
+pub fn take() -> Result<Setup, String> {
+    let mut setup = SETUP.lock().map_err(|error| error.to_string())?;
+    setup.take().ok_or_else(|| "no plan is named".into())
+}
+
+fn parse(path: &Path) -> Result<Setup, String> {
+    let name = path.display();
+    let text = std::fs::read(path).map_err(|error| format!("{name}: {error}"))?;
+    serde_json::from_slice(&text).map_err(|error| format!("{name}: {error}"))
 }

@@ -1,362 +1,125 @@
-//! The engine, the job threads and the virtual time, as plain data: who runs next, and when.
+//! fio's threads, the engine and the virtual time: who runs next, and when.
 //!
-//! One job runs at a time. When it waits, for completions or until a time, the next job runs; if
-//! none can, the engine advances to the earliest instant at which one can. So time advances only
-//! when every job waits, and the same jobs on the same system give the same results.
+//! When the running thread waits, the next one runs; if none can, the engine advances to the
+//! earliest instant at which one can. So time advances only when every thread waits, and the same
+//! jobs on the same system give the same results.
 
-use raidlab_engine::kernel::{Op, Time};
-use raidlab_engine::{Outcome, Outside, Plan, Simulation};
-use std::collections::VecDeque;
+use crate::engine::Engine;
+use crate::setup::Setup;
+use crate::threads::{First, NEVER, Threads, Waits};
 
-/// Jobs that may run at once; their host threads are made at the start.
-pub const MAX_JOBS: u32 = 256;
+/// So many times in a row threads only look before nobody is expected to do anything.
+const MOST_POLLS: u32 = 1000;
 
-const NEVER: u64 = u64::MAX;
-
-/// An I/O handed to the engine, as libaio shows it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Request {
-    /// The operation.
-    pub op: Op,
-    /// First byte.
-    pub offset: u64,
-    /// Number of bytes.
-    pub bytes: u64,
-    /// Address of the control block, handed back with the completion.
-    pub block: usize,
-    /// The caller's own data, handed back with the completion.
-    pub data: u64,
-    /// The job waits for this one alone: `World::ended` gives its end, not `completed`.
-    pub alone: bool,
-    /// A write that is complete when a flush behind it is.
-    pub synced: bool,
-}
-
-/// A completed I/O.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion {
-    /// `Request::block`
-    pub block: usize,
-    /// `Request::data`
-    pub data: u64,
-    /// Bytes moved, or a negative error number.
-    pub result: i64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// No thread has this place.
-    Free,
-    /// Waits for the rest of its group.
-    Joining,
-    /// This job runs.
-    Running,
-    /// Until so many completions are there, or until a time.
-    Waiting { wanted: usize, wake: u64 },
-    /// Until the I/O that it waits for alone has ended.
-    WaitingForOne,
-}
-
-/// How an I/O that a job waits for alone ended.
-#[derive(Clone, Copy, Debug)]
-struct End {
-    /// As `Completion::result`.
-    result: i64,
-    at: u64,
-}
-
-#[derive(Debug)]
-struct Job {
-    state: State,
-    /// Jobs of one group were created in this order.
-    order: u64,
-    completed: VecDeque<Completion>,
-    /// Time of the last of `completed`.
-    last_completion: u64,
-    ended: Option<End>,
-    in_flight: usize,
-}
-
-/// The simulated system and its jobs.
+/// All that happens in fio.
 pub struct World {
-    simulation: Simulation,
-    array: u32,
-    /// The virtual clock when the engine's stood at zero; none before the first job.
-    base: Option<u64>,
-    jobs: Vec<Job>,
-    groups: VecDeque<u32>,
-    requests: Vec<Request>,
-    free: Vec<u32>,
+    /// fio's threads.
+    pub threads: Threads,
+    engine: Option<Engine>,
+    polls: u32,
 }
+
+/// Why no thread can go on.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Stuck(pub String);
 
 impl World {
-    /// A system at rest.
+    /// The running main thread, no engine.
+    pub fn new() -> World {
+        let mut threads = Threads::default();
+        let main = threads.add(0);
+        threads.run(main);
+        World {
+            threads,
+            engine: None,
+            polls: 0,
+        }
+    }
+
+    /// The engine; it is made when it is asked for first.
     ///
     /// # Errors
-    /// The plan's faults, in words.
-    pub fn new(mut plan: Plan, array: u32, groups: Vec<u32>) -> Result<World, String> {
-        plan.workloads.clear();
-        plan.outside_threads = MAX_JOBS;
-        let simulation = Simulation::new(&plan).map_err(|faults| {
-            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            faults.join("; ")
-        })?;
-        if simulation.capacity(array).is_none() {
-            return Err(format!("array {array}: there is no such array"));
+    /// What is wrong with the plan.
+    pub fn engine(
+        &mut self,
+        setup: impl FnOnce() -> Result<Setup, String>,
+    ) -> Result<&mut Engine, String> {
+        if self.engine.is_none() {
+            let setup = setup()?;
+            self.engine = Some(Engine::new(setup.plan, setup.array, setup.content)?);
         }
-        Ok(World {
-            simulation,
-            array,
-            base: None,
-            jobs: Vec::new(),
-            groups: groups.into(),
-            requests: Vec::new(),
-            free: Vec::new(),
-        })
+        self.engine.as_mut().ok_or_else(String::new)
     }
 
-    /// Adds a job; `order` distinguishes jobs of one group. Its place, or none if all are taken.
-    pub fn join(&mut self, order: u64) -> Option<usize> {
-        let job = Job {
-            state: State::Joining,
-            order,
-            completed: VecDeque::new(),
-            last_completion: 0,
-            ended: None,
-            in_flight: 0,
-        };
-        let free = self.jobs.iter().position(|job| job.state == State::Free);
-        let place = free.unwrap_or(self.jobs.len());
-        if place >= MAX_JOBS as usize {
-            return None;
-        }
-        if place == self.jobs.len() {
-            self.jobs.push(job);
-        } else {
-            self.jobs[place] = job;
-        }
-        Some(place)
+    /// The engine, where one of its places is already taken.
+    pub fn started(&mut self) -> &mut Engine {
+        self.engine.as_mut().expect("a place was taken")
     }
 
-    /// True once all jobs of the present group have joined; also true if its size was not given.
-    pub fn group_is_complete(&self) -> bool {
-        let joined = self.in_state(State::Joining);
-        self.groups
-            .front()
-            .is_none_or(|&size| joined >= size as usize)
-    }
-
-    fn in_state(&self, state: State) -> usize {
-        self.jobs.iter().filter(|job| job.state == state).count()
-    }
-
-    /// Lets the jobs that have joined begin: at `now`, or at the next full second if there are no
-    /// others, so that the time before has no effect. Returns the time.
-    pub fn begin(&mut self, now: u64) -> u64 {
-        self.groups.pop_front();
-        let joining = self.in_state(State::Joining);
-        let alone = joining + self.in_state(State::Free) == self.jobs.len();
-        let start = if alone {
-            now.next_multiple_of(1_000_000_000)
-        } else {
-            now
-        };
-        self.base.get_or_insert(start);
-        self.renumber();
-        for job in &mut self.jobs {
-            if job.state == State::Joining {
-                job.state = State::Waiting {
-                    wanted: usize::MAX,
-                    wake: start,
-                };
-            }
-        }
-        start
-    }
-
-    /// Jobs joined in the order in which their threads ran; a rank by `order` makes the schedule the
-    /// same in every run.
-    fn renumber(&mut self) {
-        let mut orders: Vec<u64> = self.jobs.iter().map(|job| job.order).collect();
-        orders.sort_unstable();
-        for job in &mut self.jobs {
-            if job.state == State::Joining {
-                job.order = orders.partition_point(|&order| order < job.order) as u64;
-            }
-        }
-    }
-
-    /// A job leaves; completions of its I/Os are dropped.
-    pub fn leave(&mut self, place: usize) {
-        let job = &mut self.jobs[place];
-        job.state = State::Free;
-        job.completed.clear();
-    }
-
-    /// True if this job runs.
-    pub fn runs(&self, place: usize) -> bool {
-        self.jobs[place].state == State::Running
-    }
-
-    /// True while the job waits for the rest of its group.
-    pub fn joining(&self, place: usize) -> bool {
-        self.jobs[place].state == State::Joining
-    }
-
-    /// True if any job runs.
-    pub fn someone_runs(&self) -> bool {
-        self.jobs.iter().any(|job| job.state == State::Running)
-    }
-
-    /// Completions that the job may take now.
-    pub fn completed(&mut self, place: usize) -> &mut VecDeque<Completion> {
-        &mut self.jobs[place].completed
-    }
-
-    /// I/Os of the job that the engine still has.
-    pub fn in_flight(&self, place: usize) -> usize {
-        self.jobs[place].in_flight
-    }
-
-    /// The running job hands in an I/O at `now`.
-    pub fn submit(&mut self, place: usize, request: Request, now: u64) {
-        self.catch_up(now);
-        let tag = self.free.pop().unwrap_or_else(|| {
-            self.requests.push(Request::default());
-            (self.requests.len() - 1) as u32
-        });
-        self.requests[tag as usize] = request;
-        // The engine charges the host thread `mark % MAX_JOBS`: each job has its own.
-        let mark = tag * MAX_JOBS + place as u32;
-        let Request {
-            op, offset, bytes, ..
-        } = request;
-        self.jobs[place].in_flight += 1;
-        if let Err(fault) = self.simulation.submit(self.array, op, offset, bytes, mark) {
-            self.refuse(mark, &fault, now);
-        }
-    }
-
-    /// The running job waits until it has `wanted` completions, or until `wake`.
-    pub fn wait(&mut self, place: usize, wanted: usize, wake: u64) {
-        self.jobs[place].state = State::Waiting { wanted, wake };
-    }
-
-    /// The running job asks at `now` for what was written to be on stable media, and waits.
-    pub fn flush(&mut self, place: usize, now: u64) {
-        let request = Request {
-            op: Op::Flush,
-            alone: true,
-            ..Request::default()
-        };
-        self.submit(place, request, now);
-        self.jobs[place].state = State::WaitingForOne;
-    }
-
-    /// How the I/O that the job waited for alone ended: bytes moved, or a negative error number.
-    pub fn ended(&mut self, place: usize) -> i64 {
-        let end = self.jobs[place].ended.take();
-        end.map_or(-i64::from(libc::EIO), |end| end.result)
-    }
-
-    /// Lets the next job run, at `now` or later. Returns its place and the time; none
-    /// if no job waits.
-    pub fn next(&mut self, now: u64) -> Option<(usize, u64)> {
-        debug_assert!(!self.someone_runs());
+    /// Lets the next thread run, at `now` or later. Returns it and the time.
+    ///
+    /// # Errors
+    /// No thread can ever go on, and why.
+    pub fn next(&mut self, now: u64) -> Result<(usize, u64), Stuck> {
+        debug_assert!(!self.threads.someone_runs());
         loop {
-            let waiting = self.jobs.iter().enumerate().filter_map(|(place, job)| {
-                let ready = match job.state {
-                    State::Waiting { wanted, wake } if job.completed.len() >= wanted => {
-                        job.last_completion.min(wake)
-                    }
-                    State::Waiting { wake, .. } => wake,
-                    State::WaitingForOne => job.ended.map_or(NEVER, |end| end.at),
-                    _ => return None,
-                };
-                Some((ready, job.order, place))
-            });
-            let (ready, _, place) = waiting.min()?;
-            let base = self.base.expect("a job has begun");
-            let idle = self.simulation.next_time().is_none()
-                && self.simulation.pending_outside().is_none();
-            if ready > now && !idle {
-                // `ready` may be never; the engine ends at its last event.
-                let limit = Time(ready.saturating_sub(base).min(NEVER - 1));
-                if let Some(outside) = self.simulation.advance(limit) {
-                    self.deliver(outside);
-                    continue;
-                }
-                if ready == NEVER {
-                    continue;
-                }
+            let over = |on| over(self.engine.as_ref(), on);
+            let first = self.threads.first(over);
+            let First {
+                thread,
+                time,
+                polls,
+            } = first.ok_or_else(|| Stuck("no thread is left".into()))?;
+            if time > now && self.advance(time) {
+                continue;
             }
-            self.jobs[place].state = State::Running;
-            // A job that waits for more I/Os than it has would wait for ever, as with libaio.
-            let time = if ready == NEVER { now } else { ready.max(now) };
-            return Some((place, time));
-        }
-    }
-
-    fn catch_up(&mut self, now: u64) {
-        let base = self.base.expect("a job has begun");
-        while let Some(outside) = self.simulation.advance(Time(now.saturating_sub(base))) {
-            self.deliver(outside);
-        }
-    }
-
-    fn deliver(&mut self, outside: Outside) {
-        let at = outside.at.0 + self.base.expect("a job has begun");
-        let mark = outside.owner;
-        let request = &mut self.requests[(mark / MAX_JOBS) as usize];
-        let done = outside.outcome == Outcome::Done;
-        if done && std::mem::take(&mut request.synced) {
-            if let Err(fault) = self.simulation.submit(self.array, Op::Flush, 0, 0, mark) {
-                self.refuse(mark, &fault, at);
+            let idle = self.engine.as_mut().is_none_or(Engine::is_idle);
+            let failure = self.engine.as_ref().and_then(Engine::failure);
+            if time == NEVER && !idle && failure.is_none() {
+                continue;
             }
-            return;
+            self.polls = if polls && (idle || failure.is_some()) {
+                self.polls + 1
+            } else {
+                0
+            };
+            let over = |on| self::over(self.engine.as_ref(), on);
+            let hopeless = self.polls > MOST_POLLS && !self.threads.anyone_has_plans(over);
+            if time == NEVER || hopeless {
+                let waits = "all threads of fio wait for each other";
+                return Err(Stuck(failure.unwrap_or_else(|| waits.into())));
+            }
+            self.threads.run(thread);
+            return Ok((thread, time.max(now)));
         }
-        let bytes = request.bytes as i64;
-        self.complete(mark, if done { bytes } else { -i64::from(libc::EIO) }, at);
     }
 
-    fn refuse(&mut self, mark: u32, fault: &str, at: u64) {
-        eprintln!("raidlab: {fault}");
-        self.complete(mark, -i64::from(libc::EIO), at);
+    /// Lets the engine go on until `limit`; true if something has come back.
+    fn advance(&mut self, limit: u64) -> bool {
+        self.engine
+            .as_mut()
+            .is_some_and(|engine| !engine.is_idle() && engine.advance(limit))
     }
+}
 
-    fn complete(&mut self, mark: u32, result: i64, at: u64) {
-        let (tag, place) = (mark / MAX_JOBS, (mark % MAX_JOBS) as usize);
-        let Request {
-            block, data, alone, ..
-        } = self.requests[tag as usize];
-        self.free.push(tag);
-        let job = &mut self.jobs[place];
-        job.in_flight -= 1;
-        if alone {
-            job.ended = Some(End { result, at });
-        } else if job.state != State::Free {
-            job.completed.push_back(Completion {
-                block,
-                data,
-                result,
-            });
-            job.last_completion = at;
-        }
+/// When a wait for I/Os was over, if it is.
+fn over(engine: Option<&Engine>, on: Waits) -> Option<u64> {
+    match on {
+        Waits::Completions { place, wanted } => engine?.completed_at(place, wanted),
+        Waits::One { place } => engine?.ended_at(place),
+        _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Request;
+    use raidlab_engine::kernel::Op;
 
     const SECOND: u64 = 1_000_000_000;
 
     /// `servers` of 500 us behind a host that takes no time.
-    fn world(servers: u32, groups: Vec<u32>) -> World {
-        let plan = serde_json::from_value(plan(servers));
-        World::new(plan.unwrap(), 0, groups).unwrap()
-    }
-
     fn plan(servers: u32) -> serde_json::Value {
         serde_json::json!({
             "seed": 1, "warm_up_ns": 0, "duration_ns": 0,
@@ -371,6 +134,20 @@ mod tests {
         })
     }
 
+    /// A world in which the main thread runs and has a place.
+    fn world_of(plan: serde_json::Value, content: bool) -> (World, u32) {
+        let setup = serde_json::json!({
+            "size_bytes": 1 << 30, "array": 0, "plan": plan, "content": content});
+        let mut world = World::new();
+        let engine = world.engine(|| Ok(serde_json::from_value(setup).unwrap()));
+        let place = engine.unwrap().take_place().unwrap();
+        (world, place)
+    }
+
+    fn world(servers: u32) -> (World, u32) {
+        world_of(plan(servers), false)
+    }
+
     fn read(block: usize) -> Request {
         Request {
             bytes: 4096,
@@ -379,141 +156,187 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_group_begins_together_at_a_full_second_in_the_order_of_its_threads() {
-        let mut world = world(1, vec![2]);
-        let late = world.join(77).unwrap();
-        assert!(!world.group_is_complete());
-        let early = world.join(33).unwrap();
-        assert!(world.group_is_complete());
-        assert_eq!(world.begin(5 * SECOND - 123), 5 * SECOND);
-        assert_eq!(world.next(5 * SECOND), Some((early, 5 * SECOND)));
-        world.wait(early, 1, 6 * SECOND);
-        assert_eq!(world.next(5 * SECOND), Some((late, 5 * SECOND)));
+    fn completions(place: u32, wanted: usize) -> Waits {
+        Waits::Completions { place, wanted }
+    }
+
+    fn taken(world: &mut World, place: u32) -> Vec<(usize, i64)> {
+        let completed = world.started().completed(place).drain(..);
+        completed.map(|done| (done.block, done.result)).collect()
     }
 
     #[test]
     fn time_moves_to_the_completion_when_all_wait() {
-        let mut world = world(1, vec![]);
-        let job = world.join(1).unwrap();
-        let start = world.begin(0);
-        world.next(start).unwrap();
-        world.submit(job, read(7), start + 10);
-        world.submit(job, read(8), start + 10);
-        world.wait(job, 2, NEVER);
+        let (mut world, place) = world(1);
+        world.started().submit(place, read(7), SECOND);
+        world.started().submit(place, read(8), SECOND);
+        world.threads.wait(0, completions(place, 2), NEVER);
         // One server: the second read is done after two services.
-        assert_eq!(world.next(start + 20), Some((job, start + 10 + 1_000_000)));
-        let blocks: Vec<usize> = world
-            .completed(job)
-            .drain(..)
-            .map(|done| done.block)
-            .collect();
-        assert_eq!(blocks, [7, 8]);
-        assert_eq!(world.in_flight(job), 0);
+        assert_eq!(world.next(SECOND + 20), Ok((0, SECOND + 1_000_000)));
+        assert_eq!(taken(&mut world, place), [(7, 4096), (8, 4096)]);
+        assert_eq!(world.started().in_flight(place), 0);
     }
 
-    /// A clock that runs ahead to one job's next event while another could still submit would
-    /// serve four jobs one after the other.
+    /// A clock that runs ahead to one thread's next event while another could still submit would
+    /// serve four threads one after the other.
     #[test]
-    fn four_jobs_use_four_servers_at_once() {
-        let mut world = world(4, vec![4]);
-        let jobs: Vec<usize> = (0..4).map(|order| world.join(order).unwrap()).collect();
-        let start = world.begin(0);
-        for _ in &jobs {
-            let (job, now) = world.next(start).unwrap();
-            assert_eq!(now, start);
-            world.submit(job, read(job), now);
-            world.wait(job, 1, NEVER);
+    fn four_threads_use_four_servers_at_once() {
+        let (mut world, _) = world(4);
+        for _ in 0..4 {
+            world.threads.add(SECOND);
         }
-        for job in jobs {
-            assert_eq!(world.next(start), Some((job, start + 500_000)));
-            world.leave(job);
+        world.threads.wait(0, Waits::Key(9), NEVER);
+        for thread in 1..=4 {
+            assert_eq!(world.next(SECOND), Ok((thread, SECOND)));
+            let place = world.started().take_place().unwrap();
+            world.started().submit(place, read(thread), SECOND);
+            world.threads.wait(thread, completions(place, 1), NEVER);
         }
-        assert_eq!(world.next(start + 500_000), None);
+        for thread in 1..=4 {
+            assert_eq!(world.next(SECOND), Ok((thread, SECOND + 500_000)));
+            world.threads.end(thread, SECOND + 500_000);
+        }
+        assert!(world.next(SECOND + 500_000).is_err());
     }
 
     #[test]
     fn a_sleeper_wakes_before_a_later_completion_and_an_outsized_request_fails() {
-        let mut world = world(1, vec![]);
-        let (reader, sleeper) = (world.join(1).unwrap(), world.join(2).unwrap());
-        let start = world.begin(0);
-        assert_eq!(world.next(start), Some((reader, start)));
-        world.submit(reader, read(1), start);
-        world.wait(reader, 1, NEVER);
-        assert_eq!(world.next(start), Some((sleeper, start)));
-        world.wait(sleeper, usize::MAX, start + 1000);
-        assert_eq!(world.next(start), Some((sleeper, start + 1000)));
+        let (mut world, place) = world(1);
+        let sleeper = world.threads.add(SECOND);
+        world.started().submit(place, read(1), SECOND);
+        world.threads.wait(0, completions(place, 1), NEVER);
+        assert_eq!(world.next(SECOND), Ok((sleeper, SECOND)));
+        world.threads.wait(sleeper, Waits::Asleep, SECOND + 1000);
+        assert_eq!(world.next(SECOND), Ok((sleeper, SECOND + 1000)));
         let beyond = Request {
             offset: 1 << 30,
             ..read(2)
         };
-        world.submit(sleeper, beyond, start + 1000);
-        let failed = world.completed(sleeper).pop_front().unwrap();
-        assert_eq!(failed.result, -i64::from(libc::EIO));
+        let other = world.started().take_place().unwrap();
+        world.started().submit(other, beyond, SECOND + 1000);
+        assert_eq!(taken(&mut world, other), [(2, -i64::from(libc::EIO))]);
     }
 
     #[test]
     fn a_flush_is_waited_for_alone_and_leaves_other_completions_to_be_taken() {
-        let mut world = world(1, vec![]);
-        let job = world.join(1).unwrap();
-        let start = world.begin(0);
-        world.next(start).unwrap();
-        world.submit(job, read(7), start);
-        world.flush(job, start + 10);
+        let (mut world, place) = world(1);
+        world.started().submit(place, read(7), SECOND);
+        let flush = Request {
+            op: Op::Flush,
+            alone: true,
+            ..Request::default()
+        };
+        world.started().submit(place, flush, SECOND + 10);
+        world.threads.wait(0, Waits::One { place }, NEVER);
         // One server: the flush is done after two services, the read before it.
-        assert_eq!(world.next(start + 10), Some((job, start + 1_000_000)));
-        assert_eq!(world.ended(job), 0);
-        assert_eq!(world.completed(job).len(), 1);
-        assert_eq!(world.in_flight(job), 0);
+        assert_eq!(world.next(SECOND + 10), Ok((0, SECOND + 1_000_000)));
+        assert_eq!(world.started().take_end(place).result, 0);
+        assert_eq!(taken(&mut world, place), [(7, 4096)]);
     }
 
     /// Two servers: both writes end together, then their flushes.
     #[test]
     fn a_synced_write_is_complete_when_a_flush_behind_it_is() {
-        let mut world = world(2, vec![]);
-        let job = world.join(1).unwrap();
-        let start = world.begin(0);
-        world.next(start).unwrap();
+        let (mut world, place) = world(2);
         for block in [7, 8] {
             let write = Request {
                 op: Op::Write,
                 synced: true,
                 ..read(block)
             };
-            world.submit(job, write, start);
+            world.started().submit(place, write, SECOND);
         }
-        world.wait(job, 2, NEVER);
-        assert_eq!(world.next(start), Some((job, start + 1_000_000)));
-        let completed = world.completed(job).drain(..);
-        let completed: Vec<_> = completed.map(|done| (done.block, done.result)).collect();
-        assert_eq!(completed, [(7, 4096), (8, 4096)]);
-        assert_eq!(world.in_flight(job), 0);
+        world.threads.wait(0, completions(place, 2), NEVER);
+        assert_eq!(world.next(SECOND), Ok((0, SECOND + 1_000_000)));
+        assert_eq!(taken(&mut world, place), [(7, 4096), (8, 4096)]);
     }
 
-    #[test]
-    fn an_io_that_the_power_failure_cuts_off_fails() {
+    fn with_power_failure() -> serde_json::Value {
         let mut plan = plan(1);
         plan["data"] = true.into();
         plan["events"] = serde_json::json!([
             {"at_ns": 200_000, "action": "power_fail", "off_ns": 1_000_000}]);
-        let mut world = World::new(serde_json::from_value(plan).unwrap(), 0, vec![]).unwrap();
-        let job = world.join(1).unwrap();
-        let start = world.begin(0);
-        world.next(start).unwrap();
-        world.submit(job, read(7), start);
-        world.wait(job, 1, NEVER);
-        assert_eq!(world.next(start), Some((job, start + 200_000)));
-        let failed = world.completed(job).pop_front().unwrap();
-        assert_eq!(failed.result, -i64::from(libc::EIO));
+        plan
     }
 
     #[test]
-    fn a_job_that_waits_for_nothing_is_not_left_waiting() {
-        let mut world = world(1, vec![]);
-        let job = world.join(1).unwrap();
-        let start = world.begin(0);
-        world.next(start).unwrap();
-        world.wait(job, 1, NEVER);
-        assert_eq!(world.next(start + 5), Some((job, start + 5)));
+    fn an_io_that_the_power_failure_cuts_off_fails() {
+        let (mut world, place) = world_of(with_power_failure(), false);
+        world.started().submit(place, read(7), SECOND);
+        world.threads.wait(0, completions(place, 1), NEVER);
+        assert_eq!(world.next(SECOND), Ok((0, SECOND + 200_000)));
+        assert_eq!(taken(&mut world, place), [(7, -i64::from(libc::EIO))]);
+    }
+
+    #[test]
+    fn a_read_finds_what_was_written_before_it() {
+        let mut plan = plan(1);
+        plan["data"] = true.into();
+        let (mut world, place) = world_of(plan, true);
+        for (value, offset) in [(1, 0), (2, 4096), (3, 4096)] {
+            let write = Request {
+                op: Op::Write,
+                offset,
+                content: vec![value; 4096],
+                ..read(0)
+            };
+            world.started().submit(place, write, SECOND);
+        }
+        let both = Request {
+            bytes: 8192,
+            ..read(9)
+        };
+        world.started().submit(place, both, SECOND);
+        world.threads.wait(0, completions(place, 4), NEVER);
+        world.next(SECOND).unwrap();
+        let found = world.started().completed(place).pop_back().unwrap();
+        assert_eq!(found.content[..4096], [1; 4096]);
+        assert_eq!(found.content[4096..], [3; 4096]);
+    }
+
+    #[test]
+    fn threads_that_wait_for_each_other_are_found_though_one_polls_for_ever() {
+        let (mut world, _) = world(1);
+        let helper = world.threads.add(SECOND);
+        let job = world.threads.add(SECOND);
+        world.threads.wait(0, Waits::AnyEnd, 2 * SECOND);
+        assert_eq!(world.next(SECOND), Ok((helper, SECOND)));
+        world.threads.wait(helper, Waits::Pipe, SECOND + SECOND / 4);
+        assert_eq!(world.next(SECOND), Ok((job, SECOND)));
+        world.threads.wait(job, Waits::Key(5), NEVER);
+        let mut now = SECOND;
+        let stuck = loop {
+            match world.next(now) {
+                Ok((thread, time)) => {
+                    now = time;
+                    let on = [Waits::AnyEnd, Waits::Pipe][thread];
+                    world.threads.wait(thread, on, now + SECOND);
+                }
+                Err(stuck) => break stuck,
+            }
+        };
+        assert!(stuck.0.contains("wait for each other"));
+        world.threads.release(5, 1, now);
+        assert_eq!(world.next(now), Ok((job, now)));
+        assert!(world.threads.was_woken(job));
+    }
+
+    #[test]
+    fn the_end_of_a_thread_wakes_who_joins_it_and_who_looks_for_any() {
+        let (mut world, _) = world(1);
+        let (job, joiner) = (world.threads.add(SECOND), world.threads.add(SECOND));
+        world.threads.name(job, 0xbeef);
+        world.threads.wait(0, Waits::AnyEnd, 2 * SECOND);
+        assert_eq!(world.next(SECOND), Ok((job, SECOND)));
+        world.threads.wait(job, Waits::Asleep, SECOND + 7);
+        assert_eq!(world.next(SECOND), Ok((joiner, SECOND)));
+        assert_eq!(world.threads.alive(0xbeef), Some(job));
+        world.threads.wait(joiner, Waits::Key(0xbeef), NEVER);
+        assert_eq!(world.next(SECOND), Ok((job, SECOND + 7)));
+        world.threads.end(job, SECOND + 7);
+        assert_eq!(world.next(SECOND + 7), Ok((0, SECOND + 7)));
+        world.threads.wait(0, Waits::Asleep, NEVER);
+        assert_eq!(world.next(SECOND + 7), Ok((joiner, SECOND + 7)));
+        assert_eq!(world.threads.alive(0xbeef), None);
     }
 }

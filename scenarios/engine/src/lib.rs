@@ -15,6 +15,7 @@ mod ssd_cache;
 mod state;
 
 pub use integrity::DataReport;
+pub use integrity::sectors::token as version_of;
 pub use layout::Layout;
 pub use plan::Plan;
 pub use raidlab_kernel as kernel;

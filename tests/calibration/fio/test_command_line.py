@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from raidlab.calibration.fio import command_line
-from raidlab.calibration.fio.command_line import split
+from raidlab.calibration.fio.command_line import split, words
 from raidlab.devices.faults import SpecError
 
 
@@ -14,8 +14,8 @@ def options(line):
 
 
 def test_options_before_the_first_name_hold_for_all_jobs_those_of_files_too():
-    words = ["--bs=4k", "--name=a", "--rw=read", "--name", "b", "job.fio", "--output-format=json"]
-    line = split(words)
+    given = ["--bs=4k", "--name=a", "--rw=read", "--name", "b", "job.fio", "--output-format=json"]
+    line = split(given)
     assert options(line) == [
         ("global", [("bs", "4k")]),
         ("a", [("rw", "read")]),
@@ -34,6 +34,11 @@ def test_options_of_the_program_may_have_their_value_apart():
     line = split(["--output-format", "json", "-output=x", "a"])
     assert line.program == ["--output-format=json", "--output=x"]
     assert line.value("output") == "x" and line.value("eta") is None
+
+
+def test_what_was_taken_apart_makes_the_same_line():
+    line = ["--bs=4k", "--name=a", "--rw=read", "--name=global", "--exec_prerun=a;b", "--name=b"]
+    assert words(split(line).sections) == line
 
 
 def test_standard_input_and_what_follows_two_dashes_are_job_files():

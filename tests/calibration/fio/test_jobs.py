@@ -36,13 +36,6 @@ def test_sections_and_options_come_in_order():
     assert sections[2].get("stonewall") == "1"
 
 
-def test_groups_end_at_walls():
-    assert fio_jobs.groups(fio_jobs.parse(TEXT)) == [4, 1]
-    assert fio_jobs.groups(fio_jobs.parse("[a]\n[b]\n[c]\nnumjobs=3\n")) == [5]
-    assert fio_jobs.groups(fio_jobs.parse("[a]\n[b]\nstartdelay=5\n")) == []
-    assert fio_jobs.groups(fio_jobs.parse("[a]\nnumjobs=$ncpus\n")) == []
-
-
 def test_an_option_before_any_section_is_a_fault():
     with pytest.raises(SpecError, match="line 1"):
         fio_jobs.parse("rw=read\n", "x.fio")
@@ -60,6 +53,12 @@ def test_sections_in_an_included_file_are_a_fault_as_with_fio(tmp_path):
     (tmp_path / "job.fio").write_text("[a]\ninclude base.fio\n")
     with pytest.raises(SpecError, match=r"base\.fio: section"):
         fio_jobs.read(tmp_path / "job.fio")
+
+
+def test_comments_end_a_line_wherever_they_begin():
+    (section,) = fio_jobs.parse("[a] ; the first\nbs=4k # small\nrw=read;sequential\n")
+    assert section.name == "a"
+    assert (section.get("bs"), section.get("rw")) == ("4k", "read")
 
 
 def test_an_option_is_found_under_all_its_names():

@@ -156,21 +156,86 @@ def test_a_folder_without_a_result_is_an_error_that_names_every_file(tmp_path: P
     assert "a.txt" in str(error.value) and "not UTF-8" in str(error.value)
 
 
+RATES = "500, 10, 0, 4096\n900, 30, 0, 4096\n1500, 40, 0, 4096\n"
+LOGGED = {**OPTIONS, "numjobs": "2", "write_iops_log": "x", "write_lat_log": "x"}
+
+
+def timeline(measurement: Measurement) -> list[tuple[float, float | None, float | None]]:
+    return [(step.t_s, step.iops, step.latency_us) for step in measurement.points[0].timeline]
+
+
+def skipped_names(measurement: Measurement) -> list[str]:
+    return [Path(skipped.path).name for skipped in measurement.skipped]
+
+
 def test_logs_become_a_timeline_and_a_lone_log_is_named(tmp_path: Path) -> None:
-    options = {**OPTIONS, "write_iops_log": "x", "write_lat_log": "x"}
-    (tmp_path / "x_iops.1.log").write_text(
-        "500, 10, 0, 4096\n900, 30, 0, 4096\n1500, 40, 0, 4096\n"
-    )
+    (tmp_path / "x_iops.1.log").write_text(RATES)
     (tmp_path / "x_iops.2.log").write_text("500, 5, 0, 4096\n1500, 5, 0, 4096, 0\n")
-    (tmp_path / "x_lat.1.log").write_text("500, 2000, 0, 4096, 0, 0\nbroken\n")
+    (tmp_path / "x_lat.1.log").write_text(
+        "500, 502000, 0, 4096, 0, 0\nbroken\n500, nan, 0, 0\n1e400, 1, 0, 0\n"
+    )
     (tmp_path / "y_bw.1.log").write_text("500, 1, 0, 4096\n")
-    measurement = one(tmp_path, document(job(direction(10.0, 600, 500.0), options)))
-    steps = measurement.points[0].timeline
-    assert [(step.t_s, step.iops, step.latency_us) for step in steps] == [
-        (0.0, 25.0, 2.0),
-        (1.0, 45.0, None),
+    measurement = one(tmp_path, document(job(direction(35.0, 2100, 500.0), LOGGED)))
+    assert timeline(measurement) == [(0.0, 25.0, 502.0), (1.0, 45.0, None)]
+    assert skipped_names(measurement) == ["y_bw.1.log"]
+
+
+def test_the_log_of_a_later_run_with_the_same_prefix_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x_iops.1.log").write_text(RATES)
+    first = document(job(direction(90.0, 5400, 500.0), {**LOGGED, "iodepth": "1"}))
+    (tmp_path / "first.json").write_text(first)
+    measurement = one(tmp_path, document(job(direction(30.0, 1800, 500.0), LOGGED)), "last.json")
+    lengths = {point.iodepth: len(point.timeline) for point in measurement.points}
+    assert lengths == {1: 0, 8: 2}
+    (skipped,) = measurement.skipped
+    assert skipped.path.endswith("x_iops.1.log") and "30 IO/s" in skipped.reason
+    assert "first.json is 90 IO/s" in skipped.reason
+
+
+def test_of_several_jobs_with_one_prefix_each_has_the_logs_of_its_threads(tmp_path: Path) -> None:
+    grouped = {**LOGGED, "group_reporting": ""}
+    jobs = [
+        job(direction(20.0, 1200, 500.0), grouped, jobname="a", groupid=0),
+        job(direction(50.0, 3000, 500.0), {**grouped, "numjobs": "1"}, jobname="b", groupid=1),
     ]
-    assert [Path(skipped.path).name for skipped in measurement.skipped] == ["y_bw.1.log"]
+    for number, rate in ((1, 10), (2, 10), (3, 50)):
+        (tmp_path / f"x_iops.{number}.log").write_text(f"500, {rate}, 0, 0\n1500, {rate}, 0, 0\n")
+    measurement = one(tmp_path, document(*jobs))
+    rates = {point.name: [step.iops for step in point.timeline] for point in measurement.points}
+    assert rates == {"a": [20.0, 20.0], "b": [50.0, 50.0]}
+    assert measurement.skipped == ()
+
+
+def test_rates_of_both_directions_are_added_and_single_ios_counted(tmp_path: Path) -> None:
+    mixed = {**OPTIONS, "rw": "randrw", "numjobs": "1", "write_iops_log": ""}
+    reads = job(direction(20.0, 1200, 500.0), mixed, write=direction(10.0, 600, 500.0))
+    (tmp_path / "load_iops.1.log").write_text("1000, 20, 0, 0\n1000, 10, 1, 0\n")
+    assert timeline(one(tmp_path, document(reads))) == [(1.0, 30.0, None)]
+    lines = [f"{at}, 1, {int(at % 3 == 0)}, 4096" for at in range(33, 3000, 33)]
+    (tmp_path / "load_iops.1.log").write_text("\n".join(lines))
+    found = timeline(one(tmp_path, document(reads)))
+    assert [rate for _, rate, _ in found] == [30.0, 30.0, 30.0]
+
+
+@pytest.mark.parametrize("prefix", ["logs/x", "./logs/x", "../runs/logs/x"])
+def test_a_prefix_may_have_a_path(tmp_path: Path, prefix: str) -> None:
+    runs = tmp_path / "runs"
+    (runs / "logs").mkdir(parents=True)
+    (runs / "other").mkdir()
+    for folder in ("logs", "other"):
+        (runs / folder / "x_iops.1.log").write_text(RATES)
+    options = {**OPTIONS, "numjobs": "1", "write_iops_log": prefix}
+    measurement = one(runs, document(job(direction(30.0, 1800, 500.0), options)))
+    assert [rate for _, rate, _ in timeline(measurement)] == [20.0, 40.0]
+    assert [Path(skipped.path).parent.name for skipped in measurement.skipped] == ["other"]
+
+
+def test_cpu_time_of_a_simulated_run_is_no_share_of_a_cpu(tmp_path: Path) -> None:
+    entry = job(direction(10.0, 600, 500.0), OPTIONS)
+    measured = one(tmp_path, document(entry))
+    simulated = one(tmp_path, document(entry, raidlab={"name": "s", "seed": 1}))
+    assert measured.points[0].cpu_share == pytest.approx(0.4)
+    assert simulated.points[0].cpu_share is None
 
 
 def test_a_measurement_survives_its_file(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.calibration.fio.test_jobs import TEXT
 
 def test_files_and_engines_are_replaced_and_nothing_else():
     changed, notes = simulate(fio_jobs.parse(TEXT))
-    assert notes == ["[global], [second]: filename: the simulated array stands in"]
+    assert notes == []
     text = fio_jobs.write(changed)
     assert "/dev/sd" not in text
     assert text.count(f"filename={ARRAY_FILE}") == 2
@@ -22,18 +22,12 @@ def test_files_and_engines_are_replaced_and_nothing_else():
         assert kept in text
 
 
-def test_a_synchronous_engine_keeps_its_depth_of_one():
-    changed, notes = simulate(fio_jobs.parse("[a]\niodepth=32\nrw=read\ndirect=1\n"))
-    assert changed[0].get("iodepth") == "1"
-    assert "psync" in notes[0]
-
-
 def test_what_is_not_simulated_is_refused_all_at_once():
     with pytest.raises(SpecError) as caught:
-        simulate(fio_jobs.parse("[a]\nrw=randtrim\nverify=crc32c\n"), "x.fio")
+        simulate(fio_jobs.parse("[a]\nzonemode=zbd\ngtod_cpu=1\n"), "x.fio")
     text = str(caught.value)
-    assert "x.fio: [a] rw" in text
-    assert "x.fio: [a] verify" in text
+    assert "x.fio: [a] zonemode" in text
+    assert "x.fio: [a] gtod_cpu" in text
 
 
 @pytest.mark.parametrize(
@@ -102,6 +96,12 @@ def test_an_engine_that_runs_as_another_is_named(engine):
     assert any(f"{engine} is simulated as {runs}" in note for note in notes) == (engine != runs)
 
 
+def test_flushes_between_ios_need_an_engine_that_notes_when_they_begin():
+    changed, notes = simulate(fio_jobs.parse("[a]\nrw=write\ndirect=1\nioengine=libaio\nfsync=8\n"))
+    assert changed[0].get("ioengine") == "posixaio"
+    assert notes == ["[a]: libaio is simulated as posixaio"]
+
+
 def test_options_of_io_uring_are_left_out_and_named():
     text = "[a]\nrw=read\ndirect=1\nioengine=io_uring\nhipri\nregisterfiles=1\nsqthread_poll=1\n"
     changed, notes = simulate(fio_jobs.parse(text))
@@ -111,9 +111,9 @@ def test_options_of_io_uring_are_left_out_and_named():
 
 
 def test_what_files_were_named_is_left_out_and_said_once_for_all_jobs():
-    text = "[a]\ndirectory=/x\nnrfiles=8\n[b]\nnrfiles=8\ndirectory=/y\n"
+    text = "[a]\nopenfiles=2\nnrfiles=8\n[b]\nnrfiles=8\nopenfiles=4\n"
     _, notes = simulate(fio_jobs.parse(f"[global]\nrw=read\ndirect=1\nioengine=libaio\n{text}"))
-    assert notes == ["[a], [b]: directory, nrfiles: the simulated array stands in"]
+    assert notes == ["[a], [b]: nrfiles, openfiles: the simulated array stands in"]
 
 
 def test_a_replayed_log_never_opens_the_files_that_it_names():

@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -73,7 +75,17 @@ def test_the_output_is_that_of_fio(fio, tmp_path):
     assert fio("--minimal", "job.fio").stdout.startswith("3;fio-")
     assert fio("--output-format=json", "--output=o.json", "job.fio").stdout == ""
     document = json.loads((tmp_path / "o.json").read_text())
-    assert document["raidlab"] == {"name": "Four servers of 500 us", "seed": 1}
+    assert document["raidlab"] == {"name": "Four servers of 500 us", "seed": 1, "notes": []}
+
+
+def test_notes_are_in_the_json_and_elsewhere_on_standard_error(fio):
+    """Some callers take every word on standard error for a failure."""
+    note = "[job]: io_uring is simulated as libaio"
+    job = f"[job]\n{LOAD}".replace("libaio", "io_uring")
+    done = fio("--output-format=json", "--runtime=1", "-", text=job)
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["raidlab"]["notes"] == [note]
+    assert f"note: {note}" in fio("-", text=job).stderr
 
 
 def test_the_system_may_be_named_on_the_line(fio):
@@ -99,6 +111,39 @@ def test_what_cannot_be_done_is_named_and_nothing_runs(fio, words, code, message
     done = fio(*words)
     assert (done.returncode, done.stdout) == (code, "")
     assert message in done.stderr and "Traceback" not in done.stderr
+
+
+def command_of_child(pid):
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    try:
+        return b" ".join(Path(f"/proc/{child}/cmdline").read_bytes() for child in children)
+    except OSError:
+        return b""
+
+
+def until(holds):
+    for _ in range(600):
+        if holds():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not begin within a minute")
+
+
+def test_ended_early_it_writes_what_it_has_as_fio_does(fio, tmp_path):
+    command = [sys.executable, "-c", CODE, "--output-format=json", "--runtime=1000000", "-"]
+    job = f"[job]\n{LOAD}".replace("runtime=60\n", "").encode()
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, env=os.environ | {"RAIDLAB_SCENARIO": "s.toml"},
+    ) as process:  # fmt: skip
+        process.stdin.write(job)
+        process.stdin.close()
+        until(lambda: b"job-0.fio" in command_of_child(process.pid))
+        time.sleep(2)
+        process.terminate()
+        text = process.stdout.read()
+        assert process.wait(60) == 128
+    assert json.loads(text)["jobs"][0]["read"]["iops"] == pytest.approx(8000, rel=0.01)
 
 
 def test_under_the_name_of_fio_it_finds_the_real_one(fio, tmp_path):

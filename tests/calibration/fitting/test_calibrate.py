@@ -23,7 +23,7 @@ from raidlab.calibration.fitting.pictures import distribution, most_different
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.fitting.recovery import measure as measure_on
 from raidlab.calibration.fitting.report import html_calibration
-from raidlab.calibration.fitting.search import Search, Stage
+from raidlab.calibration.fitting.search import ENDLESS, Budget, Search, Stage
 from raidlab.calibration.fitting.stages import Settings, Task, feels
 from raidlab.calibration.fitting.train_split import split
 from raidlab.calibration.measurements.distribution import kolmogorov, percentile
@@ -52,7 +52,7 @@ READS = [load("randread", depth) for depth in (1, 2, 4, 8, 16, 32, 64)]
 
 
 def fitted(measurement: Measurement, **settings: object) -> Calibration:
-    given = {"kind": "station", "host": "generic", "budget_s": 20.0, "leave_out": False}
+    given = {"kind": "station", "host": "generic", "budget": 1000, "leave_out": False}
     return calibrate(measurement, Settings(**{**given, **settings}))  # type: ignore[arg-type]
 
 
@@ -96,7 +96,7 @@ def test_one_depth_cannot_tell_work_from_waiting() -> None:
 
 def test_a_measurement_of_another_kind_is_doubted() -> None:
     measurement = measure(station(2, 64), host(), READS[:4], seed=3)
-    options: dict[str, object] = {"kind": "hdd", "budget_s": 4.0}
+    options: dict[str, object] = {"kind": "hdd", "budget": 100}
     result = fitted(measurement, **options)
     assert any("another kind of device than hdd" in warning for warning in result.warnings)
 
@@ -104,7 +104,7 @@ def test_a_measurement_of_another_kind_is_doubted() -> None:
 def test_times_of_a_disk_in_an_ssd_are_doubted() -> None:
     """An I/O of 15 ms is no SSD's, though one so slow could be made up."""
     measurement = measure(station(15_000, 1), host(), READS[:2], seed=3)
-    result = fitted(measurement, kind="ssd", host="ahci", budget_s=10.0)
+    result = fitted(measurement, kind="ssd", host="ahci", budget=300)
     said = [text for text in result.warnings if "longer than ssd devices usually take" in text]
     assert len(said) == 1 and "firmware.read" in said[0]
     assert "longer than ssd devices usually take" in html_calibration(result)
@@ -201,7 +201,7 @@ def test_errors_of_a_linear_problem_are_those_of_the_textbook() -> None:
         [linear("a"), linear("b")],
         np.array([0.5, 0.5]),
         Residuals(evaluate, groups),
-        Schedule([Stage((0, 1), tuple(groups))], budget_s=5),
+        Schedule([Stage((0, 1), tuple(groups))], Budget(2000)),
     )
     design = np.stack([np.ones(40), x], axis=1) / 0.1
     expected = np.sqrt(np.diag(np.linalg.inv(design.T @ design)))
@@ -220,7 +220,7 @@ def test_what_the_data_cannot_tell_apart_is_said_to_be_so() -> None:
         parameters,
         np.array([0.2, 0.3, 0.4]),
         Residuals(evaluate, [0, 1, 2, 3]),
-        Schedule([Stage((0, 1, 2), (0, 1))], budget_s=5),
+        Schedule([Stage((0, 1, 2), (0, 1))], Budget(2000)),
     )
     a, b, unused = found.estimates
     assert a.like == "b" and b.like == "a"
@@ -240,7 +240,7 @@ def test_what_is_known_to_one_side_only_is_not_identifiable() -> None:
         [linear("a")],
         np.array([0.5]),
         Residuals(evaluate, [0, 1, 2]),
-        Schedule([Stage((0,), (0, 1))], budget_s=5),
+        Schedule([Stage((0,), (0, 1))], Budget(2000)),
     )
     assert not found.estimates[0].identifiable
     assert found.estimates[0].high == 10.0
@@ -301,7 +301,6 @@ def test_a_real_hard_disk_is_predicted_from_three_depths_of_one_job() -> None:
         host="ahci",
         train="iodepth=1,8,32 numjobs=1",
         overrides={"capacity": "100 GB"},
-        budget_s=240,
         leave_out=False,
         workers=2,
     )
@@ -318,7 +317,6 @@ def test_a_real_ssd_is_predicted_from_three_depths_of_one_job() -> None:
         kind="ssd",
         host="sata-3g",
         train="iodepth=1,8,64 numjobs=1",
-        budget_s=240,
         leave_out=False,
         workers=2,
     )
@@ -370,7 +368,16 @@ def test_the_commands_make_files_that_the_next_one_takes(tmp_path: Path) -> None
     given, device, page = tmp_path / "m.json", tmp_path / "d.toml", tmp_path / "r.html"
     given.write_text(measurement.to_json())
     runner = CliRunner()
-    options = ["--kind", "station", "--host", "generic", "--train", "iodepth=1,8", "--budget", "5"]
+    options = [
+        "--kind",
+        "station",
+        "--host",
+        "generic",
+        "--train",
+        "iodepth=1,8",
+        "--budget",
+        "500",
+    ]
     result = runner.invoke(
         app,
         ["calibrate", str(given), *options, "--out", str(device), "--report", str(page), "--json"],
@@ -433,7 +440,7 @@ def test_a_step_of_one_parameter_simulates_the_points_that_feel_it_alone() -> No
         evaluate,
         np.zeros(2),
         (0, 1, 2),
-        float("inf"),
+        Budget(ENDLESS),
         parameters,
         (0, 1, 2),
         lambda parameter, point: (parameter.key == "a") == (point < 2),
@@ -467,7 +474,7 @@ def test_large_blocks_beside_small_ones_tell_what_a_unit_costs() -> None:
     truth = nvme(Settings("nvme", overrides={"firmware.read_unit": "20 us"}), loads)
     measured = measure_on(truth.bench(truth.start), loads, "limited", Effort(ios=20_000, seed=5))
     assert measured.points[-1].iops * 65536 == pytest.approx(4 * 4096 / 20e-6, rel=0.02)
-    result = calibrate(measured, Settings("nvme", leave_out=False, budget_s=60.0))
+    result = calibrate(measured, Settings("nvme", leave_out=False))
     found = {each.parameter.key: each for each in result.fit.estimates}["firmware.read_unit"]
     assert found.low <= 20 <= found.high
     assert found.value == pytest.approx(20, rel=0.1)

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
-from raidlab.calibration.fitting.calibrate import calibrate
+from raidlab.calibration.fitting.calibrate import Calibration, calibrate
 from raidlab.calibration.fitting.compare import Compared, summary
 from raidlab.calibration.fitting.loss import measured_cpu_us
 from raidlab.calibration.fitting.parameters import Choice, Mode, Option, Parameter
@@ -101,7 +101,7 @@ def test_all_points_at_one_depth_are_reported_what_to_measure() -> None:
 
 def test_a_measurement_of_another_kind_is_reported_with_how_far_it_is_off() -> None:
     """Two microseconds an I/O are no disk's."""
-    found = calibrate(measured((1, 2), 2.0), settings(kind="hdd", host="ahci", budget_s=4.0))
+    found = calibrate(measured((1, 2), 2.0), settings(kind="hdd", host="ahci", budget=100))
     doubts = [text for text in found.warnings if "another kind of device than hdd" in text]
     # The error of the table and of the document.
     error = summary(found.part("train"))["median_abs_error_pct"]
@@ -114,7 +114,7 @@ def test_options_that_cannot_be_are_named(tmp_path: Path) -> None:
     runner = CliRunner()
     for words, reported in [
         (["--kind", "statoin"], "station"),
-        (["--kind", "station", "--budget", "soon"], "--budget"),
+        (["--kind", "station", "--time-limit", "soon"], "--time-limit"),
         (["--kind", "station", "--fix", "servers"], "KEY=VALUE"),
         (["--kind", "station", "--fix", "servers=many"], "a number"),
         (["--kind", "station", "--free", "host.cores"], "host.submit"),
@@ -206,7 +206,7 @@ def test_devices_drawn_from_the_posterior_have_the_errors_of_the_fit() -> None:
 def test_the_command_draws_devices_that_scenarios_take(tmp_path: Path) -> None:
     given = tmp_path / "m.json"
     given.write_text(measured((1, 4, 16)).to_json())
-    options = ["--kind", "station", "--host", "generic", "--budget", "1 min", "--json"]
+    options = ["--kind", "station", "--host", "generic", "--budget", "500", "--json"]
     words = ["calibrate", str(given), *options, "--posterior", "4", "--draws", str(tmp_path)]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
@@ -225,11 +225,28 @@ def test_a_system_of_quite_another_size_is_not_fitted() -> None:
         calibrate(measured((1,), 100_000.0), of_ssds)
 
 
-def test_a_search_that_time_ends_says_so_with_the_budget_that_was_given() -> None:
-    cut = calibrate(measured(), settings(kind="ssd", host="ahci", budget_s=1.0))
-    assert any("time budget of 1 s ended the search early" in text for text in cut.warnings)
-    whole = calibrate(measured(), settings(budget_s=600.0))
-    assert not any("time budget" in text for text in whole.warnings)
+def test_a_budget_in_evaluations_gives_the_same_fit_on_a_slow_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def cut() -> Calibration:
+        return calibrate(measured(), settings(budget=40))
+
+    fast = cut()
+    assert [text for text in fast.warnings if "budget of 40 evaluations ended" in text]
+    clock = iter(range(10**9))
+    # Every look at the clock takes ten minutes.
+    monkeypatch.setattr("time.monotonic", lambda: 600.0 * next(clock))
+    slow = cut()
+    assert slow.to_toml() == fast.to_toml()
+    assert slow.fit.evaluations == fast.fit.evaluations
+
+
+def test_what_ended_a_search_early_is_said_with_what_was_given() -> None:
+    whole = calibrate(measured(), settings())
+    assert not any("ended" in text for text in whole.warnings)
+    cut = calibrate(measured(), settings(kind="ssd", host="ahci", time_limit_s=0.5))
+    (said,) = [text for text in cut.warnings if "ended" in text]
+    assert said.startswith("the time limit of 0.5 s ended the search of parts, which has half of")
 
 
 def test_draws_that_make_no_device_are_drawn_anew_and_if_none_does_it_is_said(
@@ -272,7 +289,7 @@ def test_the_cause_is_not_the_cpu_where_fio_saw_no_more_of_it() -> None:
     assert seen is not None
 
     def cause(rate: float, cpu_us: float) -> str:
-        run = Simulated(rate * point.iops, 1.0, None, None, (0, 0), {}, cpu_us, "host thread 99%")
+        run = Simulated(rate * point.iops, 1.0, None, None, (0, 0), {}, cpu_us, "host thread", 0.99)
         return Compared(point, run).cause()
 
     assert "CPU time" in cause(1.2, 0.8 * seen)
@@ -302,7 +319,35 @@ def test_cpu_time_is_the_cause_only_of_what_it_can_explain(
     side = Side(iops=rate, ios=1, latency_mean_us=1.0, completion=Latency(mean_us=1.0))
     share = None if cpu_us is None else rate * cpu_us / 4e6
     point = load("randread", 1, 4).model_copy(update={"read": side, "cpu_share": share})
-    run = Simulated(1.09 * rate, 1, None, None, (0, 0), {}, 120.0, "drive 99%", cores=cores)
+    run = Simulated(1.09 * rate, 1, None, None, (0, 0), {}, 120.0, "drive", 0.99, cores=cores)
+    assert reported in Compared(point, run).cause()
+
+
+@pytest.mark.parametrize(
+    ("error", "tail", "busy", "reported"),
+    [
+        (6.0, 1.05, 0.5, "nearly agrees: 6 % too fast"),
+        (-6.0, None, 0.5, "nearly agrees: 6 % too slow"),
+        (6.0, 0.5, 0.5, "the tail: some jobs or requests waited far longer"),
+        (2.0, 1.5, 0.5, "the tail is shorter than simulated"),
+        (-20.0, 1.0, 0.4, "nothing is busy for 80 % of the time"),
+        (-20.0, 1.0, 0.9, "limited by link in the simulation"),
+        (20.0, 1.0, 0.4, "waiting at the drive"),
+        (20.0, 1.0, 0.9, "the port or the drive's command processing limits"),
+    ],
+)
+def test_a_likely_cause_does_not_contradict_its_row(
+    error: float, tail: float | None, busy: float, reported: str
+) -> None:
+    def with_p99(us: float) -> Latency:
+        return Latency(mean_us=10.0, percentiles_us={"99": us})
+
+    measured_tail = Latency(mean_us=10.0) if tail is None else with_p99(100.0)
+    side = Side(iops=1000.0, ios=1, latency_mean_us=8000.0, completion=measured_tail)
+    point = load("randread", 8).model_copy(update={"read": side})
+    read = None if tail is None else with_p99(100.0 * tail)
+    rate = 1000.0 * (1 + error / 100)
+    run = Simulated(rate, 1.0, read, None, (0, 0), {}, 1.0, "link", busy)
     assert reported in Compared(point, run).cause()
 
 

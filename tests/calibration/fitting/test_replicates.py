@@ -9,7 +9,7 @@ import pytest
 
 from raidlab.calibration.fitting.parameters import Parameter
 from raidlab.calibration.fitting.replicates import doubt_of_slopes, from_run_to_run, loosened
-from raidlab.calibration.fitting.search import Array, Evaluate, Search
+from raidlab.calibration.fitting.search import ENDLESS, Array, Budget, Evaluate, Search
 from raidlab.calibration.fitting.uncertainty import certainty
 
 GROUPS = [0, 0, 1]
@@ -69,7 +69,7 @@ def test_a_parameter_without_effect_is_reported_only_if_chance_is_taken_for_it(
     runs = [scattering(seed) for seed in range(1, 9)] if with_runs else []
     middle = np.array([0.5, 0.5])
     points = tuple(groups)
-    search = Search(scattering(0), middle, points, float("inf"), parameters, groups)
+    search = Search(scattering(0), middle, points, Budget(ENDLESS), parameters, groups)
     felt, unfelt = certainty(search, middle, groups, 1, (), runs).estimates
     assert felt.identifiable
     assert unfelt.identifiable is not with_runs

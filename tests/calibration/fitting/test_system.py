@@ -223,7 +223,7 @@ def test_a_tier_without_rates_over_time_is_said_to_tell_little(tmp_path: Path) -
         frozenset(),
         {},
     )
-    result = fitted(measurement, "tier", "tier.toml", choice=choice, budget_s=3.0)
+    result = fitted(measurement, "tier", "tier.toml", choice=choice, budget=60)
     assert any("over time" in warning for warning in result.warnings)
     assert json.loads(json.dumps(result.to_dict()))["system"].endswith("tier.toml")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raidlab.calibration.fitting.parameters import Parameter
-from raidlab.calibration.fitting.search import Array, Search
+from raidlab.calibration.fitting.search import ENDLESS, Array, Budget, Search
 from raidlab.calibration.fitting.uncertainty import Estimate, certainty
 
 SERVICE = Parameter("service", "us", 1.0, 1e5, "log", "depth 1")
@@ -34,7 +34,7 @@ def estimates(servers: int, depths: Sequence[int], off: float = 0.0) -> tuple[Es
         return np.log(rates) / 0.03
 
     place = np.array([SERVICE.place(5000.0), SERVERS.place(servers) + off])
-    search = Search(evaluate, place, tuple(groups), float("inf"), parameters, groups)
+    search = Search(evaluate, place, tuple(groups), Budget(ENDLESS), parameters, groups)
     service, found = certainty(search, place, groups, 1).estimates
     return service, found
 
@@ -88,7 +88,7 @@ def test_a_time_known_to_its_half_is_not_reported_however_wide_its_range(
         return np.array([off / tolerance for _ in points])
 
     place, groups = np.array([SERVICE.place(5000.0)]), [0, 1, 2]
-    search = Search(evaluate, place, tuple(groups), float("inf"), [SERVICE], groups)
+    search = Search(evaluate, place, tuple(groups), Budget(ENDLESS), [SERVICE], groups)
     (service,) = certainty(search, place, groups, 1).estimates
     assert (service.stderr <= 0.3 * service.value) is reported
     assert service.identifiable is reported

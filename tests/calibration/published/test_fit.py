@@ -2,12 +2,13 @@
 
 import math
 import tomllib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from raidlab.calibration.published import catalogue as published_catalogue
-from raidlab.calibration.published.catalogue import GROUPS, left_out
+from raidlab.calibration.published.catalogue import GROUPS, by_lines, left_out
 from raidlab.calibration.published.figures import read_published
 from raidlab.calibration.published.fit import Bench, search
 from raidlab.calibration.published.usage import DeviceFit, fits, use_of
@@ -112,6 +113,21 @@ def test_a_group_left_out_is_predicted_by_what_the_others_say():
     # Nothing else tells the streams' parameter: without them it goes back to its start.
     assert max(groups["streaming"].predicted) > 50 > 2 > max(groups["streaming"].fitted)
     assert max(groups["restore"].predicted) < 2
+
+
+def test_lines_go_between_the_other_depths_of_the_same_load():
+    one = next(figure for figure in read_published() if figure.id == "p3700-029")
+
+    def at(depth, value, load="database"):
+        changed = replace(one.configuration, outstanding=depth, load=load)
+        return replace(one, configuration=changed, value=value)
+
+    known = [at("1", 100.0), at("64", 800.0), at("max", 900.0), at("4", 50.0, "restore")]
+    # A third of the way from 1 to 64 and from 100 to 800, in logarithms: 200 for 250.
+    middle = at("4", 250.0)
+    assert by_lines([middle], [*known, middle]) == [pytest.approx(20.0)]
+    # Nothing beyond the ends, and nothing for a depth without a number.
+    assert by_lines([known[1]], known) == by_lines([known[2]], known) == []
 
 
 def test_an_interrupted_fit_goes_on(tmp_path):

@@ -106,7 +106,7 @@ def test_the_commands_write_measurements_that_calibrate_takes(tmp_path: Path) ->
     ]
     result = runner.invoke(app, [*of_trace, "--out", str(out)])
     assert result.exit_code == 0, result.output
-    fit = ["calibrate", str(out), "--kind", "station", "--host", "generic", "--budget", "5"]
+    fit = ["calibrate", str(out), "--kind", "station", "--host", "generic", "--budget", "500"]
     result = runner.invoke(app, fit)
     assert result.exit_code == 0, result.output
     assert runner.invoke(app, [*given[:3], "--drive", "x", "--out", str(out)]).exit_code == 2

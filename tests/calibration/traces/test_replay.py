@@ -9,9 +9,10 @@ from raidlab.calibration.disksim.drive import import_disksim
 from raidlab.calibration.traces.formats import read_trace
 from raidlab.calibration.traces.replay import Replayed, Target, replay
 from raidlab.calibration.traces.trace import Trace
-from raidlab.devices.catalogue import load_device
+from raidlab.devices.catalogue import find_for, load_device
 from raidlab.devices.faults import SpecError
 from raidlab.devices.hdd import HddSpec
+from raidlab.devices.schema import DriveSpec
 from tests.calibration.disksim import disksim_files as files
 
 MEASUREMENTS = os.environ.get("RAIDLAB_MEASUREMENTS", "")
@@ -140,3 +141,39 @@ def test_worked_examples(tmp_path: Path, name: str) -> None:
     simulated = _replayed(name, tmp_path).simulated_us
     for line, expected_ms in WORKED[name].items():
         assert simulated[line] / 1000 == pytest.approx(expected_ms, abs=0.0001), line
+
+
+def of_lines(folder: Path, *lines: str) -> Trace:
+    path = _trace(folder, "t,op,at,n\n" + "".join(f"{line}\n" for line in lines))
+    return read_trace(path, "csv", columns="time=t:s op=op offset=at:B size=n:B")
+
+
+def warnings_of(trace: Trace, name: str) -> str:
+    found = find_for("--device", name).spec
+    assert isinstance(found, DriveSpec)
+    return "; ".join(replay(trace, Target.of_drive(found)).to_dict()["warnings"])
+
+
+def test_reads_of_what_was_never_written_are_counted(tmp_path: Path) -> None:
+    trace = of_lines(
+        tmp_path,
+        "0.0,read,0,4096",  # before its write
+        "0.1,write,0,8192",
+        "0.2,read,4096,4096",  # the second unit of the write
+        "0.3,read,8192,4096",  # beyond it
+    )
+    assert "2 of 3 reads are of what was never written" in warnings_of(trace, "p3700-800")
+    assert "never written" not in warnings_of(trace, "generic-15000rpm")
+
+
+def test_reads_after_their_writes_are_no_reason_for_a_warning(tmp_path: Path) -> None:
+    trace = of_lines(tmp_path, "0.0,write,8192,65536", "0.1,read,65536,4096")
+    assert warnings_of(trace, "p3700-800") == ""
+
+
+@pytest.mark.parametrize(("gap_s", "warned"), [(0.0001, True), (0.05, False)])
+def test_a_queue_that_grows_is_a_warning(tmp_path: Path, gap_s: float, warned: bool) -> None:
+    """A disk of some hundred I/Os a second under 10,000, and under 20."""
+    lines = [f"{gap_s * at:.4f},read,{(at * 7919 % 100_000) * 4096},4096" for at in range(1000)]
+    said = warnings_of(of_lines(tmp_path, *lines), "generic-15000rpm")
+    assert ("arrives at 1" in said and "more than is served" in said) == warned

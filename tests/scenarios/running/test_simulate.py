@@ -3,6 +3,8 @@
 import json
 import math
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -12,7 +14,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.intervals import PERCENTILES, uncertain
 from raidlab.scenarios.results.result import merge_loads
-from raidlab.scenarios.running.simulate import Interrupted, simulate
+from raidlab.scenarios.running.simulate import Interrupted, run_plans, simulate
 from raidlab.scenarios.running.store import Store, run_key
 
 
@@ -184,6 +186,16 @@ def test_a_drive_reports_that_its_queue_is_full():
     )
     assert few["queue_depth"] == many["queue_depth"] == 32
     assert few["queue_mean"] <= 16 and many["queue_mean"] == pytest.approx(64, rel=0.05)
+
+
+def test_tables_of_several_runs_fit_together(drives):
+    """An interval that a short run does not have is a number that is not known."""
+    tables = []
+    for duration in ("10 ms", "2 s"):
+        system = scenario(drives)
+        tree = {**system.written, "run": {"warm_up": "1 ms", "duration": duration}}
+        tables.append(simulate(build_scenario(tree)).table())
+    assert tables[0].schema == tables[1].schema
 
 
 def test_tables_and_pictures(drives):
@@ -430,3 +442,21 @@ def test_reads_of_what_was_never_written_are_reported():
     assert warnings(reads, precondition="filled") == ()
     assert warnings(reads, writes) == ()
     assert warnings(writes) == ()
+
+
+def test_ctrl_c_between_two_submissions_stops_what_runs(drives, monkeypatch):
+    """It waited for the first run, which could take hours."""
+    submit, calls = ThreadPoolExecutor.submit, []
+
+    def interrupted(self, *arguments):
+        if calls:
+            raise KeyboardInterrupt
+        calls.append(arguments)
+        return submit(self, *arguments)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    plan = json.dumps(scenario(drives).plan(0, 0) | {"duration_ns": 10**15})
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_plans([plan, plan], {})
+    assert time.monotonic() - begun < 10

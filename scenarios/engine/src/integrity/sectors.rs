@@ -7,8 +7,8 @@ pub(crate) fn sectors(offset: u64, bytes: u64) -> std::ops::Range<u64> {
     offset / SECTOR..(offset + bytes).div_ceil(SECTOR)
 }
 
-/// The token of a sector as a write leaves it.
-pub(crate) fn token(write: u64, sector: u64) -> u64 {
+/// The token of a sector as a write leaves it; both by their numbers.
+pub fn token(write: u64, sector: u64) -> u64 {
     // A well-mixed hash of both (the finaliser of SplitMix64), never 0: 0 is "never written".
     let mut bits =
         write.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ sector.wrapping_mul(0xd6e8_feb8_6659_fd93);

@@ -6,6 +6,7 @@ use crate::path::agenda::{Call, Up};
 use crate::raid::Raid;
 use crate::raid::volume::State;
 use crate::state::event::Event;
+use crate::state::owner::Owner;
 use raidlab_kernel::{IoId, Op, Part, Stage, Time};
 use raidlab_models::{Direction, Found, Path as FirmwarePath};
 
@@ -230,5 +231,8 @@ fn follow_begin(path: &mut Path, id: IoId) {
     let data = matches!(io.op, Op::Read | Op::Write);
     if let Some(integrity) = path.integrity.as_mut().filter(|_| data) {
         integrity.begin(id, io.array, io.op, io.offset, io.bytes);
+        if let Owner::Outside(mark) = io.owner.into() {
+            integrity.watch_begin(id, mark);
+        }
     }
 }

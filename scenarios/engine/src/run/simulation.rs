@@ -3,7 +3,7 @@
 //! The caller submits I/Os at the present and lets the system go on until something comes back
 //! to it: an I/O of its own is complete, or a command wants service by a device of its own.
 
-use crate::integrity::DataReport;
+use crate::integrity::{DataReport, Integrity};
 use crate::path::agenda::Up;
 use crate::plan::{Action, Plan, Sizes};
 use crate::run::checks;
@@ -259,6 +259,30 @@ impl Simulation {
     /// What became of the data so far, if the system follows them.
     pub fn data(&mut self) -> Option<DataReport> {
         self.system.data_report()
+    }
+
+    /// From now on the versions of what this caller writes and reads are noted for it.
+    ///
+    /// # Errors
+    /// The system does not follow its data.
+    pub fn watch_content(&mut self) -> Result<(), String> {
+        let integrity = self.system.layers.path.integrity.as_mut();
+        integrity.map(Integrity::watch).ok_or_else(|| {
+            "the versions of data are not known in a system that does not follow them".into()
+        })
+    }
+
+    /// Writes of this caller's that have begun since the last call: the mark, and the number that
+    /// with a sector's makes the token of that sector ([`crate::version_of`]).
+    pub fn begun_writes(&mut self) -> Vec<(u32, u64)> {
+        let integrity = self.system.layers.path.integrity.as_mut();
+        integrity.map_or_else(Vec::new, Integrity::take_begun)
+    }
+
+    /// The tokens that a read of this caller's got, a sector each; 0 is "never written". None if
+    /// it was refused, or was asked for before.
+    pub fn tokens_read(&mut self, mark: u32) -> Option<Vec<u64>> {
+        self.system.layers.path.integrity.as_mut()?.take_got(mark)
     }
 
     /// What has happened so far.

@@ -1,0 +1,132 @@
+"""Solid-state drives on the bench: what they have been through, and how much of them is simulated.
+
+A measurement lasts far longer than a write buffer takes to fill. A simulated one does not, so the
+buffer begins full of the load's own writes, and is small: from the first recorded I/O on, a load
+that NAND cannot take waits for NAND.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from raidlab.calibration.measurements.measurement import Point
+
+_SLICE_BLOCKS = 64
+"""Of each plane, for a load that writes."""
+_SLICE_SPARE = 8
+"""Blocks of each plane that hold no data: those that collection keeps free, and an open one."""
+_SLICE_PAGES = 64
+_SLICE_WRITTEN = 0.1
+"""Share of a slice that a run writes at most."""
+_BUFFER_PAGE_SETS = 4
+"""Of each die: enough that no die waits for data while its last program goes on."""
+_FILLING_BLOCK = 128 * 1024
+
+
+def prepared(
+    device: Mapping[str, Any], point: Point, mapped: float, ios: int
+) -> tuple[dict[str, Any], float]:
+    """The device in the state before the measurement, and the share of it that is simulated.
+
+    A solid-state drive whose state does not depend on its size is cut to some blocks of each die:
+    as many dies, buses and cores, less to set up.
+
+    Args:
+        device: The drive's entry in the plan.
+        point: The load.
+        mapped: Share of the drive that contained data.
+        ios: I/Os that are recorded.
+    """
+    if device["kind"] != "ssd":
+        return dict(device), 1.0
+    cut, share = dict(device), 1.0
+    steady = point.state == "steady-state" and point.read_share < 1.0
+    if not steady:
+        cut = with_small_buffer(cut)
+        written = int((1.2 * ios + ios_of_buffer(cut, point)) * point.bs * (1.0 - point.read_share))
+        cut, share = _slice(cut, written)
+    capacity, unit = int(cut["capacity_bytes"]), int(cut["unit_bytes"])
+    filled = 0 if point.state == "fresh" else int(capacity * min(1.0, mapped)) // unit * unit
+    history = [_load("sequential", filled, _FILLING_BLOCK, filled)] if filled else []
+    if steady:
+        area = min(point.area_bytes or capacity, capacity)
+        history.append(_load("random", area, point.bs, 0) | {"ongoing": True})
+    elif point.read_share < 1.0:
+        area = min(int((point.area_bytes or device["capacity_bytes"]) * share), capacity)
+        history.append(just_written(cut, point, 0, area))
+    return cut | {"history": history}, share
+
+
+def just_written(device: Mapping[str, Any], point: Point, start: int, area: int) -> dict[str, Any]:
+    """A load before the run that leaves the buffer full of its writes, and nothing else."""
+    unit = int(device["unit_bytes"])
+    area = max(unit, area // unit * unit)
+    block = min(max(unit, point.bs // unit * unit), area)
+    access = "random" if point.rw.startswith("rand") else "sequential"
+    load = _load(access, area, block, block) | {"start_bytes": start}
+    return load | {"ongoing": True}
+
+
+def with_small_buffer(device: Mapping[str, Any]) -> dict[str, Any]:
+    """The drive with a buffer of a few page sets for each die.
+
+    What a buffer takes in once says nothing of a run that lasts.
+    """
+    few = _BUFFER_PAGE_SETS * _program_bytes(device)
+    buffer = dict(device["buffer"])
+    buffer["bytes"] = min(buffer["bytes"], few)
+    return dict(device) | {"buffer": buffer}
+
+
+def ios_of_programs(device: Mapping[str, Any], point: Point) -> float:
+    """I/Os of a load that one program of every die takes in; 0 if it writes nothing to NAND."""
+    if device["kind"] != "ssd" or point.read_share == 1.0:
+        return 0.0
+    return _program_bytes(device) / (point.bs * (1.0 - point.read_share))
+
+
+def ios_of_buffer(device: Mapping[str, Any], point: Point) -> float:
+    """I/Os of a load whose writes fill the buffer once; 0 without a buffer or writes."""
+    if device["kind"] != "ssd" or point.read_share == 1.0:
+        return 0.0
+    return float(device["buffer"]["bytes"] / (point.bs * (1.0 - point.read_share)))
+
+
+def _program_bytes(device: Mapping[str, Any]) -> int:
+    """Bytes that all dies program at once."""
+    nand = device["nand"]
+    dies = nand["channels"] * nand["dies_per_channel"]
+    return int(dies * nand["planes"] * nand["page_bytes"])
+
+
+def _slice(device: dict[str, Any], written: int) -> tuple[dict[str, Any], float]:
+    """Some blocks of every die: enough that what the run writes does not set off collection."""
+    nand = dict(device["nand"])
+    whole = nand["blocks_per_plane"] * nand["pages_per_block"]
+    reserved = device.get("reserved_blocks_per_plane", 0) / nand["blocks_per_plane"]
+    nand["pages_per_block"] = min(nand["pages_per_block"], _SLICE_PAGES)
+    block = nand["pages_per_block"] * _program_bytes(device)
+    data = device["capacity_bytes"] / (whole * _program_bytes(device))
+    least = int(_SLICE_SPARE / max(1e-3, 1.0 - data - reserved)) + 1
+    if written:
+        least = max(least, _SLICE_BLOCKS, int(written / block / _SLICE_WRITTEN) + 1)
+    nand["blocks_per_plane"] = min(nand["blocks_per_plane"], least)
+    share = nand["blocks_per_plane"] * nand["pages_per_block"] / whole
+    unit = device["unit_bytes"]
+    cut = device | {
+        "nand": nand,
+        "capacity_bytes": max(1, int(device["capacity_bytes"] * share) // unit) * unit,
+        "reserved_blocks_per_plane": int(reserved * nand["blocks_per_plane"]),
+    }
+    return cut, cut["capacity_bytes"] / device["capacity_bytes"]
+
+
+def _load(access: str, area: int, block: int, written: int) -> dict[str, Any]:
+    return {
+        "access": access,
+        "start_bytes": 0,
+        "area_bytes": area,
+        "block_bytes": block,
+        "written_bytes": written,
+    }

@@ -1,0 +1,68 @@
+//! What a caller from outside needs to know to keep the data themselves: which version each of its
+//! writes makes of a sector, and which versions its reads got.
+
+use crate::integrity::Integrity;
+use crate::integrity::sectors::sectors;
+use raidlab_kernel::IoId;
+use std::collections::HashMap;
+
+/// Notes for the caller, by the marks of its I/Os.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    /// Marks of reads under way.
+    reads: HashMap<IoId, u32>,
+    /// Writes that have begun, with their numbers.
+    begun: Vec<(u32, u64)>,
+    /// Tokens that complete reads got.
+    got: HashMap<u32, Vec<u64>>,
+}
+
+impl Integrity {
+    /// Notes are taken from now on.
+    pub fn watch(&mut self) {
+        self.watch = Some(Watch::default());
+    }
+
+    /// A request of an outside caller has begun.
+    pub fn watch_begin(&mut self, id: IoId, mark: u32) {
+        let Some(watch) = &mut self.watch else { return };
+        match self.writes.get(&id) {
+            Some(write) => watch.begun.push((mark, write.number)),
+            None => {
+                watch.reads.insert(id, mark);
+            }
+        }
+    }
+
+    /// A request is complete; a read of an outside caller has got what its reader has.
+    pub(super) fn watch_end(&mut self, id: IoId, offset: u64, bytes: u64) {
+        let Some(watch) = &mut self.watch else { return };
+        let Some(mark) = watch.reads.remove(&id) else {
+            return;
+        };
+        if let Some(reader) = self.readers.get(&id).filter(|reader| !reader.refused) {
+            let token = |sector| reader.got.get(sector).unwrap_or(0);
+            let tokens = sectors(offset, bytes).map(token).collect();
+            watch.got.insert(mark, tokens);
+        }
+    }
+
+    /// The power has failed: what was under way is gone.
+    pub(super) fn watch_power_failed(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.reads.clear();
+        }
+    }
+
+    /// Writes that have begun since the last call: mark and number.
+    pub fn take_begun(&mut self) -> Vec<(u32, u64)> {
+        self.watch
+            .as_mut()
+            .map_or_else(Vec::new, |watch| std::mem::take(&mut watch.begun))
+    }
+
+    /// Tokens of the sectors that the read of a mark got, once.
+    pub fn take_got(&mut self, mark: u32) -> Option<Vec<u64>> {
+        self.watch.as_mut()?.got.remove(&mark)
+    }
+}

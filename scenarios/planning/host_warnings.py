@@ -1,0 +1,48 @@
+"""What a user should know of the host beside the devices of a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from raidlab.devices.host import HostSpec
+from raidlab.devices.schema import DeviceSpec
+
+_PARITIES = {"raid5": 1, "raid50": 1, "raid6": 2, "raid60": 2}
+
+
+def host_warnings(
+    host: HostSpec, devices: Iterable[DeviceSpec], arrays: Iterable[Mapping[str, Any]]
+) -> Iterator[str]:
+    """Warnings of parity that costs nothing, and of devices that were fitted behind another host.
+
+    Args:
+        host: The host of the scenario.
+        devices: Everything else in it.
+        arrays: Of the plan.
+    """
+    for array in arrays:
+        if array["software"]:
+            yield from _free_parity(host, array["name"], array["level"])
+    for device in devices:
+        yield from fitted_elsewhere(device, host)
+
+
+def fitted_elsewhere(device: DeviceSpec, host: HostSpec) -> Iterator[str]:
+    """A warning if a device stands behind another host than the one it was fitted with."""
+    if device.fitted_behind not in ("", host.name) and not isinstance(device, HostSpec):
+        yield (
+            f"{device.name}: was fitted behind the host {device.fitted_behind} and stands behind"
+            f" {host.name} here: the errors of its fit do not hold (raidlab calibrate --host-out"
+            " writes the host that belongs to it)"
+        )
+
+
+def _free_parity(host: HostSpec, array: str, level: str) -> Iterator[str]:
+    parities = _PARITIES.get(level, 0)
+    key, rate = ("parity", host.parity) if parities == 1 else ("two_parities", host.two_parities)
+    if parities and not rate:
+        yield (
+            f"array {array}: the host {host.name} has no {key}, so parity of its {level} takes no"
+            " CPU time, and writes are too fast"
+        )

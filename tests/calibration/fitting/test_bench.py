@@ -1,0 +1,127 @@
+"""The bench under loads that last longer than a write buffer: NAND's rate, not the buffer's."""
+
+import copy
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from raidlab.calibration.fitting import ssd_state
+from raidlab.calibration.fitting.bench import Bench, Effort
+from raidlab.calibration.fitting.kinds import TEMPLATES
+from raidlab.calibration.fitting.recovery import load
+from raidlab.calibration.fitting.scenario_bench import bench_of
+from raidlab.calibration.measurements.measurement import Measurement
+from raidlab.cli import app
+from raidlab.devices.catalogue import find_for, load_device
+from raidlab.devices.spec_writer import device_toml
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.running.simulate import simulate
+
+EFFORT = Effort(ios=8000, rounds=20.0, programs=100.0)
+
+
+@pytest.fixture
+def slowed(tmp_path):
+    """An SSD whose programs take so many times as long as the template's."""
+
+    def made(times, template="ssd.toml"):
+        device = load_device(TEMPLATES / template)
+        tree = copy.deepcopy(dict(device.written))
+        programs = [text.split() for text in tree["nand"]["program"]]
+        tree["nand"]["program"] = [f"{float(time) * times:g} {unit}" for time, unit in programs]
+        path = tmp_path / "slowed.toml"
+        path.write_text(device_toml(tree, {"all": {"source": "assumed", "note": "test"}}, []))
+        return path
+
+    return made
+
+
+def on_bench(path, host="ahci"):
+    return Bench.of(find_for("--device", str(path)).spec, find_for("--host", host).spec)
+
+
+def scenario(path, host="ahci", **run):
+    tree = {
+        "title": "one drive",
+        "host": {"model": host, "threads": 1},
+        "array": [{"drives": [{"model": str(path)}]}],
+        "workload": [
+            {"rw": "randwrite", "block_size": "4 KiB", "align": "4 KiB", "outstanding": 8}
+        ],
+        "run": run,
+    }
+    return build_scenario(tree)
+
+
+def writes(depth, iops=45_000.0):
+    point = load("randwrite", depth)
+    return point.model_copy(update={"write": point.write.model_copy(update={"iops": iops})})
+
+
+def ceiling(path):
+    """4 KiB writes a second that the dies program, by hand."""
+    nand = find_for("--device", str(path)).spec.nand
+    dies = nand.channels * nand.dies_per_channel
+    program_s = sum(nand.program) / len(nand.program) / 1e9
+    return dies * nand.planes * nand.page / program_s / 4096
+
+
+@pytest.mark.parametrize("depth", [8, 64])
+def test_a_host_hardly_faster_than_nand_does_not_write_into_an_empty_buffer(slowed, depth):
+    # The host makes 333,000 writes a second, NAND 318,000: a buffer takes long to fill.
+    path = slowed(1.34, "nvme.toml")
+    found = on_bench(path, "nvme").run(writes(depth, ceiling(path)), EFFORT)
+    assert found.iops == pytest.approx(ceiling(path), rel=0.01)
+
+
+def test_a_drive_agrees_with_a_long_run_of_itself(slowed):
+    path = slowed(1.5, "nvme.toml")
+    run = {"precondition": "filled", "warm_up": "2 s", "duration": "1 s"}
+    rate = simulate(scenario(path, "nvme", **run)).results[0]["iops"]
+    found = on_bench(path, "nvme").run(writes(8, rate), EFFORT)
+    assert found.iops == pytest.approx(rate, rel=0.01)
+
+
+@pytest.mark.parametrize("state", ["fresh", "filled"])
+@pytest.mark.parametrize("depth", [1, 8])
+def test_a_scenario_of_the_drive_is_the_same_bench(slowed, state, depth):
+    path = slowed(10.0)
+    around = bench_of(scenario(path, precondition=state))
+    alone = on_bench(path).run(writes(depth, 10_000.0), EFFORT)
+    found = around.run(writes(depth, 10_000.0), EFFORT)
+    assert found.iops == pytest.approx(alone.iops, rel=0.01)
+    assert found.iops == pytest.approx(ceiling(path), rel=0.01)
+
+
+def test_a_scenario_says_how_long_the_warm_up_is(slowed):
+    path = slowed(2.0)
+    named = bench_of(scenario(path, warm_up="7 s")).plan(writes(8), EFFORT)
+    assert named["warm_up_ns"] == 7_000_000_000
+    assert bench_of(scenario(path)).plan(writes(8), EFFORT)["warm_up_ns"] < 1_000_000_000
+
+
+def test_a_buffer_in_steady_state_is_full_too(slowed):
+    device = on_bench(slowed(2.0)).device
+    point = writes(8).model_copy(update={"state": "steady-state"})
+    drive, share = ssd_state.prepared(device, point, 1.0, 8000)
+    assert share == 1.0 and drive["history"][-1]["ongoing"]
+
+
+def test_reads_of_what_was_never_written_are_named(slowed, tmp_path):
+    measured = tmp_path / "m.json"
+    measured.write_text(Measurement(name="m", points=(load("randread", 1),)).to_json())
+    path = slowed(2.0)
+    text = f'title = "s"\nhost = {{ model = "ahci" }}\narray = [{{ drives = ["{path}"] }}]\n'
+    text += 'workload = [{ rw = "randread", block_size = "4 KiB", align = "4 KiB" }]\n'
+    given = tmp_path / "s.toml"
+
+    def warnings(more=""):
+        given.write_text(text.replace(f'["{path}"]', f'[{{ model = "{path}" }}]') + more)
+        words = ["compare", str(measured), "--scenario", str(given), "--json"]
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, done.output
+        return " ".join(json.loads(done.stdout)["warnings"])
+
+    assert "reads what was never written" in warnings().replace("points read", "reads")
+    assert "never written" not in warnings('[run]\nprecondition = "filled"\n')

@@ -1,0 +1,211 @@
+"""Kills commands, and fills their disks, again and again; then nothing may be lost.
+
+`python -m tests.reference.interruptions --kills 10 --full 5` shows a table: for each command how
+often it was killed and met a full disk, runs that were stored and then missing, files that were
+neither the old nor the new ones, and whether the outputs at the end equal those of an undisturbed
+run, byte by byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
+from raidlab.scenarios.running.store import Store
+
+STATION = """
+kind = "station"
+name = "fixed"
+capacity = "100 GB"
+service = "1 ms"
+distribution = "exponential"
+[sources]
+all = "assumed"
+"""
+SCENARIO = """
+title = "Small"
+[[array]]
+drives = [{ model = "fixed.toml" }]
+[[workload]]
+rw = "randread"
+block_size = "4 KiB"
+outstanding = [1, 2, 3, 4, 6, 8, 12, 16]
+[run]
+warm_up = "10 ms"
+duration = "400 s"
+"""
+REBUILD = """
+title = "Rebuild"
+[[array]]
+name = "a"
+level = "raid1"
+software_raid = "os"
+hot_spares = 1
+used = "8 MiB"
+drives = [{ model = "fixed.toml", count = 2 }]
+[[workload]]
+rw = "randread"
+block_size = "4 KiB"
+[[event]]
+at = "1 s"
+action = "fail-drive"
+array = "a"
+drive = 0
+[run]
+duration = "200 s"
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command and what it leaves behind."""
+
+    name: str
+    words: Sequence[str]
+    files: Sequence[str]
+
+
+CASES = (
+    Case("run", ("run", "s.toml", "--out", "o", "--html", "p.html"),
+         ("o/result.json", "o/table.csv", "o/report.html", "p.html")),
+    Case("rebuild", ("rebuild", "r.toml", "--rates", "20,40,60,80,100", "--html", "p.html"),
+         ("p.html",)),
+    Case("validate", ("validate", "--drive", "sas2-ssd", "--markdown", "v.md"), ("v.md",)),
+    Case("calibrate", ("calibrate", "m.json", "--kind", "station", "--out", "d.toml",
+                       "--seed", "3"), ("d.toml",)),
+    Case("compare", ("compare", "m.json", "--device", "fixed.toml", "--html", "p.html"),
+         ("p.html",)),
+    Case("import", ("import", "trace", "t.csv", "--format", "msr", "--out", "i.json"),
+         ("i.json",)),
+)  # fmt: skip
+
+
+def prepare(folder: Path) -> None:
+    """What the commands read."""
+    (folder / "fixed.toml").write_text(STATION)
+    (folder / "s.toml").write_text(SCENARIO)
+    (folder / "r.toml").write_text(REBUILD)
+    lines = (
+        f"{128166372003061629 + 10_000 * at},hm,0,Read,{4096 * (at * 7919 % 90_000)},4096,1000"
+        for at in range(40_000)
+    )
+    (folder / "t.csv").write_text("\n".join(lines))
+    points = tuple(
+        Point(
+            name=f"depth {depth}", rw="randread", read_share=1.0, bs=4096, iodepth=depth,
+            read=Side(
+                iops=950.0, ios=1000, latency_mean_us=1e6 * depth / 950,
+                completion=Latency(mean_us=1e6 * depth / 950),
+            ),
+        )
+        for depth in (1, 2, 4, 8, 16, 32)
+    )  # fmt: skip
+    (folder / "m.json").write_text(Measurement(name="m", points=points).to_json())
+
+
+def begin(case: Case, folder: Path, bytes_most: int | None = None) -> subprocess.Popen[bytes]:
+    """Starts a command; its files may have `bytes_most` bytes, as on a disk that is full."""
+    limit: Callable[[], None] | None = None
+    if bytes_most is not None:
+        limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (bytes_most, bytes_most))
+    return subprocess.Popen(
+        [sys.executable, "-m", "raidlab", *case.words],
+        cwd=folder,
+        env=os.environ | {"RAIDLAB_STORE": str(folder / "store.sqlite")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=limit,
+    )
+
+
+def entries(folder: Path) -> int:
+    """Results in the store."""
+    if not (folder / "store.sqlite").exists():
+        return 0
+    with Store(folder / "store.sqlite") as store:
+        return store.overview().entries
+
+
+def outputs(case: Case, folder: Path) -> dict[str, bytes]:
+    """The files that are there."""
+    found = {name: folder / name for name in case.files}
+    return {name: path.read_bytes() for name, path in found.items() if path.exists()}
+
+
+@dataclass
+class Outcome:
+    """What was seen of a command."""
+
+    name: str
+    killed: int = 0
+    full: int = 0
+    lost: int = 0
+    """Times that the store had less after than before."""
+    torn: int = 0
+    """Files that were neither missing, nor old, nor complete."""
+    equal: bool = False
+    stored: int = 0
+
+
+def disturb(case: Case, kills: int, full: int, seed: int = 1) -> Outcome:
+    """Kills a command `kills` times at random moments, fills its disk `full` times, reruns it."""
+    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as other:
+        calm, folder = Path(name), Path(other)
+        prepare(calm)
+        prepare(folder)
+        begun = time.monotonic()
+        begin(case, calm).wait()
+        whole = time.monotonic() - begun
+        wanted, outcome = outputs(case, calm), Outcome(case.name)
+        draw = random.Random(seed)
+        ways = ["kill"] * kills + ["full"] * full
+        draw.shuffle(ways)
+        for way in ways:
+            before, files = entries(folder), outputs(case, folder)
+            if way == "kill":
+                process = begin(case, folder)
+                time.sleep(draw.uniform(0.2, 1.0) * whole)
+                outcome.killed += process.poll() is None
+                process.kill()
+                process.wait()
+            else:
+                code = begin(case, folder, draw.choice((0, 2_000, 40_000))).wait()
+                outcome.full += code != 0 or outputs(case, folder) == wanted
+            outcome.lost += entries(folder) < before
+            now = outputs(case, folder)
+            outcome.torn += sum(now[n] not in (files.get(n), wanted[n]) for n in now)
+        begin(case, folder).wait()
+        outcome.equal = outputs(case, folder) == wanted and len(wanted) == len(case.files)
+        outcome.stored = entries(folder)
+        return outcome
+
+
+def main() -> None:
+    """Disturbs every command and prints what was seen."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--full", type=int, default=5)
+    asked = parser.parse_args()
+    print("command     killed  full disks  results lost  files torn  stored  outputs equal")
+    for case in CASES:
+        seen = disturb(case, asked.kills, asked.full)
+        print(
+            f"{seen.name:11} {seen.killed:6}  {seen.full:10}  {seen.lost:12}  {seen.torn:10}"
+            f"  {seen.stored:6}  {'yes' if seen.equal else 'NO'}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
