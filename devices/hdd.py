@@ -218,6 +218,8 @@ class Scheduler(Table):
     policy: Literal["first-come", "c-look", "shortest-access"]
     ageing: Share = 0.0
     """Part of its age that is taken off a command's access time (`shortest-access`)."""
+    age_limit: Duration = Field(default=10**9, gt=0, le=_MINUTE)
+    """A command that has waited for longer goes next."""
 
     def faults(self) -> Iterator[Fault]:
         """Ageing without a policy that knows it."""
@@ -322,6 +324,8 @@ class HddSpec(DriveSpec):
     capacity: Size = 0
     """Bytes that it offers; all that its geometry holds if absent."""
     speed: Speed = Field(ge=300, le=100_000)
+    speed_tolerance: Annotated[Share, Field(le=0.05)] = 0.0001
+    """Most by which a drive's speed differs from `speed`; each drive draws its own."""
     initial_turn: Share | None = None
     """Part of a revolution that has passed the head when the run begins; random if absent."""
     geometry: Geometry
@@ -404,6 +408,7 @@ class HddSpec(DriveSpec):
         """`HddParams` of the native models."""
         cache = self.write_cache
         enabled = self._caches_writes(options)
+        fastest = self.speed * (1 + self.speed_tolerance)
         if self.scsi_bus is not None:
             bus = self.scsi_bus
             if options.write_cache is not None:
@@ -421,11 +426,13 @@ class HddSpec(DriveSpec):
             "kind": "hdd",
             "capacity_bytes": self.capacity,
             "rpm": self.speed,
+            "speed_tolerance": self.speed_tolerance,
             "initial_turn": self.initial_turn,
-            "geometry": self.geometry.to_plan(self.capacity, self.speed),
+            "geometry": self.geometry.to_plan(self.capacity, fastest),
             "seek": self.seek.to_plan(),
             "buffer": self.buffer.to_plan(),
             "write_cache": cache.to_plan() if cache is not None and enabled else None,
             "scheduler": self.scheduler.to_plan(),
+            "age_limit_ns": self.scheduler.age_limit,
             "interface": interface,
         }

@@ -165,7 +165,8 @@ class Geometry(Table):
 
         Args:
             capacity: Bytes that the drive is to offer.
-            speed: Revolutions a minute.
+            speed: Revolutions a minute of the fastest such drive: at any lower speed a skew lasts
+                longer.
         """
         return {
             "heads": self.heads,
@@ -191,5 +192,5 @@ class Geometry(Table):
 
 
 def _skew(time: int | None, sectors: int, period_ns: float) -> int:
-    """A skew in sectors, rounded up: a head must have arrived."""
-    return -int(-(time or 0) * sectors // period_ns)
+    """A skew in whole sectors, longer than `time`: a head has arrived before its sector does."""
+    return int(time * sectors // period_ns) + 1 if time else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from raidlab.scenarios.results.warnings import unrebuilt
 from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.studies import rebuild_samples
+from raidlab.scenarios.studies.rebuild_samples import Sample
 
 RATES = (0.1, 0.2, 0.3, 0.5, 0.8, 0.9, 0.95, 1.0)
 """Rebuild rates that are drawn if none are asked for."""
@@ -45,6 +47,15 @@ class Rebuild:
     phases: Mapping[str, Phase]
     """The first workload `before`, `during` and `after`, as far as there was any load then."""
     lost_writes: int
+    hours: float | None = None
+    """Hours until whole drives are rebuilt under the load; None if a sample came no further."""
+    hours_ci95: tuple[float, float] | None = None
+    p99_us_before: float | None = None
+    p99_us_during: float | None = None
+    iops_before: float | None = None
+    iops_during: float | None = None
+    samples: int = 0
+    """Places of the drive that were measured."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -66,10 +77,8 @@ class Rebuilds:
     breaches: tuple[str, ...]
 
     def whole_drive_s(self, rebuild: Rebuild) -> float | None:
-        """Seconds that a rebuild of a whole drive would take at the same rate."""
-        if rebuild.rebuild_s is None:
-            return None
-        return rebuild.rebuild_s * self.drive_bytes / self.used_bytes
+        """Seconds until whole drives are rebuilt."""
+        return None if rebuild.hours is None else rebuild.hours * 3600
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -103,15 +112,26 @@ def rebuilds(
     tree = read_toml(path)
     scenarios = [build_scenario(_at_rate(tree, rate), path) for rate in rates]
     _check(scenarios[0], str(path))
-    found = list(
-        results_of(
-            scenarios,
-            scenarios[0].seed if seed is None else seed,
-            workers=workers,
-            progress=progress,
-            store=store,
-        )
-    )
+    own_seed = scenarios[0].seed if seed is None else seed
+    total = (rebuild_samples.STRETCHES + 1) * len(rates)
+    found: list[Result] = []
+    samples: list[list[Sample]] = [[] for _ in rates]
+
+    def tell(before: int) -> Progress | None:
+        if progress is None:
+            return None
+        return lambda done, _: progress(before + done, total)
+
+    size = _drive_bytes(build_scenario(rebuild_samples.whole(tree), path))
+    each = rebuild_samples.sampled_scenarios(tree, path, size, rates, own_seed)
+    for at, (its_seed, at_rates) in enumerate(each):
+        told = tell(at * len(rates))
+        results = results_of(at_rates, its_seed, workers=workers, progress=told, store=store)
+        for taken, scenario, result in zip(samples, at_rates, results, strict=True):
+            taken.append(rebuild_samples.sample_of(result, scenario, size))
+    if int(scenarios[0].base["arrays"][0]["used_bytes"]):
+        told = tell(rebuild_samples.STRETCHES * len(rates))
+        found = list(results_of(scenarios, own_seed, workers=workers, progress=told, store=store))
     after = [warning for each in found for warning in unrebuilt(scenarios[0], each.events)]
     whole = _drive_bytes(scenarios[0])
     used = int(scenarios[0].base["arrays"][0]["used_bytes"]) or whole
@@ -119,7 +139,10 @@ def rebuilds(
         title=scenarios[0].title,
         used_bytes=used,
         drive_bytes=whole,
-        rebuilds=tuple(map(_measured, found, rates)),
+        rebuilds=tuple(
+            _sampled(_measured(found[at], rate) if found else _unmeasured(rate), samples[at], size)
+            for at, rate in enumerate(rates)
+        ),
         warnings=tuple(dict.fromkeys([*scenarios[0].warnings, *after])),
         breaches=tuple(sorted({breach for each in found for breach in each.breaches})),
     )
@@ -168,6 +191,25 @@ def _measured(result: Result, rate: float) -> Rebuild:
     took = None if begun is None or ended is None else ended - begun
     lost = (result.data or {}).get("lost_writes", 0)
     return Rebuild(rate, took, _done(row, took), phases, lost)
+
+
+def _unmeasured(rate: float) -> Rebuild:
+    """A rebuild of which only samples are known."""
+    return Rebuild(rate, None, 0.0, {}, 0)
+
+
+def _sampled(rebuild: Rebuild, samples: Sequence[Sample], size: int) -> Rebuild:
+    mean = rebuild_samples.mean
+    return replace(
+        rebuild,
+        hours=rebuild_samples.hours(samples, size),
+        hours_ci95=rebuild_samples.hours_ci95(samples, size),
+        p99_us_before=mean([each.p99_us_before for each in samples]),
+        p99_us_during=mean([each.p99_us_during for each in samples]),
+        iops_before=mean([each.iops_before for each in samples]),
+        iops_during=mean([each.iops_during for each in samples]),
+        samples=len(samples),
+    )
 
 
 def _first(result: Result, what: str) -> float | None:

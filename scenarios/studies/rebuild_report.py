@@ -41,13 +41,14 @@ def rebuild_report(found: Rebuilds, command: str = "") -> str:
     boxes = []
     if best is not None:
         own = next(text for text, rebuild in hours if rebuild is best)
+        before, during = _p99(best, "before"), _p99(best, "during")
         boxes = (
             [
                 Box(own, f"without redundancy at {_rate(best)}, whole drives"),
-                Box(figure(best.phases["during"].p99_ms, "ms"), "users' p99 meanwhile"),
-                Box(figure(best.phases["before"].p99_ms, "ms"), "users' p99 before"),
+                Box(figure(during, "ms"), "users' p99 meanwhile"),
+                Box(figure(before, "ms"), "users' p99 before"),
             ]
-            if {"during", "before"} <= set(best.phases)
+            if during is not None and before is not None
             else [Box(own, f"at {_rate(best)}")]
         )
     drawn = [
@@ -84,6 +85,10 @@ def _rate(rebuild: Rebuild) -> str:
 
 
 def _p99(rebuild: Rebuild, phase: str) -> float | None:
+    """The users' p99 in ms, of the samples if there are some."""
+    sampled = {"before": rebuild.p99_us_before, "during": rebuild.p99_us_during}.get(phase)
+    if sampled is not None:
+        return sampled / 1e3
     return rebuild.phases[phase].p99_ms if phase in rebuild.phases else None
 
 
@@ -151,6 +156,7 @@ def table(found: Rebuilds) -> Table:
     columns = [
         Column("rebuild rate", kind=Kind.TEXT),
         Column("whole drives,", "hours"),
+        Column("95 % interval,", "hours", kind=Kind.TEXT, priority=3),
         Column("here,", "minutes", priority=4),
         *(Column(f"p99 {name},", "ms", priority=1 if name == "during" else 2) for name in PHASES),
         Column("IO/s before", priority=5),
@@ -162,12 +168,12 @@ def table(found: Rebuilds) -> Table:
     rows: list[list[str | int | float | None]] = []
     for each in found.rebuilds:
         rates = [None if open_load else _iops(each, phase) for phase in ("before", "during")]
-        took = each.rebuild_s
         rows.append(
             [
                 _rate(each),
                 hours.get(id(each)),
-                f"{100 * each.done:.0f} % done" if took is None else took / 60,
+                None if each.hours_ci95 is None else "{:.3g} to {:.3g}".format(*each.hours_ci95),
+                _here(each),
                 *(_p99(each, name) for name in PHASES),
                 *rates,
                 each.lost_writes or None,
@@ -180,7 +186,17 @@ def table(found: Rebuilds) -> Table:
     )
 
 
+def _here(rebuild: Rebuild) -> str | float | None:
+    """Minutes of the scenario's own run, which uses a part of each drive; else how far it came."""
+    if rebuild.rebuild_s is not None:
+        return rebuild.rebuild_s / 60
+    return f"{100 * rebuild.done:.0f} % done" if rebuild.done else None
+
+
 def _iops(rebuild: Rebuild, phase: str) -> float | None:
+    sampled = {"before": rebuild.iops_before, "during": rebuild.iops_during}.get(phase)
+    if sampled is not None:
+        return sampled
     return rebuild.phases[phase].iops if phase in rebuild.phases else None
 
 
@@ -200,16 +216,20 @@ def _notes(found: Rebuilds) -> list[str]:
     if found.used_bytes < found.drive_bytes:
         used, whole = (figure(each, "B") for each in (found.used_bytes, found.drive_bytes))
         lines.append(
-            f"The run rebuilds {used} of each drive of {whole}; hours are those of whole drives at"
-            " the same speed."
+            f"The scenario uses {used} of each drive of {whole}: minutes are those of that part."
+            " Hours are of whole drives that are used wholly, under the same load."
         )
+    places = max((each.samples for each in found.rebuilds), default=0)
+    lines.append(
+        f"Hours come from {places} places all over the drive, each under the load, with their 95 %"
+        " interval."
+    )
     lost = sum(each.lost_writes for each in found.rebuilds)
     lines.append(
         f"{lost:,} acknowledged writes are lost in these runs." if lost else "No write is lost."
     )
     if _is_steady(found):
-        served = next(iter(found.rebuilds)).phases
-        rate = next(iter(served.values())).iops
+        rate = _iops(next(iter(found.rebuilds)), "before") or 0.0
         lines.append(f"The load is served at {digits(rate)} IO/s throughout.")
     lines.append(
         "Until the rebuild ends one more failed drive may lose the array. Before: the array is"

@@ -232,3 +232,25 @@ fn the_load_is_reported_from_event_to_event() {
     };
     assert!(mean(1) > mean(0) && mean(1) > mean(2));
 }
+
+/// Nobody uses the array after the rebuild: the run ends all the same, to the nanosecond.
+#[test]
+fn a_run_ends_with_its_rebuild_whether_the_array_is_used_or_not() {
+    let mut value = followed("raid5", 5, "write_through");
+    value["arrays"][0]["drives"] = json!([0, 1, 2, 3]);
+    value["arrays"][0]["spares"] = json!([4]);
+    value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": 0.001});
+    value["duration_ns"] = json!(5_000_000_000_u64);
+    value["after_rebuild_ns"] = json!(100_000_000);
+    value["events"] = json!([at(200, json!({"action": "fail_drive", "drive": 1}))]);
+    let result = result(&value);
+    let done = result
+        .log
+        .iter()
+        .find(|entry| entry.what.starts_with("rebuild done"));
+    let quiet = result.workloads[0].periods.last().expect("a period");
+    assert!(
+        (quiet.to_s - done.expect("it ends").t_s - 0.1).abs() < 1e-9,
+        "{quiet:?}"
+    );
+}

@@ -164,6 +164,8 @@ pub enum Stage {
     Done,
     /// The data that a read waited for have come into the cache.
     Awaited,
+    /// A command before which others wait for its drive.
+    Ahead,
 }
 
 /// One I/O in flight: a host's request, or one of the commands it was split into.

@@ -65,8 +65,9 @@ def test_a_larger_rate_rebuilds_sooner_and_users_wait_longer(scenario, where):
     assert fast.phases["during"].p99_ms >= slow.phases["during"].p99_ms
     assert set(slow.phases) == {"before", "during", "after"}
     assert slow.lost_writes == fast.lost_writes == 0
-    # 100 GB of 4 MiB: the pace of 256 rows, over as many rows as a whole drive has.
-    assert found.whole_drive_s(fast) == pytest.approx(fast.rebuild_s * 100e9 / (4 << 20))
+    assert found.whole_drive_s(fast) == fast.hours * 3600
+    assert fast.hours_ci95[0] < fast.hours < fast.hours_ci95[1]
+    assert slow.hours > fast.hours and slow.p99_us_before > 0
     page = rebuild_report(found)
     assert "hours without redundancy, whole drives" in page and "users' p99" in answer(found)
 
@@ -105,17 +106,18 @@ drive = 1
         ("raid10", "256 KiB"),
     ],
 )
-def test_an_idle_array_is_rebuilt_at_nearly_the_rate_of_its_disks(tmp_path, level, unit):
-    """1800 sectors a track at 250 turns a second, but for a skew of 0.4 ms a track: 209 MB/s.
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_an_idle_array_is_rebuilt_at_the_rate_of_its_disks(tmp_path, level, unit, seed):
+    """1800 sectors a track in 4 ms, and 0.4 ms to the next: 209 MB/s, whatever the angles.
 
-    A fifth less has room for the turns that a disk without its cache loses between two writes.
+    Two revolutions, to the first row on the disks that are read and on the spare, are 1.3 % of it.
     """
     path = tmp_path / "idle.toml"
     path.write_text(IDLE.format(level=level, unit=unit))
-    result = simulate(path)
+    result = simulate(path, seed=seed)
     begun = next(e["t_s"] for e in result.events if e["what"].startswith("rebuild on"))
     done = next(e["t_s"] for e in result.events if e["what"].startswith("rebuild done"))
-    assert 128 / (done - begun) > 0.8 * 209
+    assert 128 / (done - begun) > 0.975 * 209
 
 
 @pytest.mark.parametrize(

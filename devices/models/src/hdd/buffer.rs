@@ -32,6 +32,17 @@ impl Segment {
     }
 }
 
+/// What the buffer holds of consecutive sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Not the first of them.
+    Nothing,
+    /// Those before this sector.
+    UpTo(u64),
+    /// All of them, in this segment.
+    Whole(usize),
+}
+
 /// Stands for the end of a segment that holds nothing.
 const NOWHERE: u32 = u32::MAX;
 
@@ -110,14 +121,25 @@ impl Buffer {
         self.uses > 0 && self.segments[index].used == self.uses
     }
 
-    /// A segment that holds all sectors from `lbn` to before `end`.
+    /// What a segment holds of the sectors from `lbn` to before `end`, from the first on.
     #[inline]
-    pub fn whole(&self, lbn: u64, end: u64) -> Option<usize> {
+    pub fn held(&self, lbn: u64, end: u64) -> Held {
         if !self.is_near(lbn, end) {
-            return None;
+            return Held::Nothing;
         }
-        let mut segments = self.segments.iter();
-        segments.position(|segment| segment.start <= lbn && end <= segment.end)
+        let mut upto = lbn;
+        for (index, segment) in self.segments.iter().enumerate() {
+            if segment.start <= lbn {
+                if end <= segment.end {
+                    return Held::Whole(index);
+                }
+                upto = upto.max(segment.end);
+            }
+        }
+        match upto > lbn {
+            true => Held::UpTo(upto),
+            false => Held::Nothing,
+        }
     }
 
     /// A segment that ends right before `lbn`.

@@ -51,6 +51,12 @@ enum Activity {
         lbn: u64,
         end: u64,
     },
+    /// Reads ahead for a stream, from `lbn` on, although commands wait.
+    Prefetch {
+        sweep: Sweep,
+        lbn: u64,
+        end: u64,
+    },
     /// Writes for a command.
     Write {
         arm: Arm,
@@ -87,6 +93,10 @@ pub struct LinkFront {
     /// One beyond the sector that the head passed last.
     at: u64,
     activity: Activity,
+    /// Since when the head has not gone elsewhere or, if nobody else waited, been asked whether to.
+    stays: Time,
+    /// When the oldest flush began to wait.
+    flush_since: Time,
     /// Draws how much longer than its time each movement takes.
     lateness: Stream,
     /// The arm completes its work at this time.
@@ -100,7 +110,7 @@ pub struct LinkFront {
 
 impl LinkFront {
     /// An idle drive.
-    pub fn new(model: &Model, params: &LinkFrontParams, phase: u64, lateness: Stream) -> LinkFront {
+    pub fn new(model: &Model, params: &LinkFrontParams, arm: Arm, lateness: Stream) -> LinkFront {
         let depth = params.queue_depth;
         let cache = match (&model.write_cache, &model.bins) {
             (Some(cache), Some(bins)) => Some(Box::new(WriteCache::new(cache, bins))),
@@ -119,12 +129,11 @@ impl LinkFront {
             cache,
             flushing: VecDeque::with_capacity(depth as usize),
             flush_next: VecDeque::with_capacity(depth as usize),
-            arm: Arm {
-                phase,
-                ..Arm::default()
-            },
+            arm,
             at: 0,
             activity: Activity::Idle,
+            stays: Time::ZERO,
+            flush_since: Time::ZERO,
             lateness,
             free: Time::ZERO,
             busy: Nanos::ZERO,
@@ -190,7 +199,7 @@ impl LinkFront {
     /// Starts the arm's next work, if there is any.
     #[inline]
     fn dispatch<P: Port>(&mut self, model: &Model, port: &mut P) {
-        let overdue = self.cache.as_ref().is_some_and(|cache| cache.is_overdue());
+        let overdue = self.is_run_overdue(model, port.now());
         let destages = self.cache.as_ref().is_some_and(|cache| {
             cache.needs_destage() || overdue || self.queue.defers() || !self.flushing.is_empty()
         });
@@ -198,7 +207,11 @@ impl LinkFront {
             return;
         }
         let start = self.interrupt(model, port.now());
-        let command = self.queue.choose(model, &self.arm, self.at, start);
+        let due = self.queue.due(model, &mut self.stays, self.at, start);
+        let command = match due {
+            Some(index) => Some((index, 0)),
+            None => self.queue.choose(model, &self.arm, self.at, start),
+        };
         // A run is served before the command if its access is shorter or it is overdue.
         let bound = match command {
             Some((_, time)) if !overdue => time.max(0) as u64,
@@ -221,11 +234,22 @@ impl LinkFront {
         }
     }
 
+    /// Runs of the cache are served before commands: too much has bypassed them, or a flush has
+    /// waited for too long.
+    #[inline]
+    fn is_run_overdue(&self, model: &Model, now: Time) -> bool {
+        let late = !self.flushing.is_empty() && now.since(self.flush_since) > model.age_limit;
+        late || self.cache.as_ref().is_some_and(|cache| cache.is_overdue())
+    }
+
     /// Reads or writes for a command.
     #[inline]
     fn serve<P: Port>(&mut self, model: &Model, port: &mut P, waiting: &Waiting, free: Time) {
         let start = free.max(waiting.ready);
         let end = waiting.place.lbn + u64::from(waiting.sectors);
+        if waiting.place.lbn.abs_diff(self.at) >= model.neighbourhood {
+            self.stays = start;
+        }
         let shuffled = match waiting.op {
             MediaOp::Read => model.buffer.read_on_arrival,
             MediaOp::Write => model.buffer.write_on_arrival,
@@ -236,7 +260,7 @@ impl LinkFront {
             op: waiting.op,
             shuffled_end: if shuffled { end } else { 0 },
             least_seek: Nanos::ZERO,
-            late: model.seek.lateness(&mut self.lateness),
+            late: self.lateness_to(model, waiting.place.lbn, start),
         };
         let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
         let done = sweep.end_of(model, end - 1);
@@ -264,6 +288,17 @@ impl LinkFront {
         self.occupy(port, start, done);
     }
 
+    /// How much later than its time the arm settles before `lbn`. A head that goes on where it
+    /// stands reaches the next track in time, thanks to the skew.
+    #[inline]
+    fn lateness_to(&mut self, model: &Model, lbn: u64, start: Time) -> Nanos {
+        if lbn == self.at && start == self.free {
+            Nanos::ZERO
+        } else {
+            model.seek.lateness(&mut self.lateness)
+        }
+    }
+
     fn occupy<P: Port>(&mut self, port: &mut P, start: Time, done: Time) {
         self.busy += done.since(start);
         self.free = done;
@@ -278,9 +313,13 @@ impl LinkFront {
         }
         match self.activity {
             Activity::Read { sweep, lbn, end } => self.has_read(model, port, sweep, lbn, end),
+            Activity::Prefetch { sweep, lbn, end } => {
+                self.has_prefetched(model, port, sweep, lbn, end)
+            }
             Activity::Write { arm, end } => {
                 (self.arm, self.at) = (arm, end);
                 self.activity = Activity::Idle;
+                self.follow_write(model, port);
             }
             Activity::Destage { arm, end } => {
                 (self.arm, self.at) = (arm, end);
@@ -303,7 +342,9 @@ impl LinkFront {
     pub fn positioning(&self, model: &Model, now: Time, lbn: u64) -> Nanos {
         let (arm, at) = match &self.activity {
             Activity::Idle => (self.arm, self.at),
-            Activity::Read { sweep, end, .. } => (sweep.arm(), *end),
+            Activity::Read { sweep, end, .. } | Activity::Prefetch { sweep, end, .. } => {
+                (sweep.arm(), *end)
+            }
             Activity::Write { arm, end } | Activity::Destage { arm, end } => (*arm, *end),
             Activity::ReadAhead { sweep, segment, .. } => {
                 (sweep.arm(), self.buffer.segments[*segment].end)

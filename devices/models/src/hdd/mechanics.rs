@@ -4,10 +4,11 @@
 use super::geometry::Place;
 use super::media_op::MediaOp;
 use super::model::Model;
+use super::rotation::Rotation;
 use super::seek::Head;
 use raidlab_kernel::{Nanos, Time};
 
-/// Where the arm stands, and the platter's phase.
+/// Where the arm stands, and how the platter turns.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arm {
     /// Cylinder.
@@ -16,6 +17,8 @@ pub struct Arm {
     pub head: u32,
     /// The platter's angle at time zero, 2^64 a revolution.
     pub phase: u64,
+    /// The platter's speed.
+    pub rotation: Rotation,
 }
 
 /// What it takes to get to a sector.
@@ -45,8 +48,8 @@ impl Arm {
             Head::Other
         };
         let seek = model.seek.time(distance, head, op);
-        let under_head = model.rotation.angle(self.phase, start + seek);
-        let rotation = model.rotation.wait(under_head, place.angle);
+        let under_head = self.rotation.angle(self.phase, start + seek);
+        let rotation = self.rotation.wait(under_head, place.angle);
         Access { seek, rotation }
     }
 
@@ -111,8 +114,8 @@ impl Sweep {
         };
         if settled > access.seek {
             access.seek = settled;
-            let under_head = model.rotation.angle(arm.phase, start + access.seek);
-            access.rotation = model.rotation.wait(under_head, place.angle);
+            let under_head = arm.rotation.angle(arm.phase, start + access.seek);
+            access.rotation = arm.rotation.wait(under_head, place.angle);
         }
         arm.move_to(&place);
         let mut sweep = Sweep {
@@ -121,25 +124,27 @@ impl Sweep {
             place,
             arrived: start + access.seek,
             begin: start + access.total(),
-            sector_time: model.sector_time[place.zone as usize],
+            sector_time: arm
+                .rotation
+                .stretched(model.sector_time[place.zone as usize]),
             shuffled_end: movement.shuffled_end,
             early: 0,
             early_end: 0,
         };
         if movement.shuffled_end > place.lbn {
-            access.rotation = sweep.shuffle(model, access.rotation);
+            access.rotation = sweep.shuffle(access.rotation);
         }
         (sweep, access)
     }
 
     /// Begins with the next sector boundary if that lies among the wanted sectors; gives the time
     /// for which the head waits.
-    fn shuffle(&mut self, model: &Model, wait: Nanos) -> Nanos {
+    fn shuffle(&mut self, wait: Nanos) -> Nanos {
         self.early = 0;
         self.early_end = 0;
         let wanted = self.shuffled_end.saturating_sub(self.place.lbn);
         let wanted = wanted.min(u64::from(self.place.run)) as u32;
-        let missed = model.rotation.period().saturating_sub(wait);
+        let missed = self.arm.rotation.period().saturating_sub(wait);
         let first = (missed.0 << 20).div_ceil(self.sector_time) as u32;
         if wait == Nanos::ZERO || first >= wanted {
             return wait;
@@ -203,11 +208,12 @@ impl Sweep {
         self.place = next;
         self.arrived = leave + access.seek;
         self.begin = leave + access.total();
-        self.sector_time = model.sector_time[next.zone as usize];
+        let rotation = &self.arm.rotation;
+        self.sector_time = rotation.stretched(model.sector_time[next.zone as usize]);
         self.early = 0;
         self.early_end = 0;
         if self.shuffled_end > next.lbn {
-            self.shuffle(model, access.rotation);
+            self.shuffle(access.rotation);
         }
     }
 
@@ -258,7 +264,7 @@ impl Sweep {
         self.place.lbn = lbn;
         self.place.sector += skip;
         self.place.run -= skip;
-        self.begin = begin + model.rotation.period() * count;
+        self.begin = begin + self.arm.rotation.period() * count;
         self.early = 0;
         self.early_end = 0;
     }

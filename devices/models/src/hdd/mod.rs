@@ -29,9 +29,11 @@ pub use params::{
 
 use crate::{Fault, Port};
 use link_front::LinkFront;
+use mechanics::Arm;
 use model::Model;
 use params::SECTOR_BYTES;
 use raidlab_kernel::{IoId, Nanos, Stream, Time};
+use rotation::Rotation;
 use scsi_bus::ScsiFront;
 use std::sync::Arc;
 
@@ -61,15 +63,22 @@ impl Hdd {
             Some(part) => (part * 18_446_744_073_709_551_616.0) as u64,
             None => Stream::new(seed, name, "spindle").bits(),
         };
+        let part = Stream::new(seed, name, "spindle speed").bits() as f64 / (1u64 << 63) as f64;
+        let deviation = model.speed_tolerance * (part - 1.0);
+        let arm = Arm {
+            phase,
+            rotation: Rotation::new(model.rpm, deviation),
+            ..Arm::default()
+        };
         let front = match &model.interface {
             InterfaceParams::Link(link) => Front::Link(Box::new(LinkFront::new(
                 &model,
                 link,
-                phase,
+                arm,
                 Stream::new(seed, name, "settling"),
             ))),
             InterfaceParams::ScsiBus(bus) => {
-                Front::ScsiBus(Box::new(ScsiFront::new(&model, bus, phase)))
+                Front::ScsiBus(Box::new(ScsiFront::new(&model, bus, arm)))
             }
         };
         Ok(Hdd { model, front })
@@ -130,9 +139,9 @@ impl Hdd {
         }
     }
 
-    /// About how long a small read takes besides the way of the arm: half a revolution.
+    /// About how long a small read takes besides the way of the arm: half a revolution (30 s / rpm).
     pub fn read_time(&self) -> Nanos {
-        Nanos(self.model.rotation.period().0 / 2)
+        Nanos((3e10 / self.model.rpm) as u64)
     }
 
     /// Time that the arm worked up to `now`; there is one.

@@ -5,11 +5,12 @@ use super::geometry::Geometry;
 use super::params::{
     BufferParams, HddParams, InterfaceParams, SECTOR_BYTES, SchedulerParams, WriteCacheParams,
 };
-use super::rotation::Rotation;
+use super::rotation::sector_time;
 use super::seek::Seek;
 use super::seek_bounds::SeekBounds;
 use super::write_bins::Bins;
 use crate::Fault;
+use raidlab_kernel::Nanos;
 use serde::Deserialize;
 use std::sync::{Arc, OnceLock};
 
@@ -45,14 +46,23 @@ pub struct Model {
     pub seek: Seek,
     /// Longest movements, for the choice by position.
     pub seek_bounds: SeekBounds,
-    pub rotation: Rotation,
-    /// Nanoseconds a sector, times 2^20, by zone.
+    /// Revolutions a minute, nominally.
+    pub rpm: f64,
+    /// Most by which a drive's speed differs from it, as part of it.
+    pub speed_tolerance: f64,
+    /// Nanoseconds a sector at the nominal speed, times 2^20, by zone.
     pub sector_time: Box<[u64]>,
     /// Sectors that the drive offers.
     pub sectors: u64,
     pub buffer: BufferParams,
     pub write_cache: Option<WriteCacheParams>,
     pub scheduler: SchedulerParams,
+    /// A command that has waited for longer goes next.
+    pub age_limit: Nanos,
+    /// Sectors that count as one place, where a stream is: what a segment holds.
+    pub neighbourhood: u64,
+    /// Time after which the head leaves a place for older commands: that in which they pass.
+    pub longest_stay: Nanos,
     pub interface: InterfaceParams,
     /// Bins of the write cache, if there is one.
     pub bins: Option<Bins>,
@@ -85,10 +95,11 @@ impl Model {
     }
 
     fn with(params: &HddParams, geometry: Geometry, seek: Seek) -> Model {
-        let rotation = Rotation::new(params.rpm);
-        let sector_time = (0..geometry.zones() as u32)
-            .map(|zone| rotation.sector_time(geometry.sectors_per_track(zone)))
+        let sector_times: Box<[u64]> = (0..geometry.zones() as u32)
+            .map(|zone| sector_time(params.rpm, geometry.sectors_per_track(zone)))
             .collect();
+        let neighbourhood = u64::from(params.buffer.segment_sectors);
+        let fastest = sector_times.iter().copied().min().unwrap_or(0);
         Model {
             sectors: match params.capacity_bytes {
                 0 => geometry.sectors(),
@@ -101,11 +112,15 @@ impl Model {
             seek_bounds: SeekBounds::new(&seek, geometry.cylinders()),
             geometry,
             seek,
-            rotation,
-            sector_time,
+            rpm: params.rpm,
+            speed_tolerance: params.speed_tolerance,
+            sector_time: sector_times,
             buffer: params.buffer.clone(),
             write_cache: params.write_cache.clone(),
             scheduler: params.scheduler,
+            age_limit: params.age_limit_ns,
+            neighbourhood,
+            longest_stay: Nanos((neighbourhood * fastest) >> 20),
             interface: params.interface.clone(),
             initial_revolution: params.initial_turn,
         }

@@ -17,6 +17,10 @@ pub struct HddParams {
     pub capacity_bytes: u64,
     /// Revolutions a minute.
     pub rpm: f64,
+    /// Most by which a drive's speed differs from that, as part of it: each drive's own deviation
+    /// is drawn uniformly.
+    #[serde(default)]
+    pub speed_tolerance: f64,
     /// Part of a revolution that has passed the head at time zero. Random if absent: the
     /// spindles of a system are not synchronised.
     #[serde(default)]
@@ -32,6 +36,9 @@ pub struct HddParams {
     pub write_cache: Option<WriteCacheParams>,
     /// Order of the commands in its queue.
     pub scheduler: SchedulerParams,
+    /// A command that has waited for longer goes next, whatever the order says.
+    #[serde(default = "never")]
+    pub age_limit_ns: Nanos,
     /// What lies between the buffer and the wire.
     pub interface: InterfaceParams,
 }
@@ -222,6 +229,10 @@ pub struct BufferParams {
     /// Sectors that pass while the head waits for the wanted one go into the buffer.
     #[serde(default)]
     pub read_while_waiting: bool,
+}
+
+fn never() -> Nanos {
+    Nanos(u64::MAX)
 }
 
 fn yes() -> bool {

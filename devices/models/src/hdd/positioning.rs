@@ -7,6 +7,7 @@ use super::geometry::Target;
 use super::mechanics::Arm;
 use super::media_op::MediaOp;
 use super::model::Model;
+use super::rotation::Rotation;
 use raidlab_kernel::{Nanos, Time};
 
 /// Estimates from one arm at one instant.
@@ -17,6 +18,7 @@ pub struct Estimate<'a> {
     head: u16,
     /// The platter's angle now, 2^64 a revolution.
     angle: u64,
+    rotation: Rotation,
 }
 
 impl<'a> Estimate<'a> {
@@ -27,7 +29,8 @@ impl<'a> Estimate<'a> {
             model,
             cylinder: arm.cylinder,
             head: arm.head as u16,
-            angle: model.rotation.fine_angle(arm.phase, now),
+            angle: arm.rotation.fine_angle(arm.phase, now),
+            rotation: arm.rotation,
         }
     }
 
@@ -59,7 +62,7 @@ impl<'a> Estimate<'a> {
             bounds.head_switch(op)
         };
         let seek = bounds.over(self.cylinder, target.cylinder, op).max(switch);
-        let rotation = &self.model.rotation;
+        let rotation = &self.rotation;
         seek + rotation.wait(rotation.angle(self.angle, Time(seek.0)), target.angle)
     }
 }

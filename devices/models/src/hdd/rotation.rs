@@ -4,6 +4,9 @@
 //! `phase + now * (2^64 / period)`, which wraps as the platter does. So the wait for an angle is
 //! one wrapping subtraction and one multiplication. The rounding of the factor is below 2^-40
 //! of itself: the platter gains or loses less than a tenth of a microsecond in a day.
+//!
+//! Every drive has a speed of its own. Sector times are kept for the nominal speed, by zone, and
+//! stretched by the drive's ratio of periods, so that sectors pass exactly as the angle says.
 
 use raidlab_kernel::{Nanos, Time};
 
@@ -12,24 +15,29 @@ use raidlab_kernel::{Nanos, Time};
 /// revolution.
 const CAUGHT: u32 = 4096;
 
-/// Speed of the platter; its phase belongs to the single drive.
-#[derive(Clone, Debug)]
+/// One, in the fixed-point form of a ratio of periods.
+const SAME: f64 = 9_223_372_036_854_775_808.0;
+
+/// Speed of a drive's platter.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Rotation {
     /// Revolutions a nanosecond, times 2^64.
     revolutions_per_ns: u64,
     /// Nanoseconds a revolution, times 16.
     period_16ths: u64,
-    period_ns: f64,
+    /// The period, as part of the nominal one, times 2^63.
+    stretch: u64,
 }
 
 impl Rotation {
-    /// A platter that makes `rpm` revolutions a minute.
-    pub fn new(rpm: f64) -> Rotation {
-        let period_ns = 60e9 / rpm;
+    /// A platter that makes `rpm` revolutions a minute, nominally, and in fact `deviation` of them
+    /// more.
+    pub fn new(rpm: f64, deviation: f64) -> Rotation {
+        let period_ns = 60e9 / (rpm * (1.0 + deviation));
         Rotation {
             revolutions_per_ns: (18_446_744_073_709_551_616.0 / period_ns).round() as u64,
             period_16ths: (period_ns * 16.0).round() as u64,
-            period_ns,
+            stretch: (SAME / (1.0 + deviation)).round() as u64,
         }
     }
 
@@ -65,13 +73,25 @@ impl Rotation {
 
     /// One whole revolution.
     pub fn period(&self) -> Nanos {
-        Nanos(self.period_ns.round() as u64)
+        Nanos((self.period_16ths + 8) >> 4)
     }
 
-    /// Nanoseconds that one of `sectors` on a track takes to pass, times 2^20.
-    pub fn sector_time(&self, sectors: u32) -> u64 {
-        (self.period_ns * 1_048_576.0 / f64::from(sectors)).round() as u64
+    /// A quarter of a revolution: more than any skew.
+    #[inline]
+    pub fn quarter(&self) -> Nanos {
+        Nanos(self.period_16ths >> 6)
     }
+
+    /// What takes `nominal` at the nominal speed.
+    #[inline]
+    pub fn stretched(&self, nominal: u64) -> u64 {
+        ((u128::from(nominal) * u128::from(self.stretch)) >> 63) as u64
+    }
+}
+
+/// Nanoseconds that one of `sectors` on a track takes to pass at `rpm`, times 2^20.
+pub fn sector_time(rpm: f64, sectors: u32) -> u64 {
+    (60e9 / rpm * 1_048_576.0 / f64::from(sectors)).round() as u64
 }
 
 #[cfg(test)]
@@ -80,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_angle_wraps_with_the_platter() {
-        let rotation = Rotation::new(6000.0); // 10 ms a revolution
+        let rotation = Rotation::new(6000.0, 0.0); // 10 ms a revolution
         assert_eq!(rotation.period(), Nanos(10_000_000));
         let quarter = rotation.angle(0, Time(2_500_000));
         assert!(quarter.abs_diff(1 << 30) <= 1);
@@ -92,7 +112,7 @@ mod tests {
 
     #[test]
     fn waiting_is_a_wrapping_difference() {
-        let rotation = Rotation::new(6000.0);
+        let rotation = Rotation::new(6000.0, 0.0);
         let three_quarters = 3 << 30;
         assert_eq!(rotation.wait(three_quarters, 1 << 30), Nanos(5_000_000));
         assert_eq!(rotation.wait(1 << 30, 1 << 30), Nanos::ZERO);

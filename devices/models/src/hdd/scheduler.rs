@@ -4,6 +4,10 @@
 //! costs one positioning estimate for each command. Shortest access time first does not starve a
 //! command: `ageing` times its age is subtracted from its access time. The present time is the same
 //! for all commands, so it is enough to add `ageing` times the arrival time.
+//!
+//! A stream always has a command nearer to the head than others, so age alone would let those wait
+//! for seconds. The head therefore stays in one place for the time in which a segment of the buffer
+//! passes while an older command waits; and nothing waits beyond the age limit.
 
 use super::geometry::{Place, Target};
 use super::mechanics::Arm;
@@ -53,19 +57,21 @@ pub struct Waiting {
     pub number: u64,
 }
 
-/// In place of the first sector: a command that does not read.
-const NO_READ: u64 = u64::MAX;
+/// Set in the first sector of a write, so that it is none of a read.
+const WRITE: u64 = 1 << 63;
 
 /// The commands that wait for the arm. The fields that a search compares stand in arrays of their
 /// own, so that it reads little memory.
 #[derive(Debug)]
 pub struct Queue {
     candidates: Vec<Candidate>,
-    /// First sectors of reads, [`NO_READ`] for writes.
-    reads: Vec<u64>,
+    /// First sectors, those of writes with [`WRITE`].
+    firsts: Vec<u64>,
     waiting: Vec<Waiting>,
     arrivals: u64,
     deferred: usize,
+    /// No command became ready before this time: looked up only when the oldest might be due.
+    oldest: Time,
     /// Ageing, times 2^16.
     ageing: u64,
 }
@@ -79,10 +85,11 @@ impl Queue {
         };
         Queue {
             candidates: Vec::with_capacity(depth as usize),
-            reads: Vec::with_capacity(depth as usize),
+            firsts: Vec::with_capacity(depth as usize),
             waiting: Vec::with_capacity(depth as usize),
             arrivals: 0,
             deferred: 0,
+            oldest: Time::ZERO,
             ageing: (ageing * 65_536.0).round() as u64,
         }
     }
@@ -106,6 +113,9 @@ impl Queue {
     /// A command joins.
     #[inline]
     pub fn push(&mut self, waiting: Waiting) {
+        if self.waiting.is_empty() {
+            self.oldest = waiting.ready;
+        }
         let place = &waiting.place;
         let Target {
             cylinder,
@@ -119,9 +129,9 @@ impl Queue {
             op: waiting.op,
             handicap: self.handicap(waiting.ready),
         });
-        self.reads.push(match waiting.op {
+        self.firsts.push(match waiting.op {
             MediaOp::Read => place.lbn,
-            MediaOp::Write => NO_READ,
+            MediaOp::Write => place.lbn | WRITE,
         });
         self.deferred += usize::from(waiting.deferred);
         self.waiting.push(Waiting {
@@ -166,6 +176,36 @@ impl Queue {
         }
     }
 
+    /// The command that goes next whatever the order says, by a head that stands after sector `at`
+    /// and has not gone elsewhere since `stays`: the oldest one, if it has waited for too long or
+    /// the head has stayed for too long.
+    #[inline]
+    pub fn due(&mut self, model: &Model, stays: &mut Time, at: u64, now: Time) -> Option<usize> {
+        let is_long = now.since(*stays) > model.longest_stay;
+        let late = now.since(self.oldest) > model.age_limit;
+        let found = if late || (is_long && self.oldest < *stays) {
+            self.find_due(model, *stays, at, now)
+        } else {
+            None
+        };
+        if is_long && found.is_none() {
+            *stays = now;
+        }
+        found
+    }
+
+    #[cold]
+    fn find_due(&mut self, model: &Model, stays: Time, at: u64, now: Time) -> Option<usize> {
+        let waiting = self.waiting.iter().enumerate();
+        let (index, oldest) = waiting.min_by_key(|(_, waiting)| waiting.number)?;
+        self.oldest = oldest.ready;
+        // The head comes to what lies just ahead of it.
+        let ahead = oldest.place.lbn.wrapping_sub(at) < model.neighbourhood;
+        let is_long = now.since(stays) > model.longest_stay;
+        let passed_over = !ahead && is_long && oldest.ready < stays;
+        (passed_over || now.since(oldest.ready) > model.age_limit).then_some(index)
+    }
+
     #[inline]
     fn shortest(&self, model: &Model, arm: &Arm, now: Time) -> (usize, i64) {
         let estimate = Estimate::new(model, arm, now);
@@ -206,16 +246,27 @@ impl Queue {
     /// A read that begins in or right after the sectors from `start` to before `end`.
     #[inline]
     pub fn follower(&self, start: u64, end: u64) -> Option<usize> {
-        self.reads
+        self.firsts
             .iter()
             .position(|&lbn| start <= lbn && lbn <= end)
+    }
+
+    /// A write that begins at a sector.
+    #[inline]
+    pub fn write_at(&self, lbn: u64) -> Option<usize> {
+        self.firsts.iter().position(|&first| first == lbn | WRITE)
+    }
+
+    /// First sector of a command.
+    pub fn place(&self, index: usize) -> &Place {
+        &self.waiting[index].place
     }
 
     /// Removes a command.
     #[inline]
     pub fn take(&mut self, index: usize) -> Waiting {
         self.candidates.swap_remove(index);
-        self.reads.swap_remove(index);
+        self.firsts.swap_remove(index);
         let waiting = self.waiting.swap_remove(index);
         self.deferred -= usize::from(waiting.deferred);
         waiting

@@ -97,14 +97,11 @@ impl AfterParams {
 
 impl ScsiFront {
     /// An idle drive.
-    pub fn new(model: &Model, params: &ScsiBusParams, phase: u64) -> ScsiFront {
+    pub fn new(model: &Model, params: &ScsiBusParams, arm: Arm) -> ScsiFront {
         ScsiFront {
             queue: Queue::new(params.queue_depth, model.scheduler),
             buffer: Buffer::new(&model.buffer),
-            arm: Arm {
-                phase,
-                ..Arm::default()
-            },
+            arm,
             at: 0,
             background: Background::None,
             last_op: MediaOp::Read,
@@ -143,7 +140,9 @@ impl ScsiFront {
     pub fn event<P: Port>(&mut self, model: &Model, bus: &ScsiBusParams, port: &mut P) {
         self.awaited = false;
         let now = port.now();
-        if let Some((index, _)) = self.queue.choose(model, &self.arm, self.at, now) {
+        let due = self.queue.due(model, &mut { now }, self.at, now);
+        let choice = self.queue.choose(model, &self.arm, self.at, now);
+        if let Some(index) = due.or(choice.map(|(index, _)| index)) {
             let io = self.queue.take(index).io;
             port.io(io).charge(Part::Queue, now);
             self.serve(model, bus, port, io);

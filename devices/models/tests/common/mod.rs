@@ -66,12 +66,17 @@ impl Rig {
 
     /// Runs up to the next completion, if there is one; its record stays until the next call.
     pub fn next(&mut self) -> Option<Io> {
+        self.next_with_id().map(|(_, io)| io)
+    }
+
+    /// The same, with the number that `submit` gave.
+    pub fn next_with_id(&mut self) -> Option<(IoId, Io)> {
         while let Some((_, event)) = self.desk.calendar.pop() {
             match event {
                 Event::Wake(token) => self.device.event(&mut self.desk, token),
                 Event::Done(id) => {
                     self.desk.ios.release(id);
-                    return Some(self.desk.ios[id].clone());
+                    return Some((id, self.desk.ios[id].clone()));
                 }
             }
         }

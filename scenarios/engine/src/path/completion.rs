@@ -5,7 +5,7 @@ use crate::path::agenda::Up;
 use crate::state::owner::job_of;
 use crate::state::records::Outcome;
 use crate::state::records::Outside;
-use raidlab_kernel::{Io, IoId, Part, Time};
+use raidlab_kernel::{Io, IoId, Part, Stage, Time};
 
 impl Path {
     /// The same, of a command whose data cross no link.
@@ -18,13 +18,10 @@ impl Path {
     #[inline(always)]
     pub(crate) fn returned(&mut self, id: IoId, now: Time) -> Up {
         let Io { drive, parent, .. } = self.ios[id];
+        self.leaves(id, drive, now);
         let slot = &mut self.drives[drive as usize];
-        slot.in_flight -= 1;
-        slot.load.change(now, -1);
-        if let Some(queue) = slot.waiting.plain() {
-            if let Some(next) = queue.pop(&self.ios) {
-                self.descend(next, now);
-            }
+        if slot.waiting.is_plain() {
+            self.dispatch_plain(drive, now);
         } else {
             let thread = self.thread_of(id);
             let slot = &mut self.drives[drive as usize];
@@ -41,6 +38,35 @@ impl Path {
         io.moved = io.bytes;
         io.charge(Part::Link, now);
         Up::Complete(id)
+    }
+
+    /// A command is no longer at its drive.
+    #[inline(always)]
+    pub(crate) fn leaves(&mut self, id: IoId, drive: u32, now: Time) {
+        let slot = &mut self.drives[drive as usize];
+        slot.in_flight -= 1;
+        slot.load.change(now, -1);
+        let stage = &mut self.ios[id].stage;
+        if *stage == Stage::Ahead {
+            *stage = Stage::default();
+            slot.ahead -= 1;
+        }
+    }
+
+    /// What waits moves to the drive in its order, as long as it has places.
+    #[inline(always)]
+    fn dispatch_plain(&mut self, drive: u32, now: Time) {
+        loop {
+            let slot = &mut self.drives[drive as usize];
+            let has_place = slot.has_place();
+            let Some(queue) = slot.waiting.plain().filter(|_| has_place) else {
+                return;
+            };
+            let Some(next) = queue.pop(&self.ios) else {
+                return;
+            };
+            self.descend(next, now);
+        }
     }
 
     /// A command's time and bytes become its request's, or its job's.

@@ -5,7 +5,7 @@ use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::state::owner::OwnerOf;
 use crate::state::records::Array;
-use raidlab_kernel::{Io, IoId, Op, Time};
+use raidlab_kernel::{Io, IoId, Op, Stage, Time};
 
 impl Path {
     #[inline(always)]
@@ -147,11 +147,28 @@ impl Path {
         if !slot.waiting.is_plain() {
             return self.schedule(id, drive, now);
         }
-        if slot.queue_depth > 0 && slot.in_flight >= slot.queue_depth {
-            slot.waiting.push(&mut self.ios, id, 0, now);
-        } else {
+        if slot.has_place() {
             self.descend(id, now);
+        } else {
+            slot.waiting.push(&mut self.ios, id, 0, now);
         }
+    }
+
+    /// The command goes to its drive at once, and until it is back no others do: what a controller
+    /// has queued for a drive waits. Those that the drive has already it orders itself. A scheduler
+    /// of the host knows no such priority.
+    pub(crate) fn send_ahead(&mut self, id: IoId, drive: u32, now: Time) {
+        let slot = &mut self.drives[drive as usize];
+        if !slot.waiting.is_plain() {
+            return self.send(id, drive, now);
+        }
+        self.agenda.must_be_open();
+        slot.load.change(now, 1);
+        slot.ahead += 1;
+        let io = &mut self.ios[id];
+        io.stage = Stage::Ahead;
+        slot.position = io.offset + io.bytes;
+        self.descend(id, now);
     }
 
     /// The command goes through the host's scheduler, even if the drive has a place for it.
@@ -166,7 +183,7 @@ impl Path {
     pub(crate) fn dispatch_waiting(&mut self, drive: u32, now: Time) {
         loop {
             let slot = &mut self.drives[drive as usize];
-            if slot.queue_depth > 0 && slot.in_flight >= slot.queue_depth {
+            if !slot.has_place() {
                 return;
             }
             let Some(next) = slot.waiting.pop(&mut self.ios, now) else {

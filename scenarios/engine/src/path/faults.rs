@@ -39,9 +39,7 @@ impl Path {
     pub(crate) fn release_aborted(&mut self, id: IoId, at_drive: bool, now: Time) {
         if at_drive {
             let drive = self.ios[id].drive;
-            let slot = &mut self.drives[drive as usize];
-            slot.in_flight -= 1;
-            slot.load.change(now, -1);
+            self.leaves(id, drive, now);
             self.dispatch_waiting(drive, now);
         }
         self.ios.release(id);

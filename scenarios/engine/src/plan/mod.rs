@@ -248,6 +248,10 @@ pub struct ArrayPlan {
     pub controller: Option<u32>,
     /// True if the host's CPU does the RAID work.
     pub software: bool,
+    /// Share of the rows that is in place when a rebuild begins: a sample of a long rebuild begins
+    /// in its midst.
+    #[serde(default)]
+    pub rebuild_from: f64,
     /// Spans of levels 50 and 60.
     #[serde(default = "two")]
     pub spans: u32,

@@ -36,10 +36,11 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
     let mut system = System::new(plan).map_err(RunError::Plan)?;
     let mut warm = Time::ZERO + plan.warm_up_ns;
     let recording = loop {
-        let drove = drive(&mut system, warm, &mut should_continue, |_| false);
+        let drove = drive(&mut system, |_| warm, &mut should_continue, |_| false);
         let recording = Recording {
             from: warm,
             end: warm + plan.duration_ns,
+            after_rebuild: plan.after_rebuild_ns,
             before: Snapshot::take(&mut system, warm),
             in_flight: system.layers.loads.in_flight(),
         };
@@ -83,7 +84,10 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
 /// A recording from the end of the warm-up on.
 struct Recording {
     from: Time,
+    /// Its end at the latest.
     end: Time,
+    /// Time from the last rebuild to its end; 0 if a rebuild does not end it.
+    after_rebuild: Nanos,
     before: Snapshot,
     /// Requests issued before it and not completed.
     in_flight: u64,
@@ -98,27 +102,35 @@ impl Recording {
         should_continue: &mut impl FnMut() -> bool,
     ) -> bool {
         let mut look_at = LEAST_FOR_PRECISION;
-        drive(system, self.end, should_continue, |system| {
-            if plan.max_ios > 0 && system.layers.loads.recorded() >= plan.max_ios {
-                return true;
-            }
-            let quiet = plan.after_rebuild_ns;
-            if quiet > Nanos::ZERO
-                && system
-                    .layers
-                    .raid
-                    .rebuilt()
-                    .is_some_and(|at| system.now() >= at + quiet)
-            {
-                return true;
-            }
-            if plan.precision > 0.0 && system.layers.loads.recorded() >= look_at {
-                look_at = system.layers.loads.recorded() + system.layers.loads.recorded() / 4;
-                let mut loads = system.layers.loads.workloads().iter();
-                return loads.all(|load| load.meter.relative_error() <= plan.precision);
-            }
-            false
-        })
+        drive(
+            system,
+            |system| self.limit(system),
+            should_continue,
+            |system| {
+                if plan.max_ios > 0 && system.layers.loads.recorded() >= plan.max_ios {
+                    return true;
+                }
+                if plan.precision > 0.0 && system.layers.loads.recorded() >= look_at {
+                    look_at = system.layers.loads.recorded() + system.layers.loads.recorded() / 4;
+                    let mut loads = system.layers.loads.workloads().iter();
+                    return loads.all(|load| load.meter.relative_error() <= plan.precision);
+                }
+                false
+            },
+        )
+    }
+
+    /// When it ends: after its duration or, if the plan says so, some time after the last rebuild,
+    /// whether anybody uses the system then or not.
+    #[inline]
+    fn limit(&self, system: &System) -> Time {
+        if self.after_rebuild == Nanos::ZERO {
+            return self.end;
+        }
+        match system.layers.raid.rebuilt() {
+            Some(at) => self.end.min(self.from.max(at + self.after_rebuild)),
+            None => self.end,
+        }
     }
 
     /// Up to when every event has been handled, and the end of what was recorded.
@@ -127,13 +139,14 @@ impl Recording {
             let over = over.max(self.from);
             return (over, over);
         }
+        let end = self.limit(system);
         let next = system.layers.path.calendar.next_time();
-        if next.is_none_or(|next| next > self.end) {
-            return (self.end, self.end);
+        if next.is_none_or(|next| next > end) {
+            return (end, end);
         }
         let handled = system.now();
         // What completed up to now may keep its load thread busy for a while yet.
-        (handled, last_recorded(system).max(handled).min(self.end))
+        (handled, last_recorded(system).max(handled).min(end))
     }
 }
 
@@ -162,14 +175,14 @@ fn last_recorded(system: &System) -> Time {
 /// Handles events up to `limit` or until `done`; false if the caller asked to stop.
 fn drive(
     system: &mut System,
-    limit: Time,
+    limit: impl Fn(&System) -> Time,
     should_continue: &mut impl FnMut() -> bool,
     mut done: impl FnMut(&System) -> bool,
 ) -> bool {
     let mut recorded = system.layers.loads.recorded();
     loop {
         for _ in 0..EVENTS_BETWEEN_LOOKS {
-            if !system.step_inlined(limit) {
+            if !system.step_inlined(limit(system)) {
                 return true;
             }
             if system.layers.loads.recorded() != recorded {

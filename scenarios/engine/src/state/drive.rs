@@ -40,6 +40,8 @@ pub struct Drive {
     pub queue_depth: u32,
     /// Commands at the device.
     pub in_flight: u32,
+    /// Those of them before which others wait.
+    pub ahead: u32,
     /// Commands that wait for a place at the device.
     pub waiting: BlockLayer,
     /// Commands here, waiting or at the device.
@@ -58,6 +60,12 @@ impl Drive {
         prefetch(&self.in_flight);
         prefetch(&self.waiting);
         prefetch(&self.load);
+    }
+
+    /// Whether the device has a place for another command.
+    #[inline]
+    pub fn has_place(&self) -> bool {
+        self.ahead == 0 && (self.queue_depth == 0 || self.in_flight < self.queue_depth)
     }
 
     /// What a mirror weighs before it sends a read here: how many commands stand before it,

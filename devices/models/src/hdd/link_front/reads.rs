@@ -1,6 +1,6 @@
 //! Reads behind a link: hits, reads that the head is about to pass, reading ahead.
 
-use super::super::buffer::read_ahead_limit;
+use super::super::buffer::{Held, read_ahead_limit};
 use super::super::mechanics::Sweep;
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
@@ -26,10 +26,10 @@ impl LinkFront {
             .cache
             .as_ref()
             .is_some_and(|cache| cache.covers(lbn, end));
-        let segment = self.buffer.whole(lbn, end);
-        if cached || segment.is_some() {
+        let held = self.buffer.held(lbn, end);
+        if cached || matches!(held, Held::Whole(_)) {
             self.counts.read_hits += 1;
-            if let Some(segment) = segment {
+            if let Held::Whole(segment) = held {
                 self.buffer.touch(segment, MediaOp::Read);
                 self.read_on(model, port.now(), segment, end);
             }
@@ -44,6 +44,11 @@ impl LinkFront {
         } else if let Some((sweep, passed)) = self.continues(model, port.now(), lbn, end) {
             self.go_on(model, port, (io, ready), sweep, (passed, end));
         } else {
+            // What is in the buffer already need not be read again.
+            let lbn = match held {
+                Held::UpTo(sector) => sector,
+                _ => lbn,
+            };
             let waiting = Waiting {
                 io,
                 place: model.geometry.place(lbn),
@@ -204,6 +209,51 @@ impl LinkFront {
         lbn: u64,
         end: u64,
     ) {
+        let continued = self.buffer.ending_at(lbn).is_some();
+        let (segment, start) = self.store(&sweep, lbn, end);
+        if !self.queue.is_empty() {
+            self.follow(model, port, sweep, start, end);
+            if continued && matches!(self.activity, Activity::Idle) {
+                self.prefetch_for_stream(model, port, sweep, (start, end));
+            }
+            return;
+        }
+        let limit = read_ahead_limit(model, start, end);
+        if limit > end {
+            self.activity = Activity::ReadAhead {
+                sweep,
+                segment,
+                limit,
+                promised: Time::ZERO,
+            };
+        }
+    }
+
+    /// A read continued a stream, and commands wait elsewhere: the head reads ahead before it
+    /// leaves, so that the stream's next reads need no arm; unless it has stayed for long.
+    fn prefetch_for_stream<P: Port>(
+        &mut self,
+        model: &Model,
+        port: &mut P,
+        mut sweep: Sweep,
+        (start, end): (u64, u64),
+    ) {
+        let now = port.now();
+        let limit = read_ahead_limit(model, start, end);
+        if limit > end && now.since(self.stays) <= model.longest_stay {
+            let done = sweep.end_of(model, limit - 1);
+            self.activity = Activity::Prefetch {
+                sweep,
+                lbn: end,
+                end: limit,
+            };
+            self.occupy(port, now, done);
+        }
+    }
+
+    /// Sectors that have been read go into the buffer: their segment, and its first sector.
+    #[inline]
+    fn store(&mut self, sweep: &Sweep, lbn: u64, end: u64) -> (usize, u64) {
         let segment = match self.buffer.ending_at(lbn) {
             Some(segment) => {
                 self.buffer.grow(segment, end);
@@ -219,19 +269,46 @@ impl LinkFront {
         self.arm = sweep.arm();
         self.at = end;
         self.activity = Activity::Idle;
-        let start = self.buffer.segments[segment].start;
+        (segment, self.buffer.segments[segment].start)
+    }
+
+    /// The head has read ahead for a stream: it goes on if the stream has read on meanwhile.
+    pub(super) fn has_prefetched<P: Port>(
+        &mut self,
+        model: &Model,
+        port: &mut P,
+        sweep: Sweep,
+        lbn: u64,
+        end: u64,
+    ) {
+        let (_, start) = self.store(&sweep, lbn, end);
         if !self.queue.is_empty() {
-            return self.follow(model, port, sweep, start, end);
+            self.follow(model, port, sweep, start, end);
         }
-        let limit = read_ahead_limit(model, start, end);
-        if limit > end {
-            self.activity = Activity::ReadAhead {
-                sweep,
-                segment,
-                limit,
-                promised: Time::ZERO,
-            };
+    }
+
+    /// Whether another command goes before the one that continues where the head stands, which
+    /// needs `wait` for that.
+    #[inline]
+    pub(super) fn is_another_next(
+        &mut self,
+        model: &Model,
+        index: usize,
+        wait: Nanos,
+        now: Time,
+    ) -> bool {
+        if let Some(due) = self.queue.due(model, &mut self.stays, self.at, now) {
+            return due != index;
         }
+        // A head that only has to cross to the next track goes on.
+        if self.queue.len() == 1 || wait < self.arm.rotation.quarter() {
+            return false;
+        }
+        let keeps_order = !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. });
+        let next = self.queue.choose(model, &self.arm, self.at, now);
+        next.is_none_or(|(best, time)| {
+            best != index && (keeps_order || time < self.queue.aged(index, wait, now))
+        })
     }
 
     /// If the next command reads what the head is about to pass, the head goes on.
@@ -248,18 +325,16 @@ impl LinkFront {
             return;
         };
         let now = port.now();
+        if self.is_run_overdue(model, now) {
+            return;
+        }
         // A head that goes on reaches the next track in time, thanks to the skew. After a new
         // command it may wait for a whole revolution.
         let wait = match end < model.sectors {
             true => sweep.begin_of(model, end).since(now),
             false => Nanos::ZERO,
         };
-        let next = self.queue.choose(model, &self.arm, self.at, now);
-        let keeps_order = !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. });
-        let another = |(best, time)| {
-            best != index && (keeps_order || time < self.queue.aged(index, wait, now))
-        };
-        if self.queue.len() > 1 && next.is_none_or(another) {
+        if self.is_another_next(model, index, wait, now) {
             return;
         }
         let waiting = self.queue.take(index);

@@ -48,6 +48,15 @@ impl LinkFront {
 
     /// A write stops reading ahead of the sectors that it overwrites.
     pub(super) fn stop_overwritten(&mut self, model: &Model, now: Time, lbn: u64, end: u64) {
+        if let Activity::Prefetch {
+            lbn: from, end: to, ..
+        } = &mut self.activity
+        {
+            if *from < end && lbn < *to {
+                // What it brings is not kept.
+                *from = *to;
+            }
+        }
         if let Activity::ReadAhead { segment, limit, .. } = self.activity {
             let start = self.buffer.segments[segment].start;
             if start < end && lbn < limit {
@@ -76,12 +85,36 @@ impl LinkFront {
         if self.flushing.is_empty() {
             cache.flush();
             self.flushing.push_back(io);
+            self.flush_since = ready;
         } else {
             self.flush_next.push_back(io);
         }
         if self.is_free() {
             self.dispatch(model, port);
         }
+    }
+
+    /// If a write begins where the head has just written, the head goes on, as it does for reads.
+    #[inline]
+    pub(super) fn follow_write<P: Port>(&mut self, model: &Model, port: &mut P) {
+        let Some(index) = self.queue.write_at(self.at) else {
+            return;
+        };
+        let now = port.now();
+        let cache = self.cache.as_ref();
+        if cache.is_some_and(|cache| cache.needs_destage()) || self.is_run_overdue(model, now) {
+            return;
+        }
+        let place = self.queue.place(index);
+        let wait = self.arm.access(model, place, now, MediaOp::Write).total();
+        if self.is_another_next(model, index, wait, now) {
+            return;
+        }
+        let waiting = self.queue.take(index);
+        if let (true, Some(cache)) = (waiting.deferred, &mut self.cache) {
+            cache.bypass(u64::from(waiting.sectors));
+        }
+        self.serve(model, port, &waiting, now);
     }
 
     /// Destages a run of the cache.
@@ -98,8 +131,9 @@ impl LinkFront {
                 0
             },
             least_seek: Nanos::ZERO,
-            late: model.seek.lateness(&mut self.lateness),
+            late: self.lateness_to(model, lbn, start),
         };
+        self.stays = start;
         let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
         let done = sweep.end_of(model, end - 1);
         self.counts.seek += access.seek;
@@ -156,6 +190,7 @@ impl LinkFront {
             }
             if !self.flush_next.is_empty() {
                 std::mem::swap(&mut self.flushing, &mut self.flush_next);
+                self.flush_since = now;
                 cache.flush();
             }
         }

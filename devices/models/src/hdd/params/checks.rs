@@ -15,6 +15,12 @@ impl HddParams {
             self.rpm,
             "300 to 100000",
         );
+        check.that(
+            (0.0..=0.05).contains(&self.speed_tolerance),
+            "speed_tolerance",
+            self.speed_tolerance,
+            "0 to 0.05",
+        );
         if let Some(part) = self.initial_turn {
             check.that(
                 (0.0..1.0).contains(&part),

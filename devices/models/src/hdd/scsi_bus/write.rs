@@ -170,7 +170,7 @@ fn wait_for_data(
         Some(_) => sectors.min(10),
         None => 1,
     };
-    let period = model.rotation.period();
+    let period = sweep.arm().rotation.period();
     let data_end = data_from + bus.write_sector_ns * sectors;
     for index in 0..sectors {
         let lbn = request.lbn + index;

@@ -7,11 +7,10 @@ pub(crate) mod rows;
 
 use crate::path::Path;
 use crate::plan::{ArrayPlan, Plan};
-use crate::raid::background::rows::rows_in_flight;
+use crate::raid::background::rows::Rows;
 use crate::raid::jobs::Stripes;
-use crate::raid::volume::State;
+use crate::raid::volume::{State, Volume};
 use crate::state::event::Event;
-use crate::state::records::Array;
 use raidlab_kernel::{Nanos, Time};
 
 /// What goes on in the background of an array.
@@ -90,6 +89,8 @@ struct Stint {
     /// drives.
     rows: u64,
     unasked: u64,
+    /// The host's commands wait before those of the rows that begin.
+    ahead: bool,
 }
 
 impl Stint {
@@ -107,6 +108,10 @@ impl Stint {
 struct Tasks {
     /// Share of the time that they have while the host wants the drives.
     share: f64,
+    /// How many rows are in progress.
+    rows: Rows,
+    /// Share of the rows that is in place when a rebuild begins.
+    rebuild_from: f64,
     /// By urgency, the first one running.
     by_urgency: Vec<Progress>,
     /// When the next step is due; never if none is.
@@ -120,14 +125,16 @@ struct Tasks {
 }
 
 impl Tasks {
-    fn of((array, built): (&ArrayPlan, &Array)) -> Tasks {
-        let rows = rows_in_flight(built.layout.unit());
+    fn of(plan: &Plan, array: &ArrayPlan) -> Tasks {
+        let rows = Rows::of_array(plan, array);
         Tasks {
             share: array.background_share,
+            rows,
+            rebuild_from: array.rebuild_from,
             by_urgency: Vec::new(),
             next_step: Time::NEVER,
             in_flight: 0,
-            done: Vec::with_capacity(rows as usize),
+            done: Vec::with_capacity(rows.most as usize),
             spares: array.spares.iter().rev().copied().collect(),
         }
     }
@@ -145,9 +152,10 @@ pub(crate) struct Background {
 
 impl Background {
     /// The arrays of a plan, without anything to do.
-    pub fn new(plan: &Plan, arrays: &[Array]) -> Background {
+    pub fn new(plan: &Plan) -> Background {
+        let arrays = plan.arrays.iter();
         Background {
-            of_array: plan.arrays.iter().zip(arrays).map(Tasks::of).collect(),
+            of_array: arrays.map(|array| Tasks::of(plan, array)).collect(),
             begun: 0,
             rebuilt: None,
         }
@@ -270,7 +278,11 @@ impl Background {
             let why = "without redundancy there is nothing to compare with or repair from";
             return path.log(now, format!("no {name}: {why}"));
         }
-        let progress = Progress::new(self.next_id(), task);
+        let mut progress = Progress::new(self.next_id(), task);
+        if let (Task::Rebuild { .. }, Some(volume)) = (task, volume) {
+            progress.row = self.first_row(volume, array);
+            progress.next = progress.row;
+        }
         if volume.is_none() {
             return;
         }
@@ -286,6 +298,11 @@ impl Background {
             self.suspend(stripes, path, array, now);
         }
         self.schedule_step(stripes, path, array, now);
+    }
+
+    /// The row that a rebuild begins with.
+    fn first_row(&self, volume: &Volume, array: u32) -> u64 {
+        (volume.geometry().rows() as f64 * self.tasks(array).rebuild_from) as u64
     }
 
     fn next_id(&mut self) -> u32 {

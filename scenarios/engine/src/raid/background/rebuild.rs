@@ -70,8 +70,9 @@ impl Background {
         now: Time,
     ) {
         if let Some(volume) = stripes.volumes_mut().get_mut(array) {
+            let upto = self.first_row(volume, array) * volume.geometry().unit();
             volume.count_change();
-            volume.member_mut(member).rebuild_from(0);
+            volume.member_mut(member).rebuild_from(upto);
         }
         self.rebuilt = None;
         self.start_task(stripes, path, array, Task::Rebuild { member }, now);

@@ -2,37 +2,69 @@
 //! others are read, so that neither the drives that are read nor the one that is written wait for the
 //! other.
 //!
-//! So many begin side by side as cost the drives one seek; each that has been read is followed by the
-//! next one, unless the host wants the drives and the task has had its share. What they bring counts
-//! in their order: a row holds its lock until all before it are in their place.
+//! While the host wants nothing, each that has been read is followed by the next one. While it wants
+//! the drives, a slice begins side by side, before which the host's commands wait, and then the task
+//! pauses; a task that has all of the time is followed always. What rows bring counts in their order:
+//! a row holds its lock until all before it are in their place.
 
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role};
 use crate::path::Path;
 use crate::path::agenda::Call;
-use crate::raid::background::{Background, Stint, Task, task_rows};
+use crate::plan::{ArrayPlan, Plan};
+use crate::raid::background::{Background, Stint, Task, Tasks, task_rows};
 use crate::raid::jobs::{Check, Phase, Row, Stripes, Work};
 use crate::raid::volume::State;
 use raidlab_kernel::{Io, Op, Time};
+use raidlab_models::DeviceParams;
 
-/// Bytes of a member that begin side by side: neighbours cost the drives one seek. Assumed: half a
-/// MiB, as much as such controllers write to a drive at once.
-const STEP: u64 = 512 << 10;
-/// Rows that begin side by side: so few that a drive can have them all queued, so many that it does
-/// not run dry while the slowest one reads the first of them. Assumed.
-const ROWS: std::ops::RangeInclusive<u64> = 4..=32;
-/// Steps in progress at most, read or written: 2 MiB with the usual units, as the resync window of
-/// Linux' md (`RESYNC_WINDOW` in drivers/md/raid1.c).
-const STEPS: u64 = 4;
+/// Bytes of a member in progress at once while the host wants nothing. Without an arm: half a MiB
+/// read side by side, as much as such controllers write to a drive at once (assumed), and 2 MiB in
+/// all, as the resync window of Linux' md (`RESYNC_WINDOW` in drivers/md/raid1.c). With one: what
+/// passes under a head in a revolution or more, so that no drive is left without a command while
+/// another one comes to the same row; platters stand at any angle to each other (assumed).
+const STREAM: [u64; 2] = [512 << 10, 2 << 20];
+const MOST: [u64; 2] = [2 << 20, 16 << 20];
+/// Bytes of a member that begin side by side while the host wants the drives: so many that an arm
+/// moves there and back for a small part of the time (assumed).
+const SLICE: [u64; 2] = [512 << 10, 16 << 20];
+/// Rows of a stream at least, however large they are (assumed).
+const LEAST_ROWS: u64 = 4;
+/// Smaller units count as this large: a drive can have only so many commands queued (assumed).
+const LEAST_UNIT: u64 = 16 << 10;
 
-/// Rows that begin side by side, for a stripe unit.
-fn rows_of_step(unit: u64) -> u64 {
-    (STEP / unit).clamp(*ROWS.start(), *ROWS.end())
+/// How many rows of a task are in progress.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows {
+    /// That begin side by side, and follow each other, while the host wants nothing.
+    stream: u64,
+    /// That begin side by side while it wants the drives.
+    slice: u64,
+    /// In progress at most: read, or waiting to be written in their order.
+    pub most: u64,
 }
 
-/// Rows in progress at most, for a stripe unit.
-pub(crate) fn rows_in_flight(unit: u64) -> u64 {
-    STEPS * rows_of_step(unit)
+impl Rows {
+    /// For a stripe unit, on drives with arms or without.
+    pub fn of(unit: u64, arms: bool) -> Rows {
+        let unit = unit.max(LEAST_UNIT);
+        let rows = |bytes: [u64; 2]| (bytes[usize::from(arms)] / unit).max(LEAST_ROWS);
+        let (stream, slice) = (rows(STREAM), rows(SLICE));
+        Rows {
+            stream,
+            slice,
+            most: rows(MOST).max(4 * stream).max(slice),
+        }
+    }
+
+    /// For an array of a plan.
+    pub fn of_array(plan: &Plan, array: &ArrayPlan) -> Rows {
+        let has_arm = |&drive: &u32| {
+            let device = plan.drives[drive as usize].device;
+            matches!(plan.devices[device as usize], DeviceParams::Hdd(_))
+        };
+        Rows::of(array.stripe_unit_bytes, array.drives.iter().any(has_arm))
+    }
 }
 
 impl Background {
@@ -44,15 +76,18 @@ impl Background {
         array: u32,
         now: Time,
     ) {
+        let Tasks { rows, share, .. } = *self.tasks(array);
         let Some(first) = self.first_mut(array) else {
             return;
         };
+        let busy = path.in_work_for(array) > 0;
         let left = task_rows(stripes, array, first.task) - first.next;
-        let unasked = rows_of_step(stripes.volume(array).geometry().unit()).min(left);
+        let unasked = if busy { rows.slice } else { rows.stream }.min(left);
         first.stint = Stint {
             began: now,
             rows: 0,
             unasked,
+            ahead: busy || share >= 1.0,
         };
         self.begin_rows(stripes, path, array, unasked as u32, now);
     }
@@ -94,6 +129,7 @@ impl Background {
         let (id, task, row) = (first.id, first.task, first.next);
         first.next += 1;
         first.stint.rows += 1;
+        let ahead = first.stint.ahead;
         let job = match task {
             Task::Rebuild { member } | Task::Copyback { member, .. } => {
                 unit_job(stripes, path, array, id, (member, row), now)
@@ -108,6 +144,9 @@ impl Background {
                 group_job(stripes, path, array, check, now)
             }
         };
+        if ahead && matches!(task, Task::Rebuild { .. } | Task::Copyback { .. }) {
+            stripes.jobs_mut()[job].go_ahead();
+        }
         stripes.begin(path, job, now);
     }
 
@@ -145,13 +184,15 @@ impl Background {
         busy: bool,
         now: Time,
     ) {
-        let window = rows_in_flight(stripes.volume(array).geometry().unit());
-        let free = !busy || self.tasks(array).share >= 1.0;
+        let Tasks { rows, share, .. } = *self.tasks(array);
+        let free = !busy || share >= 1.0;
         while let Some(first) = self.first_mut(array) {
-            if first.owed == 0 || first.next - first.row >= window {
+            if first.owed == 0 || first.next - first.row >= rows.most {
                 return;
             }
             first.owed -= 1;
+            // What follows in a stream of its own has no priority.
+            first.stint.ahead &= share >= 1.0;
             let (task, next) = (first.task, first.next);
             if free && next < task_rows(stripes, array, task) {
                 let mark = path.agenda.mark();
@@ -209,7 +250,10 @@ impl Background {
             let range = (row * unit, unit);
             let command = stripes.new_raid_command(path, io, Op::Write, drive, range, now);
             path.attach(command, Target::Unit(index, role, 0), unit);
-            path.send(command, drive, now);
+            match stripes.jobs()[index].goes_ahead() {
+                true => path.send_ahead(command, drive, now),
+                false => path.send(command, drive, now),
+            }
         }
         stripes.write_phase(path, index, now);
         stripes.let_go(path, io, now);

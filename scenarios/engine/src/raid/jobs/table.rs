@@ -35,6 +35,8 @@ pub(super) struct Flags {
     pub(super) scheduled: bool,
     /// The power failed meanwhile: the job's event finds nothing to do.
     pub(super) aborted: bool,
+    /// Others wait for the drives before the job's commands.
+    pub(super) ahead: bool,
     /// The job writes an older version than the one that was lost with the SSD cache.
     pub(super) older: bool,
     /// The job's transfers have been listed, and hold while all units of the array can be read.
@@ -193,6 +195,17 @@ impl Job {
     /// Whether a power failure dropped it; its event is still to come.
     pub fn is_aborted(&self) -> bool {
         self.flags.aborted
+    }
+
+    /// Others wait for the drives before its commands.
+    pub fn go_ahead(&mut self) {
+        self.flags.ahead = true;
+    }
+
+    /// Whether others wait for the drives before its commands.
+    #[inline]
+    pub fn goes_ahead(&self) -> bool {
+        self.flags.ahead
     }
 
     /// Whether it is the first of its run, which sends the commands of all.

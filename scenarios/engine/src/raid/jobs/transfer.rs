@@ -64,7 +64,11 @@ impl Stripes {
                 path.ios[parent].pending += 1;
                 let command = self.new_raid_command(path, parent, op, drive, (offset, bytes), now);
                 self.follow_unit(path, command, job, (role, range.0), bytes);
-                path.send(command, drive, now);
+                if self.jobs[job].goes_ahead() {
+                    path.send_ahead(command, drive, now);
+                } else {
+                    path.send(command, drive, now);
+                }
             }
         }
     }

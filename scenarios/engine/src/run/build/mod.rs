@@ -13,7 +13,7 @@ use crate::path::loads::Loads;
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
 use crate::raid::Raid;
 use crate::raid::background::Background;
-use crate::raid::background::rows::rows_in_flight;
+use crate::raid::background::rows::Rows;
 use crate::raid::cache::ControllerCache;
 use crate::raid::jobs::Stripes;
 use crate::raid::redirect::Redirects;
@@ -83,7 +83,7 @@ impl System {
         }
         let stripes = Stripes::new(Volumes::new(volumes), Redirects::new(redirects), ios);
         let cache = ControllerCache::new(memories);
-        let background = Background::new(plan, &arrays);
+        let background = Background::new(plan);
         let path = Path {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
             ios: Slab::with_capacity(ios),
@@ -215,7 +215,7 @@ fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
     };
     // A row of a task in the background is a job with a command for each drive.
     let of_tasks = |array: &ArrayPlan| {
-        let rows = rows_in_flight(array.stripe_unit_bytes) as usize;
+        let rows = Rows::of_array(plan, array).most as usize;
         rows * (array.drives.len() + 1)
     };
     let tasks = plan.arrays.iter().filter(|_| plan.can_fail()).map(of_tasks);
@@ -250,6 +250,7 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
                 own_hops: path.len() as u16,
                 queue_depth: drive.queue_depth,
                 in_flight: 0,
+                ahead: 0,
                 waiting: BlockLayer::new(drive.block_layer, 0, 0),
                 load: TimeWeighted::default(),
                 position: 0,

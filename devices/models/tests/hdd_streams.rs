@@ -1,0 +1,244 @@
+//! Streams, and those beside them, against what can be computed by hand; spindles of unequal speed.
+
+mod common;
+
+use common::{Rig, params};
+use raidlab_kernel::{Io, Nanos, Op};
+use raidlab_models::Device;
+use serde_json::{Value, json};
+
+const SECTOR: u64 = 512;
+
+/// 6000 rpm (10 ms a revolution), 100 sectors a track, 1000 cylinders of 2 heads. A track and its
+/// skew pass in 11 ms, a cylinder and its skews in 23 ms. Seeks take 1 to 2 ms.
+fn drive() -> Value {
+    json!({
+        "kind": "hdd",
+        "rpm": 6000,
+        "geometry": {"heads": 2, "zones": [{
+            "first_cylinder": 0, "last_cylinder": 999, "sectors_per_track": 100,
+            "track_skew_sectors": 10, "cylinder_skew_sectors": 20,
+        }]},
+        "seek": {
+            "read": {"form": "table", "points": [[1, 1_001_000], [1000, 2_000_000]]},
+            "head_switch_ns": 500_000,
+        },
+        "buffer": {
+            "segments": 8, "segment_sectors": 200,
+            "read_ahead": {"policy": "fixed", "sectors": 100},
+        },
+        "scheduler": {"policy": "shortest_access", "ageing": 0.001},
+        "interface": {
+            "kind": "link", "read_overhead_ns": 10_000, "write_overhead_ns": 10_000,
+            "queue_depth": 64,
+        },
+    })
+}
+
+fn with(changes: &[(&str, Value)]) -> Rig {
+    let mut drive = drive();
+    for (pointer, value) in changes {
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        drive.pointer_mut(parent).unwrap()[key] = value.clone();
+    }
+    Rig::new(&params(&drive.to_string()))
+}
+
+/// A closed load of one kind: where its next I/O begins.
+struct Load {
+    op: Op,
+    next: u64,
+    step: u64,
+    sectors: u64,
+    outstanding: u32,
+}
+
+impl Load {
+    fn stream(op: Op, first: u64, outstanding: u32) -> Load {
+        Load {
+            op,
+            next: first,
+            step: 8,
+            sectors: 8,
+            outstanding,
+        }
+    }
+
+    /// Single sectors all over the drive: a large step, modulo its sectors.
+    fn scattered(outstanding: u32) -> Load {
+        Load {
+            op: Op::Read,
+            next: 77_777,
+            step: 76_543,
+            sectors: 1,
+            outstanding,
+        }
+    }
+}
+
+/// Completed I/Os and longest latency of each load, after some seconds side by side.
+fn beside(rig: &mut Rig, loads: &mut [Load], seconds: u64) -> Vec<(u64, Nanos)> {
+    let submit = |rig: &mut Rig, load: &mut Load| {
+        let lbn = load.next % 199_000;
+        load.next += load.step;
+        rig.submit(load.op, lbn * SECTOR, load.sectors * SECTOR)
+    };
+    let mut owners = std::collections::HashMap::new();
+    for (at, load) in loads.iter_mut().enumerate() {
+        for _ in 0..load.outstanding {
+            owners.insert(submit(rig, load), at);
+        }
+    }
+    let mut found = vec![(0, Nanos::ZERO); loads.len()];
+    while rig.now().0 < seconds * 1_000_000_000 {
+        let (id, io): (_, Io) = rig.next_with_id().expect("a closed load never ends");
+        let at = owners.remove(&id).expect("it was submitted");
+        found[at].0 += 1;
+        found[at].1 = found[at].1.max(io.latency());
+        owners.insert(submit(rig, &mut loads[at]), at);
+    }
+    found
+}
+
+/// The reader waits for two stays of the head at most (200 sectors, 20 ms, and a command), for what
+/// the stream left behind when it came back (eight commands), and for its own; a command takes 13 ms
+/// at most. By ageing alone it waited for 12 s: 12 ms over 0.001.
+#[test]
+fn a_random_reader_is_not_starved_by_a_stream() {
+    for op in [Op::Read, Op::Write] {
+        let mut loads = [Load::stream(op, 0, 8), Load::scattered(1)];
+        let found = beside(&mut with(&[]), &mut loads, 60);
+        let (served, longest) = found[1];
+        assert!(
+            longest < Nanos((2 * (20 + 13) + 8 * 13 + 13) * 1_000_000),
+            "{op:?} {longest:?}"
+        );
+        // At the mean half of a stay less, and half as long for each command.
+        assert!(served > 60 * 1000 / (30 + 11 * 6), "{op:?} {served}");
+        // The stream has the head for half of that time.
+        let share = found[0].0 as f64 * 8.0 * 23e-3 / 200.0 / 60.0;
+        assert!((0.45..0.75).contains(&share), "{op:?} {share}");
+    }
+}
+
+/// Two synchronous streams: each time the head comes, it reads what is wanted and a hundred sectors
+/// ahead, 12.4 ms, and moves in 1 to 12 ms. It read 8 sectors for each movement.
+#[test]
+fn each_of_two_streams_keeps_its_segment() {
+    for depth in [1, 8] {
+        let streams = [(Op::Read, 0), (Op::Read, 100_000)];
+        let mut loads = streams.map(|(op, first)| Load::stream(op, first, depth));
+        let found = beside(&mut with(&[]), &mut loads, 60);
+        let [(first, slow), (second, slower)] = found[..] else {
+            unreachable!()
+        };
+        let sectors = 8.0 * (first + second) as f64 / 60.0;
+        let medium = 200.0 / 23e-3;
+        assert!(
+            (0.5..0.95).contains(&(sectors / medium)),
+            "{depth}: {}",
+            sectors / medium
+        );
+        assert!(
+            first.abs_diff(second) < first / 20,
+            "{depth}: {first} {second}"
+        );
+        assert!(
+            slow.max(slower) < Nanos(100_000_000),
+            "{depth}: {slow:?} {slower:?}"
+        );
+    }
+}
+
+/// A stream of its own keeps all of the medium's rate, whatever its depth.
+#[test]
+fn a_stream_alone_does_not_interrupt_itself() {
+    for depth in [1, 8, 64] {
+        let found = beside(&mut with(&[]), &mut [Load::stream(Op::Read, 0, depth)], 20);
+        let sectors = 8.0 * found[0].0 as f64 / 20.0;
+        assert!(
+            (sectors / (200.0 / 23e-3) - 1.0).abs() < 0.01,
+            "{depth}: {sectors}"
+        );
+    }
+}
+
+/// Random reads at depth wait as long as the order says, but for the limit and one more command.
+#[test]
+fn nothing_waits_beyond_the_age_limit() {
+    let longest = |limit: Option<u64>| {
+        let limit = limit.map(|ns| ("/age_limit_ns", json!(ns)));
+        let mut rig = with(&Vec::from_iter(limit));
+        let mut draws = raidlab_kernel::Stream::new(3, "test", "offsets");
+        let mut longest = Nanos::ZERO;
+        let mut submit =
+            |rig: &mut Rig| rig.submit(Op::Read, draws.below(199_000) * SECTOR, SECTOR);
+        for _ in 0..32 {
+            submit(&mut rig);
+        }
+        for _ in 0..20_000 {
+            longest = longest.max(rig.next().unwrap().latency());
+            submit(&mut rig);
+        }
+        longest
+    };
+    // Those that are due together follow each other, 13 ms at most each.
+    assert!(longest(None) > Nanos(500_000_000));
+    let held = longest(Some(250_000_000));
+    assert!(held < Nanos(250_000_000 + 10 * 13_000_000), "{held:?}");
+}
+
+/// A flush beside a stream of reads waits no longer than the limit for its runs to begin.
+#[test]
+fn a_flush_is_not_starved_by_a_stream() {
+    let cache = json!({
+        "sectors": 1000, "extents": 16, "extent_sectors": 100, "flush_above": 0.9,
+        "flush_after_idle_ns": 1_000_000_000,
+    });
+    let mut rig = with(&[
+        ("/write_cache", cache),
+        ("/age_limit_ns", json!(300_000_000)),
+    ]);
+    for run in 0..4 {
+        rig.serve(Op::Write, (100_000 + 20_000 * run) * SECTOR, 8 * SECTOR);
+    }
+    let flush = rig.submit(Op::Flush, 0, 0);
+    let mut next = 0;
+    let mut submit = |rig: &mut Rig| {
+        rig.submit(Op::Read, next * SECTOR, 8 * SECTOR);
+        next += 8;
+    };
+    (0..8).for_each(|_| submit(&mut rig));
+    let done = loop {
+        let (id, io) = rig.next_with_id().unwrap();
+        if id == flush {
+            break io.latency();
+        }
+        submit(&mut rig);
+        assert!(io.latency() < Nanos(1_000_000_000));
+    };
+    // Four runs, 13 ms at most each, and the command under way.
+    assert!(done < Nanos((300 + 4 * 13 + 24) * 1_000_000), "{done:?}");
+}
+
+/// Sectors pass as the platter turns, however fast it turns: a stream loses no revolution, and the
+/// next sector of a track is not missed between two commands.
+#[test]
+fn a_drive_streams_at_its_own_speed() {
+    let mut rates = Vec::new();
+    for seed in 0..8 {
+        let mut drive = drive();
+        drive["speed_tolerance"] = json!(0.02);
+        let params = params(&drive.to_string());
+        let mut rig = Rig::new(&params);
+        rig.device = Device::new(&params, seed, "drive").unwrap();
+        let reads = beside(&mut rig, &mut [Load::stream(Op::Read, 0, 4)], 20)[0].0;
+        rates.push(8.0 * reads as f64 / 20.0 / (200.0 / 23e-3));
+    }
+    let (least, most) = (
+        rates.iter().copied().fold(2.0, f64::min),
+        rates.iter().copied().fold(0.0, f64::max),
+    );
+    assert!(0.975 < least && most < 1.025, "{rates:?}");
+    assert!(most - least > 0.01, "{rates:?}");
+}

@@ -1,0 +1,173 @@
+"""Samples of a rebuild of whole drives: short runs that begin at places all over the drive.
+
+A rebuild of 8 TB takes hours to days; simulated whole it would take hours of computing. Its rate
+changes slowly from the outer zones to the inner ones, so it is measured at places. With the rate
+`r(x)` at share `x` of a drive of `C` bytes
+
+    hours = C / 3600 · mean over x of 1 / r(x)
+
+One place is drawn in each of equal stretches of the drive. The interval comes from the differences
+between neighbouring stretches, which contain both chance and the trend between them (successive
+differences; Wolter, "Introduction to Variance Estimation", 2007).
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import scipy.stats
+
+from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.result import Result
+
+STRETCHES = 12
+"""Equal parts of a drive, each with one place that is measured."""
+_WARM_UP_S = 2.0
+_BEFORE_S = 10.0
+"""Seconds under the load before the drive fails."""
+_DURING_S = 20.0
+"""Seconds of the rebuild, or fewer where a whole stretch takes less."""
+_FASTEST = 300e6
+"""Bytes a second that no disk's rebuild exceeds: a sample of a small drive stays in its stretch."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A rebuild at one place."""
+
+    place: float
+    """Share of the drive that was in place when it began."""
+    rate: float
+    """Bytes of the drive a second; 0 if none came into place."""
+    p99_us_before: float | None
+    p99_us_during: float | None
+    iops_before: float | None
+    iops_during: float | None
+
+
+def order() -> list[int]:
+    """The stretches in an order in which the first few lie all over the drive."""
+    return sorted(range(STRETCHES), key=lambda at: (at * 5 + 2) % STRETCHES)
+
+
+def sampled_scenarios(
+    tree: Mapping[str, Any], path: Path, bytes_of_drive: int, rates: Sequence[float], seed: int
+) -> Iterator[tuple[int, list[Scenario]]]:
+    """The seed and the scenarios, one for each rate, of the sample in each stretch."""
+    during = min(_DURING_S, max(1.0, bytes_of_drive / _FASTEST / STRETCHES))
+    for at in order():
+        place = (at + random.Random(f"{seed} {at}").random()) / STRETCHES
+        yield seed + at, [_sampled(tree, path, rate, place, during) for rate in rates]
+
+
+def whole(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """The scenario with all of its drives used."""
+    changed = copy.deepcopy(dict(tree))
+    for array in changed.get("array", []):
+        if isinstance(array, dict):
+            array.pop("used", None)
+    return changed
+
+
+def _sampled(
+    tree: Mapping[str, Any], path: Path, rate: float, place: float, during: float
+) -> Scenario:
+    changed = whole(tree)
+    fails = _WARM_UP_S + _BEFORE_S
+    changed["run"] = {"warm_up": f"{_WARM_UP_S} s", "duration": f"{_BEFORE_S + during} s"}
+    changed["event"] = [dict(event) for event in _first_failure(changed["event"])]
+    for at, event in enumerate(changed["event"]):
+        event["at"] = f"{fails + 0.001 * at} s"
+    for array in changed["array"]:
+        array["rebuild_rate"] = rate
+    scenario = build_scenario(changed, path)
+    for array in scenario.base["arrays"]:
+        array["rebuild_from"] = place
+    # Versions of the data would miss what is taken to be in place.
+    return _without_versions(scenario)
+
+
+def _without_versions(scenario: Scenario) -> Scenario:
+    base = scenario.base
+    if isinstance(base, dict):
+        base["data"] = False
+    return scenario
+
+
+def _first_failure(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The first drive that fails and, where it is replaced, its replacement."""
+    first = next(event for event in events if event.get("action") == "fail-drive")
+    same = [
+        event
+        for event in events
+        if event.get("action") == "replace-drive" and event.get("drive") == first.get("drive")
+    ]
+    return [first, *same[:1]]
+
+
+def sample_of(result: Result, scenario: Scenario, bytes_of_drive: int) -> Sample:
+    """What a run has measured."""
+    place = float(scenario.base["arrays"][0]["rebuild_from"])
+    row = result.results[0]
+    begun = _when(result, "rebuild on ")
+    done = _when(result, "rebuild done")
+    before = [each for each in row["periods"] if begun is None or each["from_s"] < begun]
+    during = [each for each in row["periods"] if begun is not None and each["from_s"] >= begun]
+    rate = 0.0
+    if begun is not None:
+        ended = done if done is not None else _WARM_UP_S + _end_s(scenario)
+        share = 1.0 if done is not None else max(row["rebuilding"], default=place)
+        rate = (share - place) * bytes_of_drive / (ended - begun)
+    return Sample(place, rate, _p99(before), _p99(during[:1]), _iops(before), _iops(during[:1]))
+
+
+def _end_s(scenario: Scenario) -> float:
+    return float(scenario.base["duration_ns"]) / 1e9
+
+
+def _when(result: Result, what: str) -> float | None:
+    return next((event["t_s"] for event in result.events if event["what"].startswith(what)), None)
+
+
+def _p99(periods: Sequence[Mapping[str, Any]]) -> float | None:
+    found = [each["latency_us"]["p99"] for each in periods if each["latency_us"]]
+    return found[0] if found else None
+
+
+def _iops(periods: Sequence[Mapping[str, Any]]) -> float | None:
+    return periods[0]["iops"] if periods else None
+
+
+def hours(samples: Sequence[Sample], bytes_of_drive: int) -> float | None:
+    """Hours until whole drives are rebuilt; None if a place came no further."""
+    if not samples or any(each.rate <= 0 for each in samples):
+        return None
+    inverse = [1 / each.rate for each in samples]
+    return bytes_of_drive * sum(inverse) / len(inverse) / 3600
+
+
+def hours_ci95(samples: Sequence[Sample], bytes_of_drive: int) -> tuple[float, float] | None:
+    """Their 95 % interval, of two places or more."""
+    middle = hours(samples, bytes_of_drive)
+    count = len(samples)
+    if middle is None or count < 2:
+        return None
+    by_place = sorted(samples, key=lambda each: each.place)
+    each = [bytes_of_drive / one.rate / 3600 for one in by_place]
+    squares = sum((b - a) ** 2 for a, b in pairwise(each))
+    error = math.sqrt(squares / (2 * (count - 1) * count))
+    half = float(scipy.stats.t.ppf(0.975, count - 1)) * error
+    return max(0.0, middle - half), middle + half
+
+
+def mean(values: Sequence[float | None]) -> float | None:
+    """The mean of those that are known."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
