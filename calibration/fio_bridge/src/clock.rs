@@ -16,9 +16,8 @@ const EARLY_TICK_NS: u64 = 100;
 /// A read later on: less than any model's shortest time.
 const TICK_NS: u64 = 1;
 
-/// After so many reads in a row a thread is spinning, and time passes faster.
+/// After so many reads in a row a thread is spinning.
 const SPINNING_READS: u32 = 256;
-const SPINNING_TICK_NS: u64 = 250;
 
 static NOW: AtomicU64 = AtomicU64::new(BEGIN_NS);
 static EARLY: AtomicBool = AtomicBool::new(true);
@@ -32,18 +31,20 @@ pub fn present() -> u64 {
     NOW.load(Ordering::Relaxed)
 }
 
-/// The present as fio reads it.
-pub fn read() -> u64 {
-    let reads = READS.get().saturating_add(1);
+/// The present as fio reads it; `spin` is called where the thread does nothing but look: what it
+/// looks for may be another thread's to do.
+pub fn read(spin: impl FnOnce()) -> u64 {
+    if EARLY.load(Ordering::Relaxed) {
+        return NOW.fetch_add(EARLY_TICK_NS, Ordering::Relaxed) + EARLY_TICK_NS;
+    }
+    let reads = READS.get() + 1;
+    if reads > SPINNING_READS {
+        spin();
+        READS.set(SPINNING_READS);
+        return present();
+    }
     READS.set(reads);
-    let tick = if EARLY.load(Ordering::Relaxed) {
-        EARLY_TICK_NS
-    } else if reads > SPINNING_READS {
-        SPINNING_TICK_NS
-    } else {
-        TICK_NS
-    };
-    NOW.fetch_add(tick, Ordering::Relaxed) + tick
+    NOW.fetch_add(TICK_NS, Ordering::Relaxed) + TICK_NS
 }
 
 /// Moves the clock on, never back.

@@ -1,10 +1,10 @@
 //! What was written, by version: so that a read shows the version that the simulated system gives.
 //!
 //! The engine follows a token for each sector: it stands for one write's data of one sector. The
-//! data themselves go to a file without a name, once a write; a token says where.
+//! data themselves go to a file without a name, once a write.
 
 use raidlab_engine::version_of;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -12,15 +12,27 @@ use std::os::unix::fs::FileExt;
 /// Bytes that a token stands for.
 pub const SECTOR: u64 = 512;
 
+/// The data of a write.
+#[derive(Clone, Copy, Debug)]
+struct Version {
+    /// The engine's number of the write.
+    number: u64,
+    /// Where its data begin in the file.
+    place: u64,
+    sectors: u64,
+}
+
 /// All versions of all sectors that were written.
 #[derive(Debug)]
 pub struct Content {
     file: File,
     bytes: u64,
-    /// Where a token's data begin in the file.
-    places: HashMap<u64, u64>,
-    /// Writes that the engine has not begun: first byte of the array and place in the file, by mark.
-    waiting: HashMap<u32, (u64, u64, u64)>,
+    /// By the first sector of the write.
+    versions: BTreeMap<u64, Vec<Version>>,
+    /// Sectors of the longest write.
+    longest: u64,
+    /// Writes that the engine has not begun, by mark: the first sector, and a number to come.
+    waiting: HashMap<u32, (u64, Version)>,
 }
 
 impl Content {
@@ -32,7 +44,8 @@ impl Content {
         Ok(Content {
             file: tempfile::tempfile()?,
             bytes: 0,
-            places: HashMap::new(),
+            versions: BTreeMap::new(),
+            longest: 0,
             waiting: HashMap::new(),
         })
     }
@@ -43,35 +56,50 @@ impl Content {
     /// There is no room for its data.
     pub fn submitted(&mut self, mark: u32, offset: u64, data: &[u8]) -> io::Result<()> {
         self.file.write_all_at(data, self.bytes)?;
-        let range = (offset, self.bytes, data.len() as u64);
-        self.waiting.insert(mark, range);
+        let version = Version {
+            number: 0,
+            place: self.bytes,
+            sectors: data.len() as u64 / SECTOR,
+        };
+        self.waiting.insert(mark, (offset / SECTOR, version));
         self.bytes += data.len() as u64;
         Ok(())
     }
 
     /// The engine begins the write of a mark under a number of its own.
     pub fn begun(&mut self, mark: u32, number: u64) {
-        let Some((offset, place, bytes)) = self.waiting.remove(&mark) else {
-            return;
-        };
-        for at in (0..bytes / SECTOR).map(|nth| nth * SECTOR) {
-            let token = version_of(number, (offset + at) / SECTOR);
-            self.places.insert(token, place + at);
+        if let Some((first, version)) = self.waiting.remove(&mark) {
+            self.longest = self.longest.max(version.sectors);
+            let here = self.versions.entry(first).or_default();
+            here.push(Version { number, ..version });
         }
     }
 
-    /// The data behind tokens, a sector each; zeros where nothing was ever written.
+    /// The data behind the tokens of the sectors from `offset` on; zeros where nothing was written.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn read(&self, tokens: &[u64]) -> io::Result<Vec<u8>> {
+    pub fn read(&self, offset: u64, tokens: &[u64]) -> io::Result<Vec<u8>> {
         let mut data = vec![0; tokens.len() * SECTOR as usize];
-        for (token, sector) in tokens.iter().zip(data.chunks_mut(SECTOR as usize)) {
-            if let Some(&place) = self.places.get(token) {
-                self.file.read_exact_at(sector, place)?;
+        let sectors = data.chunks_mut(SECTOR as usize).zip(offset / SECTOR..);
+        for (&token, (bytes, sector)) in tokens.iter().zip(sectors) {
+            if let Some(place) = self.find(token, sector) {
+                self.file.read_exact_at(bytes, place)?;
             }
         }
         Ok(data)
+    }
+
+    /// Where the data of a sector's token are in the file.
+    fn find(&self, token: u64, sector: u64) -> Option<u64> {
+        let nearest = (sector + 1).saturating_sub(self.longest)..=sector;
+        self.versions.range(nearest).rev().find_map(|(first, all)| {
+            let is_it = |version: &&Version| {
+                sector - first < version.sectors && version_of(version.number, sector) == token
+            };
+            let found = all.iter().rev().find(is_it)?;
+            Some(found.place + (sector - first) * SECTOR)
+        })
     }
 }
 
@@ -84,11 +112,19 @@ mod tests {
         let mut content = Content::new().unwrap();
         content.submitted(5, 1024, &[1; 1024]).unwrap();
         content.begun(5, 77);
-        content.submitted(5, 1024, &[2; 512]).unwrap();
+        content.submitted(5, 1536, &[2; 512]).unwrap();
         content.begun(5, 78);
-        let tokens = [version_of(78, 2), version_of(77, 2), version_of(77, 3), 0];
-        let data = content.read(&tokens).unwrap();
-        let firsts: Vec<u8> = data.iter().step_by(512).copied().collect();
-        assert_eq!(firsts, [2, 1, 1, 0]);
+        content.submitted(6, 1024, &[3; 1024]).unwrap();
+        content.begun(6, 79);
+        let firsts = |tokens: &[u64]| -> Vec<u8> {
+            let data = content.read(1024, tokens).unwrap();
+            data.iter().step_by(512).copied().collect()
+        };
+        assert_eq!(firsts(&[version_of(77, 2), version_of(78, 3)]), [1, 2]);
+        assert_eq!(firsts(&[version_of(79, 2), version_of(77, 3)]), [3, 1]);
+        assert_eq!(
+            firsts(&[0, version_of(79, 3), version_of(77, 4)]),
+            [0, 3, 0]
+        );
     }
 }

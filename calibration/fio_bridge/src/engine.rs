@@ -273,7 +273,8 @@ impl Engine {
         let Some(tokens) = self.simulation.tokens_read(mark) else {
             return Vec::new();
         };
-        content.read(&tokens).unwrap_or_else(|error| {
+        let offset = self.requests[(mark / MAX_PLACES) as usize].offset;
+        content.read(offset, &tokens).unwrap_or_else(|error| {
             eprintln!("raidlab: what was written cannot be read: {error}");
             vec![0; tokens.len() * SECTOR as usize]
         })

@@ -94,6 +94,14 @@ def test_a_rate_is_kept_however_short_the_pauses(fio):
     )
 
 
+def test_a_thread_that_spins_lets_the_others_go_on(fio):
+    """With `flow` a job that is ahead does nothing but look whether the other has caught up."""
+    both = "rw=read\nbs=4k\nsize=4m\ndirect=1\n"
+    result = fio(f"[a]\n{both}flow=2\n[b]\n{both}flow=2\n")
+    assert [entry["read"]["total_ios"] for entry in result["jobs"]] == [1024, 1024]
+    assert rate(result) == pytest.approx(2e6 / ONE_US, rel=0.02)
+
+
 def test_no_cpu_time_of_the_simulator_is_shown_as_that_of_the_job(fio):
     entry = fio(job(READS, 4, 2))["jobs"][0]
     assert (entry["usr_cpu"], entry["sys_cpu"], entry["ctx"]) == (0.0, 0.0, 0)
