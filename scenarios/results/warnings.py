@@ -129,7 +129,7 @@ def _rate_changes(row: Row) -> bool:
     rates: list[float] = [rate for t, rate in times if t > row["warm_up_s"]]
     third = len(rates) // 3
     early, late = sum(rates[:third]), sum(rates[-third:])
-    return abs(late - early) > _CHANGE * max(early, late)
+    return bool(abs(late - early) > _CHANGE * max(early, late))
 
 
 def queue_grows(arrived: float, served: int) -> bool:
