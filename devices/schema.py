@@ -132,7 +132,7 @@ class DriveSpec(DeviceSpec):
     out."""
     queue_depth: int = Field(default=0, ge=0, le=2**24)
     """Commands that the drive takes at once; 0 for no limit."""
-    data_sheet: Mapping[str, str | int | float | bool] = {}
+    data_sheet: Mapping[str, str | float | bool] = {}
     """What the maker states, as the sheet has it; decides nothing by itself."""
 
     def link(self) -> Interface | None:
