@@ -125,13 +125,13 @@ def rebuilds(
     size = _drive_bytes(build_scenario(rebuild_samples.whole(tree), path))
     each = rebuild_samples.sampled_scenarios(tree, path, size, rates, own_seed)
     for at, (its_seed, at_rates) in enumerate(each):
-        told = tell(at * len(rates))
-        results = results_of(at_rates, its_seed, workers=workers, progress=told, store=store)
+        shown = tell(at * len(rates))
+        results = results_of(at_rates, its_seed, workers=workers, progress=shown, store=store)
         for taken, scenario, result in zip(samples, at_rates, results, strict=True):
             taken.append(rebuild_samples.sample_of(result, scenario, size))
     if int(scenarios[0].base["arrays"][0]["used_bytes"]):
-        told = tell(rebuild_samples.STRETCHES * len(rates))
-        found = list(results_of(scenarios, own_seed, workers=workers, progress=told, store=store))
+        shown = tell(rebuild_samples.STRETCHES * len(rates))
+        found = list(results_of(scenarios, own_seed, workers=workers, progress=shown, store=store))
     after = [warning for each in found for warning in unrebuilt(scenarios[0], each.events)]
     whole = _drive_bytes(scenarios[0])
     used = int(scenarios[0].base["arrays"][0]["used_bytes"]) or whole

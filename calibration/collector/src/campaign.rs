@@ -111,6 +111,9 @@ impl Campaign<'_> {
     /// Runs what is left. Returns the number of steps done in this session.
     pub fn run(&mut self, progress: &mut Progress) -> Result<usize, Stop> {
         self.lay_out_again(progress)?;
+        if self.bundle.manifest.end.is_none() {
+            self.target.grow()?;
+        }
         let mut done = 0;
         if self.target.simulated.is_some() {
             done = self.run_continuously(progress)?;
@@ -171,7 +174,7 @@ impl Campaign<'_> {
         let left = manifest
             .steps
             .iter()
-            .any(|record| record.state == State::Pending);
+            .any(|record| matches!(record.state, State::Pending | State::Failed));
         let layout = manifest
             .steps
             .iter_mut()

@@ -8,6 +8,8 @@ use crate::simulated::{self, Simulated};
 use crate::stop::Stop;
 use crate::sysfs::{BlockDevice, Roots, line};
 use crate::units::{self, MIB, show_bytes};
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 use serde_json::{Value, json};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{BufRead, IsTerminal, Write};
@@ -149,6 +151,23 @@ impl Target {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Gives the file that the collector created its full length.
+    ///
+    /// fio removes a shorter file and makes another one, which would not be known any more.
+    pub fn grow(&self) -> Result<(), Stop> {
+        if !self.record.created || self.laid_out() {
+            return Ok(());
+        }
+        let (path, size) = (Path::new(&self.record.path), self.record.size_bytes);
+        let grown = OpenOptions::new().write(true).open(path).and_then(|file| {
+            match fallocate(&file, FallocateFlags::empty(), 0, size) {
+                Err(Errno::OPNOTSUPP) => file.set_len(size),
+                result => Ok(result?),
+            }
+        });
+        grown.map_err(|error| Stop::io("allocate", path, &error))
     }
 
     /// True if the file to be measured exists in full size.

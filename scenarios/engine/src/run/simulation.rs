@@ -304,9 +304,14 @@ impl Simulation {
             self.system.layers.path.release_aborted(io, true, self.now);
             return Ok(());
         }
-        self.system.layers.path.ios[io].charge(Part::Service, self.now);
-        self.system.layers.path.ios[io].data_end = self.now;
-        let up = self.system.layers.path.device_done(io, self.now);
+        let path = &mut self.system.layers.path;
+        let record = &mut path.ios[io];
+        path.drives[record.drive as usize]
+            .device
+            .served(record.mark, self.now);
+        record.charge(Part::Service, self.now);
+        record.data_end = self.now;
+        let up = path.device_done(io, self.now);
         self.system.layers.settle(up, self.now);
         Ok(())
     }
