@@ -211,7 +211,7 @@ def _configuration(cells: Mapping[str, str], line: str, faults: Faults) -> Confi
     _one_of(cells, "per", ("", "system", "drive"), line, faults)
     _one_of(cells, "raid_by", ("", "controller", "os"), line, faults)
     settings = _pairs(cells["settings"], f"{line}: settings", faults)
-    if len(faults.found) > before:
+    if count is None or len(faults.found) > before:
         return None
     return Configuration(
         source=cells["source"],
