@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lock 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fast demo test test-rust test-python lint format bench docs site wheel sdist \
+.PHONY: help setup fast demo test test-rust test-python fuzz lint format bench docs site wheel sdist \
 	calibrate-catalogue datasheets clean
 
 help: ## Show this list
@@ -44,6 +44,12 @@ test-rust: ## Run the Rust tests alone
 
 test-python: setup ## Run the Python tests alone
 	$(BIN)/pytest --quiet
+
+FUZZ_SECONDS ?= 3600
+FUZZ_SEED ?= 1
+
+fuzz: setup ## Try changed inputs of every kind: FUZZ_SECONDS each, 3600 by default, from FUZZ_SEED
+	RAIDLAB_FUZZ_SECONDS=$(FUZZ_SECONDS) RAIDLAB_FUZZ_SEED=$(FUZZ_SEED) $(BIN)/pytest -s tests/fuzz
 
 lint: setup ## Check format, lints and types; warnings are errors
 	cargo fmt --all --check

@@ -210,12 +210,18 @@ impl Queue {
         found
     }
 
+    /// The oldest of the commands that need the head: writes that wait for room in the cache get it
+    /// from what is destaged.
     #[cold]
     fn find_passed_over(&mut self, model: &Model, stays: Time, at: u64) -> Option<usize> {
-        let index = self.find_oldest()?;
+        self.find_oldest()?;
+        let waiting = self.waiting.iter().enumerate();
+        let (index, oldest) = waiting
+            .filter(|(_, waiting)| !waiting.deferred)
+            .min_by_key(|(_, waiting)| waiting.number)?;
         // The head comes to what lies just ahead of it.
-        let ahead = self.waiting[index].place.lbn.wrapping_sub(at) < model.neighbourhood;
-        (!ahead && self.oldest < stays).then_some(index)
+        let ahead = oldest.place.lbn.wrapping_sub(at) < model.neighbourhood;
+        (!ahead && oldest.ready < stays).then_some(index)
     }
 
     /// Looks up the oldest command, and since when it waits.
