@@ -7,7 +7,7 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust test-python fuzz lint format bench docs site wheel sdist \
-	calibrate-catalogue clean
+	calibrate-catalogue datasheets clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
@@ -99,6 +99,9 @@ sdist: $(VENV)/.release ## Pack the sources
 $(VENV)/.release: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --group release
 	@touch $@
+
+datasheets: setup ## Make the catalogue's devices that come from data sheets, and their evidence
+	@$(BIN)/python -m raidlab.calibration.datasheets.catalogue
 
 calibrate-catalogue: setup ## Fit the catalogue's devices to published figures; goes on where it was stopped
 	@$(BIN)/python -m raidlab.calibration.published.catalogue
