@@ -373,7 +373,10 @@ fn text_of_plans_and_of_fio_is_text() {
         "name = \"read\\u001B[31m\\nerror: feigned\"",
     );
     fs::write(bench.path("short.toml"), plan).unwrap();
-    for more in [&["--dry-run"][..], &[]] {
+    let own = fs::read_to_string(bench.path("short.toml")).unwrap();
+    let usual = own.replace("\\u001B[31m\\nerror: feigned", "");
+    for (plan, more) in [(&own, &["--dry-run"][..]), (&own, &[]), (&usual, &[])] {
+        fs::write(bench.path("short.toml"), plan).unwrap();
         let output = bench.run(more);
         let said = common::stderr(&output) + &String::from_utf8_lossy(&output.stdout);
         assert!(!said.contains('\u{1b}'), "{said}");
@@ -382,5 +385,6 @@ fn text_of_plans_and_of_fio_is_text() {
             "{said}"
         );
         assert!(!said.contains("\nraidlab-collect: feigned"), "{said}");
+        assert!(said.contains("\\x1b[31m"), "{said}");
     }
 }
