@@ -218,7 +218,7 @@ class Scheduler(Table):
     policy: Literal["first-come", "c-look", "shortest-access"]
     ageing: Share = 0.0
     """Part of its age that is taken off a command's access time (`shortest-access`)."""
-    age_limit: Duration = Field(default=10**9, gt=0, le=_MINUTE)
+    age_limit: Duration = Field(default=5 * 10**9, gt=0, le=_MINUTE)
     """A command that has waited for longer goes next."""
 
     def faults(self) -> Iterator[Fault]:

@@ -3,7 +3,8 @@
 A lane moves `transfers a second` symbols of one bit; the line code spends some of them (8b/10b
 sends 10 bits for 8, 128b/130b 130 for 128); packets, primitives and flow control spend more, of
 which only a practical share remains: 90 % of PCIe, 85 % of SAS and SATA, as the published
-interface tables have it. Lanes of one link add up; an expander adds nothing.
+interface tables have it; a drive may state its own. Lanes of one link add up; an expander adds
+nothing.
 docs/explanation/links.md
 """
 
@@ -22,6 +23,10 @@ Family = Literal["pcie", "sas", "sata"]
 
 _8B10B = Fraction(8, 10)
 _128B130B = Fraction(128, 130)
+_128B150B = Fraction(128, 150)
+"""SAS 24G: 22.5 GT/s with forward error correction."""
+_FLIT = Fraction(236, 256)
+"""PCIe 6.0: what flits leave of 64 GT/s."""
 _GIGA = 10**9
 
 _PCIE: Mapping[str, tuple[Fraction, Fraction]] = {
@@ -30,11 +35,13 @@ _PCIE: Mapping[str, tuple[Fraction, Fraction]] = {
     "3.0": (Fraction(8), _128B130B),
     "4.0": (Fraction(16), _128B130B),
     "5.0": (Fraction(32), _128B130B),
+    "6.0": (Fraction(64), _FLIT),
 }
 _SAS: Mapping[str, tuple[Fraction, Fraction]] = {
     "3g": (Fraction(3), _8B10B),
     "6g": (Fraction(6), _8B10B),
     "12g": (Fraction(12), _8B10B),
+    "24g": (Fraction(45, 2), _128B150B),
 }
 _SATA: Mapping[str, tuple[Fraction, Fraction]] = {
     "1.5g": (Fraction(3, 2), _8B10B),

@@ -27,7 +27,7 @@ from raidlab.devices.units import is_quantity
 
 SOURCES = "sources"
 ALL = "all"
-_INLINE = frozenset({"value", "source", "note", "stderr", "measurement"})
+_INLINE = frozenset({"value", "source", "note", "stderr", "measurement", "range"})
 # Names, not figures, even where they look like one ("2.5 s" may well be a drive's title).
 _NAMES = frozenset({"kind", "name", "aliases", "title", "like", "fitted_behind"})
 
@@ -44,18 +44,22 @@ class Source(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    source: Literal["data-sheet", "published", "measured", "fitted", "assumed"]
+    source: Literal["data-sheet", "published", "measured", "fitted", "derived", "assumed"]
     note: str = ""
     stderr: Annotated[str, BeforeValidator(_error_quantity)] = ""
     """Standard error of a fitted number."""
     measurement: str = ""
     """Name of the measurement that it was measured in or fitted to."""
+    range: tuple[str, str] | None = None
+    """Bounds of an assumed number, as quantities."""
 
     def __str__(self) -> str:
         """For people: `fitted ± 3 % (S4610 on AHCI): both directions together`."""
         error = f" ± {self.stderr}" if self.stderr else ""
         measurement = f" ({self.measurement})" if self.measurement else ""
-        return f"{self.source}{error}{measurement}{': ' if self.note else ''}{self.note}"
+        bounds = "" if self.range is None else f" {self.range[0]} to {self.range[1]}"
+        note = f": {self.note}" if self.note else ""
+        return f"{self.source}{bounds}{error}{measurement}{note}"
 
 
 def take_sources(
@@ -112,7 +116,7 @@ def check_sources(
                 key,
                 value,
                 f"has no source; write {{ value = ..., source = ... }} or name it in [{SOURCES}]"
-                " (data-sheet, published, measured, fitted, assumed)",
+                " (data-sheet, published, measured, fitted, derived, assumed)",
             )
         else:
             found[key] = stated[match]

@@ -28,6 +28,7 @@ from raidlab.devices.reading import (
     read_text,
     unreadable,
 )
+from raidlab.devices.units import Share
 
 _LARGEST_FILE = 16 * MIB
 
@@ -126,8 +127,13 @@ class DriveSpec(DeviceSpec):
 
     interface: InterfaceOrNone = "none"
     """The drive's own link; `none` moves data to its controller or host in no time."""
+    link_payload: Share | None = Field(default=None, gt=0)
+    """Share of its link's rate after the line code that data get; the interface's usual one if left
+    out."""
     queue_depth: int = Field(default=0, ge=0, le=2**24)
     """Commands that the drive takes at once; 0 for no limit."""
+    data_sheet: Mapping[str, str | float | bool] = {}
+    """What the maker states, as the sheet has it; decides nothing by itself."""
 
     def link(self) -> Interface | None:
         """The drive's own link."""

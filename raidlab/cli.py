@@ -137,6 +137,11 @@ IMPORTS = {
         "trace",
         "Make a measurement of a trace: a point for each direction, size, order and depth.",
     ),
+    "datasheet": Lazy(
+        "import_datasheet",
+        "datasheet",
+        "Make a device file of what a maker states; says what contradicts itself.",
+    ),
     "published": Lazy(
         "import_published",
         "published",

@@ -42,7 +42,7 @@ from raidlab.calibration.measurements.measurement import (
     Skipped,
 )
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.reading import MIB, read_bytes, read_json
+from raidlab.devices.reading import MIB, read_bytes, read_json, whole_number
 
 _LARGEST_FILE = 256 * MIB
 _MOST_BRACES = 200
@@ -184,6 +184,8 @@ def runs_of(text: str) -> list[dict[str, Any]]:
                 farthest, why = error.pos, error.msg
         except RecursionError:
             why = why or "nested too deeply"
+        except ValueError:
+            why = why or "a number of thousands of digits"
         else:
             if isinstance(tree, dict) and ("jobs" in tree or "client_stats" in tree):
                 runs[_jobs_of(tree)] = tree
@@ -259,13 +261,13 @@ def _threads(
         if not isinstance(entry, dict) or entry.get("jobname") == "All clients":
             return None
         own = {**shared, **entry.get("job options", {})}
-        numjobs = str(own.get("numjobs", "1"))
-        if not numjobs.isdecimal():
+        numjobs = whole_number(str(own.get("numjobs", "1")))
+        if numjobs is None:
             return None
         if entry is group[0]:
-            count = len(group) if len(group) > 1 else int(numjobs)
+            count = len(group) if len(group) > 1 else numjobs
             return range(first, first + count)
-        first += int(numjobs) if "group_reporting" in own else 1
+        first += numjobs if "group_reporting" in own else 1
     return None
 
 

@@ -111,17 +111,33 @@ def _document(device: Device) -> dict[str, Any]:
 def _show(device: Device, output: Output) -> None:
     spec = device.spec
     opening(f"{spec.name} ({spec.kind}): {spec.title}", str(device.path))
-    rows = [
-        [key, value, str(device.sources.get(key, ""))]
-        for key, value in _leaves(device.written)
-        if key not in ("kind", "name", "title", "aliases")
-    ]
     columns = [
         Column("parameter", kind=Kind.TEXT, width=16),
         Column("value", kind=Kind.TEXT, width=16),
         Column("source", kind=Kind.PROSE, width=24),
     ]
-    print_table(Table("", columns, rows), output)
+    leaves = [
+        (key, value, device.sources.get(key))
+        for key, value in _leaves(device.written)
+        if key not in ("kind", "name", "title", "aliases")
+    ]
+    for title, origins in _ORIGINS.items():
+        rows = [
+            [key, value, "" if source is None else str(source)]
+            for key, value, source in leaves
+            if (None if source is None else source.source) in origins
+        ]
+        if rows:
+            print_table(Table(title, columns, rows), output)
+
+
+_ORIGINS: dict[str, tuple[str | None, ...]] = {
+    "stated or measured": ("data-sheet", "published", "measured"),
+    "derived or fitted": ("derived", "fitted"),
+    "assumed": ("assumed",),
+    "words": (None,),
+}
+"""Where numbers of a device come from, one table each; what is no number has no source."""
 
 
 def _leaves(tree: Any, path: str = "") -> list[tuple[str, str]]:

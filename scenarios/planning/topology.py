@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from raidlab.devices.controller import ControllerSpec
@@ -115,7 +116,10 @@ def _own_link(
         allowed = f"a drive that the {port.title} ports of {at} carry; this one has {own.title}"
         faults.add(f"{drive.key}.model", drive.spec.name, allowed)
         return []
-    return [topology.add(plan_link(f"{drive.name} {common.title}", common))]
+    share = drive.spec.link_payload
+    # A slower port takes the same share of its own rate.
+    rate = None if share is None else common.theoretical * Fraction(share)
+    return [topology.add(plan_link(f"{drive.name} {common.title}", common, rate))]
 
 
 def _check_count(controller: ControllerSpec, drives: Sequence[Attached], faults: Faults) -> None:

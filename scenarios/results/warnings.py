@@ -126,7 +126,7 @@ def _rate_changes(row: Row) -> bool:
     """True if the rates of the first and of the last third of what was recorded differ."""
     line = row["timeline"]
     times = zip(line["t_s"], line["iops"], strict=True)
-    rates = [rate for t, rate in times if t > row["warm_up_s"]]
+    rates: list[float] = [rate for t, rate in times if t > row["warm_up_s"]]
     third = len(rates) // 3
     early, late = sum(rates[:third]), sum(rates[-third:])
     return bool(abs(late - early) > _CHANGE * max(early, late))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from raidlab.devices.catalogue import Device
@@ -17,6 +18,15 @@ from raidlab.scenarios.planning.scenario import Scenario
 
 _KEYS = {"snapshot": "run.snapshot"}
 """What a user calls a key of the plan."""
+_DEVICE_KEYS = {
+    "unit": "mapping_unit",
+    "reserved_blocks_per_plane": "nand.reserved_blocks",
+    "parity_stripe": "nand.parity_stripe",
+    "buffer": "buffer.size",
+    "map_cache": "map_cache.size",
+    "firmware.turn": "firmware.turnaround",
+}
+"""What a device file calls a key of its plan, without the unit, where the names differ."""
 _UNITS: Mapping[str, Callable[[int], str]] = {
     "_bytes_per_s": format_rate,
     "_bytes": format_size,
@@ -90,6 +100,7 @@ def _of_device(
     name = next(drives, f"devices.{number}")
     model = re.sub(r"\.\d+$", "", name.rpartition("/")[2])
     fault = _with_unit(key, value, allowed, path)
+    fault = replace(fault, key=_DEVICE_KEYS.get(fault.key, fault.key))
     if model not in devices:
         return Fault(f"{name}: {fault.key}", fault.value, fault.allowed, (), path)
     device = devices[model]

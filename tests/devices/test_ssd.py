@@ -98,6 +98,9 @@ def test_larger_models_differ_only_in_what_really_differs() -> None:
         for key in ("name", "title", "capacity"):
             del each[key]
         del each["nand"]["dies_per_channel"]
+        # More dies leave the channels as the bound: each data sheet's write rate asks for a write
+        # amplification, and so a spare space, of its own (test_ssd_steady_state.py).
+        del each["nand"]["reserved_blocks"]
     assert small == large
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from raidlab.devices.catalogue import load_device
+from raidlab.devices.datasheet.sheet import RATES, read_sheet
 from raidlab.scenarios.planning.scenario import load_scenario
 from tests.project.sources import ROOT, tracked
 
@@ -72,7 +73,9 @@ def check_toml(block: Block, folder: Path) -> None:
     path.write_text(block.text)
     if "fragment" in block.rest:
         return
-    if "kind" in tree:
+    if "kind" in tree and not tree.keys().isdisjoint(RATES):
+        read_sheet(path)
+    elif "kind" in tree:
         load_device(path)
     elif "array" in tree:
         load_scenario(path)

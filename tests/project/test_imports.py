@@ -16,7 +16,12 @@ from tests.project.sources import PACKAGES, ROOT, tracked
 
 ORDER = {
     "scenarios": [{"spec"}, {"planning"}, {"results"}, {"running"}, {"studies"}],
-    "calibration": [{"measurements"}, {"fio", "disksim", "traces"}, {"fitting"}, {"published"}],
+    "calibration": [
+        {"measurements"},
+        {"fio", "disksim", "traces", "datasheets"},
+        {"fitting"},
+        {"published"},
+    ],
 }
 """Inside a package, lowest first; those of one set do not know each other."""
 

@@ -52,6 +52,12 @@ def test_a_steady_load_is_recorded_after_two_seconds():
     assert (found.results[0]["warm_up_s"], found.results[0]["steady"]) == (2.0, True)
 
 
+def test_few_steady_loads_look_unsteady():
+    """Of 40 runs by chance alone four of 5 %; nine and more have a probability below 0.1 %."""
+    runs = [simulate(_disk("60 IO/s", duration="20 s", seed=seed)) for seed in range(1, 41)]
+    assert sum(run.results[0]["warm_up_s"] > 2.0 for run in runs) <= 8
+
+
 def test_a_queue_that_grows_for_ever_has_no_steady_state():
     found = simulate(_disk("400 IO/s", duration="5 s"))
     row = found.results[0]

@@ -168,9 +168,25 @@ def test_a_drive_of_ones_own_stands_in_a_mirror() -> None:
         return write.latency, read.latency
 
     write, read = env.run(env.process(process()))
-    # A write waits for the slower copy; a read goes to the first of two idle drives.
+    # A write waits for the slower copy, and shows how slow it is; the read goes to the other one.
     assert (write, read) == (pytest.approx(0.002), pytest.approx(100e-6))
     assert slow.log == [Command("write", 8192, 4096)]
+
+
+def test_a_mirror_learns_how_fast_a_drive_of_ones_own_is() -> None:
+    """Nothing is known of it before its first completion, so it serves the first read."""
+    env = Environment()
+    slow = SlowDrive(env)
+    system = LiveSystem(env, station_plan(2, "raid1"), {"drive 1": slow})
+
+    def process() -> Any:
+        latencies = []
+        for _ in range(5):
+            latencies.append((yield system.read(8192, 4096)).latency)
+        return latencies
+
+    assert env.run(env.process(process())) == pytest.approx([0.002] + 4 * [100e-6])
+    assert len(slow.log) == 1
 
 
 def test_an_io_outside_the_array_is_refused() -> None:

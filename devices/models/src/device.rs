@@ -39,7 +39,34 @@ pub enum Device {
     External {
         /// Bytes that it holds.
         capacity_bytes: u64,
+        /// What its completions show of it.
+        seen: Completions,
     },
+}
+
+/// What the completions of a device show of its speed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Completions {
+    last: Option<Time>,
+    each: Nanos,
+}
+
+impl Completions {
+    /// The latest completion's share of the mean is one in so many, as in TCP's estimate of the
+    /// round-trip time (Jacobson, Congestion avoidance and control, 1988).
+    const MEMORY: u64 = 8;
+
+    /// A command that arrived at `arrived` completes at `now`. It took the device the time since
+    /// its arrival or the last completion, whichever was later: of a device that serves one at a
+    /// time that is the service time, of one that serves several their mean gap.
+    fn add(&mut self, arrived: Time, now: Time) {
+        let took = now.since(self.last.map_or(arrived, |last| last.max(arrived)));
+        self.each = match self.last {
+            None => took,
+            Some(_) => Nanos((self.each.0 * (Self::MEMORY - 1) + took.0) / Self::MEMORY),
+        };
+        self.last = Some(now);
+    }
 }
 
 impl Device {
@@ -59,6 +86,7 @@ impl Device {
             DeviceParams::Ssd(params) => Device::Ssd(Box::new(Ssd::new(params, seed, name)?)),
             DeviceParams::External { capacity_bytes } => Device::External {
                 capacity_bytes: *capacity_bytes,
+                seen: Completions::default(),
             },
         })
     }
@@ -121,7 +149,7 @@ impl Device {
             Device::Hdd(hdd) => hdd.capacity_bytes(),
             Device::Ssd(ssd) => ssd.capacity_bytes(),
             Device::HostFtl(ssd) => ssd.capacity_bytes(),
-            Device::External { capacity_bytes } => *capacity_bytes,
+            Device::External { capacity_bytes, .. } => *capacity_bytes,
         }
     }
 
@@ -137,14 +165,22 @@ impl Device {
     }
 
     /// About how long a small read takes on a device that has nothing else to do. A mirror of
-    /// unequal drives weighs its copies by it. Zero for a device outside, of which nothing is known.
+    /// unequal drives weighs its copies by it. A device outside is known by its own completions: before
+    /// the first one it is zero, so that it is tried.
     pub fn read_time(&self) -> Nanos {
         match self {
             Device::Hdd(hdd) => hdd.read_time(),
             Device::Station(station) => station.read_time(),
             Device::Ssd(ssd) => ssd.read_time(),
             Device::HostFtl(ssd) => ssd.read_time(),
-            Device::External { .. } => Nanos::ZERO,
+            Device::External { seen, .. } => seen.each,
+        }
+    }
+
+    /// A command that arrived at `arrived` was served outside, now.
+    pub fn served(&mut self, arrived: Time, now: Time) {
+        if let Device::External { seen, .. } = self {
+            seen.add(arrived, now);
         }
     }
 
@@ -216,5 +252,24 @@ impl Device {
             Device::HostFtl(ssd) => ssd.figures(),
             Device::Station(_) | Device::External { .. } => Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand, in ns: alone 100; the next two arrive at 200 and are served one after the other,
+    /// 100 each; then 180, of which an eighth of the 80 more counts.
+    #[test]
+    fn completions_show_the_time_of_a_command() {
+        let mut seen = Completions::default();
+        assert_eq!(seen.each, Nanos::ZERO);
+        for (arrived, now) in [(0, 100), (200, 300), (200, 400)] {
+            seen.add(Time(arrived), Time(now));
+            assert_eq!(seen.each, Nanos(100));
+        }
+        seen.add(Time(1000), Time(1180));
+        assert_eq!(seen.each, Nanos(110));
     }
 }

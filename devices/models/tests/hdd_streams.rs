@@ -121,6 +121,19 @@ fn a_random_reader_is_not_starved_by_a_stream() {
     }
 }
 
+/// A stream of writes that goes through the cache leaves runs beside the head at any time.
+#[test]
+fn a_random_reader_is_not_starved_by_cached_writes() {
+    let cache = json!({
+        "sectors": 1000, "extents": 16, "extent_sectors": 100, "flush_above": 0.5,
+        "flush_after_idle_ns": 1_000_000_000,
+    });
+    let mut loads = [Load::stream(Op::Write, 0, 8), Load::scattered(1)];
+    let (served, longest) = beside(&mut with(&[("/write_cache", cache)]), &mut loads, 60)[1];
+    assert!(longest < Nanos(200_000_000), "{longest:?}");
+    assert!(served > 60 * 10, "{served}");
+}
+
 /// Two synchronous streams: each time the head comes, it reads what is wanted and a hundred sectors
 /// ahead, 12.4 ms, and moves in 1 to 12 ms. It read 8 sectors for each movement.
 #[test]
@@ -186,6 +199,29 @@ fn nothing_waits_beyond_the_age_limit() {
     assert!(longest(None) > Nanos(500_000_000));
     let held = longest(Some(250_000_000));
     assert!(held < Nanos(250_000_000 + 10 * 13_000_000), "{held:?}");
+}
+
+/// Random commands are served by access time, however little a segment holds: a movement of the arm
+/// and a long transfer are no stay, after which the oldest command would be next.
+#[test]
+fn random_reads_are_served_by_access_time_whatever_a_segment_holds() {
+    let served = |segment: u64, sectors: u64| {
+        let mut rig = with(&[
+            ("/buffer/segments", json!(1)),
+            ("/buffer/segment_sectors", json!(segment)),
+            ("/buffer/read_ahead", json!({"policy": "none"})),
+        ]);
+        let mut load = Load::scattered(32);
+        load.sectors = sectors;
+        beside(&mut rig, &mut [load], 60)[0].0
+    };
+    // Eight sectors pass in 0.8 ms, less than a movement and less than 40 sectors do.
+    for sectors in [1, 40] {
+        let few = served(8, sectors);
+        assert_eq!(few, served(400, sectors), "{sectors}");
+        // In the order of arrival: a mean seek of 1.4 ms, half a revolution, a sector.
+        assert!(sectors > 1 || few > 60 * 1000 / 5, "{few}");
+    }
 }
 
 /// A flush beside a stream of reads waits no longer than the limit for its runs to begin.

@@ -35,30 +35,53 @@ pub fn steady_from(values: &[f64]) -> usize {
     cut
 }
 
+/// Half widths of the 95 % interval by which the two sides of a cut differ where they differ for
+/// certain. The cut is chosen among many, so one half width would be exceeded by chance.
+const CERTAIN: f64 = 1.5;
+
 /// Whether a ratio `sum(y) / sum(n)`, of pairs `(y, n)` step by step, is that of a steady state;
 /// none if steps are too few to say.
 ///
-/// It is not, if the steps before the cut of [`steady_from`] change it by more than 1 %, and by
-/// more than half of the 95 % interval of what lies behind the cut.
+/// It is not, if the steps before the cut of [`steady_from`] change it by more than 1 %, and if
+/// they differ from those behind it for certain.
 pub fn is_steady(steps: &[(f64, f64)]) -> Option<bool> {
     let known: Vec<_> = steps.iter().copied().filter(|pair| pair.1 > 0.0).collect();
     if known.len() < FEW {
         return None;
     }
     let together = known.len().div_ceil(STEPS);
-    let sum = |pairs: &[(f64, f64)]| {
-        pairs
-            .iter()
-            .fold((0.0, 0.0), |(y, n), pair| (y + pair.0, n + pair.1))
-    };
     let merged: Vec<_> = known.chunks(together).map(sum).collect();
     let values: Vec<f64> = merged.iter().map(|(y, n)| y / n).collect();
-    let behind = &merged[steady_from(&values)..];
+    let (before, behind) = merged.split_at(steady_from(&values));
     let (all, steady) = (sum(&merged), sum(behind));
     let (mean, settled) = (all.0 / all.1, steady.0 / steady.1);
-    let change = (mean - settled).abs();
-    let error = Estimate::of_ratio(behind).map_or(0.0, |found| found.half);
-    Some(change <= SLIGHT * settled.abs() || change <= error)
+    let slight = (mean - settled).abs() <= SLIGHT * settled.abs();
+    Some(slight || !differ(before, behind))
+}
+
+/// Whether the ratios of two sides of a cut differ for certain.
+///
+/// Both have the error of a step that the less even side shows. A side whose steps are too few, or
+/// too much alike one after the other, shows none; if neither does, something still changes.
+fn differ(before: &[(f64, f64)], behind: &[(f64, f64)]) -> bool {
+    let root = |side: &[(f64, f64)]| (side.len() as f64).sqrt();
+    let shown = [before, behind].map(|side| {
+        let found = Estimate::of_ratio(side)?;
+        Some(found.half * root(side))
+    });
+    let Some(step) = shown.into_iter().flatten().reduce(f64::max) else {
+        return true;
+    };
+    let (first, second) = (sum(before), sum(behind));
+    let change = (first.0 / first.1 - second.0 / second.1).abs();
+    let half = step * (1.0 / before.len() as f64 + 1.0 / behind.len() as f64).sqrt();
+    change > CERTAIN * half
+}
+
+fn sum(pairs: &[(f64, f64)]) -> (f64, f64) {
+    pairs
+        .iter()
+        .fold((0.0, 0.0), |(y, n), pair| (y + pair.0, n + pair.1))
 }
 
 #[cfg(test)]
@@ -97,20 +120,57 @@ mod tests {
         assert_eq!(is_steady(&pairs(&rising[..19])), None);
     }
 
-    /// Steps of 24 independent I/Os, as of a disk: few runs of a steady state look unsteady.
-    #[test]
-    fn noise_is_steady() {
-        let unsteady = (0..1000)
+    /// Of 1000 runs in a steady state, steps of `ios` I/Os whose times go on by `correlation` from
+    /// step to step: how many look unsteady.
+    fn false_alarms(ios: usize, correlation: f64, steps: usize) -> usize {
+        (0..1000)
             .filter(|&seed| {
                 let mut stream = Stream::new(seed, "test", "steps");
+                let mut slow = 0.0;
                 let mut step = || {
-                    let sum: u64 = (0..24).map(|_| stream.exponential(Nanos(1000)).0).sum();
-                    sum as f64
+                    let sum: u64 = (0..ios).map(|_| stream.exponential(Nanos(1000)).0).sum();
+                    let mean = sum as f64 / ios as f64;
+                    slow = correlation * slow + mean - 1000.0;
+                    1000.0 + slow
                 };
-                let values: Vec<f64> = (0..42).map(|_| step()).collect();
+                let values: Vec<f64> = (0..50 + steps).map(|_| step()).collect();
+                is_steady(&pairs(&values[50..])) == Some(false)
+            })
+            .count()
+    }
+
+    #[test]
+    fn noise_is_steady() {
+        for (ios, correlation) in [(24, 0.0), (4, 0.0), (24, 0.5)] {
+            for steps in [25, 42, 100] {
+                let found = false_alarms(ios, correlation, steps);
+                assert!(found < 50, "{ios} {correlation} {steps}: {found}");
+            }
+        }
+    }
+
+    /// Noise about a level that is higher, or lower, in a part of the steps.
+    fn seen(at: std::ops::Range<usize>, change: f64) -> usize {
+        (0..1000)
+            .filter(|&seed| {
+                let mut stream = Stream::new(seed, "test", "steps");
+                let values: Vec<f64> = (0..50)
+                    .map(|step| {
+                        let sum: u64 = (0..24).map(|_| stream.exponential(Nanos(1000)).0).sum();
+                        sum as f64 / 24e3 + if at.contains(&step) { change } else { 0.0 }
+                    })
+                    .collect();
                 is_steady(&pairs(&values)) == Some(false)
             })
-            .count();
-        assert!(unsteady < 100, "{unsteady} of 1000");
+            .count()
+    }
+
+    /// A step of the noise has a standard deviation of 0.2: of the first three steps' mean 0.12.
+    #[test]
+    fn changes_are_seen_in_noise() {
+        for (at, change, least) in [(0..3, 1.0, 800), (0..10, 0.5, 650)] {
+            let found = seen(at.clone(), change);
+            assert!(found > least, "{at:?} {change}: {found}");
+        }
     }
 }

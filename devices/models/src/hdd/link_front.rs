@@ -207,8 +207,8 @@ impl LinkFront {
             return;
         }
         let start = self.interrupt(model, port.now());
-        let due = self.queue.due(model, &mut self.stays, self.at, start);
-        let command = match due {
+        let late = self.queue.late(model, start);
+        let mut command = match late {
             Some(index) => Some((index, 0)),
             None => self.queue.choose(model, &self.arm, self.at, start),
         };
@@ -217,10 +217,24 @@ impl LinkFront {
             Some((_, time)) if !overdue => time.max(0) as u64,
             _ => u64::MAX,
         };
-        let run = match &self.cache {
+        let mut run = match &self.cache {
             Some(cache) if destages => cache.choose(model, &self.arm, self.at, start, bound),
             _ => None,
         };
+        if late.is_none() && !overdue {
+            let next = match (command, run) {
+                (_, Some((slot, _))) => self.cache.as_ref().map(|cache| cache.first(slot)),
+                (Some((index, _)), None) => Some(self.queue.place(index).lbn),
+                (None, None) => None,
+            };
+            if next.is_some_and(|lbn| self.is_here(model, lbn))
+                && let Some(index) = self
+                    .queue
+                    .passed_over(model, &mut self.stays, self.at, start)
+            {
+                (command, run) = (Some((index, 0)), None);
+            }
+        }
         match (command, run) {
             (_, Some((slot, _))) => self.destage(model, port, slot, start),
             (Some((index, _)), None) => {
@@ -247,9 +261,6 @@ impl LinkFront {
     fn serve<P: Port>(&mut self, model: &Model, port: &mut P, waiting: &Waiting, free: Time) {
         let start = free.max(waiting.ready);
         let end = waiting.place.lbn + u64::from(waiting.sectors);
-        if waiting.place.lbn.abs_diff(self.at) >= model.neighbourhood {
-            self.stays = start;
-        }
         let shuffled = match waiting.op {
             MediaOp::Read => model.buffer.read_on_arrival,
             MediaOp::Write => model.buffer.write_on_arrival,
@@ -265,6 +276,7 @@ impl LinkFront {
         let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
         let done = sweep.end_of(model, end - 1);
         let begin = start + access.total();
+        self.arrive(model, waiting.place.lbn, begin);
         let record = port.io(waiting.io);
         record.charge(Part::Queue, start);
         record.charge(Part::Seek, start + access.seek);
@@ -286,6 +298,20 @@ impl LinkFront {
             }
         };
         self.occupy(port, start, done);
+    }
+
+    /// True if `lbn` lies where the head stands.
+    #[inline]
+    fn is_here(&self, model: &Model, lbn: u64) -> bool {
+        lbn.abs_diff(self.at) < model.neighbourhood
+    }
+
+    /// The head begins with `lbn`: from then on it is there.
+    #[inline]
+    fn arrive(&mut self, model: &Model, lbn: u64, begin: Time) {
+        if !self.is_here(model, lbn) {
+            self.stays = begin;
+        }
     }
 
     /// How much later than its time the arm settles before `lbn`. A head that goes on where it

@@ -176,34 +176,61 @@ impl Queue {
         }
     }
 
-    /// The command that goes next whatever the order says, by a head that stands after sector `at`
-    /// and has not gone elsewhere since `stays`: the oldest one, if it has waited for too long or
-    /// the head has stayed for too long.
+    /// The oldest command, if it has waited for too long: it goes next whatever the order says.
     #[inline]
-    pub fn due(&mut self, model: &Model, stays: &mut Time, at: u64, now: Time) -> Option<usize> {
-        let is_long = now.since(*stays) > model.longest_stay;
-        let late = now.since(self.oldest) > model.age_limit;
-        let found = if late || (is_long && self.oldest < *stays) {
-            self.find_due(model, *stays, at, now)
-        } else {
-            None
+    pub fn late(&mut self, model: &Model, now: Time) -> Option<usize> {
+        if now.since(self.oldest) <= model.age_limit {
+            return None;
+        }
+        let index = self.find_oldest()?;
+        (now.since(self.oldest) > model.age_limit).then_some(index)
+    }
+
+    /// The oldest command, if a head that stands after sector `at` and would stay there has been in
+    /// that place since `stays`, for too long, while the command waited elsewhere. A head that nobody
+    /// waits for may stay anew.
+    #[inline]
+    pub fn passed_over(
+        &mut self,
+        model: &Model,
+        stays: &mut Time,
+        at: u64,
+        now: Time,
+    ) -> Option<usize> {
+        if now.since(*stays) <= model.longest_stay {
+            return None;
+        }
+        let found = match self.oldest < *stays {
+            true => self.find_passed_over(model, *stays, at),
+            false => None,
         };
-        if is_long && found.is_none() {
+        if found.is_none() {
             *stays = now;
         }
         found
     }
 
+    /// The oldest of the commands that need the head: writes that wait for room in the cache get it
+    /// from what is destaged.
     #[cold]
-    fn find_due(&mut self, model: &Model, stays: Time, at: u64, now: Time) -> Option<usize> {
+    fn find_passed_over(&mut self, model: &Model, stays: Time, at: u64) -> Option<usize> {
+        self.find_oldest()?;
+        let waiting = self.waiting.iter().enumerate();
+        let (index, oldest) = waiting
+            .filter(|(_, waiting)| !waiting.deferred)
+            .min_by_key(|(_, waiting)| waiting.number)?;
+        // The head comes to what lies just ahead of it.
+        let ahead = oldest.place.lbn.wrapping_sub(at) < model.neighbourhood;
+        (!ahead && oldest.ready < stays).then_some(index)
+    }
+
+    /// Looks up the oldest command, and since when it waits.
+    #[cold]
+    fn find_oldest(&mut self) -> Option<usize> {
         let waiting = self.waiting.iter().enumerate();
         let (index, oldest) = waiting.min_by_key(|(_, waiting)| waiting.number)?;
         self.oldest = oldest.ready;
-        // The head comes to what lies just ahead of it.
-        let ahead = oldest.place.lbn.wrapping_sub(at) < model.neighbourhood;
-        let is_long = now.since(stays) > model.longest_stay;
-        let passed_over = !ahead && is_long && oldest.ready < stays;
-        (passed_over || now.since(oldest.ready) > model.age_limit).then_some(index)
+        Some(index)
     }
 
     #[inline]

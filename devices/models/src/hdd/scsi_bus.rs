@@ -140,7 +140,7 @@ impl ScsiFront {
     pub fn event<P: Port>(&mut self, model: &Model, bus: &ScsiBusParams, port: &mut P) {
         self.awaited = false;
         let now = port.now();
-        let due = self.queue.due(model, &mut { now }, self.at, now);
+        let due = self.queue.late(model, now);
         let choice = self.queue.choose(model, &self.arm, self.at, now);
         if let Some(index) = due.or(choice.map(|(index, _)| index)) {
             let io = self.queue.take(index).io;

@@ -419,6 +419,11 @@ impl WriteCache {
             .map(|bin| bin as usize)
     }
 
+    /// The first sector of a run.
+    pub fn first(&self, slot: u16) -> u64 {
+        self.extents[usize::from(slot)].lbn
+    }
+
     /// Begins to destage a run: its first sector and the one after its last.
     pub fn start(&mut self, slot: u16) -> (u64, u64) {
         debug_assert!(self.writing.is_none());

@@ -211,6 +211,7 @@ impl Simulation {
             if left == 0 {
                 left = EVENTS_BETWEEN_LOOKS;
                 self.system.look_at_clock();
+                self.system.look_at_backlog();
             }
         }
     }
@@ -304,9 +305,14 @@ impl Simulation {
             self.system.layers.path.release_aborted(io, true, self.now);
             return Ok(());
         }
-        self.system.layers.path.ios[io].charge(Part::Service, self.now);
-        self.system.layers.path.ios[io].data_end = self.now;
-        let up = self.system.layers.path.device_done(io, self.now);
+        let path = &mut self.system.layers.path;
+        let record = &mut path.ios[io];
+        path.drives[record.drive as usize]
+            .device
+            .served(record.mark, self.now);
+        record.charge(Part::Service, self.now);
+        record.data_end = self.now;
+        let up = path.device_done(io, self.now);
         self.system.layers.settle(up, self.now);
         Ok(())
     }

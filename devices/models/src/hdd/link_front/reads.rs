@@ -297,7 +297,11 @@ impl LinkFront {
         wait: Nanos,
         now: Time,
     ) -> bool {
-        if let Some(due) = self.queue.due(model, &mut self.stays, self.at, now) {
+        let due = match self.queue.late(model, now) {
+            None => self.queue.passed_over(model, &mut self.stays, self.at, now),
+            late => late,
+        };
+        if let Some(due) = due {
             return due != index;
         }
         // A head that only has to cross to the next track goes on.

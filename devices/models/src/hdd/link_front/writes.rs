@@ -133,9 +133,9 @@ impl LinkFront {
             least_seek: Nanos::ZERO,
             late: self.lateness_to(model, lbn, start),
         };
-        self.stays = start;
         let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
         let done = sweep.end_of(model, end - 1);
+        self.arrive(model, lbn, start + access.total());
         self.counts.seek += access.seek;
         self.counts.rotation += access.rotation;
         self.counts.accesses += 1;

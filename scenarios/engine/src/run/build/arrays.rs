@@ -51,7 +51,7 @@ fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
     passes_memory(plan, array) || mirrors(plan, array) || asked
 }
 
-/// Whether copies are made in memory: by a controller that has one.
+/// What a mirror chooses a copy by.
 fn copy_choice(plan: &Plan, array: &ArrayPlan) -> CopyChoice {
     let drives = array.drives.iter().chain(&array.spares);
     let mut models = drives.map(|&drive| plan.drives.get(drive as usize).map(|it| it.device));
@@ -65,6 +65,7 @@ fn copy_choice(plan: &Plan, array: &ArrayPlan) -> CopyChoice {
     }
 }
 
+/// Whether copies are made in memory: by a controller that has one.
 fn mirrors(plan: &Plan, array: &ArrayPlan) -> bool {
     let controller = array.controller.filter(|_| !array.software);
     let memory = controller.and_then(|at| plan.controllers[at as usize].cache.as_ref());

@@ -1,0 +1,192 @@
+"""A device from a data sheet: the sheet, closed forms, short runs, and what remains to be said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from raidlab.calibration.datasheets.adjust import OF_BURSTS, adjust, adjust_disk
+from raidlab.calibration.datasheets.points import stated
+from raidlab.devices.datasheet import disk, flash, flash_device
+from raidlab.devices.datasheet.draft import Draft
+from raidlab.devices.datasheet.sheet import BLOCK, Read, Sheet, read_sheet
+
+WITHIN_PCT = 5.0
+"""Error of a stated figure above which it is named."""
+_YEARS = (3, 5)
+"""Warranties that drive writes a day are stated for."""
+_ROUNDING = 0.15
+"""Relative error of a stated endurance."""
+_UNITS: Mapping[str, tuple[str, float]] = {
+    "rate": ("MB/s", 1e6),
+    "random": ("IO/s", 1.0),
+    "latency": ("us", 1e3),
+    "seek": ("ms", 1e6),
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A stated figure beside the simulated one."""
+
+    quantity: str
+    stated: float
+    simulated: float
+    unit: str
+    why_not: str = ""
+    """Why the two cannot be compared; they can where it is empty."""
+
+    @property
+    def error_pct(self) -> float | None:
+        """100 (simulated / stated - 1)."""
+        return None if self.why_not else 100 * (self.simulated / self.stated - 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For `--json`."""
+        entry: dict[str, Any] = {
+            "quantity": self.quantity,
+            "stated": self.stated,
+            "simulated": float(f"{self.simulated:.6g}"),
+            "unit": self.unit,
+            "error_pct": None if self.error_pct is None else round(self.error_pct, 2),
+        }
+        return entry | ({"why_not": self.why_not} if self.why_not else {})
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A device that was made of a sheet."""
+
+    read: Read
+    draft: Draft
+    points: tuple[Point, ...]
+    warnings: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For `--json`, but for the device's path."""
+        return {
+            "name": self.read.sheet.name,
+            "points": [point.to_dict() for point in self.points],
+            "stated": dict(self.draft.of("data-sheet")),
+            "derived": dict(self.draft.of("derived")),
+            "assumed": [
+                {"key": key, "value": value, **self.draft.origins[key].to_toml()}
+                for key, value in self.draft.of("assumed").items()
+            ],
+            "warnings": list(self.warnings),
+        }
+
+
+def import_datasheet(path: Path) -> Imported:
+    """Makes a device of a sheet.
+
+    Raises:
+        SpecError: Everything that is wrong with the sheet.
+    """
+    return build(read_sheet(path))
+
+
+def build(read: Read) -> Imported:
+    """Makes a device of a sheet that was read.
+
+    Raises:
+        SpecError: The engine refuses the device.
+    """
+    if read.sheet.kind == "hdd":
+        spindle, found = adjust_disk(read, disk.first(read.sheet))
+        points = _points(read.sheet, found, ())
+        missed = _missed(points, "its geometry and seek curve do not give it")
+        return Imported(read, disk.device(spindle, read), points, (*_doubts(read.sheet), *missed))
+    doubts = list(_doubts(read.sheet))
+    seen = _as_burst(read.sheet)
+    if seen:
+        doubts.append(seen)
+        read = replace(read, sheet=read.sheet.model_copy(update={"burst": True}))
+    drive, found = adjust(read, flash.first(read.sheet))
+    points = _points(read.sheet, found, OF_BURSTS if read.sheet.burst else ())
+    doubts += _missed(points, _bounds(drive))
+    doubts += _not_modelled(read.sheet)
+    return Imported(read, flash_device.device(drive, read), points, tuple(doubts))
+
+
+def _points(sheet: Sheet, found: Mapping[str, float], bursts: tuple[str, ...]) -> tuple[Point, ...]:
+    points = []
+    for quantity, simulated in found.items():
+        unit, scale = next(
+            (unit for part, unit in _UNITS.items() if part in quantity), _UNITS["rate"]
+        )
+        why_not = "a burst into a cache, which is not modelled; simulated: the steady state"
+        points.append(
+            Point(
+                quantity,
+                stated(sheet, quantity) / scale,
+                simulated / scale,
+                unit,
+                why_not if quantity in bursts else "",
+            )
+        )
+    return tuple(points)
+
+
+def _as_burst(sheet: Sheet) -> str:
+    """What says that random writes are a burst's, though the sheet does not; empty if nothing."""
+    random, rate = sheet.random_write, sheet.sequential_write
+    if sheet.burst or random is None:
+        return ""
+    moved = random * max(sheet.unit, BLOCK)
+    most = flash.most_random_writes(sheet)
+    if rate is not None and moved > rate:
+        limit = f"sequential_write of {rate / 1e6:,.0f} MB/s"
+    elif random > most:
+        limit = f"at most {most:,.0f} IO/s, with 60 % of spare space and the fastest dies"
+    else:
+        return ""
+    return (
+        f"random_write: {random:,.0f} IO/s program {moved / 1e6:,.0f} MB/s or more, against"
+        f" {limit}: no over-provisioning gives that in steady state. Rates of writes are taken as"
+        " a burst's (burst = true); the steady state is the class's"
+    )
+
+
+def _doubts(sheet: Sheet) -> Iterator[str]:
+    """Contradictions within a sheet, each with both numbers."""
+    read, stream = sheet.random_read, sheet.sequential_read
+    if sheet.kind == "ssd" and read and stream and read * BLOCK > 1.02 * stream:
+        yield (
+            f"random_read: {read:,.0f} IO/s of 4 KiB are {read * BLOCK / 1e6:,.0f} MB/s, more than"
+            f" sequential_read of {stream / 1e6:,.0f} MB/s"
+        )
+    if sheet.dwpd and sheet.rated_writes:
+        daily = sheet.dwpd * 365 * sheet.capacity
+        off = [abs(sheet.rated_writes / (daily * years) - 1) for years in _YEARS]
+        if min(off) > _ROUNDING:
+            yield (
+                f"rated_writes: {sheet.rated_writes / 1e12:,.0f} TB, but dwpd = {sheet.dwpd:g}"
+                f" gives {daily * 3 / 1e12:,.0f} TB in 3 years, {daily * 5 / 1e12:,.0f} TB in 5"
+            )
+
+
+def _missed(points: tuple[Point, ...], why: str) -> list[str]:
+    return [
+        f"{point.quantity}: {point.stated:,.6g} {point.unit} stated, {point.simulated:,.6g}"
+        f" {point.unit} simulated ({point.error_pct:+.1f} %): {why}"
+        for point in points
+        if point.error_pct is not None and abs(point.error_pct) > WITHIN_PCT
+    ]
+
+
+def _bounds(drive: flash.Flash) -> str:
+    return (
+        f"{drive.dies} dies of {drive.planes} planes, {drive.program_us:.0f} us a program,"
+        f" {drive.read_us:.0f} us a read and {100 * drive.spare:.0f} % of spare space are what the"
+        " other figures and usual chips leave"
+    )
+
+
+def _not_modelled(sheet: Sheet) -> Iterator[str]:
+    if sheet.burst:
+        yield "not modelled: an SLC cache, its folding and recovery; writes have the steady rate"
+    if sheet.active_power or sheet.idle_power:
+        yield "not modelled: limits of power and temperature; active_power and idle_power are kept"

@@ -1,0 +1,157 @@
+"""What a maker states, measured on the simulated drive: one short run for each figure."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from raidlab.devices.datasheet.draft import Draft
+from raidlab.devices.datasheet.priors import DEPTHS
+from raidlab.devices.datasheet.sheet import BLOCK, Sheet
+from raidlab.devices.files import write_file
+from raidlab.devices.links import Interface
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.running.simulate import simulate
+
+HOST = "nvme-gen5"
+"""The host that bounds no drive."""
+SEED = 1
+_STREAM = 128 * 1024
+_ENOUGH = 20_000
+"""I/Os of a run: rates then vary by well below 1 %."""
+_DISK_IOS = 2_000
+_THREADS = 32
+_OUTER = 0.02
+"""Share of a disk's capacity that has the rate of its outer tracks."""
+LATENCIES = ("read_latency", "write_latency")
+_SEEKS = {"average_seek_read": "randread", "average_seek_write": "randwrite"}
+_LOADS: Mapping[str, tuple[str, str]] = {
+    "sequential_read": ("read", "filled"),
+    "sequential_write": ("write", "steady-state"),
+    "sustained_write": ("write", "steady-state"),
+    "sustained_rate": ("read", "fresh"),
+    "random_read": ("randread", "filled"),
+    "random_write": ("randwrite", "steady-state"),
+    "mixed_random": ("randrw", "steady-state"),
+    "read_latency": ("randread", "filled"),
+    "write_latency": ("randwrite", "filled"),
+    "average_seek_read": ("randread", "fresh"),
+    "average_seek_write": ("randwrite", "fresh"),
+}
+
+
+@dataclass(frozen=True)
+class Load:
+    """The run that measures a stated figure."""
+
+    rw: str
+    precondition: str
+    block: int
+    depth: int
+    seconds: float
+    area: int | None = None
+
+    def tree(self, model: Path) -> dict[str, Any]:
+        """The scenario."""
+        workload: dict[str, Any] = {
+            "rw": self.rw,
+            "block_size": f"{self.block} B",
+            "outstanding": [self.depth],
+            # One stream, but as many threads as random I/Os need processors.
+            "threads": min(_THREADS, self.depth) if self.rw.startswith("rand") else 1,
+        }
+        if self.rw == "randrw":
+            workload["read_share"] = 0.7
+        if self.area is not None:
+            workload["area"] = f"{self.area} B"
+        warm_up = 0.5 * self.seconds
+        return {
+            "host": {"model": HOST},
+            "array": [{"drives": [{"model": str(model)}]}],
+            "workload": [workload],
+            "run": {
+                "precondition": self.precondition,
+                "warm_up": f"{warm_up:.6f} s",
+                "duration": f"{self.seconds:.6f} s",
+                "seed": SEED,
+            },
+        }
+
+
+def stated(sheet: Sheet, quantity: str) -> float:
+    """A stated figure in base units: bytes or I/Os a second, nanoseconds."""
+    return float(getattr(sheet, quantity))
+
+
+def quantities(sheet: Sheet) -> list[str]:
+    """The figures of a sheet that runs can measure, in their order of adjustment."""
+    return [name for name in _LOADS if getattr(sheet, name) is not None]
+
+
+def load_of(sheet: Sheet, quantity: str) -> Load:
+    """The run that measures a figure: as long as it needs for enough I/Os at the stated rate."""
+    rw, precondition = _LOADS[quantity]
+    family = Interface.parse(sheet.interface).family
+    figure = stated(sheet, quantity)
+    if quantity in LATENCIES:
+        return Load(rw, precondition, BLOCK, 1, max(0.05, 2e-9 * figure * 1000))
+    if quantity in _SEEKS:
+        return Load(rw, precondition, BLOCK, 1, _DISK_IOS * 0.013)
+    if sheet.kind == "hdd":
+        if "random" in quantity:
+            return Load(rw, "fresh", BLOCK, 16, _DISK_IOS / figure)
+        area = int(sheet.capacity * _OUTER) // _STREAM * _STREAM
+        return Load(rw, "fresh", 8 * _STREAM, 4, 4.0, area)
+    depth = DEPTHS[family]
+    if "random" in quantity:
+        return Load(rw, precondition, BLOCK, depth, _random_seconds(figure))
+    return Load(
+        rw, precondition, _STREAM, min(depth, 128), max(0.1, _ENOUGH * _STREAM / figure / 4)
+    )
+
+
+def _random_seconds(rate: float) -> float:
+    return min(5.0, max(0.05, 3 * _ENOUGH / rate))
+
+
+class Bench:
+    """Measures drafts of one sheet's device; the same draft has the same figures."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+        self._known: dict[tuple[str, str], float] = {}
+
+    def measure(self, draft: Draft, quantity: str) -> float:
+        """As the function `measure`, once for each draft."""
+        key = (draft.to_toml(), quantity)
+        if key not in self._known:
+            self._known[key] = measure(self.sheet, draft, quantity)
+        return self._known[key]
+
+
+def measure(sheet: Sheet, draft: Draft, quantity: str) -> float:
+    """A figure as the simulated drive has it, in base units.
+
+    Raises:
+        SpecError: The device cannot be.
+    """
+    load = load_of(sheet, quantity)
+    if quantity == "average_seek_write":
+        # A write cache would hide the seeks of most writes.
+        cache = draft.values["write_cache"] | {"enabled": False}
+        draft = replace(draft, values=draft.values | {"write_cache": cache})
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"{sheet.name}.toml"
+        write_file(file, draft.to_toml())
+        result = simulate(build_scenario(load.tree(file)), workers=1)
+    row: Any = result.results[0]
+    if quantity in LATENCIES:
+        return float(row["latency_us"]["mean"]) * 1e3
+    if quantity in _SEEKS:
+        return float(row["breakdown_us"]["seek"]) * 1e3
+    if "random" in quantity:
+        return float(row["iops"])
+    return float(row["mb_per_s"]) * 1e6

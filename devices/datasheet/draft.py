@@ -1,0 +1,112 @@
+"""A device in the making: values as files hold them, each with where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from raidlab.devices.datasheet.priors import Prior
+from raidlab.devices.datasheet.sheet import Read
+from raidlab.devices.spec_writer import device_toml
+
+Word = Literal["data-sheet", "derived", "assumed"]
+
+_META = ("kind", "name", "title", "source", "sources")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a number comes from."""
+
+    word: Word
+    note: str = ""
+    low: str = ""
+    high: str = ""
+    """Bounds of what is assumed, as quantities."""
+
+    def to_toml(self) -> dict[str, Any]:
+        """For the table `[sources]`."""
+        entry: dict[str, Any] = {"source": self.word}
+        if self.note:
+            entry["note"] = self.note
+        if self.low:
+            entry["range"] = [self.low, self.high]
+        return entry
+
+
+def assumed(prior: Prior, unit: str = "") -> Origin:
+    """That a number is a prior's."""
+    space = f" {unit}" if unit else ""
+    return Origin("assumed", prior.source, f"{prior.low:g}{space}", f"{prior.high:g}{space}")
+
+
+@dataclass
+class Draft:
+    """The tree of a device file."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    origins: dict[str, Origin] = field(default_factory=dict)
+
+    def put(self, key: str, value: Any, origin: Origin | None = None) -> None:
+        """Sets a value by its dotted key, with its origin if it is a number."""
+        table = self.values
+        *path, name = key.split(".")
+        for part in path:
+            table = table.setdefault(part, {})
+        table[name] = value
+        if origin is not None:
+            self.origins[key] = origin
+
+    def head(self, read: Read) -> None:
+        """What every device has, and the sheet itself."""
+        sheet = read.sheet
+        self.put("kind", sheet.kind)
+        self.put("name", sheet.name)
+        self.put("title", sheet.title or sheet.name)
+        self.put("interface", sheet.interface)
+        for key, value in read.written.items():
+            if key not in (*_META, "capacity", "interface"):
+                self.put(f"data_sheet.{key}", value)
+        origin = Origin("data-sheet", sheet.source)
+        self.put("capacity", f"{sheet.capacity} B", origin)
+        if self.values.get("data_sheet"):
+            self.origins["data_sheet"] = origin
+        for key, note in sheet.sources.items():
+            where = key if key == "capacity" else f"data_sheet.{key}"
+            self.origins[where] = Origin("data-sheet", note)
+        numbers = [key for key in self.values.get("data_sheet", {}) if key not in _WORDS]
+        if not numbers:
+            self.origins.pop("data_sheet", None)
+
+    def to_toml(self) -> str:
+        """The device file."""
+        sources = {key: origin.to_toml() for key, origin in self.origins.items()}
+        lines = [
+            "Made of a data sheet by `raidlab import datasheet`. [data_sheet] has what the maker",
+            "states; [sources] says of every number whether it is stated, derived or assumed.",
+        ]
+        return device_toml(self.values, sources, lines)
+
+    def of(self, word: Word) -> Mapping[str, Any]:
+        """The values of one origin, by dotted key."""
+        return {
+            key: _at(self.values, key)
+            for key, origin in self.origins.items()
+            if origin.word == word
+        }
+
+
+_WORDS = frozenset({"cell", "burst"})
+
+
+def _at(tree: Mapping[str, Any], key: str) -> Any:
+    value: Any = tree
+    for part in key.split("."):
+        value = value[part]
+    return value
+
+
+def quantity(value: float, unit: str) -> str:
+    """A figure to four digits, with its unit."""
+    return f"{value:.4g} {unit}" if abs(value) < 1e4 else f"{value:.0f} {unit}"

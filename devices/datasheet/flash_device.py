@@ -1,0 +1,147 @@
+"""The device file of an SSD that a sheet decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from raidlab.devices.datasheet import priors
+from raidlab.devices.datasheet.draft import Draft, Origin, Word, assumed, quantity
+from raidlab.devices.datasheet.flash import PAGE, START_FREE, Flash
+from raidlab.devices.datasheet.priors import Prior
+from raidlab.devices.datasheet.sheet import Read
+
+_MIB = 1 << 20
+_YEARS = 5
+_READS_FIRST = 4
+
+
+def device(flash: Flash, read: Read) -> Draft:
+    """The device file of `flash`, every number with its origin."""
+    draft = Draft()
+    draft.head(read)
+    sheet, family = flash.sheet, flash.family
+    queue = priors.QUEUES[family]
+    draft.put("queue_depth", queue, Origin("assumed", f"usual for {family.upper()}; 0: no limit"))
+    if flash.payload is not None:
+        note = "sequential_read over the link's rate after its line code"
+        draft.put("link_payload", round(flash.payload, 5), Origin("derived", note))
+    unit = max(sheet.unit, 512)
+    draft.put("mapping_unit", f"{unit} B", _stated(sheet.map_unit, "usual for drives of 4 KiB"))
+    _endurance(draft, flash)
+    _nand(draft, flash)
+    draft.put("collection.policy", "greedy")
+    note = "few, so that nearly all blocks are spare space"
+    draft.put("collection.start_free_blocks", START_FREE, Origin("assumed", note))
+    page_set = flash.unit_planes * PAGE
+    mib = max(priors.BUFFER_MIB.best, 4 * flash.units * page_set / _MIB)
+    draft.put("buffer.size", f"{mib:.0f} MiB", assumed(priors.BUFFER_MIB, "MiB"))
+    draft.put("buffer.protected", not sheet.burst)
+    _firmware(draft, flash)
+    return draft
+
+
+def _stated(value: Any, note: str) -> Origin:
+    return Origin("assumed", note) if value is None else Origin("data-sheet")
+
+
+def _endurance(draft: Draft, flash: Flash) -> None:
+    sheet = flash.sheet
+    rated = sheet.rated_writes
+    if sheet.dwpd is not None:
+        draft.put("drive_writes_per_day", sheet.dwpd, Origin("data-sheet"))
+        rated = rated or int(sheet.dwpd * _YEARS * 365 * sheet.capacity)
+    elif rated is not None:
+        per_day = rated / (sheet.capacity * _YEARS * 365)
+        note = f"rated_writes over {_YEARS} years"
+        draft.put("drive_writes_per_day", round(per_day, 4), Origin("derived", note))
+    if rated is None:
+        return
+    draft.put("rated_years", _YEARS, Origin("assumed", "usual"))
+    cycles = rated * flash.write_amplification / (sheet.capacity * (1 + flash.spare))
+    note = "rated writes, each amplified as random ones in steady state, over the blocks"
+    draft.put("nand.rated_cycles", max(1, round(cycles)), Origin("derived", note))
+
+
+def _nand(draft: Draft, flash: Flash) -> None:
+    cell, sheet = flash.cell, flash.sheet
+    name = sheet.cell or "tlc"
+    draft.put("nand.cell", name)
+    dies = f"{flash.dies} dies of {flash.die_gbit} Gbit"
+    how = "next power of two of NAND above the capacity"
+    each = f"; their {flash.planes} planes read by themselves" if flash.independent else ""
+    draft.put("nand.channels", flash.channels, Origin("assumed", "8, or 16 with 64 dies or more"))
+    per_channel = flash.units // flash.channels
+    draft.put("nand.dies_per_channel", per_channel, Origin("derived", f"{dies}: {how}{each}"))
+    planes = "one of its own, since the stated reads need more than the dies give"
+    note = planes if flash.independent else "the number whose time to program is the most usual"
+    draft.put("nand.planes", flash.unit_planes, Origin("derived", note))
+    note = f"capacity and {100 * flash.spare:.1f} % of spare space; "
+    if flash.spare_fitted:
+        note += "from write amplification at random_write"
+    else:
+        note += "what NAND of the next power of two leaves"
+    note += "; bad blocks and the drive's own data are left out"
+    word: Word = "derived" if flash.spare_fitted else "assumed"
+    draft.put("nand.blocks_per_plane", flash.blocks, Origin(word, note))
+    usual = Origin("assumed", "usual for 3D NAND of the cell")
+    draft.put("nand.pages_per_block", cell.pages_per_block, usual)
+    draft.put("nand.page", f"{PAGE} B", usual)
+    times = [quantity(flash.read_us * share, "us") for share in cell.read_shape]
+    origin = _by("read_latency, less host, core, bus and link", sheet.read_latency, cell.read_us)
+    draft.put("nand.read", times, origin)
+    time = quantity(flash.program_us, "us")
+    draft.put("nand.program", [time] * cell.page_types, _program_origin(flash))
+    draft.put("nand.erase", f"{cell.erase_ms.best:g} ms", assumed(cell.erase_ms, "ms"))
+    rate = f"{flash.channel_mb_s:g} MB/s"
+    draft.put("nand.channel_rate", rate, assumed(priors.CHANNEL_MB_S, "MB/s"))
+    draft.put("nand.command", f"{priors.COMMAND_US.best:g} us", assumed(priors.COMMAND_US, "us"))
+    draft.put("nand.cache_read", True)
+    draft.put("nand.cache_program", True)
+    if cell.suspends:
+        draft.put(
+            "nand.suspend", f"{priors.SUSPEND_US.best:g} us", assumed(priors.SUSPEND_US, "us")
+        )
+    draft.put("nand.reads_first", _READS_FIRST, Origin("assumed", "as drives of the catalogue"))
+    if "nand.rated_cycles" not in draft.origins:
+        draft.put("nand.rated_cycles", round(cell.cycles.best), assumed(cell.cycles))
+
+
+def _by(how: str, stated: Any, prior: Prior) -> Origin:
+    """Derived if the sheet states what decides it, else the prior's; microseconds."""
+    return assumed(prior, "us") if stated is None else Origin("derived", how)
+
+
+def _program_origin(flash: Flash) -> Origin:
+    sheet = flash.sheet
+    if flash.programs_bound:
+        key = "sustained_write" if sheet.burst else "sequential_write"
+        return Origin("derived", f"mean of the page types; {key} over dies, planes and page")
+    if sheet.random_write is not None and not sheet.burst:
+        note = "random_write with the usual spare space; sequential_write is bound elsewhere"
+        return Origin("derived", note)
+    return assumed(flash.cell.program_us, "us")
+
+
+def _firmware(draft: Draft, flash: Flash) -> None:
+    sheet, family = flash.sheet, flash.family
+    draft.put("firmware.cores", flash.cores, assumed(priors.CORES[family]))
+    note = "cores over random_read"
+    core = Origin("assumed", "half of the longest usual one")
+    if sheet.random_read is not None:
+        core = Origin("derived", note)
+    draft.put("firmware.read", quantity(flash.read_core_us, "us"), core)
+    as_read = Origin("assumed", "as a read's, or less where random_write needs it")
+    draft.put("firmware.write", quantity(flash.write_core_us, "us"), as_read)
+    if flash.write_unit_us:
+        note = "sequential_write, which programs do not bound"
+        draft.put(
+            "firmware.write_unit", quantity(flash.write_unit_us, "us"), Origin("derived", note)
+        )
+    wait = priors.READ_LATENCY_US[family]
+    origin = assumed(wait, "us")
+    if abs(flash.read_wait_us - wait.best) > 1e-6:
+        origin = Origin("derived", "what read_latency leaves beyond the usual times of the cell")
+    draft.put("firmware.read_latency", quantity(flash.read_wait_us, "us"), origin)
+    how = "write_latency, less host, core and link"
+    origin = _by(how, sheet.write_latency, priors.WRITE_LATENCY_US[family])
+    draft.put("firmware.write_latency", quantity(flash.write_wait_us, "us"), origin)

@@ -1,0 +1,222 @@
+"""What a sheet does not say: ranges by class of drive, with their sources.
+
+A prior is a best guess between two bounds. Bounds are those of drives in the catalogue that are
+calibrated, and of published chips; docs/explanation/data-sheets.md has the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+_CHIPS = "chips shown at ISSCC 2018 to 2021 (AnandTech 16491)"
+
+
+@dataclass(frozen=True)
+class Prior:
+    """A best guess between two bounds, and where they come from."""
+
+    low: float
+    best: float
+    high: float
+    source: str
+
+    def clamp(self, value: float) -> float:
+        """`value`, or the bound that it is beyond."""
+        return min(max(value, self.low), self.high)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """NAND by bits of a cell."""
+
+    page_types: int
+    read_shape: tuple[float, ...]
+    """Time to read each type of page over their mean."""
+    read_us: Prior
+    """Mean time to read a page."""
+    program_us: Prior
+    """Mean time to program a page of every plane."""
+    erase_ms: Prior
+    die_gbit: tuple[int, ...]
+    """Capacities of dies, the most usual first."""
+    planes: tuple[int, ...]
+    pages_per_block: int
+    cycles: Prior
+    suspends: bool
+    """True if such dies usually interrupt a program for a read."""
+
+
+CELLS: Mapping[str, Cell] = MappingProxyType(
+    {
+        "slc": Cell(
+            1,
+            (1.0,),
+            Prior(10, 25, 35, "p320h-700; fast SLC from 10 us"),
+            Prior(75, 200, 400, "p320h-700: 230 us; fast SLC from 75 us"),
+            Prior(0.7, 3, 5, "p320h-700"),
+            (128, 256, 512),
+            (2, 4),
+            512,
+            Prior(30_000, 60_000, 100_000, "p320h-700; data sheets"),
+            True,
+        ),
+        "mlc": Cell(
+            2,
+            (0.75, 1.25),
+            Prior(26, 60, 96, "p3700-800: 35 us mean to sas12g-ssd-400gb: 77 us"),
+            Prior(500, 1200, 1750, "sata-ssd-64gb: 0.8 ms mean to sas12g-ssd-400gb: 1.7 ms"),
+            Prior(3, 3, 10, "p3700-800, sas12g-ssd-400gb"),
+            (128, 256, 64),
+            (2, 4),
+            512,
+            Prior(5_000, 10_000, 20_000, "drives of the catalogue"),
+            False,
+        ),
+        "tlc": Cell(
+            3,
+            (0.79, 0.95, 1.26),
+            Prior(35, 58, 90, f"s4610-480: 63 us mean; {_CHIPS}: 40 to 58 us"),
+            Prior(340, 600, 1400, f"s4610-480: 1 ms; {_CHIPS}: 0.36 to 0.58 ms"),
+            Prior(3, 8, 15, "s4610-480: 10 ms"),
+            (512, 1024, 256),
+            (4, 2),
+            1344,
+            Prior(3_000, 7_000, 10_000, "s4610-480"),
+            True,
+        ),
+        "qlc": Cell(
+            4,
+            (0.7, 0.9, 1.1, 1.3),
+            Prior(60, 110, 180, "published chips of 96 to 176 layers"),
+            Prior(1200, 2000, 4000, "4 planes of 16 KiB at 30 MB/s: 2.2 ms (ISSCC 2020, 13.2)"),
+            Prior(5, 15, 25, "as the TLC chips', with their ratio of program times"),
+            (1024, 2048),
+            (4, 2),
+            2048,
+            Prior(1_000, 1_500, 3_000, "data sheets"),
+            True,
+        ),
+    }
+)
+
+SPARE = Prior(
+    0.03, 0.11, 0.60, "of the capacity: 0.10 to 0.15 at one drive write a day, 0.30 at three"
+)
+"""Blocks for data beyond the capacity."""
+CHANNEL_MB_S = Prior(533, 1200, 2000, f"a bus of 8 bits: {_CHIPS}")
+COMMAND_US = Prior(0.5, 1.0, 3.0, "p3700-800, s4610-480: 1 us")
+SUSPEND_US = Prior(5, 20, 100, "s4610-480: 20 us")
+READ_LATENCY_US: Mapping[str, Prior] = MappingProxyType(
+    {
+        "pcie": Prior(0, 12, 35, "p3700-800: 35 us, iodrive2-1.2tb: 0"),
+        "sas": Prior(20, 40, 200, "sas2-ssd-400gb: 31 us, sas12g-ssd-400gb: 202 us"),
+        "sata": Prior(0, 21, 40, "s4610-480: 4 us, sandforce-1222-64gb: 21 us"),
+    }
+)
+"""What a read waits for besides core, die, channel and link."""
+WRITE_LATENCY_US: Mapping[str, Prior] = MappingProxyType(
+    {
+        "pcie": Prior(3, 8, 20, "p3700-800: 9.5 us"),
+        "sas": Prior(20, 40, 96, "sas2-ssd-400gb: 23 us, sas12g-ssd-400gb: 96 us"),
+        "sata": Prior(5, 23, 50, "s4610-480: 23 us, sandforce-1222-64gb: 5 us"),
+    }
+)
+BUFFER_MIB = Prior(10, 64, 1024, "p3700-800, s4610-480: 64 MiB, sata-ssd-64gb: 10 MiB")
+QUEUES: Mapping[str, int] = MappingProxyType({"pcie": 0, "sas": 128, "sata": 32})
+"""Commands that a drive takes at once; 0 for no limit."""
+DEPTHS: Mapping[str, int] = MappingProxyType({"pcie": 512, "sas": 128, "sata": 32})
+"""I/Os in flight at which makers state random rates of data-centre drives."""
+CORES: Mapping[str, Prior] = MappingProxyType(
+    {
+        "pcie": Prior(1, 4, 8, "controllers' briefs name 3 to 16 cores, not all on commands"),
+        "sas": Prior(1, 2, 4, "as PCIe, with fewer I/Os"),
+        "sata": Prior(1, 1, 2, "s4610-480"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Spindle:
+    """Disks by speed of rotation."""
+
+    seek_read_ms: Prior
+    write_extra_ms: float
+    """What seeks before writes take longer: the settle time."""
+    single_ms: Prior
+    full_over_average: float
+    head_switch_ms: float
+    skew_ms: float
+    inner_over_outer: Prior
+    platters_per_root: float
+    """Platters over the root of the capacity in TB: 10 at 20 to 24 TB, 9 at 18 TB, 4 at 4 TB."""
+    spread_ms: float
+    """Most by which a seek takes longer, as fitted to drives of the catalogue."""
+
+
+_INNER = "sata-6g-hdd: 0.51, generic-7200rpm: 0.47, sas12g-hdd-450gb-15k: 0.65"
+SPINDLES: Mapping[int, Spindle] = MappingProxyType(
+    {
+        7200: Spindle(
+            Prior(7.4, 8.2, 9.5, "data sheets: 7.4 to 8.2 ms; sata-6g-hdd: 7.5 ms"),
+            1.0,
+            Prior(0.2, 0.3, 0.6, "sata-6g-hdd, HC310's specification"),
+            2.1,
+            0.6,
+            0.7,
+            Prior(0.44, 0.49, 0.56, _INNER),
+            2.1,
+            1.4,
+        ),
+        10_000: Spindle(
+            Prior(3.4, 3.8, 4.6, "data sheets of 2.5-inch disks"),
+            0.5,
+            Prior(0.2, 0.25, 0.4, "between both neighbours"),
+            2.1,
+            0.4,
+            0.45,
+            Prior(0.5, 0.6, 0.7, _INNER),
+            3.5,
+            0.8,
+        ),
+        15_000: Spindle(
+            Prior(2.7, 2.9, 3.6, "data sheets; sas12g-hdd-450gb-15k: 2.7 ms"),
+            0.4,
+            Prior(0.15, 0.2, 0.3, "drives of the catalogue"),
+            2.1,
+            0.3,
+            0.45,
+            Prior(0.55, 0.65, 0.75, _INNER),
+            5.2,
+            0.55,
+        ),
+    }
+)
+
+
+OUTER_MB_S = Prior(0.85, 1.0, 1.15, "200 MB/s at 1 TB a platter and 7200 rpm; 285 at 2.4 TB")
+"""Rate of the outer tracks over 200 MB/s * (TB of a platter)^0.42 * rpm / 7200."""
+CACHE_MIB: Mapping[int, Prior] = MappingProxyType(
+    {
+        7200: Prior(64, 256, 512, "data sheets of 4 TB to 24 TB"),
+        10_000: Prior(32, 128, 256, "data sheets of 2.5-inch disks"),
+        15_000: Prior(16, 128, 256, "data sheets of 300 to 900 GB"),
+    }
+)
+
+
+def outer_rate(rpm: float, capacity: int, heads: int) -> float:
+    """Bytes a second of the outer tracks where no sheet says them."""
+    platter_tb = capacity / 1e12 / max(1.0, heads / 2)
+    return float(200e6 * platter_tb**0.42 * rpm / 7200)
+
+
+def speed_class(rpm: float) -> int:
+    """The nearest speed that there are priors for."""
+    return min(SPINDLES, key=lambda speed: abs(speed - rpm))
+
+
+def spindle(rpm: float) -> Spindle:
+    """The class of a disk's speed: the nearest one."""
+    return SPINDLES[speed_class(rpm)]

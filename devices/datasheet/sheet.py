@@ -1,0 +1,294 @@
+"""The sheet: what a maker states of a drive, checked whole (docs/reference/formats/datasheet.md).
+
+Figures are those of one drive and one capacity. A quantity is text with its unit, as in all files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from raidlab.devices.datasheet.priors import CELLS
+from raidlab.devices.faults import Fault, Faults
+from raidlab.devices.links import Interface, InterfaceName
+from raidlab.devices.schema import Table, check, read_toml
+from raidlab.devices.units import DURATION, IO_RATE, POWER, RATE, SIZE, SPEED, Dimension
+
+BLOCK = 4096
+"""Bytes of a random access on a sheet."""
+_BYTES = replace(
+    RATE, example="6500 MB/s", units={name: RATE.units[name] for name in RATE.units if "B" in name}
+)
+_CAPACITY = replace(SIZE, example="960 GB")
+_UP_TO = re.compile(r"\bup ?to\b|^\s*[<>≤≥~]|\bmax\b|\d\s*-\s*\d", re.IGNORECASE)
+_BITS = re.compile(r"(?<![A-Za-z])[kMGT]?b(/s)?\s*$")
+_WIDEST = "pcie-6.0-x16"
+_UNITS = frozenset(512 << power for power in range(8))
+_MAP_UNITS = 2**32 - 4
+"""That the engine numbers."""
+_WITH_SPARE = 1.05
+"""Units over the capacity at least."""
+_LEAST_WRITE_US = 2.0
+"""A command, its data and an interrupt over PCIe: what no write undercuts."""
+
+
+def _fault(allowed: str) -> PydanticCustomError:
+    return PydanticCustomError("quantity", "{allowed}", {"allowed": allowed})
+
+
+def _figure(dimension: Dimension, bare: bool = False) -> Callable[[Any], int | float]:
+    """A validator of a stated figure: above zero, one figure and not a bound of several."""
+
+    def validate(value: Any) -> int | float:
+        if bare and isinstance(value, int | float) and not isinstance(value, bool):
+            value = f"{value} {next(iter(dimension.units))}"
+        if not isinstance(value, str):
+            raise _fault(dimension.allowed)
+        if _UP_TO.search(value):
+            raise _fault(
+                f"{dimension.allowed}, alone: a bound or a range is of a series or of a burst;"
+                " state this drive's own figure, with burst = true beside writes into a cache"
+            )
+        if dimension in (_BYTES, _CAPACITY) and _BITS.search(value):
+            raise _fault(f"{dimension.allowed}, in bytes: b is a bit, B a byte of 8")
+        try:
+            number = dimension.convert(value)
+        except ValueError as error:
+            raise _fault(str(error)) from None
+        if number <= 0:
+            raise _fault(f"{dimension.allowed}, more than 0; leave out what is not stated")
+        return number
+
+    return validate
+
+
+_Size = Annotated[int, BeforeValidator(_figure(_CAPACITY))]
+_Rate = Annotated[int, BeforeValidator(_figure(_BYTES))]
+_IoRate = Annotated[float, BeforeValidator(_figure(IO_RATE))]
+_Duration = Annotated[int, BeforeValidator(_figure(DURATION))]
+_Power = Annotated[float, BeforeValidator(_figure(POWER))]
+_Speed = Annotated[float, BeforeValidator(_figure(SPEED, bare=True))]
+
+
+class Sheet(Table):
+    """What a maker states of one drive."""
+
+    kind: Literal["ssd", "hdd"]
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$")
+    title: str = ""
+    source: str = ""
+    """Where it was read."""
+    sources: Mapping[str, str] = {}
+    """Where single figures were read, by key, if elsewhere."""
+    capacity: _Size
+    interface: InterfaceName
+    random_read: _IoRate | None = None
+    """4 KiB: with a deep queue of an SSD, at depth 16 of a disk."""
+    random_write: _IoRate | None = None
+    """The same; of an SSD in steady state unless `burst`."""
+    sequential_read: _Rate | None = None
+    """128 KiB with a deep queue."""
+    sequential_write: _Rate | None = None
+    active_power: _Power | None = None
+    idle_power: _Power | None = None
+    rated_writes: _Size | None = None
+    """Bytes over the warranty."""
+
+    sustained_write: _Rate | None = None
+    """Of an SSD: sequential writes once the cache of a burst is full."""
+    mixed_random: _IoRate | None = None
+    """Of an SSD: 4 KiB, 70 % of them reads, in steady state."""
+    read_latency: _Duration | None = None
+    """4 KiB at depth 1."""
+    write_latency: _Duration | None = None
+    cell: Literal["slc", "mlc", "tlc", "qlc"] | None = None
+    map_unit: _Size | None = None
+    dwpd: float | None = Field(default=None, gt=0, le=1000)
+    burst: bool = False
+    """True if the rates of writes are those into a cache of the drive's, as clients' are."""
+
+    rpm: _Speed | None = None
+    average_seek_read: _Duration | None = None
+    average_seek_write: _Duration | None = None
+    sustained_rate: _Rate | None = None
+    """On the outer tracks."""
+    cache: _Size | None = None
+    platters: int | None = Field(default=None, ge=1, le=32)
+    heads: int | None = Field(default=None, ge=1, le=64)
+
+    def faults(self) -> Iterator[Fault]:
+        """Another kind's keys, no rate, what link and medium do not allow."""
+        others = _OF_DISKS if self.kind == "ssd" else _OF_SSDS
+        given = [key for key in others if getattr(self, key) not in (None, False)]
+        own = ", ".join(_OF_SSDS if self.kind == "ssd" else _OF_DISKS)
+        what, whose = ("disks", "an SSD") if self.kind == "ssd" else ("SSDs", "a disk")
+        for key in given:
+            allowed = f'nothing: a key of {what}, and kind = "{self.kind}"; {whose} may have {own}'
+            yield Fault(key, getattr(self, key), allowed)
+        if not 10**9 <= self.capacity <= 10**15:
+            yield Fault("capacity", f"{self.capacity} B", "1 GB to 1 PB")
+        if all(getattr(self, key) is None for key in RATES):
+            yield Fault("", None, f"one rate at least: {', '.join(RATES)}")
+        unknown = [key for key in self.sources if key not in type(self).model_fields]
+        for key in unknown:
+            yield Fault(
+                f"sources.{key}", None, "a key of this sheet", tuple(type(self).model_fields)
+            )
+        yield from self._beyond_the_link()
+        yield from self._ssd_faults() if self.kind == "ssd" else self._hdd_faults()
+
+    def _beyond_the_link(self) -> Iterator[Fault]:
+        link = Interface.parse(self.interface)
+        most = int(link.theoretical)
+        for key in RATES:
+            rate = getattr(self, key)
+            if rate is None:
+                continue
+            size = BLOCK if "random" in key else 1
+            if rate * size > most * (2 if key == "mixed_random" and link.full_duplex else 1):
+                unit, factor = ("IO/s", 1) if size > 1 else ("MB/s", 10**6)
+                allowed = (
+                    f"at most {most / size / factor:,.0f} {unit}: {link.title} moves"
+                    f" {most / 1e6:,.0f} MB/s after its line code"
+                )
+                yield Fault(key, f"{rate:g}", allowed)
+
+    def _ssd_faults(self) -> Iterator[Fault]:
+        cell = CELLS[self.cell or "tlc"]
+        least = cell.read_us.low
+        if self.read_latency is not None and self.read_latency < 1e3 * least:
+            name = (self.cell or "tlc").upper()
+            allowed = f"at least {least:g} us: what a page of {name} takes to read; cell says which"
+            yield Fault("read_latency", f"{self.read_latency} ns", allowed)
+        if self.write_latency is not None and self.write_latency < 1e3 * _LEAST_WRITE_US:
+            allowed = f"at least {_LEAST_WRITE_US:g} us: a command, its data and an interrupt"
+            yield Fault("write_latency", f"{self.write_latency} ns", allowed)
+        if self.map_unit is not None and self.map_unit not in _UNITS:
+            allowed = "512 B or 1, 2, 4, 8, 16, 32, 64 KiB"
+            yield Fault("map_unit", f"{self.map_unit} B", allowed)
+        if self.capacity * _WITH_SPARE > _MAP_UNITS * self.unit:
+            allowed = (
+                f"at most {_MAP_UNITS * self.unit / _WITH_SPARE / 1e12:.4g} TB with a map_unit of"
+                f" {self.unit // 1024} KiB: a map has 2^32 units, spare space included"
+            )
+            yield Fault("capacity", f"{self.capacity} B", allowed)
+        if self.sustained_write is not None and not self.burst:
+            yield Fault(
+                "sustained_write", f"{self.sustained_write}", "nothing without burst = true"
+            )
+
+    def _hdd_faults(self) -> Iterator[Fault]:
+        if self.rpm is None:
+            yield Fault("rpm", None, 'is required of a disk, such as "7200 rpm"')
+        elif not 3600 <= self.rpm <= 20_000:
+            yield Fault("rpm", f"{self.rpm:g} rpm", "3600 to 20000 rpm")
+        if self.heads and self.platters and self.heads > 2 * self.platters:
+            allowed = f"at most {2 * self.platters}: two for each of {self.platters} platters"
+            yield Fault("heads", self.heads, allowed)
+        for key in ("average_seek_read", "average_seek_write"):
+            time = getattr(self, key)
+            if time is not None and not 10**6 <= time <= 50 * 10**6:
+                yield Fault(key, f"{time} ns", "1 ms to 50 ms")
+
+    @property
+    def media_rate(self) -> int | None:
+        """Bytes a second of a disk's outer tracks."""
+        return self.sustained_rate or self.sequential_read or self.sequential_write
+
+    @property
+    def unit(self) -> int:
+        """Bytes of a mapping unit."""
+        return self.map_unit or BLOCK
+
+
+RATES = (
+    "sequential_read",
+    "sequential_write",
+    "sustained_write",
+    "random_read",
+    "random_write",
+    "mixed_random",
+    "sustained_rate",
+)
+_OF_SSDS = (
+    "sustained_write",
+    "mixed_random",
+    "read_latency",
+    "write_latency",
+    "cell",
+    "map_unit",
+    "dwpd",
+    "burst",
+)
+_OF_DISKS = (
+    "rpm",
+    "average_seek_read",
+    "average_seek_write",
+    "sustained_rate",
+    "cache",
+    "platters",
+    "heads",
+)
+
+
+@dataclass(frozen=True)
+class Read:
+    """A sheet that was read."""
+
+    sheet: Sheet
+    written: Mapping[str, Any]
+    """Its values as they were written."""
+    path: Path
+
+
+def read_sheet(path: Path) -> Read:
+    """Reads and checks a sheet.
+
+    Raises:
+        SpecError: Everything that is wrong with it.
+    """
+    tree = read_toml(path)
+    faults = Faults(str(path))
+    sheet = check(Sheet, tree, faults)
+    if faults.found:
+        faults.extend(list(_besides(tree, faults)))
+    faults.extend(_mixed(tree))
+    faults.raise_if_any()
+    if sheet is None:
+        raise AssertionError("a sheet that cannot be read has faults")
+    return Read(sheet, tree, path)
+
+
+def _besides(tree: Mapping[str, Any], faults: Faults) -> Iterator[Fault]:
+    """Faults that several keys show together, of a sheet of which other keys are at fault."""
+    bad = {fault.key.partition(".")[0] for fault in faults.found}
+    if "kind" in bad:
+        return
+    fillers = {"name": "x", "interface": _WIDEST, "capacity": "1 TB"}
+    kept = {key: value for key, value in tree.items() if key not in bad}
+    sheet = check(Sheet, fillers | kept, Faults())
+    for fault in [] if sheet is None else sheet.faults():
+        # A rate that cannot be read is one all the same.
+        if fault.key not in bad and (fault.key or bad.isdisjoint(RATES)):
+            yield fault
+
+
+def _mixed(tree: Mapping[str, Any]) -> Iterator[Fault]:
+    """Rates and capacity of which some are in binary and some in decimal units."""
+    keys = [key for key in ("capacity", *RATES) if isinstance(tree.get(key), str)]
+    keys = [key for key in keys if "random" not in key]
+    binary = [key for key in keys if re.search(r"[KMGTP]iB", tree[key])]
+    decimal = [key for key in keys if re.search(r"\d\s*[kMGTP]?B", tree[key])]
+    if binary and decimal:
+        for key in binary:
+            allowed = (
+                f'the units of {decimal[0]} ("{tree[decimal[0]]}"): makers state powers of 1000'
+                " (MB, GB), and MiB beside MB is mostly a slip"
+            )
+            yield Fault(key, tree[key], allowed)

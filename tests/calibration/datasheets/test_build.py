@@ -1,0 +1,68 @@
+"""Stated figures come out, contradictions are named with both numbers."""
+
+from pathlib import Path
+
+import pytest
+
+from raidlab.calibration.datasheets.build import Imported, import_datasheet
+from raidlab.devices.catalogue import load_device
+from tests.devices.datasheet.test_sheet import DISK, SSD, written
+
+
+def made(folder: Path, keys: dict[str, str]) -> Imported:
+    imported = import_datasheet(written(folder, keys))
+    file = folder / "device.toml"
+    file.write_text(imported.draft.to_toml())
+    load_device(file)
+    return imported
+
+
+@pytest.mark.parametrize("sheet", [SSD, DISK], ids=["ssd", "disk"])
+def test_stated_figures_come_out_within_two_percent(tmp_path: Path, sheet: dict[str, str]) -> None:
+    imported = made(tmp_path, sheet)
+    assert len(imported.points) == (6 if sheet is SSD else 2)
+    assert imported.warnings == ()
+    for point in imported.points:
+        assert point.error_pct is not None
+        assert abs(point.error_pct) < 2, point
+
+
+def test_the_same_sheet_gives_the_same_device(tmp_path: Path) -> None:
+    first, second = (made(tmp_path, DISK).draft.to_toml() for _ in range(2))
+    assert first == second
+
+
+def test_random_writes_that_no_spare_space_gives_are_a_burst_s(tmp_path: Path) -> None:
+    imported = made(tmp_path, SSD | {"random_write": '"1000000 IO/s"'})
+    assert any(
+        "random_write: 1,000,000 IO/s program 4,096 MB/s" in warning
+        and "sequential_write of 1,500 MB/s" in warning
+        for warning in imported.warnings
+    )
+    found = {point.quantity: point for point in imported.points}
+    assert found["random_write"].error_pct is None
+    assert "burst" in found["random_write"].why_not
+    assert found["random_read"].error_pct == pytest.approx(0, abs=2)
+
+
+def test_a_burst_that_is_stated_is_no_contradiction(tmp_path: Path) -> None:
+    client = SSD | {"burst": "true", "sustained_write": '"1200 MB/s"'}
+    imported = made(tmp_path, client | {"random_write": '"1000000 IO/s"'})
+    assert [warning.split(":")[0] for warning in imported.warnings] == ["not modelled"]
+    found = {point.quantity: point for point in imported.points}
+    assert found["sustained_write"].error_pct == pytest.approx(0, abs=2)
+
+
+def test_contradictory_endurance_is_named_with_both_numbers(tmp_path: Path) -> None:
+    imported = made(tmp_path, SSD | {"rated_writes": '"9 TB"'})
+    assert imported.warnings == (
+        "rated_writes: 9 TB, but dwpd = 1 gives 1,051 TB in 3 years, 1,752 TB in 5",
+    )
+
+
+def test_what_the_rest_of_a_sheet_does_not_allow_is_named(tmp_path: Path) -> None:
+    """A read of 40 us leaves no time for a page of TLC beside host, core, bus and link."""
+    imported = made(tmp_path, SSD | {"read_latency": '"37 us"'})
+    (warning,) = imported.warnings
+    assert "read_latency: 37 us stated" in warning
+    assert "simulated" in warning

@@ -1,0 +1,42 @@
+"""Closed forms of disks, against examples worked by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from raidlab.devices.catalogue import load_device
+from raidlab.devices.datasheet.disk import device, first, sectors
+from raidlab.devices.datasheet.sheet import read_sheet
+from tests.devices.datasheet.test_sheet import DISK, written
+
+
+def test_sectors_of_a_track_follow_from_the_sustained_rate() -> None:
+    """7200 rpm: 8.333 ms and a skew of 0.7 ms; 285 MB/s in 9.033 ms are 2,574,500 B."""
+    assert sectors(285e6, 7200, 0.7) == round(2_574_500 / 512)
+
+
+def test_heads_are_stated_or_two_a_platter(tmp_path: Path) -> None:
+    assert first(read_sheet(written(tmp_path, DISK)).sheet).heads == 20
+    nine = DISK | {"heads": "18"}
+    assert first(read_sheet(written(tmp_path, nine)).sheet).heads == 18
+    without = {key: value for key, value in DISK.items() if key != "platters"}
+    # 2.1 * sqrt(20) = 9.4.
+    assert first(read_sheet(written(tmp_path, without)).sheet).heads == 18
+
+
+def test_a_device_holds_the_capacity_and_says_what_is_assumed(tmp_path: Path) -> None:
+    read = read_sheet(written(tmp_path, DISK))
+    file = tmp_path / "device.toml"
+    file.write_text(device(first(read.sheet), read).to_toml())
+    made = load_device(file)
+    assert made.spec.model_dump()["capacity"] == 20 * 10**12
+    assert made.sources["geometry.outer_sectors"].source == "derived"
+    assert made.sources["seek.write.average"].source == "assumed"
+    assert made.sources["seek.read.average"].source == "derived"
+
+
+def test_a_rate_that_is_not_stated_follows_from_the_density(tmp_path: Path) -> None:
+    """2 TB a platter: 200 MB/s * 2^0.42 = 268 MB/s."""
+    sheet = {key: value for key, value in DISK.items() if key != "sustained_rate"}
+    disk = first(read_sheet(written(tmp_path, sheet | {"random_read": '"168 IO/s"'})).sheet)
+    assert disk.outer_sectors == pytest.approx(sectors(267.6e6, 7200, 0.7), rel=1e-3)

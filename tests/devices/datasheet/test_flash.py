@@ -1,0 +1,85 @@
+"""Closed forms of SSDs, against examples worked by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from raidlab.devices.catalogue import load_device
+from raidlab.devices.datasheet.flash import amplification, first, raw_gib, spare_for
+from raidlab.devices.datasheet.flash_device import device
+from raidlab.devices.datasheet.sheet import read_sheet
+from tests.devices.datasheet.test_sheet import SSD, written
+
+
+@pytest.mark.parametrize(
+    ("wa", "spare"),
+    [
+        # x = 1 - 1/WA, 1 + spare = -ln(x) / (1 - x): WA 4 gives 4 ln(4/3) - 1.
+        (4.0, 0.1507),
+        (2.0, 0.3863),
+        (5.2, 0.1106),
+    ],
+)
+def test_spare_space_and_write_amplification_are_inverse(wa: float, spare: float) -> None:
+    assert spare_for(wa) == pytest.approx(spare, abs=2e-4)
+    assert amplification(spare_for(wa)) == pytest.approx(wa, rel=1e-9)
+
+
+def test_no_spare_space_amplifies_by_one() -> None:
+    with pytest.raises(ValueError, match="above 1"):
+        spare_for(1.0)
+
+
+def test_nand_comes_in_powers_of_two() -> None:
+    assert [raw_gib(size) for size in (960 * 10**9, 800 * 10**9, 6400 * 10**9)] == [
+        1024,
+        1024,
+        8192,
+    ]
+    # 512 GiB are 550 GB: 7 % above 512 GB, and too few for 530 GB.
+    assert [raw_gib(size) for size in (512 * 10**9, 530 * 10**9)] == [512, 1024]
+
+
+def test_a_960_gb_drive_is_that_of_the_worked_example(tmp_path: Path) -> None:
+    """1500 MB/s over 16 dies of 4 planes of 16 KiB: 699 us a page set, 6 us of them erases.
+    1500 MB/s over 70,000 * 4 KiB: 5.23, so 11 % of spare space."""
+    drive = first(read_sheet(written(tmp_path, SSD)).sheet)
+    assert (drive.dies, drive.planes) == (16, 4)
+    assert drive.program_us == pytest.approx(16 * 4 * 16384 / 1500 - 8000 / 1344)
+    assert drive.write_amplification == pytest.approx(1.5e9 / (70_000 * 4096))
+    assert drive.spare == pytest.approx(0.11, abs=0.002)
+    # 580,000 reads of 58 us keep 34 dies at work, and there are 16: planes read by themselves.
+    assert drive.independent
+    assert drive.read_core_us == pytest.approx(4 / 0.58)
+    # 80 us less host 5, core 6.9, wait 12, command 1, bus 3.4 and link 0.6.
+    assert drive.read_us == pytest.approx(51.06, abs=0.02)
+
+
+def test_a_stream_that_programs_do_not_bound_leaves_them_to_random_writes(tmp_path: Path) -> None:
+    """1.7 GB/s over 128 dies of two planes would be programs of 2.5 ms: firmware bounds it."""
+    sheet = SSD | {
+        "interface": '"pcie-5.0-x4"',
+        "capacity": '"15.36 TB"',
+        "sequential_write": '"1700 MB/s"',
+        "random_write": '"250000 IO/s"',
+    }
+    drive = first(read_sheet(written(tmp_path, sheet)).sheet)
+    assert not drive.programs_bound
+    assert drive.write_unit_us > 0
+    assert drive.program_rate > 1.7e9
+
+
+def test_every_number_has_its_origin(tmp_path: Path) -> None:
+    read = read_sheet(written(tmp_path, SSD))
+    draft = device(first(read.sheet), read)
+    file = tmp_path / "device.toml"
+    file.write_text(draft.to_toml())
+    made = load_device(file)
+    assert {source.source for source in made.sources.values()} == {
+        "data-sheet",
+        "derived",
+        "assumed",
+    }
+    assert made.sources["nand.erase"].range == ("3 ms", "15 ms")
+    assert made.sources["data_sheet.random_write"].source == "data-sheet"
+    assert made.sources["nand.blocks_per_plane"].source == "derived"
