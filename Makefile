@@ -6,8 +6,8 @@ BIN := $(VENV)/bin
 RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lock 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fast demo test test-rust test-python lint format bench docs site wheel sdist \
-	calibrate-catalogue clean
+.PHONY: help setup fast demo test test-rust test-python fuzz lint format bench docs site wheel sdist \
+	calibrate-catalogue datasheets clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
@@ -44,6 +44,12 @@ test-rust: ## Run the Rust tests alone
 
 test-python: setup ## Run the Python tests alone
 	$(BIN)/pytest --quiet
+
+FUZZ_SECONDS ?= 3600
+FUZZ_SEED ?= 1
+
+fuzz: setup ## Try changed inputs of every kind: FUZZ_SECONDS each, 3600 by default, from FUZZ_SEED
+	RAIDLAB_FUZZ_SECONDS=$(FUZZ_SECONDS) RAIDLAB_FUZZ_SEED=$(FUZZ_SEED) $(BIN)/pytest -s tests/fuzz
 
 lint: setup ## Check format, lints and types; warnings are errors
 	cargo fmt --all --check
@@ -93,6 +99,9 @@ sdist: $(VENV)/.release ## Pack the sources
 $(VENV)/.release: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --group release
 	@touch $@
+
+datasheets: setup ## Make the catalogue's devices that come from data sheets, and their evidence
+	@$(BIN)/python -m raidlab.calibration.datasheets.catalogue
 
 calibrate-catalogue: setup ## Fit the catalogue's devices to published figures; goes on where it was stopped
 	@$(BIN)/python -m raidlab.calibration.published.catalogue

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -43,6 +44,7 @@ KINDS: Mapping[str, type[DeviceSpec]] = {
 
 SPECS = Path(__file__).parent / "specs"
 _DEEPEST = 8
+_NAME = re.compile(r"[a-z0-9][a-z0-9.+-]*")
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
 
@@ -101,7 +103,7 @@ def find(name: str, relative_to: Path | None = None, kind: type[DeviceSpec] = De
     """
     if "/" in name or name.endswith(".toml"):
         return load_device((relative_to or Path()) / name)
-    path = names().get(name)
+    path = _path(name)
     if path is None:
         wanted = [
             known for known, path in names().items() if issubclass(KINDS[path.parent.name], kind)
@@ -142,6 +144,13 @@ def names() -> Mapping[str, Path]:
                 raise SpecError([Fault("name", name, allowed, (), str(path))])
             found[str(name)] = path
     return found
+
+
+def _path(name: str) -> Path | None:
+    """The file of a device of the catalogue: that of its name, before all are read for aliases."""
+    folders = (SPECS / kind / f"{name}.toml" for kind in KINDS)
+    own = _NAME.fullmatch(name) and next((path for path in folders if path.is_file()), None)
+    return own or names().get(name)
 
 
 @cache
@@ -190,11 +199,10 @@ def _values(path: Path, faults: Faults, depth: int) -> tuple[dict[str, Any], dic
 def _file_of(like: Any, path: Path, faults: Faults) -> Path | None:
     if isinstance(like, str) and ("/" in like or like.endswith(".toml")):
         return path.parent / like
-    known = names()
-    if isinstance(like, str) and like in known:
-        return known[like]
-    faults.add("like", like, "a device of the catalogue, or the path of a file", known)
-    return None
+    known = _path(like) if isinstance(like, str) else None
+    if known is None:
+        faults.add("like", like, "a device of the catalogue, or the path of a file", names())
+    return known
 
 
 def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,6 +37,9 @@ def unreadable(path: Path, why: str) -> SpecError:
     return SpecError([Fault("", None, why, (), str(path))])
 
 
+_MOST_DIGITS = 18
+
+
 def read_bytes(path: Path, limit: int, what: str) -> bytes:
     """The content of a file.
 
@@ -130,3 +133,9 @@ def _too_deep(what: str) -> str:
 
 def _items(value: Any) -> Any:
     return value.items() if isinstance(value, Mapping) else enumerate(value)
+
+
+def whole_number(text: str) -> int | None:
+    """The whole number from 0 that a text is; None if it is none, or has more than 18 digits."""
+    text = text.strip()
+    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from raidlab.calibration.datasheets.points import measure, quantities, stated
+from raidlab.calibration.datasheets.points import Bench, quantities, stated
 from raidlab.devices.datasheet import priors
 from raidlab.devices.datasheet.disk import MOST_SECTORS, Disk
 from raidlab.devices.datasheet.disk import device as disk_device
@@ -27,11 +27,12 @@ _LEAST_CORE = 0.4
 
 def adjust_disk(read: Read, disk: Disk) -> tuple[Disk, dict[str, float]]:
     """The disk whose simulated figures are the stated ones; see `adjust`."""
+    bench = Bench(read.sheet)
     found: dict[str, float] = {}
     for quantity in quantities(read.sheet):
         figure = stated(read.sheet, quantity)
         for _ in range(_STEPS):
-            found[quantity] = measure(read.sheet, disk_device(disk, read), quantity)
+            found[quantity] = bench.measure(disk_device(disk, read), quantity)
             moved = _moved_disk(disk, quantity, figure, found[quantity])
             if abs(found[quantity] / figure - 1) < CLOSE or moved == disk:
                 break
@@ -63,38 +64,33 @@ def adjust(read: Read, flash: Flash) -> tuple[Flash, dict[str, float]]:
     Raises:
         SpecError: The engine refuses a device.
     """
-    found: dict[str, float] = {}
+    bench = Bench(read.sheet)
     for _ in range(_PASSES):
         worst = 0.0
         for quantity in quantities(read.sheet):
-            step = _STEP.get(quantity)
-            if step is None or (read.sheet.burst and quantity in OF_BURSTS):
+            if quantity not in _STEP or (read.sheet.burst and quantity in OF_BURSTS):
                 continue
             before = flash
-            flash = _one(read, flash, quantity, step)
+            flash = _one(bench, read, flash, quantity)
             worst = max(worst, 0.0 if flash == before else 1.0)
         if not worst:
             break
     draft = device(flash, read)
-    for quantity in quantities(read.sheet):
-        found[quantity] = measure(read.sheet, draft, quantity)
-    return flash, found
+    return flash, {name: bench.measure(draft, name) for name in quantities(read.sheet)}
 
 
-def _one(
-    read: Read, flash: Flash, quantity: str, step: Callable[[Flash, float, float], Flash]
-) -> Flash:
+def _one(bench: Bench, read: Read, flash: Flash, quantity: str) -> Flash:
     """The drive after steps towards one figure; the best one of those tried."""
     figure = stated(read.sheet, quantity)
     best, least = flash, float("inf")
     for _ in range(_STEPS):
-        simulated = measure(read.sheet, device(flash, read), quantity)
+        simulated = bench.measure(device(flash, read), quantity)
         error = abs(simulated / figure - 1)
         if error < least:
             best, least = flash, error
         if error < CLOSE:
             break
-        moved = step(flash, figure, simulated)
+        moved = _STEP[quantity](flash, figure, simulated)
         if moved == flash:
             break
         flash = moved
@@ -107,8 +103,7 @@ def _sequential_write(flash: Flash, figure: float, simulated: float) -> Flash:
         return _program(flash, factor)
     if not flash.write_unit_us:
         # Not bound by cores yet: their time for each unit is what is left to say it.
-        units = 32 * 4096 / flash.sheet.unit
-        full = flash.cores * 32 * 4096 / figure * 1e6 / units
+        full = flash.cores * flash.sheet.unit / figure * 1e6
         return replace(flash, write_unit_us=full if factor > 1 else 0.0)
     return replace(flash, write_unit_us=flash.write_unit_us * factor)
 
@@ -119,10 +114,15 @@ def _program(flash: Flash, factor: float) -> Flash:
 
 def _random_write(flash: Flash, figure: float, simulated: float) -> Flash:
     factor = simulated / figure
-    if not flash.spare_fitted:
-        return _program(flash, factor)
-    wanted = max(1.001, flash.write_amplification * factor)
-    return replace(flash, spare=priors.SPARE.clamp(spare_for(wanted)))
+    moved = _program(flash, factor)
+    if flash.spare_fitted:
+        wanted = max(1.001, flash.write_amplification * factor)
+        moved = replace(flash, spare=priors.SPARE.clamp(spare_for(wanted)))
+    if moved != flash or factor < 1:
+        return moved
+    # Slower than any dies and spare space: what is left are the cores.
+    core = 1e6 * flash.cores / figure - flash.write_unit_us
+    return replace(flash, write_core_us=max(flash.write_core_us * factor, core))
 
 
 def _random_read(flash: Flash, figure: float, simulated: float) -> Flash:

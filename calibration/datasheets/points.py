@@ -117,6 +117,21 @@ def _random_seconds(rate: float) -> float:
     return min(5.0, max(0.05, 3 * _ENOUGH / rate))
 
 
+class Bench:
+    """Measures drafts of one sheet's device; the same draft has the same figures."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+        self._known: dict[tuple[str, str], float] = {}
+
+    def measure(self, draft: Draft, quantity: str) -> float:
+        """As the function `measure`, once for each draft."""
+        key = (draft.to_toml(), quantity)
+        if key not in self._known:
+            self._known[key] = measure(self.sheet, draft, quantity)
+        return self._known[key]
+
+
 def measure(sheet: Sheet, draft: Draft, quantity: str) -> float:
     """A figure as the simulated drive has it, in base units.
 

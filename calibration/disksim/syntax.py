@@ -104,6 +104,7 @@ class _Reader:
     def __init__(self, words: list[Word], path: Path) -> None:
         self._words = words
         self._at = 0
+        self._depth = 0
         self._end = Word("the end of the file", path, words[-1].line if words else 1)
 
     def _peek(self) -> Word:
@@ -184,6 +185,14 @@ class _Reader:
             block.entries[" ".join(key).lower()] = self._value()
 
     def _value(self) -> Value:
+        if self._depth == _DEEPEST:
+            raise fault(self._peek(), "", None, f"lists and blocks of {_DEEPEST} levels at most")
+        self._depth += 1
+        value = self._any_value()
+        self._depth -= 1
+        return value
+
+    def _any_value(self) -> Value:
         word = self._next()
         if word.text == "[":
             return self._list()

@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from raidlab.devices.reading import whole_number
+
 _SYNCHRONOUS = frozenset({"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"})
 _THROUGH_PAGES = _SYNCHRONOUS | {"libaio", "io_uring", "posixaio"}
 """Engines that use the kernel's files, so its page cache unless `direct` is set."""
@@ -105,9 +107,10 @@ def _of_direction(sizes: list[int], rw: str) -> int:
 
 def _whole(options: Mapping[str, str], key: str) -> int:
     text = options.get(key, "1")
-    if not text.isdigit() or int(text) < 1:
+    number = whole_number(text)
+    if not number:
         raise OptionError(f"{key} = {text}: a whole number from 1 on")
-    return int(text)
+    return number
 
 
 def _read_share(rw: str, options: Mapping[str, str]) -> float:

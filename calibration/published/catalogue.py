@@ -26,6 +26,7 @@ from raidlab.calibration.published.usage import fits
 from raidlab.calibration.published.validate import Compared, summarise, validate
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.files import write_file
+from raidlab.devices.reading import whole_number
 from raidlab.scenarios.running.store import Store, default_limit, default_path
 
 PAGE = Path("docs/evidence/fits.md")
@@ -97,8 +98,7 @@ def by_lines(out: Sequence[Figure], figures: Sequence[Figure]) -> list[float]:
 
 
 def _depth(figure: Figure) -> int | None:
-    text = figure.configuration.outstanding
-    return int(text) if text.isdecimal() else None
+    return whole_number(figure.configuration.outstanding)
 
 
 def _but_depth(figure: Figure) -> tuple[object, ...]:

@@ -21,7 +21,7 @@ from typing import Literal, cast, get_args
 from pydantic import Field
 
 from raidlab.devices.faults import Faults, SpecError
-from raidlab.devices.reading import MIB, read_text
+from raidlab.devices.reading import MIB, read_text, whole_number
 from raidlab.devices.schema import Table, check, read_toml
 
 FOLDER = Path(__file__).parent / "data"
@@ -203,21 +203,22 @@ def _number(cells: Mapping[str, str], name: str, line: str, faults: Faults) -> f
 
 def _configuration(cells: Mapping[str, str], line: str, faults: Faults) -> Configuration | None:
     before = len(faults.found)
-    if not cells["count"].isdecimal() or not 1 <= int(cells["count"]) <= 4096:
+    count = whole_number(cells["count"])
+    if not count or count > 4096:
         faults.add(f"{line}: count", cells["count"], "a number of drives, 1 to 4096")
-    if cells["outstanding"] != "max" and not cells["outstanding"].isdecimal():
+    if cells["outstanding"] != "max" and whole_number(cells["outstanding"]) is None:
         faults.add(f"{line}: outstanding", cells["outstanding"], 'a whole number or "max"')
     _one_of(cells, "per", ("", "system", "drive"), line, faults)
     _one_of(cells, "raid_by", ("", "controller", "os"), line, faults)
     settings = _pairs(cells["settings"], f"{line}: settings", faults)
-    if len(faults.found) > before:
+    if count is None or len(faults.found) > before:
         return None
     return Configuration(
         source=cells["source"],
         controller=cells["controller"],
         drive=cells["drive"],
         format=cells["format"],
-        count=int(cells["count"]),
+        count=count,
         level=cells["level"] or "single",
         raid_by=cells["raid_by"],
         settings=settings,

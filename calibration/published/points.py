@@ -21,6 +21,7 @@ from raidlab.calibration.measurements.measurement import (
 )
 from raidlab.calibration.published.figures import Figure, read_figures, shared
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.reading import whole_number
 from raidlab.devices.units import SIZE
 from raidlab.scenarios.spec.loads import PROFILES, Load, Profile, parse_fio_words
 
@@ -82,7 +83,10 @@ def _point(figure: Figure, path: str) -> Point:
     if others or of.format not in ("", "advertised"):
         raise _NoPointError(f"measured with {', '.join(others) or of.format}")
     load = _load(of.load)
-    jobs = int(of.settings.get("threads", of.settings.get("processes", "1")))
+    stated = of.settings.get("threads", of.settings.get("processes", "1"))
+    jobs = whole_number(stated)
+    if not jobs:
+        raise _NoPointError(f"threads or processes are {stated}: a whole number from 1 on")
     outstanding = _DEEPEST if of.outstanding == "max" else int(of.outstanding)
     per_s = _PER_S.get(figure.quantity)
     iops = figure.value if per_s is None else figure.value * per_s / load.block_bytes

@@ -9,6 +9,7 @@ from raidlab.calibration.published.figures import SETTINGS, Configuration, Share
 from raidlab.devices.catalogue import find
 from raidlab.devices.controller import Cache, ControllerSpec
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.reading import whole_number
 from raidlab.scenarios.spec.loads import PROFILES, Profile, parse_fio_words
 from raidlab.scenarios.spec.unsupported import MODELLED_SETTINGS
 
@@ -186,14 +187,15 @@ def _has_write_cache(drive: str) -> bool:
 def _cache_tier(text: str, state: str) -> dict[str, Any]:
     """A tier from `raid1 x2 sas-6g-ssd write-back`."""
     words = text.split()
-    if len(words) != 4 or not words[1].startswith("x") or not words[1][1:].isdecimal():
+    drives = whole_number(words[1].removeprefix("x")) if len(words) == 4 else None
+    if not drives or not words[1].startswith("x"):
         raise ValueError(f'settings cache_tier={text}: a form such as "raid1 x2 MODEL write-back"')
     if state not in ("warm", *_FIRST):
         raise ValueError(f"settings state={state}: one of warm, {', '.join(_FIRST)}")
-    level, count, model, write = words
+    level, _, model, write = words
     return {
         "level": level,
-        "drives": [{"model": model, "count": int(count[1:])}],
+        "drives": [{"model": model, "count": drives}],
         "write": write,
         "state": "warm" if state == "warm" else "empty",
     }
@@ -314,6 +316,7 @@ def _bool(settings: Mapping[str, str], key: str) -> bool:
 
 
 def _whole(settings: Mapping[str, str], key: str) -> int:
-    if not settings[key].isdecimal():
+    number = whole_number(settings[key])
+    if number is None:
         raise ValueError(f"settings {key}={settings[key]}: a whole number")
-    return int(settings[key])
+    return number

@@ -33,6 +33,10 @@ _NOT_FOR_DATA = 0.035
 _DIES_ARE_ENOUGH = 0.75
 """Share of what dies read one page at a time could give beyond which planes read by themselves."""
 _CHANNEL_MB_S = {"1.0": 400, "2.0": 400, "3.0": 667, "4.0": 1200, "5.0": 2000, "6.0": 2400}
+_CHANNELS = 8
+_ROOM = 1.5
+"""What cores could do over the random writes that dies do."""
+_LEAST_US = 0.1
 _CORE_US = 10.0
 """Longest core time of a read: with fewer I/Os a second fewer cores work on commands."""
 
@@ -210,12 +214,15 @@ def _geometry(sheet: Sheet, cell: Cell, rate: float | None) -> tuple[int, int, i
     for gbit in cell.die_gbit:
         for planes in cell.planes:
             dies = max(1, raw_gib(sheet.capacity) * 8 // gbit)
-            if rate is None:
-                return gbit, dies, planes, cell.program_us.best
-            time = dies * planes * PAGE / rate * 1e6 - _erase_us(cell)
+            time = cell.program_us.best
+            if rate is not None:
+                time = dies * planes * PAGE / rate * 1e6 - _erase_us(cell)
+            # A channel without a die would be none.
+            few = max(0, _CHANNELS - dies)
             off = abs(log(max(time, 1e-3) / cell.program_us.best))
-            choices.append((off, gbit, dies, planes, time))
-    _, gbit, dies, planes, time = min(choices, key=lambda choice: choice[0])
+            choices.append((few, off, gbit, dies, planes, time))
+    # The first of equals: dies are listed by how usual they are.
+    _, _, gbit, dies, planes, time = min(choices, key=lambda choice: choice[:2])
     return gbit, dies, planes, time
 
 
@@ -254,7 +261,7 @@ def first(sheet: Sheet) -> Flash:
         spare=spare,
         cores=cores,
         read_core_us=core_us,
-        write_core_us=min(core_us, 1e6 * cores / (1.5 * random) if random else core_us),
+        write_core_us=core_us,
         write_unit_us=0.0,
         read_wait_us=priors.READ_LATENCY_US[link.family].best,
         write_wait_us=priors.WRITE_LATENCY_US[link.family].best,
@@ -263,9 +270,14 @@ def first(sheet: Sheet) -> Flash:
         spare_fitted=fitted,
     )
     if rate is not None and not programs_bound:
-        draft = replace(draft, write_unit_us=_write_unit(draft, rate))
+        units = 32 * BLOCK / max(sheet.unit, 512)
+        draft = replace(draft, write_unit_us=1e6 * cores * 32 * BLOCK / rate / units)
+    if random is not None:
+        # Random writes meet both times of the core, and are bound by programs.
+        room = 1e6 * cores / (_ROOM * random) - draft.write_unit_us
+        draft = replace(draft, write_core_us=max(_LEAST_US, min(core_us, room)))
     if sheet.read_latency is not None:
-        draft = draft.with_latency(sheet.read_latency / 1e3)
+        draft = _fewer_cores(draft, sheet.read_latency / 1e3).with_latency(sheet.read_latency / 1e3)
     if sheet.write_latency is not None:
         draft = draft.with_write_latency(sheet.write_latency / 1e3)
     return draft
@@ -276,7 +288,7 @@ def _independent(sheet: Sheet, cell: Cell, dies: int) -> bool:
 
 
 def _channels(dies: int, family: str) -> int:
-    return 16 if dies >= 64 and family == "pcie" else 8
+    return 2 * _CHANNELS if dies >= 64 and family == "pcie" else _CHANNELS
 
 
 def _cores(sheet: Sheet, family: str) -> tuple[int, float]:
@@ -295,8 +307,16 @@ def _payload(sheet: Sheet, link: Interface) -> float | None:
     return min(1.0, max(rates) / float(link.theoretical))
 
 
-def _write_unit(draft: Flash, rate: float) -> float:
-    """Core time of each unit of 128 KiB written at `rate`, over the command's own."""
-    units = max(1, 32 * BLOCK // draft.sheet.unit)
-    command = draft.cores * 32 * BLOCK / rate * 1e6
-    return max(0.0, (command - draft.write_core_us) / units)
+def _fewer_cores(draft: Flash, wanted_us: float) -> Flash:
+    """With so few cores that their time leaves room for a page in a stated latency."""
+    fast = replace(draft, read_us=draft.cell.read_us.low, read_wait_us=0.0)
+    while fast.latency_us() > wanted_us and fast.cores > 1:
+        factor = (fast.cores - 1) / fast.cores
+        fast = replace(
+            fast,
+            cores=fast.cores - 1,
+            read_core_us=fast.read_core_us * factor,
+            write_core_us=fast.write_core_us * factor,
+            write_unit_us=fast.write_unit_us * factor,
+        )
+    return fast

@@ -30,6 +30,10 @@ _UP_TO = re.compile(r"\bup ?to\b|^\s*[<>≤≥~]|\bmax\b|\d\s*-\s*\d", re.IGNORE
 _BITS = re.compile(r"(?<![A-Za-z])[kMGT]?b(/s)?\s*$")
 _WIDEST = "pcie-6.0-x16"
 _UNITS = frozenset(512 << power for power in range(8))
+_MAP_UNITS = 2**32 - 4
+"""That the engine numbers."""
+_WITH_SPARE = 1.05
+"""Units over the capacity at least."""
 _LEAST_WRITE_US = 2.0
 """A command, its data and an interrupt over PCIe: what no write undercuts."""
 
@@ -168,6 +172,12 @@ class Sheet(Table):
         if self.map_unit is not None and self.map_unit not in _UNITS:
             allowed = "512 B or 1, 2, 4, 8, 16, 32, 64 KiB"
             yield Fault("map_unit", f"{self.map_unit} B", allowed)
+        if self.capacity * _WITH_SPARE > _MAP_UNITS * self.unit:
+            allowed = (
+                f"at most {_MAP_UNITS * self.unit / _WITH_SPARE / 1e12:.4g} TB with a map_unit of"
+                f" {self.unit // 1024} KiB: a map has 2^32 units, spare space included"
+            )
+            yield Fault("capacity", f"{self.capacity} B", allowed)
         if self.sustained_write is not None and not self.burst:
             yield Fault(
                 "sustained_write", f"{self.sustained_write}", "nothing without burst = true"

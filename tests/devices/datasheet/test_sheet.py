@@ -63,6 +63,7 @@ def test_a_sheet_is_read_in_base_units(tmp_path: Path) -> None:
         (SSD, "sequential_write", "1500", 'such as "6500 MB/s"'),
         (SSD, "capacity", '"960 Gb"', "b is a bit"),
         (SSD, "capacity", '"960 kB"', "1 GB to 1 PB"),
+        (SSD, "capacity", '"30.72 TB"', "at most 16.75 TB with a map_unit of 4 KiB"),
         (SSD, "sequential_read", '"8000 MB/s"', "at most 7,877 MB/s: PCIe 4.0 x4"),
         (SSD, "random_read", '"2000000 IO/s"', "at most 1,923,077 IO/s"),
         (DISK, "sustained_rate", '"700 MB/s"', "at most 600 MB/s: SATA 6G"),

@@ -113,10 +113,16 @@ impl Layout {
         let unit = self.unit();
         if self.level == Level::Jbod {
             let mut start = Start::default();
-            for &capacity in capacities {
+            for (drive, &capacity) in capacities.iter().enumerate() {
                 self.starts.push(start);
-                start.bytes = start.bytes.saturating_add(capacity);
-                start.stripes += capacity.div_ceil(unit);
+                // Every drive begins with a unit: caches hold units of the array. The last one is
+                // used to its end.
+                let over = match drive + 1 == capacities.len() {
+                    true => 0,
+                    false => capacity % unit,
+                };
+                start.bytes = start.bytes.saturating_add(capacity - over);
+                start.stripes += (capacity - over).div_ceil(unit);
             }
             self.capacity = start.bytes;
             return;

@@ -30,7 +30,7 @@ pub struct StripeRow {
 pub struct Table {
     level: Level,
     unit: u64,
-    /// Of jbod alone: the drives' sectors.
+    /// Of jbod alone: the drives' sectors, of all but the last whole units.
     sizes: Vec<u64>,
     pub stripes: Vec<StripeRow>,
 }
@@ -71,10 +71,14 @@ impl Table {
                 }
             }
         }
+        let whole = |(nth, &size): (usize, &u64)| match nth + 1 == sizes.len() {
+            true => size,
+            false => size - size % unit,
+        };
         Table {
             level,
             unit,
-            sizes: sizes.to_vec(),
+            sizes: sizes.iter().enumerate().map(whole).collect(),
             stripes,
         }
     }

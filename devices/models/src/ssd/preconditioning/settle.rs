@@ -10,7 +10,8 @@ use raidlab_kernel::Stream;
 const SETTLED: f64 = 0.004;
 /// Rounds after which a load that does not settle is taken as it is.
 const MOST_ROUNDS: u64 = 24;
-/// Writes after which loads that seldom write an area are taken as they are, in spaces of the tile.
+/// Writes after which the tile no longer changes, however many are stated or however seldom a load
+/// writes an area; in spaces of the tile.
 const MOST_WRITES: u64 = 256;
 /// Blocks of the host's that may be filled to end where collection's block is full as well.
 const MOST_BLOCKS_MORE: u32 = 64;
@@ -36,8 +37,9 @@ pub(super) fn apply(
     };
     if stated > 0 {
         let share = stated.div_ceil(u64::from(tiling.count) * unit_bytes);
+        let most = MOST_WRITES * u64::from(tile.shape().units_per_die());
         let per_set = u64::from(tiling.shape.units_per_set);
-        round(tile, share.next_multiple_of(per_set));
+        round(tile, share.min(most).next_multiple_of(per_set));
     } else {
         let area = area.min(u64::from(tiling.shape.units));
         settle(tile, area, rarest, &mut round);

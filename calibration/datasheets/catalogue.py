@@ -1,0 +1,115 @@
+"""`make datasheets`: every sheet of devices/datasheets becomes a device of the catalogue.
+
+`python -m raidlab.calibration.datasheets.catalogue [SHEET...]` makes the devices named, or all;
+after all it writes docs/evidence/datasheets.md. The same sheets give the same bytes.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import textwrap
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from raidlab.calibration.datasheets.build import WITHIN_PCT, Imported, import_datasheet
+from raidlab.calibration.datasheets.measured import Compared, compare, table
+from raidlab.devices.catalogue import SPECS
+from raidlab.devices.faults import SpecError
+from raidlab.devices.files import write_files
+
+SHEETS = SPECS.parent / "datasheets"
+PAGE = Path("docs/evidence/datasheets.md")
+_WORKERS = 2
+_WIDTH = 100
+
+
+def make(names: Sequence[str] = ()) -> list[Imported]:
+    """Makes the devices of the sheets named, or of all, and writes their files.
+
+    Raises:
+        SpecError: A sheet has faults.
+    """
+    paths = [path for path in sorted(SHEETS.glob("*.toml")) if not names or path.stem in names]
+    made = []
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        for imported in pool.map(import_datasheet, paths):
+            print(f"made {imported.read.sheet.name}", flush=True)
+            made.append(imported)
+    write_files({target(each): each.draft.to_toml() for each in made})
+    return made
+
+
+def target(imported: Imported) -> Path:
+    """The file of a device in the catalogue."""
+    sheet = imported.read.sheet
+    return SPECS / sheet.kind / f"{sheet.name}.toml"
+
+
+def page(made: Sequence[Imported], compared: Sequence[Compared]) -> str:
+    """The evidence: stated beside simulated figures, then measured ones."""
+    lines = [
+        "# Drives from data sheets",
+        "",
+        "Made by `make datasheets`, which makes these drives of the sheets in",
+        "`devices/datasheets`.",
+        "How: [data sheets](../explanation/data-sheets.md).",
+        "",
+        "## Stated beside simulated",
+        "",
+        "| figure | drives | median error | worst error | within 5 % |",
+        "|---|---|---|---|---|",
+    ]
+    by_quantity: dict[str, list[float]] = {}
+    for each in made:
+        for point in each.points:
+            if point.error_pct is not None:
+                by_quantity.setdefault(point.quantity, []).append(abs(point.error_pct))
+    adjusted = [error for name in by_quantity if name != _CHECK for error in by_quantity[name]]
+    rows = [*by_quantity.items(), ("all but mixed_random", adjusted)]
+    for name, errors in rows:
+        within = sum(error <= WITHIN_PCT for error in errors)
+        lines.append(
+            f"| {name} | {len(errors)} | {statistics.median(errors):.2f} % |"
+            f" {max(errors):.1f} % | {within} of {len(errors)} |"
+        )
+    bursts = sum(point.error_pct is None for each in made for point in each.points)
+    lines += [
+        "",
+        f"{len(made)} drives. `mixed_random` is compared, not adjusted to. {bursts} figures of",
+        "client drives are bursts into an SLC cache, which is not modelled: they are not counted.",
+        "",
+        "## Figures that do not come out",
+        "",
+    ]
+    missed = [
+        f"- `{each.read.sheet.name}`: {warning}."
+        for each in made
+        for warning in each.warnings
+        if not warning.startswith("not modelled")
+    ]
+    for line in missed or ["None."]:
+        lines += textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join([*lines, "", *table(compared)]) + "\n"
+
+
+_CHECK = "mixed_random"
+
+
+def main() -> int:
+    """The command."""
+    try:
+        made = make(sys.argv[1:])
+        if not sys.argv[1:]:
+            write_files({PAGE: page(made, compare())})
+            print(f"wrote {PAGE}")
+    except SpecError as error:
+        for fault in error.faults:
+            print(f"error: {fault}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

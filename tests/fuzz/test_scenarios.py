@@ -1,0 +1,62 @@
+"""Mutated scenarios: a scenario whose plan the engine takes, or faults by file, key and value."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.scenario import build_scenario
+from tests.fuzz.mutations import SECONDS, SEED, scenarios
+
+LONGEST_S = 5.0
+"""Wall seconds that one input may take."""
+BEGUN: list[float] = []
+
+
+@seed(SEED)
+@settings(
+    max_examples=10**9 if SECONDS > 60 else 1500,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(case=scenarios())
+def test_a_mutated_scenario_runs_or_has_faults(case):
+    BEGUN.append(time.monotonic())
+    if BEGUN[-1] - BEGUN[0] > SECONDS:
+        return
+    path, tree = case
+    try:
+        scenario = build_scenario(tree, path=path)
+        plan = scenario.plan(0, 0)
+    except SpecError as error:
+        assert error.faults
+        assert all(fault.key or fault.allowed for fault in error.faults)
+        assert str(error)
+        return
+    finally:
+        assert time.monotonic() - BEGUN[-1] < LONGEST_S
+    plan |= {"max_ios": 20, "duration_ns": min(plan["duration_ns"], 10**7), "warm_up_ns": 0}
+    if any(device.get("history") for device in plan["devices"]):
+        # Preconditioning takes its time; the drives themselves are tried elsewhere.
+        return
+    try:
+        result = json.loads(_engine.run(json.dumps(plan), Stop()))
+    except (_engine.PlanError, KeyboardInterrupt):
+        return
+    assert not result["breaches"]
+
+
+class Stop:
+    """Asks a run to stop once it has taken too long for one input."""
+
+    def __init__(self) -> None:
+        self.end = time.monotonic() + LONGEST_S / 2
+
+    def __call__(self) -> bool:
+        return time.monotonic() > self.end
