@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from raidlab.devices.trees import get
+from raidlab.devices.units import bound_like
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Fault:
     """Valid names, of which the nearest is suggested."""
     file: str = ""
     """The file's path."""
+    bound: float | None = None
+    """The number at the end of `allowed`, in base units, where the value passed one."""
 
     @property
     def nearest(self) -> str | None:
@@ -84,7 +87,8 @@ class Faults:
             key = ".".join(part for part in (prefix, fault.key) if part)
             value = fault.value if fault.file else self._as_written(key, fault.value)
             file = fault.file or self.file
-            self.found.append(replace(fault, key=key, value=value, file=file))
+            allowed = _with_unit(fault, value)
+            self.found.append(replace(fault, key=key, value=value, file=file, allowed=allowed))
 
     def has(self, key: str) -> bool:
         """True if there is a fault at `key` or below it."""
@@ -105,12 +109,29 @@ class Faults:
             raise SpecError(self.found)
 
 
+def _with_unit(fault: Fault, written: Any) -> str:
+    """What is allowed, with the bound in a unit if the value was written with one."""
+    if fault.bound is None or not isinstance(written, str):
+        return fault.allowed
+    bound = bound_like(written, fault.bound)
+    return fault.allowed if bound is None else f"{fault.allowed.rpartition(' ')[0]} {bound}"
+
+
 def _shown(value: Any) -> str:
     """A value as it stands in TOML, cut where it is long."""
+    text = _toml(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    text = f'"{value}"' if isinstance(value, str) else str(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    if isinstance(value, Mapping):
+        entries = ", ".join(f"{key} = {_toml(item)}" for key, item in value.items())
+        return f"{{ {entries} }}" if entries else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def faults_of(error: ValidationError, model: type[BaseModel]) -> Iterator[Fault]:
@@ -153,7 +174,8 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
         message = f"at least {context['min_length']} entries"
     elif detail["type"] == "string_pattern_mismatch":
         message = f"text of the form {context['pattern']}"
-    return Fault(key, detail["input"], message)
+    bounds = [context[name] for name in ("le", "lt", "ge", "gt") if name in context]
+    return Fault(key, detail["input"], message, bound=bounds[0] if bounds else None)
 
 
 def _scalar(value: Any) -> Any:

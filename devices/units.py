@@ -184,6 +184,30 @@ def is_quantity(text: str) -> bool:
     return match is not None and any(match[2] in dimension.units for dimension in DIMENSIONS)
 
 
+def bound_like(text: str, bound: float) -> str | None:
+    """A bound in base units as a quantity of the kind that `text` is; None if it is none.
+
+    `bound_like("1 PB", 2**33)` is `"8 GiB"`: the unit in which the number is whole and shortest.
+    """
+    match = _QUANTITY.fullmatch(text)
+    found = [d for d in DIMENSIONS if match is not None and match[2] in d.units]
+    if match is None or not found:
+        return None
+    if found[0].offsets:
+        return f"{float(Fraction(bound) - found[0].offsets.get(match[2], 0)):.6g} {match[2]}"
+    written = {
+        unit: f"{float(Fraction(bound) / factor):.6g}"
+        for unit, factor in found[0].units.items()
+        if (Fraction(bound) / factor).denominator == 1 or unit == match[2]
+    }
+
+    def length(unit: str) -> tuple[bool, int, bool]:
+        return "e" in written[unit], len(written[unit]), unit != match[2]
+
+    unit = min(written, key=length)
+    return f"{written[unit]} {unit}"
+
+
 def _validator(dimension: Dimension, lowest: float) -> Callable[[Any], int | float]:
     above = "not negative" if lowest == 0 else "not below absolute zero"
     allowed = f"{dimension.allowed}, {above}"

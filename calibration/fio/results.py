@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -277,7 +278,9 @@ def _said(error: Exception) -> str:
             f"{'.'.join(map(str, each['loc']))} = {str(each['input'])[:40]}: {each['msg']}"
             for each in error.errors(include_url=False)
         )
-    return f"{type(error).__name__}: {error}"
+    if isinstance(error, KeyError):
+        return f"{error.args[0]}: is missing"
+    return str(error)
 
 
 def _options(path: Path, shared: Mapping[str, str], entry: Mapping[str, Any]) -> Mapping[str, str]:
@@ -307,15 +310,15 @@ def _point(
     # Several entries are clones of a job, reported one by one.
     jobs = len(group) if len(group) > 1 else load.numjobs
     moved = {name: _moved([entry[name] for entry in group if name in entry]) for name in _SIDES}
-    iops = sum(float(entry["iops"]) for entries in moved.values() for entry in entries)
+    iops = sum(_number(entry, "iops") for entries in moved.values() for entry in entries)
     if not iops:
         if any("mixed" in entry for entry in group):
             raise _UnreadableError("reads and writes in one figure (unified_rw_reporting)")
         raise _UnreadableError("no I/O was completed")
     turn_us = 1e6 * load.iodepth * jobs / iops
     sides = {name: _side(entries, turn_us) if entries else None for name, entries in moved.items()}
-    spent = [float(entry.get("usr_cpu", 0)) + float(entry.get("sys_cpu", 0)) for entry in group]
-    runtimes = [float(e[n].get("runtime", 0)) for e in group for n in _SIDES if n in e]
+    spent = [_number(entry, "usr_cpu") + _number(entry, "sys_cpu") for entry in group]
+    runtimes = [_number(e[n], "runtime") for e in group for n in _SIDES if n in e]
     return Point(
         name=str(group[0].get("jobname", path.stem)),
         rw=load.rw,  # type: ignore[arg-type]
@@ -338,12 +341,12 @@ _SIDES = ("read", "write")
 
 
 def _moved(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return [entry for entry in entries if float(entry.get("iops", 0)) > 0]
+    return [entry for entry in entries if _number(entry, "iops") > 0]
 
 
 def _side(moved: Sequence[Mapping[str, Any]], turn_us: float) -> Side:
     """A direction; `turn_us` is its mean latency by Little's law, for runs that count none."""
-    counts = [int(entry.get("total_ios", 0)) or _count(entry) for entry in moved]
+    counts = [_whole(entry, "total_ios") or _count(entry) for entry in moved]
     total = sum(counts)
     weights = [count / total for count in counts] if total else [1 / len(moved)] * len(moved)
     slat = sum(w * _times(e, "slat")[0] for w, e in zip(weights, moved, strict=True))
@@ -353,7 +356,7 @@ def _side(moved: Sequence[Mapping[str, Any]], turn_us: float) -> Side:
     if not lat and not completion.mean_us:
         lat, completion = turn_us, Latency(mean_us=turn_us)
     return Side(
-        iops=sum(float(entry["iops"]) for entry in moved),
+        iops=sum(_number(entry, "iops") for entry in moved),
         ios=total,
         bytes_per_s=sum(_bandwidth(entry) for entry in moved),
         latency_mean_us=lat or completion.mean_us + slat,
@@ -365,13 +368,34 @@ def _side(moved: Sequence[Mapping[str, Any]], turn_us: float) -> Side:
 
 def _count(entry: Mapping[str, Any]) -> int:
     for kind in ("clat_ns", "lat_ns"):
-        if int(entry.get(kind, {}).get("N", 0)):
-            return int(entry[kind]["N"])
+        if count := _whole(entry.get(kind, {}), "N"):
+            return count
     return 0
 
 
+def _number(table: Mapping[str, Any], key: str) -> float:
+    """A number of fio's; 0 where there is none."""
+    value = table.get(key, 0)
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        shown = str(value)
+        shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
+        raise _UnreadableError(f"not in fio's form: {key} = {shown}: a finite number")
+    return number
+
+
+def _whole(table: Mapping[str, Any], key: str) -> int:
+    """A count of fio's; 0 where there is none."""
+    number = _number(table, key)
+    value = table.get(key, 0)
+    return value if isinstance(value, int) else int(number)
+
+
 def _bandwidth(entry: Mapping[str, Any]) -> float:
-    return float(entry.get("bw_bytes", 0)) or float(entry.get("bw", 0)) * 1024
+    return _number(entry, "bw_bytes") or _number(entry, "bw") * 1024
 
 
 def _times(entry: Mapping[str, Any], kind: str) -> tuple[float, float, float, float]:
@@ -380,7 +404,7 @@ def _times(entry: Mapping[str, Any], kind: str) -> tuple[float, float, float, fl
     if table is None:
         table, scale = entry.get(kind, {}), 1.0
     mean, stddev, least, most = (
-        float(table.get(key, 0)) * scale for key in ("mean", "stddev", "min", "max")
+        _number(table, key) * scale for key in ("mean", "stddev", "min", "max")
     )
     return mean, stddev, least, most
 
@@ -396,11 +420,11 @@ def _latency(entry: Mapping[str, Any]) -> Latency:
     if "percentile" not in table and "percentile" in entry.get("lat_ns", {}):
         table = entry["lat_ns"]  # lat_percentiles=1 without clat_percentiles
     percentiles = {
-        f"{float(key):g}": float(value) * scale
-        for key, value in table.get("percentile", {}).items()
+        f"{float(key):g}": _number(table["percentile"], key) * scale
+        for key in table.get("percentile", {})
         if float(key) > 0
     }
-    bins = sorted((int(at), int(count)) for at, count in table.get("bins", {}).items())
+    bins = sorted((int(at), _whole(table["bins"], at)) for at in table.get("bins", {}))
     return Latency(
         mean_us=mean,
         stddev_us=stddev,
@@ -412,5 +436,5 @@ def _latency(entry: Mapping[str, Any]) -> Latency:
 
 
 def _spread(entry: Mapping[str, Any]) -> float:
-    mean, deviation = float(entry.get("bw_mean", 0)), float(entry.get("bw_dev", 0))
+    mean, deviation = _number(entry, "bw_mean"), _number(entry, "bw_dev")
     return deviation / mean if mean > 0 else 0.0

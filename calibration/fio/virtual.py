@@ -178,7 +178,7 @@ def run(system: Callable[[], Bridge], words: Sequence[str], default_format: str 
     fio = find_fio()
     line = command_line.split(words, command_line.job_options(fio))
     if line.alone not in (None, "parse-only"):
-        return subprocess.run([fio, *words], check=False).returncode
+        return _exit_code(subprocess.run([fio, *words], check=False).returncode)
     simulated = system()
     with tempfile.TemporaryDirectory(prefix="raidlab-fio-") as name:
         folder = Path(name)
@@ -268,7 +268,7 @@ def _check(fio: str, line: CommandLine, files: Sequence[Path]) -> int:
     command = [fio, "--parse-only", *program, *words, *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        sys.stderr.write(done.stdout + done.stderr)
+        sys.stderr.write(printable_lines(done.stdout + done.stderr))
     return done.returncode
 
 
@@ -308,6 +308,11 @@ def _call(command: Sequence[str], environment: Mapping[str, str]) -> int:
         finally:
             for number, handler in former.items():
                 signal.signal(number, handler)
+    return _exit_code(code)
+
+
+def _exit_code(code: int) -> int:
+    """As a shell counts: 128 and the signal for what a signal ended."""
     return code if code >= 0 else 128 - code
 
 

@@ -121,3 +121,15 @@ def test_no_text_breaks_the_parser(text):
 
 def test_prefixes_are_reported_apart():
     assert units.SIZE.convert("1 GiB") / units.SIZE.convert("1 GB") == 1.073741824
+
+
+@pytest.mark.parametrize(
+    ("written", "bound", "shown"),
+    [
+        ("1 PB", 2**33, "8 GiB"), ("90 s", 10**9, "1 s"), ("1 ns", 6e10, "1 min"),
+        ("1 rpm", 300, "300 rpm"), ("1 kB/s", 10**6, "1 MB/s"), ("200 degC", 85, "85 degC"),
+        ("500 %", 1, "100 %"), ("no quantity", 3, None),
+    ],
+)  # fmt: skip
+def test_bounds_are_shown_in_a_unit_of_what_was_written(written, bound, shown):
+    assert units.bound_like(written, bound) == shown

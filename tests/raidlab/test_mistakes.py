@@ -51,6 +51,18 @@ def refused(raidlab, *arguments):  # noqa: F811
             " and full",
         ),
         (
+            'kind = "hdd"\nlike = "generic-15000rpm"\nspeed = "1 rpm"',
+            'speed = "1 rpm": greater than or equal to 300 rpm',
+        ),
+        (
+            'kind = "hdd"\nlike = "generic-15000rpm"\n[buffer]\nsegment = "1 PB"',
+            'buffer.segment = "1 PB": less than or equal to 8 GiB',
+        ),
+        (
+            'kind = "hdd"\nlike = "generic-15000rpm"\nqueue_depth = { a = [true, "x"] }',
+            'queue_depth = { a = [true, "x"] }: a valid integer',
+        ),
+        (
             'kind = "ssd"\nlike = "sas-6g-ssd"\n[buffer]\nsize = "4 KiB"',
             'buffer.size = "4 KiB": at least two pages of every plane',
         ),
@@ -122,8 +134,10 @@ def result(**changes):
 @pytest.mark.parametrize(
     ("was", "now", "said"),
     [
-        ('{"1000": 5}', '{"1000": 1e400}', "cannot convert float infinity"),
-        ('{"1000": 5}', '{"1000": %s}' % ("9" * 4000), "bins_ns.0.1 = 9999"),
+        ('{"1000": 5}', '{"1000": 1e400}', "1000 = inf: a finite number"),
+        ('{"1000": 5}', '{"1000": [[]]}', "1000 = [[]]: a finite number"),
+        ('"total_ios": 1000', '"total_ios": "many"', "total_ios = many: a finite number"),
+        ('{"1000": 5}', '{"1000": %s}' % ("9" * 4000), "1000 = 9999"),
         ('"total_ios": 1000', '"total_ios": -1', "ios = -1: "),
         ('"iops": 1000.0', '"iops": 1e400', "iops = inf: "),
     ],

@@ -158,6 +158,15 @@ class Outcome:
     stored: int = 0
 
 
+def _kill(process: subprocess.Popen[bytes], after_s: float) -> bool:
+    """Kills a process; False if it was done before."""
+    time.sleep(after_s)
+    ran = process.poll() is None
+    process.kill()
+    process.wait()
+    return ran
+
+
 def disturb(case: Case, kills: int, full: int, seed: int = 1) -> Outcome:
     """Kills a command `kills` times at random moments, fills its disk `full` times, reruns it."""
     with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as other:
@@ -169,16 +178,13 @@ def disturb(case: Case, kills: int, full: int, seed: int = 1) -> Outcome:
         whole = time.monotonic() - begun
         wanted, outcome = outputs(case, calm), Outcome(case.name)
         draw = random.Random(seed)
-        ways = ["kill"] * kills + ["full"] * full
-        draw.shuffle(ways)
-        for way in ways:
+        for _ in range(10 * (kills + full)):
+            left = kills - outcome.killed, full - outcome.full
+            if left == (0, 0):
+                break
             before, files = entries(folder), outputs(case, folder)
-            if way == "kill":
-                process = begin(case, folder)
-                time.sleep(draw.uniform(0.2, 1.0) * whole)
-                outcome.killed += process.poll() is None
-                process.kill()
-                process.wait()
+            if draw.randrange(sum(left)) < left[0]:
+                outcome.killed += _kill(begin(case, folder), draw.uniform(0.2, 1.0) * whole)
             else:
                 code = begin(case, folder, draw.choice((0, 2_000, 40_000))).wait()
                 outcome.full += code != 0 or outputs(case, folder) == wanted

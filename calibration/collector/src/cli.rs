@@ -15,6 +15,7 @@ use crate::step::{Setting, Step, expand};
 use crate::stop::Stop;
 use crate::sysfs::Roots;
 use crate::target::{Access, Prompt, Target, Wanted, free_bytes};
+use crate::text::printable_lines;
 use crate::units::{self, show_bytes, show_seconds, timestamp};
 use clap::Parser;
 use serde_json::json;
@@ -139,7 +140,9 @@ fn list() -> String {
 
 /// Prints to standard output; a closed pipe is no error.
 fn print(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    let _ = std::io::stdout()
+        .lock()
+        .write_all(printable_lines(text).as_bytes());
 }
 
 /// The numbers among the arguments, all checked at once.

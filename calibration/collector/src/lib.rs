@@ -29,4 +29,5 @@ pub mod step;
 pub mod stop;
 pub mod sysfs;
 pub mod target;
+pub mod text;
 pub mod units;

@@ -3,6 +3,7 @@
 
 use crate::steady_state::Criteria;
 use crate::stop::Stop;
+use crate::text::acts;
 use crate::units;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -256,9 +257,13 @@ impl Stage {
         check_axes(&self.sweep, at, faults);
         for step in &self.steps {
             let at = format!("{at}, step `{}`", step.name);
-            if step.name.is_empty() || step.name.contains(['[', ']', '\n', '/']) {
+            if step.name.is_empty()
+                || step
+                    .name
+                    .contains(|char| acts(char) || "[]/".contains(char))
+            {
                 faults.push(format!(
-                    "{at}: name: may not be empty or contain `[`, `]`, `/`"
+                    "{at}: name: may not be empty or contain `[`, `]`, `/`, control characters"
                 ));
             }
             check_own(&step.options, &at, faults);

@@ -1,6 +1,7 @@
 //! Progress: one live line on a terminal, plain lines elsewhere, or events
 //! as JSON lines on standard output.
 
+use crate::text::message;
 use crate::units::show_seconds;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
@@ -78,7 +79,7 @@ impl Progress {
             let _ = writeln!(out, "{event}").and_then(|()| out.flush());
         } else {
             self.end_live();
-            let _ = writeln!(std::io::stderr(), "{line}");
+            let _ = writeln!(std::io::stderr(), "{}", message(line));
         }
         self.shown = Instant::now();
     }
@@ -105,7 +106,7 @@ impl Progress {
         let line = show(&moment);
         if self.form == Form::Terminal {
             let mut out = std::io::stderr().lock();
-            let _ = write!(out, "\r\x1b[K{line}").and_then(|()| out.flush());
+            let _ = write!(out, "\r\x1b[K{}", message(&line)).and_then(|()| out.flush());
             self.live = true;
             self.shown = Instant::now();
         } else {

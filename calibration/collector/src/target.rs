@@ -7,6 +7,7 @@ use crate::safety::{self, History};
 use crate::simulated::{self, Simulated};
 use crate::stop::Stop;
 use crate::sysfs::{BlockDevice, Roots, line};
+use crate::text::acts;
 use crate::units::{self, MIB, show_bytes};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
@@ -74,6 +75,20 @@ pub struct Target {
     _claim: Option<File>,
 }
 
+/// Refuses a path that would be another one, or more options, in a job file of fio.
+fn check_path(path: &Path) -> Result<(), Stop> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let text = path.to_string_lossy();
+    if path.to_str().is_some() && !text.contains(|char| acts(char) || char == '$') {
+        return Ok(());
+    }
+    Err(Stop::refused(format!(
+        "--target {}: a path of UTF-8 without control characters and `$`, which fio's job files \
+         cannot hold",
+        text.escape_debug()
+    )))
+}
+
 impl Target {
     /// Checks that the target may be measured. Writes nothing.
     pub fn open(
@@ -95,6 +110,7 @@ impl Target {
         } else {
             path
         };
+        check_path(&path)?;
         match fs::metadata(&path) {
             Ok(metadata) if metadata.file_type().is_block_device() => {
                 block_target(roots, wanted, &path, &metadata, before)

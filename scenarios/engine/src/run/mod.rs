@@ -1,6 +1,7 @@
 //! The event loop that knows all owners, and what is around it: the build of a system from its plan,
 //! the events of a plan, checks, reports.
 
+pub(crate) mod backlog;
 pub(crate) mod build;
 pub(crate) mod cache_report;
 pub(crate) mod checks;

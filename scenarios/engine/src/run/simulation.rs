@@ -211,6 +211,7 @@ impl Simulation {
             if left == 0 {
                 left = EVENTS_BETWEEN_LOOKS;
                 self.system.look_at_clock();
+                self.system.look_at_backlog();
             }
         }
     }

@@ -193,6 +193,7 @@ fn drive(
             }
         }
         system.look_at_clock();
+        system.look_at_backlog();
         if !should_continue() {
             return false;
         }

@@ -31,6 +31,8 @@ pub struct System {
     /// What cannot go on: the run is over.
     pub(crate) failed: Option<Failure>,
     pub(crate) clock: Clock,
+    /// Memory that it may take, in bytes; 0 for no limit.
+    pub(crate) memory_bytes: u64,
     /// True if its state does not fit the processor's cache.
     pub(crate) is_large: bool,
 }
@@ -42,6 +44,8 @@ pub(crate) enum Failure {
     Drive(u32),
     /// A load whose I/Os take no time: the clock stands.
     Load(u32),
+    /// An open load of which more waits than fits the memory.
+    Backlog(u32),
 }
 
 impl System {
@@ -64,6 +68,16 @@ impl System {
                 let allowed = format!(
                     "a load on whose way something takes time: host, controller, links or drives; \
                      its I/Os take none, so the clock stays at {at} s"
+                );
+                let name = &self.layers.loads.workload(load).name;
+                Some(Fault::new("workload", name, allowed))
+            }
+            Failure::Backlog(load) => {
+                let at = self.now().since(Time::ZERO).seconds();
+                let waiting = self.layers.path.ios.in_use();
+                let allowed = format!(
+                    "a rate that the system serves, or a shorter run: at {at:.3} s {waiting} I/Os \
+                     wait, for more of which there is no memory"
                 );
                 let name = &self.layers.loads.workload(load).name;
                 Some(Fault::new("workload", name, allowed))

@@ -123,6 +123,7 @@ impl System {
                 .collect(),
             failed: None,
             clock: Clock::default(),
+            memory_bytes: plan.memory_bytes,
             is_large: plan.drives.len() >= LARGE,
         };
         system.start(plan);

@@ -1,0 +1,30 @@
+//! A backlog without end: an open load asks for more than the system serves, until no memory is
+//! left.
+
+use crate::plan::Arrival;
+use crate::run::system::{Failure, System};
+
+use raidlab_kernel::Io;
+
+/// Bytes that an I/O in flight takes: its record, twice while the table of records grows, and its
+/// places in queues.
+const BYTES_OF_EACH: u64 = 4 * size_of::<Io>() as u64;
+
+impl System {
+    /// Ends the run if its I/Os take more memory than the plan allows; to be called every so many
+    /// events.
+    #[cold]
+    pub(crate) fn look_at_backlog(&mut self) {
+        let backlog = self.layers.path.ios.in_use() as u64;
+        if self.memory_bytes == 0 || backlog.saturating_mul(BYTES_OF_EACH) <= self.memory_bytes {
+            return;
+        }
+        let rate = |arrival: &Arrival| match arrival {
+            Arrival::Poisson { per_s } => *per_s,
+            _ => 0.0,
+        };
+        let loads = self.layers.loads.workloads().iter().enumerate();
+        let fastest = loads.max_by(|(_, a), (_, b)| rate(&a.arrival).total_cmp(&rate(&b.arrival)));
+        self.failed = fastest.map(|(load, _)| Failure::Backlog(load as u32));
+    }
+}
