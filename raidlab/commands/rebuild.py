@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from raidlab.commands.common import (
+    INTERRUPTED,
     Html,
     Json,
     OwnSeed,
@@ -17,6 +18,7 @@ from raidlab.commands.common import (
     path,
     percents,
     resumable,
+    say,
 )
 from raidlab.commands.outputs import give
 from raidlab.commands.tables import Output, Shown, Wide
@@ -42,8 +44,9 @@ def rebuild(
 ) -> None:
     """Run a scenario in which a drive fails, once for each rebuild rate.
 
-    Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
+    Interrupted with Ctrl-C it shows what is measured so far: the same command goes on from there.
     """
+    from raidlab.devices.files import partial_name
     from raidlab.scenarios.results.page import again
     from raidlab.scenarios.studies import rebuild_report as report
     from raidlab.scenarios.studies.rebuild import rebuilds
@@ -61,4 +64,9 @@ def rebuild(
     def show() -> Shown:
         return Shown(found.title, report.answer(found), [report.table(found)])
 
+    if found.interrupted and html is not None:
+        html = partial_name(html)
     give(found, Output.of(json=json, wide=wide), html, show, page)
+    if found.interrupted:
+        say(f"interrupted after {report.progress(found)}: the same command goes on from here")
+        raise typer.Exit(INTERRUPTED)

@@ -75,6 +75,8 @@ class Rebuilds:
     rebuilds: tuple[Rebuild, ...]
     warnings: tuple[str, ...]
     breaches: tuple[str, ...]
+    interrupted: bool = False
+    """Ctrl-C came: fewer places were measured than wanted."""
 
     def whole_drive_s(self, rebuild: Rebuild) -> float | None:
         """Seconds until whole drives are rebuilt."""
@@ -107,15 +109,17 @@ def rebuilds(
 
     Raises:
         SpecError: The scenario cannot be run, or nothing is rebuilt in it.
-        KeyboardInterrupt: Ctrl-C.
+        KeyboardInterrupt: Ctrl-C, before anything was measured. After that the result says so.
     """
     tree = read_toml(path)
     scenarios = [build_scenario(_at_rate(tree, rate), path) for rate in rates]
     _check(scenarios[0], str(path))
     own_seed = scenarios[0].seed if seed is None else seed
-    total = (rebuild_samples.STRETCHES + 1) * len(rates)
+    runs_each = 2 * len(rates)
+    total = rebuild_samples.STRETCHES * runs_each + len(rates)
     found: list[Result] = []
     samples: list[list[Sample]] = [[] for _ in rates]
+    interrupted = False
 
     def tell(before: int) -> Progress | None:
         if progress is None:
@@ -124,14 +128,23 @@ def rebuilds(
 
     size = _drive_bytes(build_scenario(rebuild_samples.whole(tree), path))
     each = rebuild_samples.sampled_scenarios(tree, path, size, rates, own_seed)
-    for at, (its_seed, at_rates) in enumerate(each):
-        shown = tell(at * len(rates))
-        results = results_of(at_rates, its_seed, workers=workers, progress=shown, store=store)
-        for taken, scenario, result in zip(samples, at_rates, results, strict=True):
-            taken.append(rebuild_samples.sample_of(result, scenario, size))
-    if int(scenarios[0].base["arrays"][0]["used_bytes"]):
-        shown = tell(rebuild_samples.STRETCHES * len(rates))
-        found = list(results_of(scenarios, own_seed, workers=workers, progress=shown, store=store))
+    try:
+        for at, (its_seed, runs) in enumerate(each):
+            shown = tell(at * runs_each)
+            results = list(results_of(runs, its_seed, workers=workers, progress=shown, store=store))
+            measured = rebuild_samples.samples_of(results, runs, size)
+            for taken, sample in zip(samples, measured, strict=True):
+                taken.append(sample)
+        if int(scenarios[0].base["arrays"][0]["used_bytes"]):
+            shown = tell(rebuild_samples.STRETCHES * runs_each)
+            whole_runs = results_of(
+                scenarios, own_seed, workers=workers, progress=shown, store=store
+            )
+            found = list(whole_runs)
+    except KeyboardInterrupt:
+        if not samples[0]:
+            raise
+        interrupted = True
     after = [warning for each in found for warning in unrebuilt(scenarios[0], each.events)]
     whole = _drive_bytes(scenarios[0])
     used = int(scenarios[0].base["arrays"][0]["used_bytes"]) or whole
@@ -145,6 +158,7 @@ def rebuilds(
         ),
         warnings=tuple(dict.fromkeys([*scenarios[0].warnings, *after])),
         breaches=tuple(sorted({breach for each in found for breach in each.breaches})),
+        interrupted=interrupted,
     )
 
 

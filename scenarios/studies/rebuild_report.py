@@ -23,12 +23,15 @@ from raidlab.scenarios.results.look import (
 )
 from raidlab.scenarios.results.page import Box, Page, Picture, Text
 from raidlab.scenarios.studies.rebuild import PHASES, Rebuild, Rebuilds
+from raidlab.scenarios.studies.rebuild_samples import STRETCHES
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _TWICE = 2.0
 """Times by which the users' p99 may grow at the rate that the answer names."""
+_SERVED = 0.95
+"""Part of the users' rate below which what they get is named."""
 _CLIFF = 1.5
 """Ratio of p99 from one rate to the next that is named."""
 
@@ -129,7 +132,16 @@ def answer(found: Rebuilds) -> str:
         sooner = hours[id(low)] - hours[id(high)]
         text += f"; from {_rate(low)} to {_rate(high)} p99 jumps to {figure(p99, 'ms')}"
         text += f" for {figure(sooner, 'h')} less"
-    return f"{text}."
+    return f"{text}.{_unserved(found)}"
+
+
+def _unserved(found: Rebuilds) -> str:
+    """What the highest rate leaves to the users, where that is clearly less than before."""
+    highest = max((each for _, each in _hours(found)), key=lambda each: each.rate)
+    before, during = _iops(highest, "before"), _iops(highest, "during")
+    if not before or during is None or during > _SERVED * before:
+        return ""
+    return f" At {_rate(highest)} users get {digits(during)} of {digits(before)} IO/s."
 
 
 def _cliff(found: Rebuilds) -> tuple[Rebuild, Rebuild] | None:
@@ -211,6 +223,12 @@ def _is_steady(found: Rebuilds) -> bool:
     return bool(rates) and max(rates) <= 1.03 * min(rates)
 
 
+def progress(found: Rebuilds) -> str:
+    """How many places were measured."""
+    places = max((each.samples for each in found.rebuilds), default=0)
+    return f"{places} of {STRETCHES} places" if places < STRETCHES else f"{places} places"
+
+
 def _notes(found: Rebuilds) -> list[str]:
     lines = []
     if found.used_bytes < found.drive_bytes:
@@ -219,10 +237,9 @@ def _notes(found: Rebuilds) -> list[str]:
             f"The scenario uses {used} of each drive of {whole}: minutes are those of that part."
             " Hours are of whole drives that are used wholly, under the same load."
         )
-    places = max((each.samples for each in found.rebuilds), default=0)
     lines.append(
-        f"Hours come from {places} places all over the drive, each under the load, with their 95 %"
-        " interval."
+        f"Hours come from {progress(found)} all over the drive, each under the load, with their"
+        " 95 % interval."
     )
     lost = sum(each.lost_writes for each in found.rebuilds)
     lines.append(

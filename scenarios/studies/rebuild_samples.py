@@ -6,6 +6,10 @@ changes slowly from the outer zones to the inner ones, so it is measured at plac
 
     hours = C / 3600 · mean over x of 1 / r(x)
 
+The rate at a place is that between two instants well after the rebuild has begun there: two runs of
+the same seed, one of which ends earlier, say how far it was. From the first slice on it would count
+a slice without its pause, and rows under way as missing.
+
 One place is drawn in each of equal stretches of the drive. The interval comes from the differences
 between neighbouring stretches, which contain both chance and the trend between them (successive
 differences; Wolter, "Introduction to Variance Estimation", 2007).
@@ -32,8 +36,10 @@ STRETCHES = 12
 _WARM_UP_S = 2.0
 _BEFORE_S = 10.0
 """Seconds under the load before the drive fails."""
+_SETTLES_S = 6.0
+"""Seconds of the rebuild that do not count."""
 _DURING_S = 20.0
-"""Seconds of the rebuild, or fewer where a whole stretch takes less."""
+"""Seconds of the rebuild that count; fewer of both where a whole stretch takes less."""
 _FASTEST = 300e6
 """Bytes a second that no disk's rebuild exceeds: a sample of a small drive stays in its stretch."""
 
@@ -60,11 +66,17 @@ def order() -> list[int]:
 def sampled_scenarios(
     tree: Mapping[str, Any], path: Path, bytes_of_drive: int, rates: Sequence[float], seed: int
 ) -> Iterator[tuple[int, list[Scenario]]]:
-    """The seed and the scenarios, one for each rate, of the sample in each stretch."""
-    during = min(_DURING_S, max(1.0, bytes_of_drive / _FASTEST / STRETCHES))
+    """The seed and the scenarios of the sample in each stretch, two for each rate.
+
+    The first of two ends when the rebuild has settled.
+    """
+    stretch_s = max(1.0, bytes_of_drive / _FASTEST / STRETCHES)
+    part = min(1.0, stretch_s / (_SETTLES_S + _DURING_S))
+    ends = part * _SETTLES_S, part * (_SETTLES_S + _DURING_S)
     for at in order():
         place = (at + random.Random(f"{seed} {at}").random()) / STRETCHES
-        yield seed + at, [_sampled(tree, path, rate, place, during) for rate in rates]
+        each = [_sampled(tree, path, rate, place, end) for rate in rates for end in ends]
+        yield seed + at, each
 
 
 def whole(tree: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,8 +124,22 @@ def _first_failure(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any
     return [first, *same[:1]]
 
 
-def sample_of(result: Result, scenario: Scenario, bytes_of_drive: int) -> Sample:
-    """What a run has measured."""
+def samples_of(
+    results: Sequence[Result], scenarios: Sequence[Scenario], bytes_of_drive: int
+) -> list[Sample]:
+    """What the runs of a stretch have measured: a sample for each two of them."""
+    pairs = zip(
+        zip(results[::2], scenarios[::2], strict=True),
+        zip(results[1::2], scenarios[1::2], strict=True),
+        strict=True,
+    )
+    return [_sample(settled, ended, bytes_of_drive) for settled, ended in pairs]
+
+
+def _sample(
+    settled: tuple[Result, Scenario], ended: tuple[Result, Scenario], bytes_of_drive: int
+) -> Sample:
+    result, scenario = ended
     place = float(scenario.base["arrays"][0]["rebuild_from"])
     row = result.results[0]
     begun = _when(result, "rebuild on ")
@@ -121,11 +147,19 @@ def sample_of(result: Result, scenario: Scenario, bytes_of_drive: int) -> Sample
     before = [each for each in row["periods"] if begun is None or each["from_s"] < begun]
     during = [each for each in row["periods"] if begun is not None and each["from_s"] >= begun]
     rate = 0.0
-    if begun is not None:
-        ended = done if done is not None else _WARM_UP_S + _end_s(scenario)
-        share = 1.0 if done is not None else max(row["rebuilding"], default=place)
-        rate = (share - place) * bytes_of_drive / (ended - begun)
+    if begun is not None and done is not None:
+        rate = (1.0 - place) * bytes_of_drive / (done - begun)
+    elif begun is not None:
+        (first, early), (last, late) = (
+            (_share(each[0], place), _end_s(each[1])) for each in (settled, ended)
+        )
+        rate = (last - first) * bytes_of_drive / (late - early)
     return Sample(place, rate, _p99(before), _p99(during[:1]), _iops(before), _iops(during[:1]))
+
+
+def _share(result: Result, place: float) -> float:
+    """Share of the drive that was in place at the end of a run."""
+    return float(max(result.results[0]["rebuilding"], default=place))
 
 
 def _end_s(scenario: Scenario) -> float:

@@ -1,6 +1,7 @@
 """Rebuilds against their rate limit."""
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -9,9 +10,11 @@ from raidlab.cli import app
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.studies import rebuild as study
 from raidlab.scenarios.studies.rebuild import rebuilds
 from raidlab.scenarios.studies.rebuild_report import answer, rebuild_report
 
+SPECS = Path(__file__).parents[3] / "devices" / "specs" / "hdd"
 SCENARIO = """
 title = "a small rebuild"
 [controller]
@@ -118,6 +121,129 @@ def test_an_idle_array_is_rebuilt_at_the_rate_of_its_disks(tmp_path, level, unit
     begun = next(e["t_s"] for e in result.events if e["what"].startswith("rebuild on"))
     done = next(e["t_s"] for e in result.events if e["what"].startswith("rebuild done"))
     assert 128 / (done - begun) > 0.975 * 209
+
+
+SMALL = """
+title = "small disks"
+[controller]
+model = "lsi2208-1g-3.0"
+disk_cache = false
+[[array]]
+name = "data"
+level = "raid6"
+drives = [{{ model = "{drive}", count = 6 }}]
+hot_spares = 1
+rebuild_rate = 0.3
+[[workload]]
+profile = "database"
+rate = "{rate}"
+[run]
+warm_up = "2 s"
+duration = "3000 s"
+after_rebuild = "1 s"
+[[event]]
+at = "12 s"
+action = "fail-drive"
+drive = 3
+"""
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A disk of one surface: 12 GB, 2 MB a track at the outside, 0.9 MB at the inside."""
+    text = (SPECS / "generic-7200rpm.toml").read_text()
+    for old, new in (
+        ('"generic-7200rpm"', '"small"'),
+        ('"8001563222016 B"', '"12 GB"'),
+        ("heads = 12", "heads = 1"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "small.toml").write_text(text)
+
+    def written(rate):
+        path = tmp_path / "run.toml"
+        path.write_text(SMALL.format(drive=tmp_path / "small.toml", rate=rate))
+        return path
+
+    return written
+
+
+def whole_s(path):
+    """Seconds of the scenario's rebuild, simulated from its begin to its end."""
+    result = simulate(path)
+    begun = next(e["t_s"] for e in result.events if e["what"].startswith("rebuild on"))
+    return next(e["t_s"] for e in result.events if e["what"].startswith("rebuild done")) - begun
+
+
+def test_an_idle_rebuild_takes_what_its_tracks_take(small):
+    """Zones of as many cylinders each, 3800 to 1800 sectors a track: 2800 in the mean.
+
+    12 GB / (2800 · 512 B) = 8371 tracks, each a revolution of 8.33 ms and a skew of 1 ms: 78.1 s.
+    """
+    seconds = 12e9 / (2800 * 512) * (60 / 7200 + 1e-3)
+    assert whole_s(small("0.01 IO/s")) == pytest.approx(seconds, rel=0.005)
+    (found,) = rebuilds(small("0.01 IO/s"), (0.3,)).rebuilds
+    assert found.hours_ci95[0] < seconds / 3600 < found.hours_ci95[1]
+
+
+def test_hours_of_samples_are_those_of_a_rebuild_simulated_whole(small):
+    """A sample counted a slice without its pause, and rows under way as missing: up to 10 % off."""
+    path = small("50 IO/s")
+    (found,) = rebuilds(path, (0.3,)).rebuilds
+    low, high = found.hours_ci95
+    assert low < whole_s(path) / 3600 < high
+    assert high - low < 0.3 * found.hours
+
+
+def test_an_interrupted_study_shows_the_places_that_it_has_measured(scenario, monkeypatch):
+    real, calls = study.results_of, []
+
+    def interrupted(*args, **settings):
+        calls.append(args)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return real(*args, **settings)
+
+    monkeypatch.setattr(study, "results_of", interrupted)
+    reported = CliRunner().invoke(app, ["rebuild", str(scenario()), "--rates", "50", "--json"])
+    assert reported.exit_code == 130
+    document = json.loads(reported.stdout)
+    assert document["interrupted"]
+    (found,) = document["rebuilds"]
+    assert found["samples"] == 3
+    assert found["hours_ci95"][0] < found["hours"] < found["hours_ci95"][1]
+    assert "after 3 of 12 places" in reported.stderr
+    # Before the first place there is nothing to show.
+    monkeypatch.setattr(study, "results_of", lambda *_, **__: interrupted_at_once())
+    reported = CliRunner().invoke(app, ["rebuild", str(scenario()), "--rates", "50", "--json"])
+    assert (reported.exit_code, reported.stdout) == (130, "")
+
+
+def interrupted_at_once():
+    raise KeyboardInterrupt
+
+
+def test_a_run_that_ends_early_says_how_far_its_rebuild_came(scenario):
+    path = scenario()
+    path.write_text(path.read_text().replace('"60 s"', '"1.02 s"'))
+    reported = CliRunner().invoke(app, ["rebuild", str(path), "--rates", "20"])
+    assert reported.exit_code == 0
+    assert "% done" in reported.stdout
+    (found,) = rebuilds(path, (0.2,)).rebuilds
+    assert found.rebuild_s is None and 0 < found.done < 1 and found.hours > 0
+
+
+def test_the_console_and_the_json_have_hours_their_interval_and_p99(scenario):
+    path = str(scenario())
+    shown = CliRunner().invoke(app, ["rebuild", path, "--rates", "30,100"], env={"COLUMNS": "80"})
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+    for column in ("whole drives,", "95 % interval,", "before, ms", "during, ms", "after, ms"):
+        assert column in shown.stdout, column
+    document = CliRunner().invoke(app, ["rebuild", path, "--rates", "30,100", "--json"])
+    for each in json.loads(document.stdout)["rebuilds"]:
+        fields = ("rate", "hours", "hours_ci95", "p99_us_during", "p99_us_before")
+        assert all(each[field] is not None for field in fields)
 
 
 @pytest.mark.parametrize(

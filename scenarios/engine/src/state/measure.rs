@@ -104,10 +104,11 @@ impl Meter {
     }
 
     /// Whether rate and mean latency are those of a steady state from the end of the warm-up up to
-    /// `until`, by the steps of the timeline; none if these are too few to say, and in a run in
-    /// which something happens.
+    /// `until`, by the steps of the timeline; none if these are too few to say, without I/Os, and in
+    /// a run in which something happens.
     pub fn is_steady(&self, until: Time) -> Option<bool> {
-        if !self.periods.is_empty() || self.step == Nanos::ZERO {
+        let ios = self.reads.count() + self.writes.count();
+        if !self.periods.is_empty() || self.step == Nanos::ZERO || ios == 0 {
             return None;
         }
         let (first, end) = (self.from.0.div_ceil(self.step.0), until.0 / self.step.0);
@@ -269,6 +270,7 @@ mod tests {
             meter.is_steady(Time(3100))
         };
         assert_eq!(record(|_| 20), Some(true));
+        assert_eq!(record(|_| 0), None);
         assert_eq!(record(|step| 50 - step), Some(false));
         assert_eq!(record(|step| if step < 15 { 90 } else { 10 }), Some(false));
     }
