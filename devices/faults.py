@@ -163,10 +163,10 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
             choices = [part.strip().strip("'") for part in _literals(str(context["expected"]))]
             return Fault(key, detail["input"], f"one of {', '.join(choices)}", choices)
         case "model_type":
-            return Fault(key, _scalar(detail["input"]), "a table" + f": [{key}]" * (len(loc) == 1))
+            return Fault(key, detail["input"], "a table" + f": [{key}]" * (len(loc) == 1))
         case "tuple_type" if _keys_at(model, loc):
             written = f": [[{key}]]" * (len(loc) == 1)
-            return Fault(key, _scalar(detail["input"]), f"a list of tables{written}")
+            return Fault(key, detail["input"], f"a list of tables{written}")
         case "tuple_type" if not isinstance(detail["input"], dict):
             return Fault(key, detail["input"], f"a list, such as [{_shown(detail['input'])}]")
     message = detail["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
@@ -176,11 +176,6 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
         message = f"text of the form {context['pattern']}"
     bounds = [context[name] for name in ("le", "lt", "ge", "gt") if name in context]
     return Fault(key, detail["input"], message, bound=bounds[0] if bounds else None)
-
-
-def _scalar(value: Any) -> Any:
-    """A value, if it can be shown in a message; None for tables and lists."""
-    return None if isinstance(value, dict | list) else value
 
 
 def _literals(expected: str) -> list[str]:

@@ -215,6 +215,8 @@ def likely_cause(row: Compared) -> str:
     if point.numjobs > 1 and point.iodepth == 1 and error > 0 and cpu:
         return "CPU time of many sleeping jobs: changes of context"
     if error > 0 and ("link" in busy or "SATA" in busy or "PCIe" in busy):
+        if "rand" in point.rw and point.read_share < 1.0:
+            return "garbage collection (the measured drive was fuller), or the port limits earlier"
         return "the port or the drive's command processing limits earlier than simulated"
     if error > 0 and "host" in busy and cpu:
         return "CPU time an I/O of the host is larger than simulated"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from raidlab.devices.datasheet import priors
@@ -34,7 +35,9 @@ def device(flash: Flash, read: Read) -> Draft:
     draft.put("collection.start_free_blocks", START_FREE, Origin("assumed", note))
     page_set = flash.unit_planes * PAGE
     mib = max(priors.BUFFER_MIB.best, 4 * flash.units * page_set / _MIB)
-    draft.put("buffer.size", f"{mib:.0f} MiB", assumed(priors.BUFFER_MIB, "MiB"))
+    least = max(priors.BUFFER_MIB.low, -(-2 * flash.units * page_set // _MIB))
+    buffer = replace(priors.BUFFER_MIB, low=least, high=max(mib, priors.BUFFER_MIB.high))
+    draft.put("buffer.size", f"{mib:.0f} MiB", assumed(buffer, "MiB"))
     draft.put("buffer.protected", not sheet.burst)
     _firmware(draft, flash)
     return draft
@@ -93,7 +96,10 @@ def _nand(draft: Draft, flash: Flash) -> None:
     draft.put("nand.program", [time] * cell.page_types, _program_origin(flash))
     draft.put("nand.erase", f"{cell.erase_ms.best:g} ms", assumed(cell.erase_ms, "ms"))
     rate = f"{flash.channel_mb_s:g} MB/s"
-    draft.put("nand.channel_rate", rate, assumed(priors.CHANNEL_MB_S, "MB/s"))
+    # No channels together are slower than the stated streams.
+    least = max(priors.CHANNEL_MB_S.low, min(flash.channel_mb_s, flash.link_mb_s / flash.channels))
+    prior = replace(priors.CHANNEL_MB_S, low=round(least))
+    draft.put("nand.channel_rate", rate, assumed(prior, "MB/s"))
     draft.put("nand.command", f"{priors.COMMAND_US.best:g} us", assumed(priors.COMMAND_US, "us"))
     draft.put("nand.cache_read", True)
     draft.put("nand.cache_program", True)
@@ -124,7 +130,9 @@ def _program_origin(flash: Flash) -> Origin:
 
 def _firmware(draft: Draft, flash: Flash) -> None:
     sheet, family = flash.sheet, flash.family
-    draft.put("firmware.cores", flash.cores, assumed(priors.CORES[family]))
+    # Without bounds: with another number of cores their times would be others, too.
+    cores = Origin("assumed", priors.CORES[family].source)
+    draft.put("firmware.cores", flash.cores, cores)
     note = "cores over random_read"
     core = Origin("assumed", "half of the longest usual one")
     if sheet.random_read is not None:

@@ -107,7 +107,7 @@ SPARE = Prior(
 """Blocks for data beyond the capacity."""
 CHANNEL_MB_S = Prior(533, 1200, 2000, f"a bus of 8 bits: {_CHIPS}")
 COMMAND_US = Prior(0.5, 1.0, 3.0, "p3700-800, s4610-480: 1 us")
-SUSPEND_US = Prior(5, 20, 100, "s4610-480: 20 us")
+SUSPEND_US = Prior(5, 20, 600, "s4610-480: 20 us; no suspension at all: a whole program")
 READ_LATENCY_US: Mapping[str, Prior] = MappingProxyType(
     {
         "pcie": Prior(0, 12, 35, "p3700-800: 35 us, iodrive2-1.2tb: 0"),

@@ -38,6 +38,8 @@ from raidlab.scenarios.results.page import again
 from raidlab.scenarios.results.report import events_table, wear_table
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import Interrupted, UnsavedError, simulate
+from raidlab.scenarios.studies.draws import check_draws
+from raidlab.scenarios.studies.draws import draws as draw
 from raidlab.scenarios.studies.what_if import what_if as explain
 
 _FILES = "result.json", "table.csv", "report.html"
@@ -65,6 +67,15 @@ def run(
             "--what-if", help="Simulate what twice the lanes, cores, drives ... would give."
         ),
     ] = False,
+    draws: Annotated[
+        int,
+        typer.Option(
+            "--draws",
+            min=0,
+            max=10_000,
+            help="Simulate so many draws of what data sheets leave open; gives intervals.",
+        ),
+    ] = 0,
     save_state: Annotated[
         Path | None,
         typer.Option(
@@ -84,6 +95,8 @@ def run(
     checked = load_scenario(scenario)
     for warning in checked.warnings:
         say(f"warning: {warning}")
+    if draws:
+        check_draws(checked)
     check_writable(html, save_state, *(() if out is None else (out / name for name in _FILES)))
     interrupted, unsaved = False, None
     with ExitStack() as stack:
@@ -106,6 +119,12 @@ def run(
             tell = stack.enter_context(progress(f"{checked.title}: what if"))
             try:
                 result = explain(checked, result, workers=workers, progress=tell, store=store)
+            except KeyboardInterrupt:
+                interrupted = True
+        if draws and not interrupted:
+            tell = stack.enter_context(progress(f"{checked.title}: draws"))
+            try:
+                result = draw(checked, result, draws, workers=workers, progress=tell, store=store)
             except KeyboardInterrupt:
                 interrupted = True
     fresh = [warning for warning in result.warnings if warning not in checked.warnings]
@@ -137,7 +156,7 @@ def _show(result: Result, output: Output, warnings: Sequence[str]) -> None:
     if result.results:
         print_table(answers.table(result), output)
         notes = answers.caution(result), answers.warm_up(result)
-        print_notes([*latency_bound(result.summary()), *notes])
+        print_notes([*latency_bound(result.summary()), *notes, *_spreads(result)])
     events, worn, gains = events_table(result), wear_table(result), answers.gains(result)
     if events is not None:
         print_table(events, output)
@@ -150,6 +169,20 @@ def _show(result: Result, output: Output, warnings: Sequence[str]) -> None:
         if table.rows:
             print_table(table, output)
         print_notes([others])
+
+
+def _spreads(result: Result) -> list[str]:
+    """What draws give, a line for each row that has them."""
+    found = []
+    for row in result.results:
+        if row.get("iops_draws95") is not None:
+            low, high = row["iops_draws95"]
+            mean = row["latency_us_draws95"]["mean"]
+            found.append(
+                f"{row['workload']}, depth {row['outstanding'] or 'open'}: 95 % of draws give"
+                f" {low:,.0f} to {high:,.0f} IO/s, {mean[0]:,.0f} to {mean[1]:,.0f} us in the mean."
+            )
+    return found
 
 
 def _files(result: Result, html: Path | None, out: Path | None, line: str) -> list[Texts]:

@@ -76,6 +76,19 @@ def test_a_device_that_cannot_be_is_named_with_its_file(raidlab, tmp_path, keys,
     assert len(lines) == 1 and lines[0].startswith(f"error: own.toml: {said}"), lines
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[array]]\ndrives = [[[1]]]\n", "array.0.drives.0 = [[1]]: a table"),
+        ("run = [1]\n", "run = [1]: a table: [run]"),
+    ],
+)
+def test_lists_in_the_place_of_tables_are_shown(raidlab, tmp_path, text, said):  # noqa: F811
+    """The key stood there alone."""
+    (tmp_path / "s.toml").write_text(text)
+    assert f"error: s.toml: {said}" in refused(raidlab, "run", "s.toml")
+
+
 @pytest.mark.parametrize("unit", ["0 B", "1 TB"])
 def test_stripe_units_of_an_ssd_cache_are_checked(raidlab, tmp_path, unit):  # noqa: F811
     text = DISK % (

@@ -351,6 +351,14 @@ def test_a_likely_cause_does_not_contradict_its_row(
     assert reported in Compared(point, run).cause()
 
 
+def test_random_writes_that_are_too_fast_point_to_garbage_collection() -> None:
+    """A worn drive beside a fresh one was said to be limited by its port."""
+    side = Side(iops=1000.0, ios=1, latency_mean_us=8000.0, completion=Latency(mean_us=10.0))
+    point = load("randwrite", 8).model_copy(update={"write": side, "read_share": 0.0})
+    run = Simulated(3000.0, 1.0, None, None, (0, 0), {}, 1.0, "link", 0.99)
+    assert "garbage collection" in Compared(point, run).cause()
+
+
 _SETTLE = Parameter("seek.settle", "ms", 0.5, 4.0, "log", "random writes")
 _AGEING = Parameter("scheduler.ageing", "", 0.0, 1.0, "linear", "p99 at depth")
 
