@@ -241,7 +241,8 @@ impl LinkFront {
         let now = port.now();
         let limit = read_ahead_limit(model, start, end);
         if limit > end && now.since(self.stays) <= model.longest_stay {
-            let done = sweep.end_of(model, limit - 1);
+            // They may have passed already, while the command waited for its link.
+            let done = sweep.end_of(model, limit - 1).max(now);
             self.activity = Activity::Prefetch {
                 sweep,
                 lbn: end,
