@@ -78,7 +78,7 @@ class Figure:
 class Area(Table):
     """Size of the measurement file for arrays of up to `drives` drives."""
 
-    drives: int = Field(default=1 << 30, ge=1)
+    drives: int = Field(default=1 << 30, ge=1, le=1 << 30)
     area: str
 
 

@@ -18,15 +18,20 @@ def data_columns(level: str, drives: int) -> int:
     return facts(level).data_columns(drives)
 
 
+def parts_of_jbod(stripe_unit: int, capacities: Sequence[int]) -> list[int]:
+    """Bytes of each drive of a jbod: whole stripe units, of the last one all."""
+    return [*(bytes_ - bytes_ % stripe_unit for bytes_ in capacities[:-1]), capacities[-1]]
+
+
 def usable_bytes(level: str, stripe_unit: int, capacities: Sequence[int]) -> int:
     """Bytes that an array offers.
 
-    Striped and mirrored levels use of every drive what the smallest has, in whole stripe units.
+    A jbod uses of all drives but the last whole stripe units. Striped and mirrored levels use of every drive what the smallest has, in whole stripe units.
     """
     if level == "independent":
         return min(capacities)
     shape = facts(level)
     if not shape.striped:
-        return sum(capacities)
+        return sum(parts_of_jbod(stripe_unit, capacities))
     rows = min(capacities) // stripe_unit
     return shape.units_of_data(len(capacities), rows) * stripe_unit

@@ -13,6 +13,7 @@ from dataclasses import replace
 from raidlab.devices.faults import Fault
 from raidlab.devices.schema import PreconditioningLoad
 from raidlab.devices.units import format_size
+from raidlab.scenarios.planning.arrays import parts_of_jbod
 from raidlab.scenarios.spec.loads import HOT_SHARE, RW
 from raidlab.scenarios.spec.schema import (
     ArrayTable,
@@ -77,13 +78,14 @@ def drive_histories(
     # One after the other all of each drive is used, side by side what the smallest has.
     scale = min(capacities) / usable
     histories, start = [], 0
-    for capacity in capacities:
+    parts = parts_of_jbod(array.stripe_unit, capacities)
+    for capacity, part in zip(capacities, parts, strict=True):
         if array.level == "jbod":
             shares = [_overlap(load, start, capacity) for load in history]
         else:
             shares = [_share(load, scale, array) for load in history]
         histories.append(tuple(share for share in shares if share is not None))
-        start += capacity
+        start += part
     return histories
 
 

@@ -38,6 +38,7 @@ impl SsdParams {
         self.check_spare(&mut faults);
         self.check_collection(&mut faults);
         self.check_buffer(&mut faults);
+        faults.need_within(0.0..=1.0, "firmware.spread", self.firmware.spread);
         self.check_compression(&mut faults);
         let mut faults = faults.0;
         if let Some(heat) = &self.heat {

@@ -7,6 +7,9 @@ use crate::state::records::Array;
 use raidlab_kernel::Nanos;
 use raidlab_models::Fault;
 
+/// CPU time that an I/O or a command costs at most, about a minute: sums over all that can wait in
+/// memory have room in 64 bits.
+const LONGEST_CPU_TIME: Nanos = Nanos(1 << 36);
 /// Cores of a controller at most.
 const CORES: u32 = 1024;
 
@@ -48,8 +51,31 @@ impl Faults {
     }
 }
 
+fn check_host(plan: &Plan, faults: &mut Faults) {
+    let host = &plan.host;
+    if !(0.0..=1.0).contains(&host.spread) {
+        faults.add("host.spread".into(), host.spread, "a share, 0 to 1");
+    }
+    for (name, time) in [
+        ("submit_ns", host.submit_ns),
+        ("complete_ns", host.complete_ns),
+        ("raid_command_ns", host.raid_command_ns),
+        ("wake_ns", host.wake_ns),
+        ("fill_ns", host.fill_ns),
+        ("page_ns", host.page_ns),
+        ("scheduler_latency_ns", host.scheduler_latency_ns),
+        ("interrupt_ns", host.interrupt_ns),
+    ] {
+        if time > LONGEST_CPU_TIME {
+            let most = LONGEST_CPU_TIME.0;
+            faults.add(format!("host.{name}"), time.0, format!("at most {most} ns"));
+        }
+    }
+}
+
 /// References to what the plan lists, and what may not stand together.
 pub(crate) fn check_references(plan: &Plan, faults: &mut Faults) {
+    check_host(plan, faults);
     check_drives(plan, faults);
     check_owners(plan, faults);
     check_caches(plan, faults);
