@@ -26,7 +26,8 @@ def parts_of_jbod(stripe_unit: int, capacities: Sequence[int]) -> list[int]:
 def usable_bytes(level: str, stripe_unit: int, capacities: Sequence[int]) -> int:
     """Bytes that an array offers.
 
-    A jbod uses of all drives but the last whole stripe units. Striped and mirrored levels use of every drive what the smallest has, in whole stripe units.
+    A jbod uses of all drives but the last whole stripe units. Striped and mirrored levels use of
+    every drive what the smallest has, in whole stripe units.
     """
     if level == "independent":
         return min(capacities)
