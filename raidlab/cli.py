@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any
 
-import click
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command_from_info
@@ -150,12 +149,18 @@ IMPORTS = {
 }
 
 
+_COMMAND_LINE_ERRORS: tuple[type[BaseException], ...] = tuple(
+    each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException"
+)
+"""What a wrong command line raises: a class of click's, or of typer's own copy of it."""
+
+
 @contextmanager
 def _plain_errors() -> Iterator[None]:
     try:
         yield
-    except click.ClickException as error:
-        vars(error)["message"] = printable_lines(error.message)
+    except _COMMAND_LINE_ERRORS as error:
+        vars(error)["message"] = printable_lines(str(vars(error)["message"]))
         raise
 
 
