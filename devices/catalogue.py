@@ -45,6 +45,8 @@ KINDS: Mapping[str, type[DeviceSpec]] = {
 SPECS = Path(__file__).parent / "specs"
 _DEEPEST = 8
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]*")
+_LONGEST_NAME = 200
+"""Characters of a name that can be a file's."""
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
 
@@ -149,8 +151,11 @@ def names() -> Mapping[str, Path]:
 def _path(name: str) -> Path | None:
     """The file of a device of the catalogue: that of its name, before all are read for aliases."""
     folders = (SPECS / kind / f"{name}.toml" for kind in KINDS)
-    own = _NAME.fullmatch(name) and next((path for path in folders if path.is_file()), None)
-    return own or names().get(name)
+    if len(name) <= _LONGEST_NAME and _NAME.fullmatch(name):
+        own = next((path for path in folders if path.is_file()), None)
+        if own is not None:
+            return own
+    return names().get(name)
 
 
 @cache

@@ -44,7 +44,8 @@ def test_usable_bytes_by_hand(level, drives, units):
 
 
 def test_drives_side_by_side_and_one_by_one():
-    assert usable_bytes("jbod", 64 * KIB, [900, 1000]) == 1900
+    # Whole stripe units of all drives but the last.
+    assert usable_bytes("jbod", 100, [950, 1000, 1050]) == 900 + 1000 + 1050
     assert usable_bytes("independent", 64 * KIB, [900, 1000]) == 900
 
 
