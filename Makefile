@@ -49,7 +49,7 @@ FUZZ_SECONDS ?= 3600
 FUZZ_SEED ?= 1
 
 fuzz: setup ## Try changed inputs of every kind: FUZZ_SECONDS each, 3600 by default, from FUZZ_SEED
-	RAIDLAB_FUZZ_SECONDS=$(FUZZ_SECONDS) RAIDLAB_FUZZ_SEED=$(FUZZ_SEED) $(BIN)/pytest -s tests/fuzz
+	RAIDLAB_FUZZ_SECONDS=$(FUZZ_SECONDS) RAIDLAB_FUZZ_SEED=$(FUZZ_SEED) $(BIN)/pytest -s tests/fuzz tests/devices/test_mutations.py
 
 lint: setup ## Check format, lints and types; warnings are errors
 	cargo fmt --all --check

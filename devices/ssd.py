@@ -18,6 +18,8 @@ from raidlab.devices.units import Duration, Frequency, Rate, Share, Size
 
 _LEVELLING_NEEDS = 6
 """Least `start_free_blocks` with which cold data are moved, as in the engine."""
+_MOST_RATED = 2**63 - 1
+"""Bytes of rated endurance that the engine can count."""
 _SOAKED_TIME_CONSTANT_S = 0.4
 _SOAKED_INTERVAL_NS = 500_000
 
@@ -211,6 +213,7 @@ class SsdSpec(DriveSpec):
         elif self.nand.free_blocks > WORKING_BLOCKS:
             yield from self._capacity_faults()
         yield from self._map_cache_faults()
+        yield from self._endurance_faults()
         if self.buffer.size < 2 * page_set:
             allowed = "at least two pages of every plane"
             yield Fault("buffer.size", f"{self.buffer.size} B", allowed)
@@ -227,6 +230,15 @@ class SsdSpec(DriveSpec):
             if size > space:
                 key = f"formats.{name}" if name else "capacity"
                 yield Fault(key, f"{size} B", self._allowed(space))
+
+    def _endurance_faults(self) -> Iterator[Fault]:
+        most = _MOST_RATED / 365 / self.rated_years / self.capacity
+        if self.drive_writes_per_day is not None and self.drive_writes_per_day > most:
+            allowed = (
+                f"at most {most:,.4g}: over rated_years of {self.rated_years:g}"
+                f" that is {_MOST_RATED:.2g} B"
+            )
+            yield Fault("drive_writes_per_day", f"{self.drive_writes_per_day:g}", allowed)
 
     def _map_cache_faults(self) -> Iterator[Fault]:
         cache = self.map_cache

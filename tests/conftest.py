@@ -1,6 +1,14 @@
 """What every test has."""
 
+import os
+
 import pytest
+from hypothesis import settings
+
+# The same examples everywhere; `make fuzz` draws new ones.
+settings.register_profile("steady", derandomize=True, deadline=None)
+if "RAIDLAB_FUZZ_SECONDS" not in os.environ:
+    settings.load_profile("steady")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -260,6 +260,8 @@ def test_keys_of_old_are_refused_with_their_new_names(tmp_path: Path) -> None:
         ('hysteresis = "2 K"', 'hysteresis = "-2 K"', "thermal.hysteresis"),
         ("speed = 0.4", "speed = 0.9", "thermal.step.1.speed"),
         ('size = "64 MiB"', 'size = "4 KiB"', "buffer.size"),
+        ("drive_writes_per_day = 10", "drive_writes_per_day = 1e5", "drive_writes_per_day"),
+        ("drive_writes_per_day = 10", "drive_writes_per_day = 1e300", "drive_writes_per_day"),
     ],
 )
 def test_a_wrong_data_sheet_is_reported_by_key(
