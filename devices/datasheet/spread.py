@@ -12,7 +12,7 @@ from dataclasses import replace
 from raidlab.devices.datasheet import priors
 from raidlab.devices.datasheet.disk import MOST_SECTORS, Disk
 from raidlab.devices.datasheet.draft import Draft, Origin, quantity
-from raidlab.devices.datasheet.flash import Flash, spare_for
+from raidlab.devices.datasheet.flash import Flash, spare_for, steady_write
 from raidlab.devices.datasheet.sheet import Sheet, spread_of
 
 Moved = tuple[str, float, str] | None
@@ -56,8 +56,7 @@ def _programs(flash: Flash, share: float) -> Moved:
 
 
 def _stream_write(flash: Flash, figure: float) -> Moved:
-    sheet = flash.sheet
-    share = figure / float(sheet.sustained_write if sheet.burst else sheet.sequential_write or 1)
+    share = figure / (steady_write(flash.sheet) or 1)
     if flash.programs_bound:
         return _programs(flash, share)
     if flash.write_unit_us:
