@@ -80,6 +80,11 @@ COMMANDS = {
         "rebuild",
         "Run a scenario in which a drive fails, once for each rebuild rate.",
     ),
+    "sweep": Lazy(
+        "sweep",
+        "sweep",
+        "Simulate a scenario at many points: any of its fields over lists or ranges.",
+    ),
     "compression": Lazy(
         "compression",
         "compression",
