@@ -85,6 +85,11 @@ COMMANDS = {
         "sweep",
         "Simulate a scenario at many points: any of its fields over lists or ranges.",
     ),
+    "size": Lazy(
+        "size",
+        "size",
+        "Find the least drives, the highest rate ... with which a scenario meets goals.",
+    ),
     "compression": Lazy(
         "compression",
         "compression",
