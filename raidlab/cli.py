@@ -90,6 +90,11 @@ COMMANDS = {
         "size",
         "Find the least drives, the highest rate ... with which a scenario meets goals.",
     ),
+    "risk": Lazy(
+        "risk",
+        "risk",
+        "Draw random failures: how probable it is that a scenario's arrays lose data.",
+    ),
     "compression": Lazy(
         "compression",
         "compression",
