@@ -53,6 +53,19 @@ Workers = Annotated[
     typer.Option("--workers", min=1, max=1024, help="Threads; the number of cores by default."),
 ]
 
+TRACE_FORMATS = (
+    "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
+    "alibaba", "tencent", "vscsi", "csv",
+)  # fmt: skip
+"""For the help, which is to come without the readers being loaded."""
+TraceFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        help=f"One of {', '.join(TRACE_FORMATS)}; recognised if left out.",
+        show_default=False,
+    ),
+]
 TraceColumns = Annotated[
     str,
     typer.Option(
