@@ -80,6 +80,16 @@ COMMANDS = {
         "rebuild",
         "Run a scenario in which a drive fails, once for each rebuild rate.",
     ),
+    "sweep": Lazy(
+        "sweep",
+        "sweep",
+        "Simulate a scenario at many points: any of its fields over lists or ranges.",
+    ),
+    "size": Lazy(
+        "size",
+        "size",
+        "Find the least drives, the highest rate ... with which a scenario meets goals.",
+    ),
     "compression": Lazy(
         "compression",
         "compression",
