@@ -85,6 +85,16 @@ COMMANDS = {
         "sweep",
         "Simulate a scenario at many points: any of its fields over lists or ranges.",
     ),
+    "size": Lazy(
+        "size",
+        "size",
+        "Find the least drives, the highest rate ... with which a scenario meets goals.",
+    ),
+    "risk": Lazy(
+        "risk",
+        "risk",
+        "Draw random failures: how probable it is that a scenario's arrays lose data.",
+    ),
     "compression": Lazy(
         "compression",
         "compression",

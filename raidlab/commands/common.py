@@ -61,6 +61,19 @@ StoreFile = Annotated[
     typer.Option("--store", help="Finished runs are kept in this file, all of them.", parser=path),
 ]
 
+TRACE_FORMATS = (
+    "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
+    "alibaba", "tencent", "vscsi", "csv",
+)  # fmt: skip
+"""For the help, which is to come without the readers being loaded."""
+TraceFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        help=f"One of {', '.join(TRACE_FORMATS)}; recognised if left out.",
+        show_default=False,
+    ),
+]
 TraceColumns = Annotated[
     str,
     typer.Option(

@@ -172,7 +172,7 @@ def _picture(found: Sweep, what: str) -> go.Figure:
         name = ", ".join(word for word in each[: len(others)]) or "points"
         drawn.add_trace(
             go.Scatter(
-                x=[_number(row[across]) for row in own],
+                x=[number_of(row[across]) for row in own],
                 y=[row[what] * scale for row in own],
                 name=name,
                 mode="lines+markers" if few else "markers",
@@ -189,11 +189,11 @@ def _picture(found: Sweep, what: str) -> go.Figure:
 
 
 def _last(rows: Sequence[Row], across: str) -> float:
-    value = _number(rows[-1][across])
+    value = number_of(rows[-1][across])
     return value if isinstance(value, float) else float(len({row[across] for row in rows}) - 1)
 
 
-def _number(value: object) -> float | str:
+def number_of(value: object) -> float | str:
     """A value as a place on an axis: a number, also in front of a unit, or a category."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
