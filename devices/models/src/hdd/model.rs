@@ -2,11 +2,12 @@
 
 use super::check::Check;
 use super::geometry::Geometry;
+use super::media_op::MediaOp;
 use super::params::{
     BufferParams, HddParams, InterfaceParams, SECTOR_BYTES, SchedulerParams, WriteCacheParams,
 };
 use super::rotation::sector_time;
-use super::seek::Seek;
+use super::seek::{Head, Seek};
 use super::seek_bounds::SeekBounds;
 use super::write_bins::Bins;
 use crate::Fault;
@@ -98,8 +99,6 @@ impl Model {
         let sector_times: Box<[u64]> = (0..geometry.zones() as u32)
             .map(|zone| sector_time(params.rpm, geometry.sectors_per_track(zone)))
             .collect();
-        let neighbourhood = u64::from(params.buffer.segment_sectors);
-        let fastest = sector_times.iter().copied().min().unwrap_or(0);
         Model {
             sectors: match params.capacity_bytes {
                 0 => geometry.sectors(),
@@ -109,6 +108,7 @@ impl Model {
                 .write_cache
                 .as_ref()
                 .map(|cache| Bins::new(cache, &geometry)),
+            longest_stay: there_and_back(&seek, geometry.cylinders(), params.rpm),
             seek_bounds: SeekBounds::new(&seek, geometry.cylinders()),
             geometry,
             seek,
@@ -119,10 +119,17 @@ impl Model {
             write_cache: params.write_cache.clone(),
             scheduler: params.scheduler,
             age_limit: params.age_limit_ns,
-            neighbourhood,
-            longest_stay: Nanos((neighbourhood * fastest) >> 20),
+            neighbourhood: u64::from(params.buffer.segment_sectors),
             interface: params.interface.clone(),
             initial_revolution: params.initial_turn,
         }
     }
+}
+
+/// The mean way to another place and back: a seek over a third of the cylinders and half a
+/// revolution, twice. A head that stays for as long before it leaves halves a stream's rate at most.
+fn there_and_back(seek: &Seek, cylinders: u32, rpm: f64) -> Nanos {
+    let half_revolution = Nanos((30e9 / rpm).round() as u64);
+    let away = seek.time(cylinders / 3, Head::Other, MediaOp::Read) + half_revolution;
+    away + away
 }
