@@ -228,9 +228,9 @@ impl LinkFront {
                 (None, None) => None,
             };
             if next.is_some_and(|lbn| self.is_here(model, lbn))
-                && let Some(index) =
-                    self.queue
-                        .passed_over(model, &mut self.stays, &self.arm, start)
+                && let Some(index) = self
+                    .queue
+                    .passed_over(model, &mut self.stays, self.at, start)
             {
                 (command, run) = (Some((index, 0)), None);
             }

@@ -62,7 +62,8 @@ pub struct Model {
     pub age_limit: Nanos,
     /// Sectors that count as one place, where a stream is: what a segment holds.
     pub neighbourhood: u64,
-    /// Time after which the head leaves a place for older commands: that in which they pass.
+    /// Time after which the head leaves a place for older commands: that of the way to another place
+    /// and back, so that a stream keeps half of its rate at least.
     pub longest_stay: Nanos,
     pub interface: InterfaceParams,
     /// Bins of the write cache, if there is one.
@@ -95,6 +96,11 @@ impl Model {
         }
     }
 
+    /// The mean way to a place so many cylinders away and back.
+    pub fn there_and_back(&self, cylinders: u32) -> Nanos {
+        there_and_back(&self.seek, self.rpm, cylinders)
+    }
+
     fn with(params: &HddParams, geometry: Geometry, seek: Seek) -> Model {
         let sector_times: Box<[u64]> = (0..geometry.zones() as u32)
             .map(|zone| sector_time(params.rpm, geometry.sectors_per_track(zone)))
@@ -108,7 +114,7 @@ impl Model {
                 .write_cache
                 .as_ref()
                 .map(|cache| Bins::new(cache, &geometry)),
-            longest_stay: there_and_back(&seek, geometry.cylinders(), params.rpm),
+            longest_stay: there_and_back(&seek, params.rpm, geometry.cylinders() / 3),
             seek_bounds: SeekBounds::new(&seek, geometry.cylinders()),
             geometry,
             seek,
@@ -126,10 +132,9 @@ impl Model {
     }
 }
 
-/// The mean way to another place and back: a seek over a third of the cylinders and half a
-/// revolution, twice. A head that stays for as long before it leaves halves a stream's rate at most.
-fn there_and_back(seek: &Seek, cylinders: u32, rpm: f64) -> Nanos {
+/// The way to a place so many cylinders away and back: a seek and half a revolution, twice.
+fn there_and_back(seek: &Seek, rpm: f64, cylinders: u32) -> Nanos {
     let half_revolution = Nanos((30e9 / rpm).round() as u64);
-    let away = seek.time(cylinders / 3, Head::Other, MediaOp::Read) + half_revolution;
+    let away = seek.time(cylinders, Head::Other, MediaOp::Read) + half_revolution;
     away + away
 }

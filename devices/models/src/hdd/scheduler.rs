@@ -186,22 +186,22 @@ impl Queue {
         (now.since(self.oldest) > model.age_limit).then_some(index)
     }
 
-    /// The oldest command, if a head that would stay where it is has been in that place since
-    /// `stays`, for too long, while the command waited elsewhere. A head that nobody waits for may
-    /// stay anew.
+    /// The oldest command, if a head that stands after sector `at` and would stay there has been in
+    /// that place since `stays`, for too long, while the command waited elsewhere. A head that nobody
+    /// waits for may stay anew.
     #[inline]
     pub fn passed_over(
         &mut self,
         model: &Model,
         stays: &mut Time,
-        arm: &Arm,
+        at: u64,
         now: Time,
     ) -> Option<usize> {
         if now.since(*stays) <= model.longest_stay {
             return None;
         }
         let found = match self.oldest < *stays {
-            true => self.find_passed_over(*stays, arm),
+            true => self.find_passed_over(model, *stays, at),
             false => None,
         };
         if found.is_none() {
@@ -213,21 +213,21 @@ impl Queue {
     /// The oldest of the commands that need the head: writes that wait for room in the cache get it
     /// from what is destaged.
     #[cold]
-    fn find_passed_over(&mut self, stays: Time, arm: &Arm) -> Option<usize> {
+    fn find_passed_over(&mut self, model: &Model, stays: Time, at: u64) -> Option<usize> {
         self.find_oldest()?;
         let waiting = self.waiting.iter().enumerate();
         let (index, oldest) = waiting
             .filter(|(_, waiting)| !waiting.deferred)
             .min_by_key(|(_, waiting)| waiting.number)?;
-        let elsewhere = !is_beside(arm, self.candidates[index].cylinder);
-        (elsewhere && oldest.ready < stays).then_some(index)
+        // The head comes to what lies just ahead of it.
+        let ahead = oldest.place.lbn.wrapping_sub(at) < model.neighbourhood;
+        (!ahead && oldest.ready < stays).then_some(index)
     }
 
-    /// True if a command waits where the arm is: the choice by position comes to it.
-    #[inline]
-    pub fn waits_beside(&self, arm: &Arm) -> bool {
-        let mut candidates = self.candidates.iter();
-        candidates.any(|candidate| is_beside(arm, candidate.cylinder))
+    /// The cylinder of the command that goes next.
+    pub fn next_cylinder(&self, model: &Model, arm: &Arm, at: u64, now: Time) -> Option<u32> {
+        let (index, _) = self.choose(model, arm, at, now)?;
+        Some(self.candidates[index].cylinder)
     }
 
     /// Looks up the oldest command, and since when it waits.
@@ -304,11 +304,4 @@ impl Queue {
         self.deferred -= usize::from(waiting.deferred);
         waiting
     }
-}
-
-/// True if a cylinder is the arm's or the next to it. A command there needs no more than a switch of
-/// heads, so the platter's angle chooses it within a few revolutions, however long a stream goes on.
-#[inline]
-fn is_beside(arm: &Arm, cylinder: u32) -> bool {
-    arm.cylinder.abs_diff(cylinder) <= 1
 }

@@ -249,9 +249,7 @@ impl LinkFront {
         let (segment, start) = self.store(&sweep, lbn, end);
         if !self.queue.is_empty() {
             self.follow(model, port, sweep, start, end);
-            let leaves =
-                matches!(self.activity, Activity::Idle) && !self.queue.waits_beside(&self.arm);
-            if continued && leaves {
+            if continued && matches!(self.activity, Activity::Idle) {
                 self.prefetch_for_stream(model, port, sweep, (start, end));
             }
             return;
@@ -268,7 +266,8 @@ impl LinkFront {
     }
 
     /// A read continued a stream, and commands wait elsewhere: the head reads ahead before it
-    /// leaves, so that the stream's next reads need no arm; unless it has stayed for long.
+    /// leaves, so that the stream's next reads need no arm. That pays if it takes no longer than the
+    /// way to the next command and back, and the head has not stayed for long.
     fn prefetch_for_stream<P: Port>(
         &mut self,
         model: &Model,
@@ -278,9 +277,17 @@ impl LinkFront {
     ) {
         let now = port.now();
         let limit = read_ahead_limit(model, start, end);
-        if limit > end && now.since(self.stays) <= model.longest_stay {
-            // They may have passed already, while the command waited for its link.
-            let done = sweep.end_of(model, limit - 1).max(now);
+        if limit == end || now.since(self.stays) > model.longest_stay {
+            return;
+        }
+        // They may have passed already, while the command waited for its link.
+        let done = sweep.end_of(model, limit - 1).max(now);
+        let next = self.queue.next_cylinder(model, &self.arm, self.at, now);
+        let pays = |cylinder| {
+            let distance = self.arm.cylinder.abs_diff(cylinder);
+            done.since(now) <= model.there_and_back(distance)
+        };
+        if next.is_some_and(pays) {
             self.activity = Activity::Prefetch {
                 sweep,
                 lbn: end,
@@ -337,9 +344,7 @@ impl LinkFront {
         now: Time,
     ) -> bool {
         let due = match self.queue.late(model, now) {
-            None => self
-                .queue
-                .passed_over(model, &mut self.stays, &self.arm, now),
+            None => self.queue.passed_over(model, &mut self.stays, self.at, now),
             late => late,
         };
         if let Some(due) = due {
