@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from raidlab.calibration.datasheets.build import WITHIN_PCT, Imported, import_datasheet
+from raidlab.calibration.datasheets.generic import generic_sheets
 from raidlab.calibration.datasheets.measured import Compared, compare, table
 from raidlab.devices.catalogue import SPECS
 from raidlab.devices.faults import SpecError
@@ -31,6 +32,7 @@ def make(names: Sequence[str] = ()) -> list[Imported]:
     Raises:
         SpecError: A sheet has faults.
     """
+    write_files(dict(generic_sheets(SHEETS)))
     paths = [path for path in sorted(SHEETS.glob("*.toml")) if not names or path.stem in names]
     made = []
     with ThreadPoolExecutor(_WORKERS) as pool:

@@ -64,7 +64,11 @@ def order() -> list[int]:
 
 
 def sampled_scenarios(
-    tree: Mapping[str, Any], path: Path, bytes_of_drive: int, rates: Sequence[float], seed: int
+    tree: Mapping[str, Any],
+    path: Path | None,
+    bytes_of_drive: int,
+    rates: Sequence[float],
+    seed: int,
 ) -> Iterator[tuple[int, list[Scenario]]]:
     """The seed and the scenarios of the sample in each stretch, two for each rate.
 
@@ -89,7 +93,7 @@ def whole(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sampled(
-    tree: Mapping[str, Any], path: Path, rate: float, place: float, during: float
+    tree: Mapping[str, Any], path: Path | None, rate: float, place: float, during: float
 ) -> Scenario:
     changed = whole(tree)
     fails = _WARM_UP_S + _BEFORE_S

@@ -15,7 +15,7 @@ import pytest
 from tests.project.sources import PACKAGES, ROOT, tracked
 
 ORDER = {
-    "scenarios": [{"spec"}, {"planning"}, {"results"}, {"running"}, {"studies"}],
+    "scenarios": [{"spec"}, {"planning"}, {"results"}, {"running"}, {"studies"}, {"risk"}],
     "calibration": [
         {"measurements"},
         {"fio", "disksim", "traces", "datasheets"},
