@@ -95,6 +95,11 @@ COMMANDS = {
         "risk",
         "Draw random failures: how probable it is that a scenario's arrays lose data.",
     ),
+    "plan": Lazy(
+        "plan",
+        "plan",
+        "Answer a question: the cheapest system that meets goals, and why others do not.",
+    ),
     "compression": Lazy(
         "compression",
         "compression",

@@ -15,7 +15,15 @@ import pytest
 from tests.project.sources import PACKAGES, ROOT, tracked
 
 ORDER = {
-    "scenarios": [{"spec"}, {"planning"}, {"results"}, {"running"}, {"studies"}, {"risk"}],
+    "scenarios": [
+        {"spec"},
+        {"planning"},
+        {"results"},
+        {"running"},
+        {"studies"},
+        {"risk"},
+        {"capacity"},
+    ],
     "calibration": [
         {"measurements"},
         {"fio", "disksim", "traces", "datasheets"},
