@@ -56,9 +56,10 @@ def plan(
         return report.plan_report(found, again("plan", question, seed=None if seed == 1 else seed))
 
     def show() -> Shown:
-        tables = [report.table(found)] if found.front else []
+        tables = [report.table(found), report.others(found)]
+        rests = assumptions(asked, found.front)
         return Shown(
-            asked.title, report.answer(found), [*tables, report.others(found)], assumptions(asked)
+            asked.title, report.answer(found), [each for each in tables if each.rows], rests
         )
 
     give(found, Output.of(json=json, wide=wide), html, show, page)

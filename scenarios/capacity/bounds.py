@@ -18,7 +18,7 @@ from typing import Any
 
 from raidlab.devices.levels import LEVELS, facts
 from raidlab.devices.units import IO_RATE, SIZE
-from raidlab.scenarios.capacity.candidates import Candidate
+from raidlab.scenarios.capacity.candidates import Candidate, is_flash
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.running.simulate import results_of
@@ -28,7 +28,7 @@ from raidlab.scenarios.studies.size import Running
 SLACK = 2.0
 """Times the drives' time from which on a load is beyond them."""
 _DEPTH = 64
-_RUN = {"warm_up": "1 s", "duration": "1 s", "precondition": "steady-state"}
+_RUN = {"warm_up": "1 s", "duration": "1 s"}
 _STREAM_DEPTH = 4
 
 
@@ -78,10 +78,11 @@ def drives_alone(
 
 
 def _alone(question: Question, name: str, load: Mapping[str, Any]) -> Scenario:
+    flash = {"precondition": "steady-state"} if is_flash(name, question) else {}
     tree = {
         "array": [{"drives": [{"model": name}]}],
         "workload": [dict(load)],
-        "run": _RUN,
+        "run": _RUN | flash,
     }
     return build_scenario(tree, question.path)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from raidlab.devices.catalogue import find
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.levels import LEVELS
 from raidlab.devices.units import IO_RATE
@@ -140,7 +141,8 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
             array["cache_tier"] = {"drives": [{"model": cache[0], "count": cache[1]}]}
             parts.append(f"cache of {cache[1]} x {cache[0]}")
         tree |= {"array": [array], "workload": [dict(load) for load in question.table.load]}
-        tree["run"] = {"precondition": "steady-state"} | question.table.run
+        flash = any(is_flash(name, question) for name in (drive, cache[0]) if name)
+        tree["run"] = ({"precondition": "steady-state"} if flash else {}) | question.table.run
         tree = scaled(question, tree, question.growth)
         devices = [drive] * (count + spares) + [cache[0]] * cache[1]
         devices += [host] + ([] if controller == "none" else [controller])
@@ -151,6 +153,12 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
         yield Candidate(
             ", ".join(parts), tree, drive, count, level, spares, cost, capital, watts, units
         )
+
+
+def is_flash(name: str, question: Question) -> bool:
+    """Whether a drive has a state that depends on what was written before."""
+    folder = None if question.path is None else question.path.parent
+    return find(name, folder).spec.kind == "ssd"
 
 
 def _sums(

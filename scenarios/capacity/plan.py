@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from raidlab.devices.catalogue import find
 from raidlab.devices.units import DURATION, IO_RATE
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.bounds import Drive, drives_alone, prune
@@ -100,7 +101,7 @@ class Answer:
             "ended_by": self.ended_by,
             "simulated": self.simulated,
             "candidates": [self._row(each) for each in self.candidates],
-            "assumptions": assumptions(self.question),
+            "assumptions": assumptions(self.question, self.front),
             "warnings": list(self.warnings),
             "breaches": list(self.breaches),
         }
@@ -160,8 +161,8 @@ def price(candidate: Candidate) -> tuple[float, int]:
     return (float(drives) if candidate.cost is None else candidate.cost), drives
 
 
-def assumptions(question: Question) -> list[str]:
-    """What the answer rests on."""
+def assumptions(question: Question, shown: Sequence[Candidate] = ()) -> list[str]:
+    """What the answer rests on, that of the candidates that are shown included."""
     table = question.table
     found = [
         f"Loads and capacity are those at the end of {table.horizon:g} years: rates"
@@ -180,6 +181,12 @@ def assumptions(question: Question) -> list[str]:
         )
     else:
         found.append("Without prices the fewest drives count as the cheapest.")
+    lives = any(goal.source is Source.LIFE for goal in question.goals)
+    for name in dict.fromkeys(each.drive for each in shown if lives and each.scenario):
+        folder = None if question.path is None else question.path.parent
+        known = find(name, folder).sources.get("nand.rated_cycles")
+        if known is not None and known.source == "assumed":
+            found.append(f"The life of {name} is by assumed cycles of its NAND: it states none.")
     return found
 
 
@@ -350,6 +357,8 @@ def misses(each: Candidate) -> tuple[bool, float]:
 
 def _measures(each: Candidate) -> tuple[float, ...]:
     """Cost, latency, power, and what is better if it is more: all the less the better."""
+    # The rate of an open load is no merit: it is that of its arrivals.
+    closed = any("rate" not in load for load in each.tree["workload"])
     return (
         price(each)[0],
         math.inf if each.p99_us is None else each.p99_us,
@@ -357,7 +366,18 @@ def _measures(each: Candidate) -> tuple[float, ...]:
         -float(each.usable_bytes),
         -float(each.survives),
         each.loss.value or 0.0,
+        -(each.iops or 0.0) if closed else 0.0,
     )
+
+
+def _preference(question: Question, each: Candidate) -> tuple[float, tuple[float, int]]:
+    """What the recommended candidate has the least of."""
+    match question.table.prefer:
+        case "latency":
+            return math.inf if each.p99_us is None else each.p99_us, price(each)
+        case "rate per cost":
+            return -(each.iops or 0.0) / max(price(each)[0], 1e-9), price(each)
+    return price(each)[0], price(each)
 
 
 def _beats(one: Candidate, other: Candidate, slack: float) -> bool:
@@ -384,7 +404,7 @@ def plan(question: Question, *, seed: int = 1, running: Running | None = None) -
     planning.clear(finals)
     planning.rebuilds_and_risks(finals)
     fitting = sorted((each for each in finals if confirmed(each)), key=price)
-    recommended = fitting[0] if fitting else None
+    recommended = min(fitting, key=lambda each: _preference(question, each), default=None)
     front = [
         each
         for each in fitting

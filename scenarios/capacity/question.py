@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
@@ -112,6 +112,8 @@ class QuestionTable(Table):
 
     title: str = Field(default="", max_length=300)
     goals: tuple[str, ...] = Field(min_length=1)
+    prefer: Literal["cost", "latency", "rate per cost"] = "cost"
+    """Of which candidate that fits is recommended."""
     horizon: Years = 5.0
     currency: str = Field(default="", max_length=8)
     energy_price: float = Field(default=0.0, ge=0)
@@ -158,6 +160,11 @@ class Question:
     def grown_capacity(self) -> float:
         """Factor of what must be usable at the end of the horizon."""
         return float((1 + self.table.growth.capacity) ** self.table.horizon)
+
+    @property
+    def closed(self) -> bool:
+        """Whether a load's rate is what the system makes of it."""
+        return any("rate" not in load for load in self.table.load)
 
     def amount(self, value: float | None) -> str:
         """Money in words."""
@@ -216,8 +223,10 @@ def _check_devices(
             if name not in prices and not key.endswith("hosts"):
                 allowed = f'a price: [[price]] device = "{name}", cost = ...'
                 faults.add(key, name, allowed, tuple(prices))
-    elif any(goal.quantity == "cost" for goal in goals):
-        faults.add("price", None, "prices of the candidates' devices, as a goal is about cost")
+    elif table.prefer == "rate per cost" or any(goal.quantity == "cost" for goal in goals):
+        faults.add(
+            "price", None, "prices of the candidates' devices, as a goal or `prefer` is about cost"
+        )
     unpowered = [name for name in used if name in prices and prices[name].power is None]
     if any(goal.quantity == "power" for goal in goals) and (unpowered or not prices):
         names = ", ".join(unpowered) or "every device"

@@ -40,7 +40,11 @@ def answer(found: Answer) -> str:
         return f"None of {total} fits. The nearest is {found.nearest.name}: {why(found.nearest)}."
     best = found.recommended
     cost = f" for {found.question.amount(best.cost)}" if best.cost is not None else ""
-    text = f"{best.name} is the cheapest of {total} that fits{cost}"
+    most = {"cost": "is the cheapest", "latency": "has the lowest p99"}
+    words = most.get(found.question.table.prefer, "gives the highest rate for its cost")
+    text = f"{best.name} {words} of {total} that fit{'s' if words[:2] == 'is' else ''}{cost}"
+    if found.question.closed and best.iops is not None:
+        text += f", {figure(best.iops, 'IO/s')}"
     met = [f"{one.goal.name} {_value(one)}" for one in best.judged.values() if _says(one)]
     if met:
         text += f": {', '.join(met)}"
@@ -90,9 +94,13 @@ def why(each: Candidate) -> str:
 
 def _row(found: Answer, each: Candidate) -> list[Cell]:
     loss = each.loss.value
+    rates: list[Cell] = []
+    if found.question.closed:
+        rates = [each.iops, None if not each.cost or not each.iops else each.iops / each.cost]
     return [
         each.name,
         each.cost,
+        *rates,
         None if each.p99_us is None else each.p99_us / 1e3,
         each.usable_bytes / 1e12,
         each.watts,
@@ -105,9 +113,11 @@ def _row(found: Answer, each: Candidate) -> list[Cell]:
 
 def table(found: Answer) -> Table:
     """The front: candidates that fit and that no other beats in everything."""
+    closed = found.question.closed
     columns = [
         Column("candidate", kind=Kind.PROSE, width=24),
         Column("cost", found.question.table.currency),
+        *([Column("IO/s"), Column("IO/s for 1", found.question.table.currency)] if closed else []),
         Column("p99", "ms"),
         Column("usable", "TB"),
         Column("power", "W", priority=2),
@@ -153,7 +163,7 @@ def plan_report(found: Answer, command: str = "") -> str:
     if found.front:
         evidence.append(table(found))
     evidence.append(Folded("Why the others are no answer", others(found)))
-    evidence.append(Text("What it rests on", assumptions(found.question)))
+    evidence.append(Text("What it rests on", assumptions(found.question, found.front)))
     pictures = []
     drawn = [each for each in found.candidates if each.p99_us is not None]
     if len(drawn) > 2:

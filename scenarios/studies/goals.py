@@ -133,8 +133,9 @@ class Goal:
 
     @property
     def name(self) -> str:
-        """The quantity in words: `write p99`."""
-        return " ".join(word for word in (self.side, self.quantity) if word)
+        """The quantity in words: `mail: write p99`."""
+        workload = f"{self.workload}:" if self.workload else ""
+        return " ".join(word for word in (workload, self.side, self.quantity) if word)
 
     def shown(self, value: float | None) -> str:
         """A value of its quantity with its unit."""

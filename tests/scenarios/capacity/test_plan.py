@@ -150,7 +150,7 @@ def test_what_cannot_be_built_says_why(question):
         ({"goals": []}, "at least 1 entries"),
         ({"price": [{"device": "generic-15000rmp", "cost": 1}]}, 'did you mean "generic-15000rpm"'),
         ({"price": [{"device": "generic-15000rpm", "cost": 1}]}, r"a price: \[\[price\]\]"),
-        ({"price": [], "goals": ["cost < 100"]}, "as a goal is about cost"),
+        ({"price": [], "goals": ["cost < 100"]}, "as a goal or `prefer` is about cost"),
         ({"goals": ["power < 100 W"]}, "the power of"),
         ({"horizon": "5"}, 'a time such as "5 years"'),
         ({"growth": {"rate": -1}}, "growth in a year"),
