@@ -26,9 +26,9 @@ ORDER = {
     ],
     "calibration": [
         {"measurements"},
-        {"fio", "disksim", "traces", "datasheets"},
+        {"fio", "disksim", "traces"},
         {"fitting"},
-        {"published"},
+        {"datasheets", "published"},
     ],
 }
 """Inside a package, lowest first; those of one set do not know each other."""
