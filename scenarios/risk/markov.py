@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import poisson
 
 from raidlab.scenarios.risk.redundancy import Redundancy
 
@@ -62,7 +61,10 @@ def _chain_loss(chain: npt.NDArray[np.float64], hours: float) -> float:
     steps = np.eye(len(chain)) + chain / fastest
     mean = fastest * hours
     most = int(mean + 12 * np.sqrt(mean) + 60)
-    weights = poisson.pmf(np.arange(most + 1), mean)
+    terms = np.arange(most + 1)
+    factorials = np.concatenate([[0.0], np.cumsum(np.log(terms[1:]))])
+    # The Poisson distribution, by logarithms.
+    weights = np.exp(terms * np.log(mean) - mean - factorials)
     state = np.zeros(len(chain))
     state[0] = 1.0
     total = 0.0
