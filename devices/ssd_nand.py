@@ -37,7 +37,9 @@ class Nand(Table):
     """Independent buses."""
     dies_per_channel: int = Field(ge=1, le=256)
     planes: int = Field(default=1, ge=1, le=16)
-    """Planes of a die; they are read, programmed and erased together."""
+    """Planes of a die; they are programmed and erased together."""
+    independent_reads: bool = False
+    """True if each plane reads by itself; else they are read together, too."""
     blocks_per_plane: int = Field(ge=8, le=1 << 20)
     pages_per_block: int = Field(ge=1, le=1 << 14)
     page: Size = Field(gt=0, le=1 << 20)
@@ -60,6 +62,10 @@ class Nand(Table):
     """True if a die takes the next page's data while it programs."""
     suspend: Duration | None = None
     """Time until a program or erase gives way to a read; left out if it does not."""
+    pulse: Duration = 0
+    """A program or erase gives way at the end of a pulse of this length; 0 for at any time."""
+    suspend_interval: Duration = 0
+    """A program or erase that went on gives way again after this long."""
     reads_first: int = Field(default=4, ge=0, le=10**6)
     """Reads that may overtake one program or erase before it goes through."""
     parity_stripe: int = Field(default=0, ge=0, le=65536)

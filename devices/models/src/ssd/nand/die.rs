@@ -27,18 +27,44 @@ impl PageTimes {
     }
 }
 
-/// A die: what it does, what waits for it, what its register has.
+/// Where reads bring their pages: of a die, or of each plane that reads by itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Register {
+    /// When the host reads so far are done.
+    pub(super) reads_free: Time,
+    /// When the register is empty again.
+    pub(super) emptied: Time,
+    /// The page set of the drive that is in it, if any, and since when.
+    pub(super) holds: Option<u32>,
+    pub(super) since: Time,
+}
+
+impl Register {
+    /// Both, for a read that needs pages in both.
+    fn and(self, other: &Register) -> Register {
+        Register {
+            reads_free: self.reads_free.max(other.reads_free),
+            emptied: self.emptied.max(other.emptied),
+            holds: self.holds.filter(|_| self.holds == other.holds),
+            since: self.since.max(other.since),
+        }
+    }
+}
+
+/// A die: what it does and what waits for it.
 #[derive(Debug)]
 pub(super) struct Die {
     /// The bus on which it is.
     pub(super) channel: u32,
-    /// When the host reads so far are done.
+    /// Of all planes, or of the first of those that read by themselves; then of the others.
+    register: Register,
+    other_registers: Vec<Register>,
+    /// When the host reads so far are done, on all planes.
     pub(super) reads_free: Time,
-    /// When the register is empty again.
-    pub(super) register_free: Time,
-    /// The page set of the drive that is in the register, if any, and since when.
-    pub(super) in_register: Option<u32>,
-    pub(super) in_register_since: Time,
+    /// When the job in progress lets those reads begin.
+    pub(super) yields: Time,
+    /// When a suspended job went on, or will.
+    pub(super) resumed: Option<Time>,
     /// When the next job's data are in the second register.
     pub(super) loaded: Option<Time>,
     /// The job in progress: from `job_start` to `job_end`.
@@ -54,14 +80,15 @@ pub(super) struct Die {
 }
 
 impl Die {
-    /// An idle die with memory for so many jobs.
-    pub(super) fn new(channel: u32, job_capacity: usize) -> Die {
+    /// An idle die with memory for so many jobs, of which so many planes read by themselves.
+    pub(super) fn new(channel: u32, job_capacity: usize, read_planes: u32) -> Die {
         Die {
             channel,
+            register: Register::default(),
+            other_registers: vec![Register::default(); read_planes as usize - 1],
             reads_free: Time::ZERO,
-            register_free: Time::ZERO,
-            in_register: None,
-            in_register_since: Time::ZERO,
+            yields: Time::ZERO,
+            resumed: None,
             loaded: None,
             job: None,
             job_start: Time::ZERO,
@@ -71,6 +98,48 @@ impl Die {
             awake: false,
             busy: Nanos::ZERO,
         }
+    }
+
+    /// What a read from the first to the last plane finds.
+    #[inline(always)]
+    pub(super) fn registers(&self, planes: (u32, u32)) -> Register {
+        match planes {
+            (0, 0) => self.register,
+            planes => self.several_registers(planes),
+        }
+    }
+
+    #[cold]
+    fn several_registers(&self, (first, last): (u32, u32)) -> Register {
+        let (from, others) = match first {
+            0 => (self.register, 0..last as usize),
+            _ => {
+                let first = first as usize;
+                (self.other_registers[first - 1], first..last as usize)
+            }
+        };
+        self.other_registers[others]
+            .iter()
+            .fold(from, Register::and)
+    }
+
+    /// Changes those registers.
+    #[inline(always)]
+    pub(super) fn on_registers(&mut self, planes: (u32, u32), change: impl Fn(&mut Register)) {
+        if planes.0 == 0 {
+            change(&mut self.register);
+        }
+        if planes.1 > 0 {
+            self.on_others(planes, change);
+        }
+    }
+
+    #[cold]
+    fn on_others(&mut self, (first, last): (u32, u32), change: impl Fn(&mut Register)) {
+        let first = first.max(1) as usize - 1;
+        self.other_registers[first..last as usize]
+            .iter_mut()
+            .for_each(change);
     }
 
     /// Array time up to `now`; jobs and reads ahead of it are taken off.
@@ -85,6 +154,18 @@ impl Die {
         self.job
             .filter(|_| self.job_start <= at && at < self.job_end)
     }
+}
+
+/// The pages that a host read needs of a die.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pages {
+    pub(crate) die: u32,
+    /// The page set's number in its block.
+    pub(crate) set: u32,
+    /// The page set's number in the drive; none for a read that never shares a sense.
+    pub(crate) whole_set: Option<u32>,
+    /// The first and the last plane, where planes read by themselves; 0 and 0 elsewhere.
+    pub(crate) planes: (u32, u32),
 }
 
 /// A host read from step to step.

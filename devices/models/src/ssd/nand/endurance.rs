@@ -81,7 +81,10 @@ mod tests {
             command_ns: Nanos(0),
             cache_read: false,
             cache_program: false,
+            independent_reads: false,
             suspend_ns: None,
+            pulse_ns: Nanos(0),
+            suspend_interval_ns: Nanos(0),
             reads_first: 0,
             rated_cycles: 1000,
         };
