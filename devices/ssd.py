@@ -360,6 +360,8 @@ class SsdSpec(DriveSpec):
             },
             "firmware": firmware.to_plan(options.clock),
         }
+        if nand.slc_cache is not None:
+            plan["nand"]["slc_cache"] = nand.slc_cache.to_plan()
         if self.prefetch is not None:
             plan["prefetch"] = {
                 "window_bytes": self.prefetch.window,

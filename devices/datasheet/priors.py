@@ -83,7 +83,9 @@ CELLS: Mapping[str, Cell] = MappingProxyType(
         "tlc": Cell(
             3,
             (0.79, 0.95, 1.26),
-            Prior(35, 48, 90, f"data sheets of 12 data-centre drives: 38 to 83 us; {_CHIPS}: 40 to 58"),
+            Prior(
+                35, 48, 90, f"data sheets of 12 data-centre drives: 38 to 83 us; {_CHIPS}: 40 to 58"
+            ),
             Prior(340, 600, 1400, f"s4610-480: 1 ms; {_CHIPS}: 0.36 to 0.58 ms"),
             Prior(3, 8, 15, "s4610-480: 10 ms"),
             (512, 1024, 256),

@@ -1,6 +1,8 @@
 //! The timed drive, by hand-computed examples and by its counters under any load.
 
 mod map;
+mod mapping_unit;
+mod slc_cache;
 mod streams;
 mod suspension;
 
@@ -112,6 +114,7 @@ fn params() -> SsdParams {
             pulse_ns: Nanos(0),
             suspend_interval_ns: Nanos(0),
             reads_first: 4,
+            slc_cache: None,
             rated_cycles: 3000,
         },
         parity_stripe: 0,

@@ -20,6 +20,12 @@ impl PageTimes {
         }
     }
 
+    /// Over the page types.
+    pub(super) fn mean(&self) -> Nanos {
+        let sum = self.times.iter().fold(Nanos::ZERO, |sum, &time| sum + time);
+        Nanos(sum.0 / self.times.len() as u64)
+    }
+
     /// The page types of a block follow each other, again and again.
     #[inline]
     pub(super) fn of(&self, set: u32) -> Nanos {
@@ -58,7 +64,7 @@ pub(super) struct Die {
     pub(super) channel: u32,
     /// Of all planes, or of the first of those that read by themselves; then of the others.
     register: Register,
-    other_registers: Vec<Register>,
+    others: Vec<Register>,
     /// When the host reads so far are done, on all planes.
     pub(super) reads_free: Time,
     /// When the job in progress lets those reads begin.
@@ -73,6 +79,9 @@ pub(super) struct Die {
     pub(super) job_end: Time,
     /// Reads that overtook or suspended the current or next job.
     pub(super) overtaken: u32,
+    /// Page sets in the SLC cache, and when it was last seen how many of them are left.
+    pub(super) in_slc: u32,
+    pub(super) folded_at: Time,
     pub(super) queue: VecDeque<Job>,
     /// True while an event of this die is in the calendar.
     pub(super) awake: bool,
@@ -85,7 +94,7 @@ impl Die {
         Die {
             channel,
             register: Register::default(),
-            other_registers: vec![Register::default(); read_planes as usize - 1],
+            others: vec![Register::default(); read_planes as usize - 1],
             reads_free: Time::ZERO,
             yields: Time::ZERO,
             resumed: None,
@@ -94,6 +103,8 @@ impl Die {
             job_start: Time::ZERO,
             job_end: Time::ZERO,
             overtaken: 0,
+            in_slc: 0,
+            folded_at: Time::ZERO,
             queue: VecDeque::with_capacity(job_capacity),
             awake: false,
             busy: Nanos::ZERO,
@@ -102,44 +113,40 @@ impl Die {
 
     /// What a read from the first to the last plane finds.
     #[inline(always)]
-    pub(super) fn registers(&self, planes: (u32, u32)) -> Register {
+    pub(super) fn registers(&self, planes: Planes) -> Register {
         match planes {
-            (0, 0) => self.register,
-            planes => self.several_registers(planes),
+            Planes::FIRST => self.register,
+            planes => self.other_registers(planes),
         }
     }
 
     #[cold]
-    fn several_registers(&self, (first, last): (u32, u32)) -> Register {
-        let (from, others) = match first {
-            0 => (self.register, 0..last as usize),
-            _ => {
-                let first = first as usize;
-                (self.other_registers[first - 1], first..last as usize)
-            }
+    fn other_registers(&self, planes: Planes) -> Register {
+        let (first, last) = planes.range();
+        let from = match first {
+            0 => self.register,
+            _ => self.others[first - 1],
         };
-        self.other_registers[others]
-            .iter()
-            .fold(from, Register::and)
+        self.others[first..last].iter().fold(from, Register::and)
     }
 
     /// Changes those registers.
     #[inline(always)]
-    pub(super) fn on_registers(&mut self, planes: (u32, u32), change: impl Fn(&mut Register)) {
-        if planes.0 == 0 {
-            change(&mut self.register);
-        }
-        if planes.1 > 0 {
-            self.on_others(planes, change);
+    pub(super) fn on_registers(&mut self, planes: Planes, change: impl Fn(&mut Register)) {
+        match planes {
+            Planes::FIRST => change(&mut self.register),
+            planes => self.on_others(planes, change),
         }
     }
 
     #[cold]
-    fn on_others(&mut self, (first, last): (u32, u32), change: impl Fn(&mut Register)) {
-        let first = first.max(1) as usize - 1;
-        self.other_registers[first..last as usize]
-            .iter_mut()
-            .for_each(change);
+    fn on_others(&mut self, planes: Planes, change: impl Fn(&mut Register)) {
+        let (first, last) = planes.range();
+        if first == 0 {
+            change(&mut self.register);
+        }
+        let others = &mut self.others[first.max(1) - 1..last];
+        others.iter_mut().for_each(change);
     }
 
     /// Array time up to `now`; jobs and reads ahead of it are taken off.
@@ -164,8 +171,24 @@ pub(crate) struct Pages {
     pub(crate) set: u32,
     /// The page set's number in the drive; none for a read that never shares a sense.
     pub(crate) whole_set: Option<u32>,
-    /// The first and the last plane, where planes read by themselves; 0 and 0 elsewhere.
-    pub(crate) planes: (u32, u32),
+    pub(crate) planes: Planes,
+}
+
+/// The first and the last plane of a read, where planes read by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Planes(u32);
+
+impl Planes {
+    /// Only the first, or all where they are read together.
+    pub(crate) const FIRST: Planes = Planes(0);
+
+    pub(crate) fn new(first: u32, last: u32) -> Planes {
+        Planes(first | last << 16)
+    }
+
+    fn range(self) -> (usize, usize) {
+        ((self.0 & 0xffff) as usize, (self.0 >> 16) as usize)
+    }
 }
 
 /// A host read from step to step.

@@ -86,6 +86,7 @@ mod tests {
             pulse_ns: Nanos(0),
             suspend_interval_ns: Nanos(0),
             reads_first: 0,
+            slc_cache: None,
             rated_cycles: 1000,
         };
         let until = Time(1_000_000_000);

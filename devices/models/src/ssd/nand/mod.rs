@@ -11,16 +11,18 @@ mod die;
 pub mod endurance;
 pub mod job;
 pub mod params;
+pub mod slc_cache;
 mod suspension;
 pub mod temperature;
 
 use channel::Channel;
 use compression::Engine;
 use die::{Die, PageTimes};
-pub(crate) use die::{Pages, ReadTimes};
+pub(crate) use die::{Pages, Planes, ReadTimes};
 use job::{Job, Operations, UNTHROTTLED, Work};
 use params::NandParams;
 use raidlab_kernel::{Nanos, Time};
+use slc_cache::{SlcCache, SlcCacheParams};
 use suspension::Suspension;
 
 /// All dies and channels.
@@ -35,6 +37,7 @@ pub struct Nand {
     erase: Nanos,
     command: Nanos,
     suspension: Suspension,
+    slc_cache: Option<Box<SlcCache>>,
     reads_first: u32,
     cache_read: bool,
     cache_program: bool,
@@ -78,6 +81,7 @@ impl Nand {
             erase: params.erase_ns,
             command: params.command_ns,
             suspension: Suspension::new(params),
+            slc_cache: None,
             reads_first: params.reads_first,
             cache_read: params.cache_read,
             cache_program: params.cache_program,
@@ -89,6 +93,30 @@ impl Nand {
             work: Work::default(),
             operations: Operations::default(),
         }
+    }
+
+    /// Gives the drive an SLC cache, full or empty, beside data in `mapped_share` of the NAND.
+    pub(crate) fn cache_in_slc(
+        &mut self,
+        params: &NandParams,
+        slc: &SlcCacheParams,
+        mapped_share: f64,
+        full: bool,
+    ) {
+        let mean = |times: &PageTimes| times.mean();
+        let fold = mean(&self.read) + mean(&self.program);
+        let cache = SlcCache::new(slc, params, self.set_bytes, mapped_share, fold);
+        for die in self.dies.iter_mut().filter(|_| full) {
+            die.in_slc = cache.room();
+        }
+        self.slc_cache = Some(Box::new(cache));
+    }
+
+    /// Page sets that were folded out of the SLC cache so far, and those that are in it.
+    pub(crate) fn slc_sets(&self) -> Option<(u64, u64)> {
+        let cache = self.slc_cache.as_ref()?;
+        let held = self.dies.iter().map(|die| u64::from(die.in_slc)).sum();
+        Some((cache.folded, held))
     }
 
     #[inline]
@@ -116,19 +144,19 @@ impl Nand {
     /// Where planes read by themselves: those of the page set's pieces from the first to the last,
     /// of `pieces` in all.
     #[inline]
-    pub(crate) fn planes_of(&self, first: u32, last: u32, pieces: u32) -> (u32, u32) {
+    pub(crate) fn planes_of(&self, first: u32, last: u32, pieces: u32) -> Planes {
         match self.read_planes {
-            1 => (0, 0),
+            1 => Planes::FIRST,
             planes => {
                 let plane = |piece| piece * planes / pieces;
-                (plane(first.min(last)), plane(first.max(last)))
+                Planes::new(plane(first.min(last)), plane(first.max(last)))
             }
         }
     }
 
     /// All planes that read by themselves.
-    pub(crate) fn all_planes(&self) -> (u32, u32) {
-        (0, self.read_planes - 1)
+    pub(crate) fn all_planes(&self) -> Planes {
+        Planes::new(0, self.read_planes - 1)
     }
 
     /// A host read of `units` in a page set, ready for the die at `at`. `spared` of their bytes
@@ -219,6 +247,9 @@ impl Nand {
         let clock = &mut self.dies[die as usize];
         clock.queue.push_back(job);
         if !clock.awake {
+            if let Some(cache) = &mut self.slc_cache {
+                cache.recover(clock, now);
+            }
             clock.awake = true;
             return Some(now);
         }
@@ -265,7 +296,13 @@ impl Nand {
                 self.operations.programs += 1;
                 self.operations.transferred_bytes += u64::from(self.set_bytes);
                 let loaded = self.fill_register(die, start);
-                loaded + self.stretched(self.program.of(set))
+                let mut time = self.program.of(set);
+                if let Some(cache) = &mut self.slc_cache {
+                    if matches!(job, Job::Program { host: true, .. }) {
+                        time = cache.program(&mut self.dies[die as usize], time);
+                    }
+                }
+                loaded + self.stretched(time)
             }
             Job::CollectRead { set, units } => {
                 self.operations.reads += 1;

@@ -1,5 +1,6 @@
 //! NAND, as the plan describes it.
 
+use crate::ssd::nand::slc_cache::SlcCacheParams;
 use raidlab_kernel::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,9 @@ pub struct NandParams {
     pub suspend_interval_ns: Nanos,
     /// Reads that may overtake or suspend one operation before it goes through.
     pub reads_first: u32,
+    /// Blocks that hold one bit a cell until the drive is idle; none without.
+    #[serde(default)]
+    pub slc_cache: Option<SlcCacheParams>,
     /// Program and erase cycles that a block is rated for.
     pub rated_cycles: u32,
 }
