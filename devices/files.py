@@ -105,7 +105,7 @@ def write_file(path: Path, text: str) -> None:
     write_files({path: text})
 
 
-def write_files(texts: Mapping[Path, str]) -> None:
+def write_files(texts: Mapping[Path, str | bytes]) -> None:
     """Writes several files: all are complete before the first one takes its place.
 
     Raises:
@@ -118,17 +118,21 @@ def write_files(texts: Mapping[Path, str]) -> None:
             for path, text in texts.items():
                 if path.exists() and not path.is_file():
                     # A device or a pipe takes what it is given.
-                    path.write_text(text, encoding="utf-8", errors=_ODD)
+                    path.write_bytes(_encoded(text))
                     continue
                 new = stack.enter_context(_beside(path))
-                with os.fdopen(new.descriptor, "w", encoding="utf-8", errors=_ODD) as file:
-                    file.write(text)
+                with os.fdopen(new.descriptor, "wb") as file:
+                    file.write(_encoded(text))
                 complete.append(new)
             for new in complete:
                 path = new.path
                 new.publish()
     except OSError as error:
         raise unwritable(path, reason(error)) from None
+
+
+def _encoded(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", errors=_ODD)
 
 
 def partial_name(path: Path) -> Path:

@@ -115,6 +115,8 @@ class DeviceSpec(Table):
     """Maker, model, what a person wants to read in a list."""
     fitted_behind: str = Field(default="", pattern=r"^([a-z0-9][a-z0-9.+-]*)?$")
     """Name of the host with which its numbers were fitted: with another one they predict less."""
+    data_sheet: Mapping[str, str | float | bool] = {}
+    """What the maker states, as the sheet has it; decides nothing by itself."""
 
 
 class DriveSpec(DeviceSpec):
@@ -132,8 +134,6 @@ class DriveSpec(DeviceSpec):
     out."""
     queue_depth: int = Field(default=0, ge=0, le=2**24)
     """Commands that the drive takes at once; 0 for no limit."""
-    data_sheet: Mapping[str, str | float | bool] = {}
-    """What the maker states, as the sheet has it; decides nothing by itself."""
 
     def link(self) -> Interface | None:
         """The drive's own link."""

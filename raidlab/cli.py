@@ -80,6 +80,26 @@ COMMANDS = {
         "rebuild",
         "Run a scenario in which a drive fails, once for each rebuild rate.",
     ),
+    "sweep": Lazy(
+        "sweep",
+        "sweep",
+        "Simulate a scenario at many points: any of its fields over lists or ranges.",
+    ),
+    "size": Lazy(
+        "size",
+        "size",
+        "Find the least drives, the highest rate ... with which a scenario meets goals.",
+    ),
+    "risk": Lazy(
+        "risk",
+        "risk",
+        "Draw random failures: how probable it is that a scenario's arrays lose data.",
+    ),
+    "plan": Lazy(
+        "plan",
+        "plan",
+        "Answer a question: the cheapest system that meets goals, and why others do not.",
+    ),
     "compression": Lazy(
         "compression",
         "compression",

@@ -1,6 +1,7 @@
 """The native engine. Plans and results are JSON; see `scenarios/engine/src/plan.rs`."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 class PlanError(ValueError):
     """A plan has faults: `args[0]` is a list of (key, value, what is allowed)."""
@@ -16,16 +17,34 @@ def run(plan: str, should_stop: Callable[[], bool] | None = None) -> str:
 def capacities(plan: str) -> str:
     """Give the bytes that each drive of a plan holds, as a JSON list."""
 
-def replay(
-    plan: str,
-    array: int,
-    columns: tuple[bytes, bytes, bytes, bytes],
-    timestamps: bool,
-    should_stop: Callable[[], bool] | None = None,
-) -> bytes:
-    """Give the response time in ns of each request.
+class TraceError(ValueError):
+    """A trace has faults: `args[0]` is a JSON list of key, value, allowed, choices."""
 
-    `columns`: operations (u8), offsets, sizes and times (little-endian u64).
+    args: tuple[str]
+
+def recognise_trace(path: Path) -> str:
+    """Give the format of a trace by its first lines; raises `TraceError`."""
+
+def scan_trace(options: str, watch: Callable[[int, int], bool] | None = None) -> str:
+    """Read a trace through and say what it holds (JSON both).
+
+    Raises `TraceError` with all lines that are at fault, up to twenty.
+    """
+
+def trace_columns(options: str) -> tuple[str, list[bytes]]:
+    """Give what a trace holds (JSON), and all its requests.
+
+    Columns: operations (u8), offsets, sizes, times, lines (u64), response times (f64, NaN for
+    none), little-endian.
+    """
+
+def replay(
+    plan: str, options: str, watch: Callable[[int, int], bool] | None = None
+) -> tuple[str, bytes]:
+    """Replay a trace: the result (JSON) and, if `each` is asked for, response times (ns, u64).
+
+    `options`: `trace`, `array`, `outstanding` (0 for the trace's times), `each`. `watch` is called
+    now and then with the requests so far and all of them; true stops the work.
     """
 
 class Simulation:

@@ -9,7 +9,7 @@ from typing import Any
 
 from raidlab.calibration.datasheets.adjust import OF_BURSTS, adjust, adjust_disk
 from raidlab.calibration.datasheets.points import stated
-from raidlab.devices.datasheet import disk, flash, flash_device
+from raidlab.devices.datasheet import disk, flash, flash_device, spread
 from raidlab.devices.datasheet.draft import Draft
 from raidlab.devices.datasheet.sheet import BLOCK, Read, Sheet, read_sheet
 
@@ -98,7 +98,9 @@ def build(read: Read) -> Imported:
         spindle, found = adjust_disk(read, disk.first(read.sheet))
         points = _points(read.sheet, found, ())
         missed = _missed(points, "its geometry and seek curve do not give it")
-        return Imported(read, disk.device(spindle, read), points, (*_doubts(read.sheet), *missed))
+        draft = disk.device(spindle, read)
+        spread.widen_disk(draft, spindle)
+        return Imported(read, draft, points, (*_doubts(read.sheet), *missed))
     doubts = list(_doubts(read.sheet))
     seen = _as_burst(read.sheet)
     if seen:
@@ -108,7 +110,9 @@ def build(read: Read) -> Imported:
     points = _points(read.sheet, found, OF_BURSTS if read.sheet.burst else ())
     doubts += _missed(points, _bounds(drive))
     doubts += _not_modelled(read.sheet)
-    return Imported(read, flash_device.device(drive, read), points, tuple(doubts))
+    draft = flash_device.device(drive, read)
+    spread.widen(draft, drive)
+    return Imported(read, draft, points, tuple(doubts))
 
 
 def _points(sheet: Sheet, found: Mapping[str, float], bursts: tuple[str, ...]) -> tuple[Point, ...]:

@@ -13,13 +13,18 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from raidlab.calibration.datasheets import few_points
 from raidlab.calibration.datasheets.build import WITHIN_PCT, Imported, import_datasheet
+from raidlab.calibration.datasheets.few_points import Fitted, fit_few
+from raidlab.calibration.datasheets.generic import generic_sheets
 from raidlab.calibration.datasheets.measured import Compared, compare, table
 from raidlab.devices.catalogue import SPECS
+from raidlab.devices.datasheet.controller import controller_toml, read_controller
 from raidlab.devices.faults import SpecError
 from raidlab.devices.files import write_files
 
 SHEETS = SPECS.parent / "datasheets"
+CONTROLLERS = SHEETS / "controllers"
 PAGE = Path("docs/evidence/datasheets.md")
 _WORKERS = 2
 _WIDTH = 100
@@ -31,6 +36,7 @@ def make(names: Sequence[str] = ()) -> list[Imported]:
     Raises:
         SpecError: A sheet has faults.
     """
+    write_files(dict(generic_sheets(SHEETS)))
     paths = [path for path in sorted(SHEETS.glob("*.toml")) if not names or path.stem in names]
     made = []
     with ThreadPoolExecutor(_WORKERS) as pool:
@@ -41,13 +47,29 @@ def make(names: Sequence[str] = ()) -> list[Imported]:
     return made
 
 
+def make_controllers() -> list[Path]:
+    """Makes the controllers of all sheets, which no run compares: closed forms alone.
+
+    Raises:
+        SpecError: A sheet has faults.
+    """
+    texts = {}
+    for path in sorted(CONTROLLERS.glob("*.toml")):
+        sheet, written = read_controller(path)
+        texts[SPECS / "controller" / path.name] = controller_toml(sheet, written)
+    write_files(dict(texts))
+    return list(texts)
+
+
 def target(imported: Imported) -> Path:
     """The file of a device in the catalogue."""
     sheet = imported.read.sheet
     return SPECS / sheet.kind / f"{sheet.name}.toml"
 
 
-def page(made: Sequence[Imported], compared: Sequence[Compared]) -> str:
+def page(
+    made: Sequence[Imported], compared: Sequence[Compared], fitted: Sequence[Fitted] = ()
+) -> str:
     """The evidence: stated beside simulated figures, then measured ones."""
     lines = [
         "# Drives from data sheets",
@@ -91,7 +113,8 @@ def page(made: Sequence[Imported], compared: Sequence[Compared]) -> str:
     ]
     for line in missed or ["None."]:
         lines += textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-    return "\n".join([*lines, "", *table(compared)]) + "\n"
+    more = ["", *few_points.table(fitted)] if fitted else []
+    return "\n".join([*lines, "", *table(compared), *more]) + "\n"
 
 
 _CHECK = "mixed_random"
@@ -100,9 +123,10 @@ _CHECK = "mixed_random"
 def main() -> int:
     """The command."""
     try:
+        print(f"made {len(make_controllers())} controllers")
         made = make(sys.argv[1:])
         if not sys.argv[1:]:
-            write_files({PAGE: page(made, compare())})
+            write_files({PAGE: page(made, compare(), fit_few())})
             print(f"wrote {PAGE}")
     except SpecError as error:
         for fault in error.faults:

@@ -35,18 +35,31 @@ def rms_distance_ms(first_us: ArrayLike, second_us: ArrayLike) -> float:
     Raises:
         ValueError: A sample is empty.
     """
+    first, second = (_counts(sample) for sample in (first_us, second_us))
+    return rms_distance_of_counts_ms(first, second)
+
+
+def rms_distance_of_counts_ms(first: ArrayLike, second: ArrayLike) -> float:
+    """The same of how many lie from each of `bucket_edges` to the next, shape (1750,)."""
     probabilities = np.arange(1, _QUANTILES + 1) / _QUANTILES
-    first, second = (_quantiles(sample, probabilities) for sample in (first_us, second_us))
-    return float(np.sqrt(np.mean((first - second) ** 2)) / 1000)
+    one, other = (_quantiles(counts, probabilities) for counts in (first, second))
+    return float(np.sqrt(np.mean((one - other) ** 2)) / 1000)
 
 
-def _quantiles(sample_us: ArrayLike, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The distribution in buckets, inverted by straight lines between edges."""
-    sample = np.sort(np.asarray(sample_us, dtype=np.float64).astype(np.int64))
+def _counts(sample_us: ArrayLike) -> NDArray[np.int64]:
+    sample = np.asarray(sample_us, dtype=np.float64).astype(np.int64)
     if sample.size == 0:
         raise ValueError("a distribution needs at least one value")
+    bucket = np.searchsorted(bucket_edges(), sample, side="right") - 1
+    return np.bincount(bucket, minlength=_EDGES)
+
+
+def _quantiles(counts: ArrayLike, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The distribution in buckets, inverted by straight lines between edges."""
     edges = bucket_edges()
-    below = np.round(np.searchsorted(sample, edges, side="left") / sample.size, 6)
+    counted = np.asarray(counts, dtype=np.int64)
+    lower = np.concatenate([[0], np.cumsum(counted)[:-1]])
+    below = np.round(lower / counted.sum(), 6)
     whole = np.flatnonzero(below >= 1)
     if whole.size:
         edges, below = edges[: whole[0] + 1], below[: whole[0] + 1]

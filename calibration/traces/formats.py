@@ -1,212 +1,130 @@
-"""Readers of traces: DiskSim's, blkparse, fio; those that are tables are in `trace_tables`.
+"""Trace files: which format, which columns, which disk; read by the engine, line by line.
 
-One function a format gives a file's requests line by line, and a fault for each line that is none.
 Every format is described, with a line of each, in docs/reference/formats/traces.md.
 """
 
 from __future__ import annotations
 
-import gzip
-import io
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Literal
 
-from raidlab.calibration.traces.fields import (
-    SECTOR,
-    Lines,
-    Rows,
-    WrongError,
-    each,
-    ns_of,
-    op_of,
-    whole,
-)
-from raidlab.calibration.traces.tables import LAYOUTS, columns_of, read_csv, read_table
-from raidlab.calibration.traces.trace import FLUSH, READ, TRIM, WRITE, Request, Trace, trace_of
+import numpy as np
+
+from raidlab.calibration.traces.columns import columns_of
+from raidlab.calibration.traces.trace import Trace
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.reading import MIB, read_bytes, unreadable
+from raidlab.devices.reading import read_bytes
+from raidlab.scenarios import _engine
 
-_GZIP = b"\x1f\x8b"
-_LARGEST_FILE = 2048 * MIB
-_LABELS = ("hit", "miss", "doub", "trip")
-
-
-def _disksim_validate(lines: Lines, path: Path) -> Rows:
-    """`R|W label sector sectors measured_us gap_us`, closed loop."""
-
-    def of(line: str, number: int) -> Request:
-        parts = line.split()
-        if len(parts) != 6:
-            raise WrongError(
-                f"six words: R|W label sector sectors measured_us gap_us; here are {len(parts)}"
-            )
-        if parts[0] not in ("R", "W"):
-            raise WrongError("R or W first")
-        if parts[1].lower() not in _LABELS:
-            raise WrongError(f"one of {', '.join(_LABELS)} second")
-        sector, count = whole(parts[2], "a sector third"), whole(parts[3], "sectors fourth")
-        if not sector < 2**50:
-            raise WrongError("a sector and a number of sectors, whole numbers below 2^50")
-        if not 0 < count < 2**24:
-            raise WrongError("a number of sectors from 1 to below 2^24")
-        try:
-            measured, gap = float(parts[4]), float(parts[5])
-        except ValueError:
-            raise WrongError("two times in microseconds at the end") from None
-        if not (0 <= measured < 1e12 and 0 <= gap < 1e12):
-            raise WrongError("times from 0 to below 1e12 us")
-        op = WRITE if parts[0] == "W" else READ
-        return Request(op, sector * SECTOR, count * SECTOR, round(gap * 1000), measured, number)
-
-    return each(lines, path, of)
+FORMATS = (
+    "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
+    "alibaba", "tencent", "vscsi", "csv",
+)  # fmt: skip
+Beyond = Literal["refuse", "wrap", "skip", "scale"]
+Watch = Callable[[int, int], bool]
+"""Called now and then with requests so far and all of them; true stops the work."""
 
 
-def _disksim_ascii(lines: Lines, path: Path) -> Rows:
-    """`arrival_ms device sector sectors flags`; bit 0 of the flags (hexadecimal) is a read."""
+@dataclass(frozen=True)
+class TraceFile:
+    """A trace and how it is read."""
 
-    def of(line: str, number: int) -> Request:
-        parts = line.split()
-        if len(parts) != 5:
-            raise WrongError(
-                f"five words: arrival_ms device sector sectors flags; here are {len(parts)}"
-            )
-        try:
-            flags = int(parts[4], 16)
-        except ValueError:
-            raise WrongError("flags in hexadecimal last; bit 0 set for a read") from None
-        return Request(
-            READ if flags & 1 else WRITE,
-            whole(parts[2], "a sector third") * SECTOR,
-            whole(parts[3], "a number of sectors fourth") * SECTOR,
-            ns_of(parts[0], "ms", "the arrival in milliseconds first"),
-            None,
-            number,
-            f"device {parts[1]}",
-        )
+    path: Path
+    form: str = ""
+    """One of `FORMATS`; empty for the one that its first lines show."""
+    columns: str = ""
+    """For `csv`: which column means what (see `columns_of`)."""
+    unit: str | None = None
+    """The disk whose requests are wanted; None for all, one disk after the other."""
 
-    return each(lines, path, of)
+    def options(self, **placement: Any) -> dict[str, Any]:
+        """What the engine is asked for, with where requests are placed.
 
+        Raises:
+            SpecError: The format or the columns cannot be.
+        """
+        if self.form not in FORMATS:
+            allowed = f"one of {', '.join(FORMATS)}"
+            raise SpecError([Fault("--format", self.form, allowed, FORMATS)])
+        if self.columns and self.form != "csv":
+            allowed = f"nothing for {self.form}: it has no names"
+            raise SpecError([Fault("--columns", self.columns, allowed)])
+        columns = None
+        if self.form == "csv":
+            columns = {
+                meaning: {"name": name, "unit": unit}
+                for meaning, (name, unit) in columns_of(self.columns).items()
+            }
+        asked = {"path": str(self.path), "format": self.form, "columns": columns}
+        return asked | {"unit": self.unit} | placement
 
-def _blkparse(lines: Lines, path: Path) -> Rows:
-    """Lines of blkparse: issues (D; queued, Q, where none is) with their completions (C)."""
-    events: list[tuple[str, Request]] = []
-    for number, line in lines:
-        parts = line.split()
-        # 8,0 3 1 0.000000000 697 D W 223490 + 8 [kjournald]
-        if len(parts) < 7 or "," not in parts[0] or not parts[1].isdecimal():
-            continue  # Summaries, messages.
-        if parts[5] not in ("Q", "D", "C"):
-            continue  # Plugs, merges, remaps.
-        try:
-            request = _of_blkparse(parts, parts[6], number)
-        except WrongError as wrong:
-            yield Fault(f"line {number}", line.strip()[:80], str(wrong), (), str(path))
-            continue
-        if request is not None:
-            events.append((parts[5], request))
-    yield from _completed(events, "D" if any(action == "D" for action, _ in events) else "Q")
+    def known(self) -> TraceFile:
+        """The same with its format, as its first lines show it where none is given.
 
-
-def _completed(events: Iterable[tuple[str, Request]], begin: str) -> Iterator[Request]:
-    """Requests from the action `begin` on, with the time to their completion."""
-    found: list[Request] = []
-    waiting: dict[tuple[str, int, int, int], list[int]] = {}
-    for action, request in events:
-        key = (request.unit, request.op, request.offset, request.size)
-        if action == begin:
-            waiting.setdefault(key, []).append(len(found))
-            found.append(request)
-        elif action == "C" and waiting.get(key):
-            index = waiting[key].pop(0)
-            took = (request.time_ns - found[index].time_ns) / 1000
-            found[index] = replace(found[index], measured_us=max(0.0, took))
-    return iter(found)
+        Raises:
+            SpecError: The file cannot be read, or is of no format that is known.
+        """
+        if self.form:
+            return self
+        if self.columns:
+            return replace(self, form="csv")
+        with faults_of(self):
+            return replace(self, form=_engine.recognise_trace(self.path))
 
 
-def _of_blkparse(parts: list[str], kind: str, number: int) -> Request | None:
-    time = ns_of(parts[3], "s", "a time in seconds fourth")
-    sized = len(parts) >= 10 and parts[8] == "+"
-    count = whole(parts[9], "a number of sectors tenth") if sized else 0
-    if count == 0:
-        return Request(FLUSH, 0, 0, time, None, number, parts[0]) if "F" in kind else None
-    op = TRIM if "D" in kind else WRITE if "W" in kind else READ if "R" in kind else None
-    if op is None:
-        return None
-    sector = whole(parts[7], "a sector eighth")
-    return Request(op, sector * SECTOR, count * SECTOR, time, None, number, parts[0])
-
-
-def _fio_iolog(lines: Lines, path: Path) -> Rows:
-    """Fio's `write_iolog`: version 3 with microseconds before each action, version 2 with waits."""
-    version, waited_ns = 0, 0
-    for number, line in lines:
-        parts = line.split()
-        if not parts:
-            continue
-        if version == 0:
-            version = {"2": 2, "3": 3}.get(parts[2] if len(parts) > 2 else "", 0)
-            if line.split()[:2] != ["fio", "version"] or version == 0:
-                allowed = '"fio version 2 iolog" or "fio version 3 iolog"'
-                yield Fault(f"line {number}", line.strip()[:80], allowed, (), str(path))
-                return
-            continue
-        try:
-            if version == 3:
-                time_ns, parts = ns_of(parts[0], "us", "a time in us first"), parts[1:]
-            else:
-                time_ns = waited_ns
-            if len(parts) < 2:
-                raise WrongError("a file, an action, an offset and a length")
-            name, action = parts[0], parts[1].lower()
-            if action in ("add", "open", "close"):
-                continue
-            if action == "wait":
-                waited_ns += ns_of(parts[2] if len(parts) > 2 else "", "us", "microseconds to wait")
-                continue
-            op = op_of(action)
-            if op == FLUSH:
-                yield Request(op, 0, 0, time_ns, None, number, name)
-                continue
-            if len(parts) < 4:
-                raise WrongError("a file, an action, an offset and a length")
-            offset, size = whole(parts[2], "an offset"), whole(parts[3], "a length")
-            yield Request(op, offset, size, time_ns, None, number, name)
-        except WrongError as wrong:
-            yield Fault(f"line {number}", line.strip()[:80], str(wrong), (), str(path))
-
-
-_READERS: Mapping[str, Callable[[Lines, Path], Rows]] = {
-    "disksim-validate": _disksim_validate,
-    "disksim-ascii": _disksim_ascii,
-    "blkparse": _blkparse,
-    "fio-iolog": _fio_iolog,
-}
-FORMATS = (*_READERS, *LAYOUTS, "csv")
-
-
-def _text_of(path: Path) -> str:
-    raw = read_bytes(path, _LARGEST_FILE, "trace that is read whole")
+@contextmanager
+def faults_of(trace: TraceFile) -> Iterator[None]:
+    """Turns what the engine finds wrong with a trace into faults of its file."""
     try:
-        if raw.startswith(_GZIP):
-            with gzip.open(io.BytesIO(raw)) as file:
-                raw = file.read(_LARGEST_FILE + 1)
-            if len(raw) > _LARGEST_FILE:
-                raise unreadable(path, f"larger than {_LARGEST_FILE // MIB} MiB without gzip")
-        return raw.decode("utf-8-sig")
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        why = f"breaks off or is no gzip: {error}"
-    except UnicodeDecodeError:
-        why = "not text, as it is or compressed by gzip"
-    raise SpecError([Fault("", None, why, (), str(path))])
+        yield
+    except _engine.TraceError as error:
+        raise SpecError(_fault(trace.path, each) for each in json.loads(error.args[0])) from None
+
+
+def _fault(path: Path, found: Mapping[str, Any]) -> Fault:
+    return Fault(found["key"], found["value"], found["allowed"], found["choices"], str(path))
+
+
+@contextmanager
+def opened(trace: TraceFile) -> Iterator[TraceFile]:
+    """The trace as a file that can be read twice: what comes from a pipe is kept meanwhile.
+
+    Raises:
+        SpecError: It comes from a pipe and is larger than 64 MiB.
+    """
+    try:
+        is_pipe = trace.path.exists() and not trace.path.is_file() and not trace.path.is_dir()
+    except ValueError:
+        is_pipe = False
+    if not is_pipe:
+        yield trace
+        return
+    with tempfile.NamedTemporaryFile() as kept:
+        kept.write(read_bytes(trace.path, 0, "trace"))
+        kept.flush()
+        yield replace(trace, path=Path(kept.name))
+
+
+def scan(trace: TraceFile, watch: Watch | None = None, **placement: Any) -> dict[str, Any]:
+    """What a trace holds: requests, disks, first and last time; every line is checked.
+
+    Raises:
+        SpecError: Lines are at fault: all of them, up to twenty; or none is a request.
+    """
+    with faults_of(trace):
+        return dict(json.loads(_engine.scan_trace(json.dumps(trace.options(**placement)), watch)))
 
 
 def read_trace(path: Path, form: str, *, columns: str = "", unit: str | None = None) -> Trace:
-    """Reads a trace.
+    """Reads a trace into memory.
 
     Args:
-        path: The file, as it is or compressed by gzip.
+        path: The file, as it is or compressed by gzip or Zstandard.
         form: One of `FORMATS`.
         columns: For `csv`: which column means what (see `columns_of`).
         unit: The disk whose requests are wanted, where the file has several.
@@ -214,15 +132,36 @@ def read_trace(path: Path, form: str, *, columns: str = "", unit: str | None = N
     Raises:
         SpecError: The file cannot be read, or lines are at fault: all of them, up to twenty.
     """
-    if form not in FORMATS:
-        raise SpecError([Fault("--format", form, f"one of {', '.join(FORMATS)}", FORMATS)])
-    if columns and form != "csv":
-        raise SpecError([Fault("--columns", columns, f"nothing for {form}: it has no names")])
-    lines = enumerate(_text_of(path).splitlines(), 1)
-    if form == "csv":
-        rows = read_csv(lines, path, columns_of(columns))
-    elif form in LAYOUTS:
-        rows = read_table(lines, path, LAYOUTS[form])
-    else:
-        rows = _READERS[form](lines, path)
-    return trace_of(rows, path, closed=form == "disksim-validate", unit=unit)
+    asked = TraceFile(path, form, columns, unit).known()
+    with opened(asked) as trace, faults_of(asked):
+        text, columns_read = _engine.trace_columns(json.dumps(trace.options()))
+    held = json.loads(text)
+    ops, *numbers, measured = columns_read
+    offsets, sizes, times, lines = (np.frombuffer(each, dtype="<u8") for each in numbers)
+    return Trace(
+        ops=np.frombuffer(ops, dtype="u1"),
+        offsets=offsets,
+        sizes=sizes,
+        times_ns=times,
+        measured_us=np.frombuffer(measured, dtype="<f8"),
+        lines=lines.astype(np.int64),
+        closed=held["closed"],
+        path=path,
+        notes=notes(held),
+    )
+
+
+def notes(held: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a user should know of how a trace was laid out.
+
+    Args:
+        held: What `scan` gives.
+    """
+    found = []
+    units = [each["name"] for each in held["units"]]
+    if len(units) > 1:
+        found.append(
+            f"requests of {len(units)} disks ({', '.join(units[:10])}): their addresses are laid"
+            f" one after the other, {held['extent']} bytes in all; --unit chooses one"
+        )
+    return tuple(found)

@@ -10,9 +10,9 @@ from raidlab.devices.datasheet.priors import Prior
 from raidlab.devices.datasheet.sheet import Read
 from raidlab.devices.spec_writer import device_toml
 
-Word = Literal["data-sheet", "derived", "assumed"]
+Word = Literal["data-sheet", "published", "derived", "assumed"]
 
-_META = ("kind", "name", "title", "source", "sources")
+_META = ("kind", "name", "title", "source", "sources", "spread")
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Origin:
     note: str = ""
     low: str = ""
     high: str = ""
-    """Bounds of what is assumed, as quantities."""
+    """Bounds of what is assumed, or of a class of drives, as quantities."""
 
     def to_toml(self) -> dict[str, Any]:
         """For the table `[sources]`."""
@@ -72,10 +72,12 @@ class Draft:
         self.put("capacity", f"{sheet.capacity} B", origin)
         if self.values.get("data_sheet"):
             self.origins["data_sheet"] = origin
+        if sheet.year is not None:
+            self.origins["data_sheet.year"] = Origin("published", "when it was announced")
         for key, note in sheet.sources.items():
             where = key if key == "capacity" else f"data_sheet.{key}"
             self.origins[where] = Origin("data-sheet", note)
-        numbers = [key for key in self.values.get("data_sheet", {}) if key not in _WORDS]
+        numbers = [key for key in self.values.get("data_sheet", {}) if key not in _OTHER]
         if not numbers:
             self.origins.pop("data_sheet", None)
 
@@ -97,7 +99,8 @@ class Draft:
         }
 
 
-_WORDS = frozenset({"cell", "burst"})
+_OTHER = frozenset({"cell", "burst", "year"})
+"""Entries of `data_sheet` that are no figures of the maker's."""
 
 
 def _at(tree: Mapping[str, Any], key: str) -> Any:

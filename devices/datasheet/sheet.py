@@ -82,10 +82,14 @@ class Sheet(Table):
     kind: Literal["ssd", "hdd"]
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$")
     title: str = ""
+    year: int | None = Field(default=None, ge=1956, le=2100)
+    """When it was announced; decides nothing."""
     source: str = ""
     """Where it was read."""
     sources: Mapping[str, str] = {}
     """Where single figures were read, by key, if elsewhere."""
+    spread: Mapping[str, tuple[str, str]] = {}
+    """Least and most of a figure where the sheet is that of a class of drives."""
     capacity: _Size
     interface: InterfaceName
     random_read: _IoRate | None = None
@@ -140,6 +144,7 @@ class Sheet(Table):
             yield Fault(
                 f"sources.{key}", None, "a key of this sheet", tuple(type(self).model_fields)
             )
+        yield from spread_faults(self)
         yield from self._beyond_the_link()
         yield from self._ssd_faults() if self.kind == "ssd" else self._hdd_faults()
 
@@ -207,6 +212,35 @@ class Sheet(Table):
         return self.map_unit or BLOCK
 
 
+def spread_faults(sheet: Sheet) -> Iterator[Fault]:
+    """Bounds that hold no stated figure, or cannot be read."""
+    for key, bounds in sheet.spread.items():
+        if key not in SPREADS:
+            yield Fault(f"spread.{key}", None, f"one of {', '.join(SPREADS)}", SPREADS)
+            continue
+        figure = getattr(sheet, key)
+        try:
+            low, high = spread_of(key, bounds)
+        except ValueError as error:
+            yield Fault(f"spread.{key}", list(bounds), str(error))
+            continue
+        if figure is None or not 0 < low <= figure <= high:
+            allowed = f"its least and most, around the {key} that the sheet states"
+            yield Fault(f"spread.{key}", list(bounds), allowed)
+
+
+def spread_of(key: str, bounds: tuple[str, str]) -> tuple[float, float]:
+    """Bounds of a figure in its base unit.
+
+    Raises:
+        ValueError: One is no such quantity.
+    """
+    dimension = (
+        IO_RATE if "random" in key else DURATION if "latency" in key or "seek" in key else _BYTES
+    )
+    return float(dimension.convert(bounds[0])), float(dimension.convert(bounds[1]))
+
+
 RATES = (
     "sequential_read",
     "sequential_write",
@@ -216,6 +250,15 @@ RATES = (
     "mixed_random",
     "sustained_rate",
 )
+SPREADS = (
+    *RATES[:5],
+    "sustained_rate",
+    "read_latency",
+    "write_latency",
+    "average_seek_read",
+    "average_seek_write",
+)
+"""Figures that may have bounds."""
 _OF_SSDS = (
     "sustained_write",
     "mixed_random",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -20,6 +21,9 @@ from raidlab.scenarios.running.store import Store, StoreError, default_limit, de
 DONE, DOES_NOT_HOLD, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 SEED_MAX = 2**63 - 1
+_NO_LIMIT = 2**62
+_SOON_S = 5.0
+"""Seconds left from which on it is said how long something takes."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,7 +56,24 @@ Workers = Annotated[
     int | None,
     typer.Option("--workers", min=1, max=1024, help="Threads; the number of cores by default."),
 ]
+StoreFile = Annotated[
+    Path | None,
+    typer.Option("--store", help="Finished runs are kept in this file, all of them.", parser=path),
+]
 
+TRACE_FORMATS = (
+    "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
+    "alibaba", "tencent", "vscsi", "csv",
+)  # fmt: skip
+"""For the help, which is to come without the readers being loaded."""
+TraceFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        help=f"One of {', '.join(TRACE_FORMATS)}; recognised if left out.",
+        show_default=False,
+    ),
+]
 TraceColumns = Annotated[
     str,
     typer.Option(
@@ -123,8 +144,14 @@ def percents(option: str, text: str, allowed: str, fits: Callable[[float], bool]
     return shares
 
 
-def stored_runs(stack: ExitStack) -> Store | None:
-    """The store of finished runs, closed with `stack`; None, and a warning, without one."""
+def stored_runs(stack: ExitStack, own: Path | None = None) -> Store | None:
+    """The store of finished runs, closed with `stack`; None, and a warning, without one.
+
+    Raises:
+        StoreError: The file `own`, which the user asks for, cannot be used.
+    """
+    if own is not None:
+        return stack.enter_context(opened_store(own))
     try:
         return stack.enter_context(opened_store())
     except StoreError as error:
@@ -132,8 +159,11 @@ def stored_runs(stack: ExitStack) -> Store | None:
         return None
 
 
-def opened_store() -> Store:
+def opened_store(own: Path | None = None) -> Store:
     """The user's store, which says on standard error what it meets.
+
+    Args:
+        own: A file to use instead of the usual one; nothing leaves it.
 
     Raises:
         StoreError: It cannot be used.
@@ -142,14 +172,18 @@ def opened_store() -> Store:
     def warn(message: str) -> None:
         say(f"warning: {message}")
 
+    if own is not None:
+        return Store(own, limit_bytes=_NO_LIMIT, warn=warn)
     return Store(default_path(), limit_bytes=default_limit(), warn=warn)
 
 
 @contextmanager
-def resumable(what: str) -> Iterator[tuple[Callable[[int, int], None], Store | None]]:
+def resumable(
+    what: str, own: Path | None = None
+) -> Iterator[tuple[Callable[[int, int], None], Store | None]]:
     """Progress and the store of finished runs, for work that the same command goes on with."""
     with ExitStack() as stack:
-        store = stored_runs(stack)
+        store = stored_runs(stack, own)
         tell = stack.enter_context(progress(what))
         try:
             yield tell, store
@@ -192,13 +226,24 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def _lines(what: str) -> Callable[[int, int], None]:
-    last = -1
+    last, first, began = -1, 0, time.monotonic()
 
     def tell(done: int, total: int) -> None:
-        nonlocal last
+        nonlocal last, first
         tenth = 10 * done // max(total, 1)
         if tenth > last:
+            # What was found again at the beginning took no time.
+            first = done if last < 0 else first
             last = tenth
-            say(f"{what}: {done} of {total}")
+            left = (time.monotonic() - began) * (total - done) / max(1, done - first)
+            soon = done == first or left < _SOON_S
+            say(f"{what}: {done} of {total}" + ("" if soon else f", {_duration(left)} left"))
 
     return tell
+
+
+def _duration(seconds: float) -> str:
+    """About so long: `40 s`, `5 min`, `1.5 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 import json as json_module
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from raidlab.commands.common import Json, command
+from raidlab.commands.common import (
+    DOES_NOT_HOLD,
+    Json,
+    check_writable,
+    command,
+    path,
+    resumable,
+    say,
+    tell_breaches,
+)
+from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Wide, opening, print_table
-from raidlab.devices.catalogue import KINDS, Device, catalogue, find_for
+from raidlab.devices.catalogue import Device, catalogue, find_for
+from raidlab.devices.classes import class_of, year_of
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.search import (
+    CELLS,
+    KIND_NAMES,
+    Query,
+    capacity_of,
+    cell_of,
+    criteria,
+    interface_of,
+    nearest,
+)
 from raidlab.output import echo
 from raidlab.scenarios.results.look import Column, Kind, Table
 
@@ -22,55 +46,141 @@ def devices(
     ] = None,
     json: Json = False,
     kind: Annotated[
-        str | None, typer.Option("--kind", help=f"List this kind only: {', '.join(KINDS)}.")
+        str, typer.Option("--kind", help=f"Of this kind: {', '.join(KIND_NAMES)}.")
+    ] = "",
+    of: Annotated[
+        str, typer.Option("--class", help="Of this class: nvme-gen4-tlc, nl-sas, nvme ...")
+    ] = "",
+    cell: Annotated[str, typer.Option("--cell", help=f"One of {', '.join(CELLS)}.")] = "",
+    interface: Annotated[
+        str, typer.Option("--interface", help="As pcie-4.0-x4, pcie-4.0, sas-12g, sata.")
+    ] = "",
+    min_capacity: Annotated[
+        str, typer.Option("--min-capacity", help='Of drives, at least: "3.8 TB".')
+    ] = "",
+    max_capacity: Annotated[
+        str, typer.Option("--max-capacity", help='Of drives, at most: "8 TB".')
+    ] = "",
+    year: Annotated[
+        str, typer.Option("--year", help="Announced in 2022, 2020:2023, 2020: ...")
+    ] = "",
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", help="Measure the drive and write its page here.", parser=path),
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table.")] = False,
     wide: Wide = False,
 ) -> None:
     """List the catalogue, or show one device with the source of every number."""
     output = Output.of(json=json, wide=wide)
+    query = Query(kind, of, cell, interface, min_capacity, max_capacity, year)
     if name is not None:
-        given = {"--kind": kind is not None, "--markdown": markdown}
         allowed = f"has no effect on one device, {name}: it is of the list"
-        faults = [Fault(option, None, allowed) for option, there in given.items() if there]
-        if faults:
-            raise SpecError(faults)
+        given = [*query.given(), *(["--markdown"] if markdown else [])]
+        if given:
+            raise SpecError([Fault(option, None, allowed) for option in given])
         device = find_for("NAME", name)
-        if json:
+        if html is not None:
+            _page(device, name, html, output)
+        elif json:
             echo(json_module.dumps(_document(device), indent=2, default=str))
         else:
             _show(device, output)
         return
-    if kind is not None and kind not in KINDS:
-        raise SpecError([Fault("--kind", kind, f"one of {', '.join(KINDS)}", tuple(KINDS))])
-    listed = [device for device in catalogue() if kind is None or device.spec.kind == kind]
+    if html is not None:
+        allowed = "one device to draw: raidlab devices NAME --html FILE"
+        raise SpecError([Fault("--html", str(html), allowed)])
     if json and markdown:
         raise SpecError([Fault("--markdown", None, "has no effect beside --json: one of them")])
-    if json:
-        echo(json_module.dumps({"devices": [_line(device) for device in listed]}, indent=2))
-        return
+    every = catalogue()
+    asked = criteria(query, every)
+    listed = [device for device in every if all(each.fits(device) for each in asked)]
+    if not listed:
+        _none(nearest(every, asked), query, output)
+        raise typer.Exit(DOES_NOT_HOLD)
     lines = [_line(device) for device in listed]
-    if markdown:
+    if json:
+        echo(json_module.dumps({"devices": lines}, indent=2))
+    elif markdown:
         echo(_markdown(lines))
-        return
-    _list(lines, output)
+    else:
+        _list(lines, output)
+
+
+def _page(device: Device, name: str, html: Path, output: Output) -> None:
+    """Measures a drive as reviewers do, and writes its page."""
+    from raidlab.scenarios.results.page import again
+    from raidlab.scenarios.studies import drive_report as report
+    from raidlab.scenarios.studies.drive import drive_spec, measure
+
+    drive_spec(device)
+    check_writable(html)
+    begun = time.monotonic()
+    with resumable("runs of the drive") as (tell, store):
+        found = measure(device, progress=tell, store=store)
+    say(f"measured in {time.monotonic() - begun:.0f} s")
+
+    def show() -> None:
+        if output is Output.JSON:
+            document = _document(device) | {"measured": found.to_dict()}
+            echo(json_module.dumps(document, indent=2, default=str, allow_nan=False))
+        else:
+            opening(device.spec.title or device.spec.name, report.answer(found))
+            print_table(report.stated_table(found), output)
+
+    deliver([{html: lambda: report.drive_report(found, again("devices", name))}], show)
+    if tell_breaches(found.breaches):
+        raise typer.Exit(DOES_NOT_HOLD)
+
+
+def _none(close: Sequence[tuple[Device, list[str]]], query: Query, output: Output) -> None:
+    """Says that nothing fits, and what comes nearest."""
+    asked = ", ".join(f"{option} {value}" for option, value in query.given().items())
+    if output is Output.JSON:
+        found = [_line(device) | {"misses": misses} for device, misses in close]
+        echo(json_module.dumps({"devices": [], "nearest": found}, indent=2))
+    say(f"no device of the catalogue fits {asked}; nearest:")
+    for device, misses in close:
+        capacity = capacity_of(device)
+        size = "" if capacity is None else f", {_size(capacity)}"
+        year = year_of(device)
+        about = f"{class_of(device)}{size}, {year or 'no year stated'}"
+        say(f"  {device.spec.name} ({about}) does not fit {', '.join(misses)}")
 
 
 def _list(lines: list[dict[str, Any]], output: Output) -> None:
-    """A table for each kind, with its name as the heading; the other names by `--wide`."""
-    opening(f"{len(lines)} devices; raidlab devices NAME shows one with its sources.")
-    columns = [
-        Column("name", kind=Kind.TEXT, width=20),
-        Column("", kind=Kind.TEXT, width=30),
-        *([Column("aliases", kind=Kind.TEXT, width=12)] if output is Output.ALL else []),
-    ]
+    """A table for each kind, with its name as the heading; other names by `--wide`."""
+    count = f"{len(lines)} device{'' if len(lines) == 1 else 's'}"
+    opening(f"{count}; raidlab devices NAME shows one with its sources.")
     for kind in dict.fromkeys(line["kind"] for line in lines):
-        rows = [
-            [line["name"], line["title"], ", ".join(line["aliases"])][: len(columns)]
-            for line in lines
-            if line["kind"] == kind
-        ]
-        print_table(Table(kind, columns, rows), output)
+        of_kind = [line for line in lines if line["kind"] == kind]
+        columns = [(Column("name", kind=Kind.TEXT, width=20), [line["name"] for line in of_kind])]
+        for head, key, shown in _COLUMNS:
+            if any(line[key] for line in of_kind):
+                column = Column(head, kind=Kind.TEXT, width=20, priority=2)
+                columns.append((column, [shown(line[key]) for line in of_kind]))
+        columns.append((Column("", kind=Kind.TEXT, width=14), [line["title"] for line in of_kind]))
+        if output is Output.ALL:
+            for key in ("interface", "aliases"):
+                texts = [line[key] or "-" for line in of_kind]
+                texts = [", ".join(each) if isinstance(each, list) else each for each in texts]
+                columns.append((Column(key, kind=Kind.TEXT, width=12), texts))
+        rows = [list(row) for row in zip(*(cells for _, cells in columns), strict=True)]
+        print_table(Table(kind, [column for column, _ in columns], rows), output)
+
+
+def _size(capacity: int) -> str:
+    """As makers state it: 15.36 TB, 960 GB."""
+    tera = capacity >= 999.5e9
+    return f"{capacity / (1e12 if tera else 1e9):.4g} {'TB' if tera else 'GB'}"
+
+
+_COLUMNS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("class", "class", lambda text: text or "-"),
+    ("capacity", "capacity_bytes", lambda size: _size(size) if size else "-"),
+    ("year", "year", lambda year: str(year or "-")),
+)
+"""Of a list, where any device of a kind has it: head, key, text."""
 
 
 def _line(device: Device) -> dict[str, Any]:
@@ -80,6 +190,11 @@ def _line(device: Device) -> dict[str, Any]:
         "name": spec.name,
         "aliases": list(spec.aliases),
         "title": spec.title,
+        "class": class_of(device),
+        "capacity_bytes": capacity_of(device),
+        "year": year_of(device),
+        "interface": interface_of(device),
+        "cell": cell_of(device),
     }
 
 
@@ -89,11 +204,13 @@ def _markdown(lines: list[dict[str, Any]]) -> str:
         "",
         "Made by `make docs`; `raidlab devices NAME` shows a device with its sources.",
         "",
-        "| kind | name | aliases | |",
-        "|---|---|---|---|",
+        "| kind | name | class | capacity | year | aliases | |",
+        "|---|---|---|---|---|---|---|",
     ]
     rows = [
-        f"| {line['kind']} | `{line['name']}` | {', '.join(line['aliases'])} | {line['title']} |"
+        f"| {line['kind']} | `{line['name']}` | "
+        + " | ".join(shown(line[key]) for _, key, shown in _COLUMNS)
+        + f" | {', '.join(line['aliases'])} | {line['title']} |"
         for line in lines
     ]
     return "\n".join(head + rows)

@@ -12,20 +12,20 @@ from raidlab.commands.common import (
     MeasurementName,
     MeasurementOut,
     TraceColumns,
+    TraceFormat,
     TraceUnit,
     check_writable,
     command,
     path,
 )
 from raidlab.commands.outputs import keep_measurement
-from raidlab.commands.replay import FORMATS
 
 
 @command
 def trace(
     path: Annotated[Path, typer.Argument(help="The trace.", parser=path)],
-    format: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")],
     out: MeasurementOut,
+    format: TraceFormat = "",
     columns: TraceColumns = "",
     unit: TraceUnit = None,
     name: MeasurementName = "",

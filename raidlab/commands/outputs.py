@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from raidlab.calibration.measurements.measurement import Measurement
 
 Page = Callable[[], str]
-Texts = Mapping[Path | None, Callable[[], str]]
+Texts = Mapping[Path | None, Callable[[], str | bytes]]
 """What each file is to hold; no file where the path is None."""
 
 

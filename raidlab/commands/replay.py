@@ -3,43 +3,50 @@
 from __future__ import annotations
 
 import json as json_module
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from raidlab.commands.common import (
+    DOES_NOT_HOLD,
+    Html,
     Json,
     OwnSeed,
     TraceColumns,
+    TraceFormat,
     TraceUnit,
+    check_writable,
     command,
     path,
+    progress,
     say,
+    tell_breaches,
 )
+from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Wide, opening, print_notes, print_table
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec
 from raidlab.output import echo
 from raidlab.scenarios.planning.scenario import load_scenario
+from raidlab.scenarios.results import answers
 from raidlab.scenarios.results.look import Column, Kind, Table, figure
+from raidlab.scenarios.results.page import again
 
 if TYPE_CHECKING:
-    from raidlab.calibration.traces.replay import Target
+    from raidlab.calibration.traces.replay import Replayed, Target, Timing
 
-FORMATS = (
-    "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
-    "alibaba", "csv",
-)  # fmt: skip
-"""For the help, which is to come without the readers being loaded."""
-BEYOND = ("refuse", "wrap", "skip")
+BEYOND = ("refuse", "wrap", "skip", "scale")
+TIMINGS = ("trace", "pauses", "full-speed")
+PRECONDITIONS = ("fresh", "filled", "steady-state")
 
 
 @command
 def replay(
     trace: Annotated[Path, typer.Argument(help="The trace.", parser=path)],
-    format: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")],
+    format: TraceFormat = "",
     device: Annotated[
         str, typer.Option("--device", help="A drive: a name or a device file.", show_default=False)
     ] = "",
@@ -52,77 +59,157 @@ def replay(
     columns: TraceColumns = "",
     unit: TraceUnit = None,
     beyond: Annotated[
-        str, typer.Option("--beyond", help="Requests beyond the device: refuse, wrap or skip.")
+        str,
+        typer.Option("--beyond", help=f"Requests beyond the device: {', '.join(BEYOND)}."),
     ] = "refuse",
+    timing: Annotated[
+        str,
+        typer.Option(
+            "--timing",
+            help="At the trace's times, or a closed loop: with the trace's pauses, or full-speed.",
+        ),
+    ] = "trace",
+    outstanding: Annotated[
+        int | None, typer.Option("--outstanding", help="Of a closed loop; 1 if left out.")
+    ] = None,
     slower: Annotated[
         float, typer.Option("--slower", help="Times between requests, times this.")
     ] = 1.0,
+    precondition: Annotated[
+        str,
+        typer.Option(
+            "--precondition",
+            help=f"What an SSD of --device has been through: {', '.join(PRECONDITIONS)}.",
+        ),
+    ] = "fresh",
     seed: OwnSeed = None,
     json: Json = False,
+    html: Html = None,
     wide: Wide = False,
 ) -> None:
-    """Replay a trace and compare response times with the measured ones, where there are any."""
-    from raidlab.calibration.traces.doubts import LACKS
-    from raidlab.calibration.traces.formats import read_trace
+    """Replay a trace: what `raidlab run` gives, beside the measured response times."""
+    from raidlab.calibration.traces.formats import TraceFile
     from raidlab.calibration.traces.replay import replay as run
 
-    _check(beyond, slower)
-    requests = read_trace(trace, format, columns=columns, unit=unit)
-    target = _target(device, scenario, array, seed)
-    placed = requests.slowed(slower).within(target.capacity, beyond)  # type: ignore[arg-type]
-    document = run(placed, target, lambda: False).to_dict()
-    for note in document["warnings"]:
-        say(f"warning: {trace}: {note}")
-    if json:
+    when = _timing(timing, outstanding, slower, beyond)
+    check_writable(html)
+    target = _target(device, scenario, array, seed, precondition)
+    file = TraceFile(trace, format, columns, unit).known()
+    if not format and not columns:
+        say(f"{trace}: read as {file.form}")
+    with progress(f"{trace.name} on {target.name}") as tell:
+        found = run(file, target, when, progress=tell)
+    line = again(
+        "replay", trace, format=format, device=device, scenario=scenario, array=array,
+        columns=columns, unit=unit, beyond=beyond if beyond != "refuse" else "",
+        timing=timing if timing != "trace" else "", outstanding=outstanding,
+        slower=slower if slower != 1 else "", seed=seed,
+        precondition=precondition if precondition != "fresh" else "",
+    )  # fmt: skip
+
+    @cache
+    def page() -> str:
+        from raidlab.scenarios.results.report import html_report
+
+        return html_report(found.result, line)
+
+    deliver([{html: page}], lambda: _show(found, Output.of(json=json, wide=wide)))
+    if tell_breaches(found.result.breaches):
+        raise typer.Exit(DOES_NOT_HOLD)
+
+
+def _show(found: Replayed, output: Output) -> None:
+    document = found.to_dict()
+    result = found.result
+    if output is Output.JSON:
+        for note in result.warnings:
+            say(f"warning: {note}")
         echo(json_module.dumps(document, indent=2, allow_nan=False))
         return
-    simulated, measured = document["latency_us"], document["measured_latency_us"] or {}
-    rms = ""
-    if document["rms_ms"] is not None:
-        rms = f"The distributions differ by {figure(document['rms_ms'], 'ms')} (rms)"
-        if document["rms_pct_of_mean"] is not None:
-            rms += f", {document['rms_pct_of_mean']:.1f} % of the mean"
-        rms += "."
-    opening(f"{trace.name} on {target.name}: {document['requests']:,} requests", rms)
-    print_table(
-        Table(
-            "Response times",
-            [
-                Column("", kind=Kind.TEXT),
-                Column("measured", "us", priority=2),
-                Column("simulated", "us"),
-            ],
-            [[_NAMES.get(name, name), measured.get(name), simulated[name]] for name in simulated],
-        ),
-        Output.of(json=False, wide=wide),
-    )
-    print_notes([LACKS])
+    answer = f"{document['requests']:,} requests. {answers.answer(result)}"
+    opening(result.title, answer, list(result.warnings))
+    print_table(answers.table(result), output)
+    print_table(_times(result.results[0], document), output)
+    print_notes([_distance(document)])
 
 
 _NAMES = {"p99_9": "p99.9", "p99_99": "p99.99"}
 
 
-def _check(beyond: str, slower: float) -> None:
+def _times(row: dict[str, Any], document: dict[str, Any]) -> Table:
+    """Response times of all requests, of reads and writes, and those that were measured."""
+    sides = {
+        "simulated": document["latency_us"],
+        "reads": row["read"]["latency_us"],
+        "writes": row["write"]["latency_us"],
+        "measured": document["measured_latency_us"],
+    }
+    known = {name: side for name, side in sides.items() if side is not None}
+    priorities = {"reads": 2, "writes": 2}
+    return Table(
+        "Response times",
+        [
+            Column("", kind=Kind.TEXT),
+            *(Column(name, "us", priority=priorities.get(name, 1)) for name in known),
+        ],
+        [
+            [_NAMES.get(name, name), *(side.get(name) for side in known.values())]
+            for name in document["latency_us"]
+        ],
+    )
+
+
+def _distance(document: dict[str, Any]) -> str:
+    if document["rms_ms"] is None:
+        return ""
+    text = f"The distributions differ by {figure(document['rms_ms'], 'ms')} (rms)"
+    if document["rms_pct_of_mean"] is not None:
+        text += f", {document['rms_pct_of_mean']:.1f} % of the mean"
+    return text + "."
+
+
+def _timing(timing: str, outstanding: int | None, slower: float, beyond: str) -> Timing:
+    from raidlab.calibration.traces.replay import MOST_OUTSTANDING, Timing
+
     faults = []
     if beyond not in BEYOND:
         faults.append(Fault("--beyond", beyond, f"one of {', '.join(BEYOND)}", BEYOND))
+    if timing not in TIMINGS:
+        faults.append(Fault("--timing", timing, f"one of {', '.join(TIMINGS)}", TIMINGS))
     if not 0 <= slower <= 1e6:
         faults.append(Fault("--slower", slower, "a factor from 0 to 1,000,000"))
+    if outstanding is not None and timing == "trace":
+        faults.append(Fault("--outstanding", outstanding, "only with --timing pauses, full-speed"))
+    if outstanding is not None and not 1 <= outstanding <= MOST_OUTSTANDING:
+        faults.append(Fault("--outstanding", outstanding, f"from 1 to {MOST_OUTSTANDING:,}"))
     if faults:
         raise SpecError(faults)
+    places = 0 if timing == "trace" else outstanding or 1
+    return Timing(places, timing != "full-speed", slower, beyond)  # type: ignore[arg-type]
 
 
-def _target(device: str, scenario: str, array: str | None, seed: int | None) -> Target:
+def _target(
+    device: str, scenario: str, array: str | None, seed: int | None, precondition: str
+) -> Target:
     from raidlab.calibration.traces.replay import Target
 
+    faults = []
     if bool(device) == bool(scenario):
         allowed = "one of --device D and --scenario S.toml"
-        raise SpecError([Fault("--device", device or None, allowed)])
+        faults.append(Fault("--device", device or None, allowed))
+    elif precondition not in PRECONDITIONS:
+        allowed = f"one of {', '.join(PRECONDITIONS)}"
+        faults.append(Fault("--precondition", precondition, allowed, PRECONDITIONS))
+    elif scenario and precondition != "fresh":
+        allowed = "only with --device; a scenario has run.precondition"
+        faults.append(Fault("--precondition", precondition, allowed))
+    elif device and array is not None:
+        faults.append(Fault("--array", array, "only with --scenario"))
+    if faults:
+        raise SpecError(faults)
     if scenario:
         return Target.of_scenario(load_scenario(scenario), array, seed)
-    if array is not None:
-        raise SpecError([Fault("--array", array, "only with --scenario")])
     found = find_for("--device", device)
     if not isinstance(found.spec, DriveSpec):
         raise SpecError([Fault("--device", device, f"a drive; this is a {found.spec.kind}")])
-    return Target.of_drive(found.spec, 1 if seed is None else seed)
+    return Target.of_drive(found.spec, 1 if seed is None else seed, precondition)  # type: ignore[arg-type]

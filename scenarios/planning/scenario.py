@@ -61,6 +61,8 @@ class Scenario:
     """The plan of the first point of the first replication."""
     written: Mapping[str, Any]
     """The scenario as it was written."""
+    usable_bytes: int = 0
+    """What all arrays offer to hosts."""
     path: str = ""
     snapshot: str = ""
     """Digest of the file of `run.snapshot`, if there is one."""
@@ -217,6 +219,7 @@ def build_scenario(
         unrebuilt=parts.unrebuilt,
         base=plan,
         written=dict(tree),
+        usable_bytes=sum(len(arrays) * (usable or 0) for arrays, usable in parts.offered.values()),
         path="" if path is None else str(path),
         snapshot=_snapshot_digest(plan["devices"]),
     )

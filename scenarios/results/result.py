@@ -133,8 +133,8 @@ class Result:
     def summary(self) -> list[Row]:
         """One line for each workload and point: means over replications.
 
-        Means are the rates, `latency_us` and `breakdown_us`; what else a row has is that of the
-        first replication.
+        Means are the rates, `latency_us` and `breakdown_us`, and those of reads and writes; what
+        else a row has is that of the first replication.
 
         The 95 % intervals are Student's over the replications; with a single one they are those
         of the run itself.
@@ -203,11 +203,26 @@ def _mean_row(rows: Sequence[Row]) -> Row:
         "latency_ci95_us": {key: students([each[key] for each in latencies]) for key in keys}
         or first["latency_ci95_us"],
         "uncertain": uncertain(sum(row["ios"] for row in rows)),
+        **{side: _mean_side([row[side] for row in rows]) for side in ("read", "write")},
         "steady": _all_steady([row["steady"] for row in rows]),
         "breakdown_us": {
             part: statistics.fmean(row["breakdown_us"].get(part, 0.0) for row in rows)
             for part in first["breakdown_us"].keys() | parts
         },
+    }
+
+
+def _mean_side(sides: Sequence[Row]) -> Row:
+    """Reads or writes: means of rates and latencies, with Student's intervals."""
+    known = [side["latency_us"] for side in sides if side["latency_us"] is not None]
+    keys = known[0] if len(known) == len(sides) else {}
+    return {
+        **sides[0],
+        "iops": statistics.fmean(side["iops"] for side in sides),
+        "mib_per_s": statistics.fmean(side["mib_per_s"] for side in sides),
+        "latency_us": {key: statistics.fmean(each[key] for each in known) for key in keys} or None,
+        "latency_ci95_us": {key: students([each[key] for each in known]) for key in keys}
+        or sides[0]["latency_ci95_us"],
     }
 
 

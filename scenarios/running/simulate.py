@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
 from raidlab.scenarios.results.result import Result, Row, make_row
 from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
 from raidlab.scenarios.running.engine_faults import RefusedError, other_engine, plan_faults
+from raidlab.scenarios.running.pool import outcomes
 from raidlab.scenarios.running.store import Store, run_key
 
 Progress = Callable[[int, int], None]
@@ -71,7 +70,7 @@ def simulate(
     if not scenario.workloads:
         allowed = "at least one: without a load there is nothing to simulate"
         raise SpecError([Fault("workload", None, allowed, (), scenario.path)])
-    runs = _runs(scenario)
+    runs = runs_of(scenario)
     plans = [json.dumps(scenario.plan(*run, seed)) for run in runs]
     finished: dict[int, str] = {}
     try:
@@ -89,12 +88,12 @@ def simulate(
     except SpecError as error:
         if not finished:
             raise
-        raise UnsavedError(error.faults, _result(scenario, runs, finished, seed)) from None
+        raise UnsavedError(error.faults, result_of(scenario, runs, finished, seed)) from None
     except KeyboardInterrupt:
-        raise Interrupted(_result(scenario, runs, finished, seed)) from None
+        raise Interrupted(result_of(scenario, runs, finished, seed)) from None
     except RefusedError as refused:
         raise SpecError(plan_faults(refused.error, scenario)) from None
-    return _result(scenario, runs, finished, seed)
+    return result_of(scenario, runs, finished, seed)
 
 
 def _check_saves(scenario: Scenario, runs: int, save_state: Path) -> None:
@@ -138,7 +137,7 @@ def results_of(
     plans: list[str] = []
     runs: list[list[tuple[int, int]]] = []
     for scenario in scenarios:
-        runs.append(_runs(scenario))
+        runs.append(runs_of(scenario))
         plans += [json.dumps(scenario.plan(*run, seed)) for run in runs[-1]]
     finished: dict[int, str] = {}
     try:
@@ -149,12 +148,12 @@ def results_of(
         raise SpecError(plan_faults(refused.error, scenarios[which])) from None
     first = 0
     for scenario, own in zip(scenarios, runs, strict=True):
-        yield _result(scenario, own, {at: finished[first + at] for at in range(len(own))}, seed)
+        yield result_of(scenario, own, {at: finished[first + at] for at in range(len(own))}, seed)
         first += len(own)
 
 
-def _runs(scenario: Scenario) -> list[tuple[int, int]]:
-    """Every point and replication."""
+def runs_of(scenario: Scenario) -> list[tuple[int, int]]:
+    """Point and replication of every run of a scenario."""
     return [
         (point, replication)
         for point in range(scenario.points)
@@ -179,40 +178,26 @@ def run_plans(
     Raises:
         RefusedError: A plan has faults, and `refused` is not given.
     """
-    stop = threading.Event()
-    if store is not None:
-        for at, plan in enumerate(plans):
-            known = store.get(run_key(plan))
-            if known is not None:
-                finished[at] = known
+    for at, plan in enumerate(plans):
+        known = None if store is None else store.get(run_key(plan))
+        if known is not None:
+            finished[at] = known
+    done = len(finished)
     if progress is not None:
-        progress(len(finished), len(plans))
-    with ThreadPoolExecutor(max(1, min(workers or os.cpu_count() or 1, len(plans)))) as pool:
-        try:
-            # From the first one on: an interruption must stop what has been submitted.
-            waiting: dict[Future[str], int] = {
-                pool.submit(_engine.run, plan, stop.is_set): at
-                for at, plan in enumerate(plans)
-                if at not in finished
-            }
-            while waiting:
-                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    at = waiting.pop(future)
-                    try:
-                        finished[at] = future.result()
-                    except _engine.PlanError as error:
-                        if refused is None:
-                            raise RefusedError(at, error) from None
-                        refused[at] = plan_faults(error, plan=json.loads(plans[at]))
-                    if store is not None and at in finished:
-                        store.put(run_key(plans[at]), finished[at])
-                    if progress is not None:
-                        progress(len(plans) - len(waiting), len(plans))
-        except BaseException:
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-            raise
+        progress(done, len(plans))
+    left = [at for at in range(len(plans)) if at not in finished]
+    with closing(outcomes((plans[at] for at in left), workers=workers, store=store)) as coming:
+        for place, outcome in coming:
+            at = left[place]
+            if isinstance(outcome, str):
+                finished[at] = outcome
+            elif refused is None:
+                raise RefusedError(at, outcome) from None
+            else:
+                refused[at] = plan_faults(outcome, plan=json.loads(plans[at]))
+            done += 1
+            if progress is not None:
+                progress(done, len(plans))
 
 
 def run_stored(plan: str, store: Store | None) -> str:
@@ -258,12 +243,20 @@ def rows_of(
         raise SpecError([other_engine(why, scenario.path)]) from missing
 
 
-def _result(
+def result_of(
     scenario: Scenario,
     runs: Sequence[tuple[int, int]],
     finished: Mapping[int, str],
     seed: int | None,
 ) -> Result:
+    """What the finished runs of a scenario have found.
+
+    Args:
+        scenario: Of which the runs are.
+        runs: Point and replication of each.
+        finished: What the engine gave, by position in `runs`; some may be missing.
+        seed: Replaces the scenario's.
+    """
     rows: list[Row] = []
     breaches: list[str] = []
     events: list[dict[str, Any]] = []

@@ -230,7 +230,7 @@ class Store:
         with self._lock, self._reporting():
             rows = self._db.execute(query).fetchall()
             size = _pages(self._db, "page_count")
-        own = _engine_digest()
+        own = engine_digest()
         engines = tuple(
             OfEngine(version, digest.hex(), digest == own, entries, content, used)
             for version, digest, entries, content, used in rows
@@ -341,7 +341,7 @@ class Store:
 
 def run_key(plan: str) -> Key:
     """The key of a run: of its plan, the content of the files that it names, and the engine."""
-    digest = hashlib.sha256(_engine_digest() + plan.encode())
+    digest = hashlib.sha256(engine_digest() + plan.encode())
     if any(f'"{name}": "' in plan for name in _FILES):
         for device in json.loads(plan)["devices"]:
             for name in _FILES:
@@ -353,7 +353,7 @@ def run_key(plan: str) -> Key:
 def work_key(what: str, *packages: str) -> Key:
     """The key of what Python computes: of `what`, the engine and the sources of `packages`."""
     sources = b"".join(map(_sources, packages))
-    return Key(hashlib.sha256(_engine_digest() + sources + what.encode()).digest())
+    return Key(hashlib.sha256(engine_digest() + sources + what.encode()).digest())
 
 
 def _unpacked(key: Key, content: Any) -> str | None:
@@ -426,7 +426,7 @@ def _shrink(db: sqlite3.Connection) -> None:
 
 
 def _engine_id(db: sqlite3.Connection) -> int:
-    own = _engine_digest()
+    own = engine_digest()
     found = db.execute("SELECT id FROM engine WHERE digest = ?", (own,)).fetchone()
     if found is None:
         row = (_engine.version(), own)
@@ -449,7 +449,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 @cache
-def _engine_digest() -> bytes:
+def engine_digest() -> bytes:
     """Changes with every build of the engine: its results are no other's."""
     return hashlib.sha256(Path(_engine.__file__).read_bytes()).digest()
 

@@ -111,9 +111,42 @@ def rebuilds(
         SpecError: The scenario cannot be run, or nothing is rebuilt in it.
         KeyboardInterrupt: Ctrl-C, before anything was measured. After that the result says so.
     """
-    tree = read_toml(path)
+    return rebuilds_of(
+        read_toml(path), path, rates, workers=workers, seed=seed, progress=progress, store=store
+    )
+
+
+def with_failure(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """The tree of a scenario in which the first drive of the first array fails, and is rebuilt.
+
+    Without a spare it gets one: the time until somebody replaces a drive is no time of a rebuild.
+    """
+    changed = copy.deepcopy(dict(tree))
+    array = changed["array"][0]
+    array["hot_spares"] = max(1, array.get("hot_spares", 0))
+    at = {"array": array["name"]} if array.get("name") else {}
+    changed["event"] = [{"at": "1 s", "action": "fail-drive", "drive": 0, **at}]
+    return changed
+
+
+def rebuilds_of(
+    tree: Mapping[str, Any],
+    path: Path | None,
+    rates: Sequence[float],
+    *,
+    workers: int | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
+) -> Rebuilds:
+    """`rebuilds` of what a scenario's file holds; `path` is where names of files are relative to.
+
+    Raises:
+        SpecError: As `rebuilds`.
+        KeyboardInterrupt: As `rebuilds`.
+    """
     scenarios = [build_scenario(_at_rate(tree, rate), path) for rate in rates]
-    _check(scenarios[0], str(path))
+    _check(scenarios[0], scenarios[0].path)
     own_seed = scenarios[0].seed if seed is None else seed
     runs_each = 2 * len(rates)
     total = rebuild_samples.STRETCHES * runs_each + len(rates)

@@ -26,8 +26,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import scipy.stats
-
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Result
 
@@ -64,7 +62,11 @@ def order() -> list[int]:
 
 
 def sampled_scenarios(
-    tree: Mapping[str, Any], path: Path, bytes_of_drive: int, rates: Sequence[float], seed: int
+    tree: Mapping[str, Any],
+    path: Path | None,
+    bytes_of_drive: int,
+    rates: Sequence[float],
+    seed: int,
 ) -> Iterator[tuple[int, list[Scenario]]]:
     """The seed and the scenarios of the sample in each stretch, two for each rate.
 
@@ -89,7 +91,7 @@ def whole(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sampled(
-    tree: Mapping[str, Any], path: Path, rate: float, place: float, during: float
+    tree: Mapping[str, Any], path: Path | None, rate: float, place: float, during: float
 ) -> Scenario:
     changed = whole(tree)
     fails = _WARM_UP_S + _BEFORE_S
@@ -197,7 +199,9 @@ def hours_ci95(samples: Sequence[Sample], bytes_of_drive: int) -> tuple[float, f
     each = [bytes_of_drive / one.rate / 3600 for one in by_place]
     squares = sum((b - a) ** 2 for a, b in pairwise(each))
     error = math.sqrt(squares / (2 * (count - 1) * count))
-    half = float(scipy.stats.t.ppf(0.975, count - 1)) * error
+    from scipy.stats import t
+
+    half = float(t.ppf(0.975, count - 1)) * error
     return max(0.0, middle - half), middle + half
 
 

@@ -16,8 +16,8 @@ import typer
 from raidlab import cli
 from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
 from raidlab.calibration.traces import formats as trace_formats
-from raidlab.calibration.traces import trace
-from raidlab.commands import replay
+from raidlab.calibration.traces import replay as trace_replay
+from raidlab.commands import common, replay
 from raidlab.commands import validate as validating
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
@@ -224,8 +224,9 @@ def test_a_mistyped_command_is_answered_with_the_nearest(raidlab):
 
 
 def test_the_help_of_replay_names_what_the_readers_take():
-    assert replay.FORMATS == trace_formats.FORMATS
-    assert get_args(trace.Beyond) == replay.BEYOND
+    assert common.TRACE_FORMATS == trace_formats.FORMATS
+    assert get_args(trace_formats.Beyond) == replay.BEYOND
+    assert get_args(trace_replay.Precondition) == replay.PRECONDITIONS
 
 
 FULL = Path("/dev/full")

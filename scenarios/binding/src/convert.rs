@@ -1,12 +1,11 @@
-//! Plans, traces and errors between Python's forms and the engine's.
+//! Plans and errors between Python's forms and the engine's.
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
-use raidlab_engine::kernel::{Nanos, Op};
+use raidlab_engine::kernel::Op;
 use raidlab_engine::plan::Action;
-use raidlab_engine::{Fault, Plan, RunError, TraceRequest};
+use raidlab_engine::{Fault, Plan, RunError};
 use std::time::{Duration, Instant};
 
 create_exception!(
@@ -97,46 +96,4 @@ pub fn op(code: u8) -> PyResult<Op> {
             "operation {code}; allowed: 0 read, 1 write, 2 trim, 3 flush"
         ))),
     }
-}
-
-fn numbers(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
-    bytes.chunks_exact(8).map(|chunk| {
-        chunk
-            .iter()
-            .rev()
-            .fold(0, |sum, &byte| sum << 8 | u64::from(byte))
-    })
-}
-
-/// The columns of a trace: operations (one byte each), offsets, sizes, times (eight bytes each).
-pub type Columns = (PyBackedBytes, PyBackedBytes, PyBackedBytes, PyBackedBytes);
-
-/// The requests of a trace from its columns.
-pub fn requests((ops, offsets, sizes, times): &Columns) -> PyResult<Vec<TraceRequest>> {
-    let wanted = 8 * ops.len();
-    if [offsets, sizes, times]
-        .iter()
-        .any(|column| column.len() != wanted)
-    {
-        return Err(PyValueError::new_err(format!(
-            "columns of {}, {} and {} bytes; {} requests need {wanted} each",
-            offsets.len(),
-            sizes.len(),
-            times.len(),
-            ops.len()
-        )));
-    }
-    numbers(offsets)
-        .zip(numbers(sizes))
-        .zip(numbers(times))
-        .zip(ops.iter())
-        .map(|(((offset, bytes), time), &code)| {
-            Ok(TraceRequest {
-                op: op(code)?,
-                offset,
-                bytes,
-                time: Nanos(time),
-            })
-        })
-        .collect()
 }

@@ -1,24 +1,27 @@
 //! The engine as the Python module `raidlab.scenarios._engine`.
 //!
-//! Plans and results cross as JSON, traces as little-endian numbers. The interpreter lock is
+//! Plans, results and what a trace is cross as JSON, a trace's columns as little-endian numbers. The interpreter lock is
 //! released while the engine works. `_engine.pyi` beside the package states the interface.
 
 #[cfg(feature = "extension-module")]
 mod convert;
 #[cfg(feature = "extension-module")]
 mod simulation;
+#[cfg(feature = "extension-module")]
+mod traces;
 
 #[cfg(feature = "extension-module")]
 #[pyo3::pymodule]
 mod _engine {
     use crate::convert::{self, run_error, should_continue};
     use pyo3::prelude::*;
-    use pyo3::types::PyBytes;
 
     #[pymodule_export]
     use crate::convert::PlanError;
     #[pymodule_export]
     use crate::simulation::Simulation;
+    #[pymodule_export]
+    use crate::traces::{TraceError, recognise_trace, replay, scan_trace, trace_columns};
 
     /// The version of the engine.
     #[pyfunction]
@@ -45,42 +48,5 @@ mod _engine {
         let plan = convert::plan(plan)?;
         let sizes = raidlab_engine::capacities(&plan).map_err(convert::plan_error)?;
         serde_json::to_string(&sizes).map_err(|e| run_error(convert::form(e)))
-    }
-
-    /// The response time in nanoseconds of every request of a trace, as little-endian u64.
-    ///
-    /// `ops` has a byte for each request (0 read, 1 write, 2 trim, 3 flush); `offsets`, `sizes` (bytes)
-    /// and `times` (ns) have a little-endian u64 for each request. With `timestamps` false a time is
-    /// the pause between this request's completion and the next request.
-    #[pyfunction]
-    #[pyo3(signature = (plan, array, columns, timestamps, should_stop=None))]
-    fn replay<'py>(
-        py: Python<'py>,
-        plan: &str,
-        array: u32,
-        columns: convert::Columns,
-        timestamps: bool,
-        should_stop: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let plan = convert::plan(plan)?;
-        let requests = convert::requests(&columns)?;
-        let pacing = if timestamps {
-            raidlab_engine::Pacing::Timestamps
-        } else {
-            raidlab_engine::Pacing::AfterCompletion
-        };
-        let responses = py
-            .detach(|| {
-                raidlab_engine::replay(
-                    &plan,
-                    array,
-                    &requests,
-                    pacing,
-                    should_continue(should_stop),
-                )
-            })
-            .map_err(run_error)?;
-        let bytes: Vec<u8> = responses.iter().flat_map(|r| r.0.to_le_bytes()).collect();
-        Ok(PyBytes::new(py, &bytes))
     }
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::{plan, result, stations};
 use raidlab_engine::LogEntry;
-use raidlab_engine::{Pacing, TraceRequest, kernel, replay, run};
+use raidlab_engine::{Outside, Timing, TraceRequest, kernel, replay, run};
 use serde_json::{Value, json};
 
 const LEVELS: [(&str, u32); 5] = [
@@ -135,8 +135,11 @@ fn every_kind_of_request_takes_the_same_time() {
             })
             .collect();
         let times = |value: &Value| {
-            let after = Pacing::AfterCompletion;
-            replay(&plan(value), 0, &requests, after, || true).expect("a replay")
+            let (mut times, one) = (Vec::new(), Timing::Closed(1));
+            let asked = requests.iter().map(|&request| Ok((request, ())));
+            let done = |(), _, back: &Outside| times.push(back.at - back.issued);
+            replay(&plan(value), 0, asked, one, done, |_| true).expect("a replay");
+            times
         };
         let mut value = array(level, drives, true);
         value["workloads"] = json!([]);

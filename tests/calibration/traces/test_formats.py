@@ -6,11 +6,10 @@ import gzip
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from raidlab.calibration.traces.formats import FORMATS, read_trace
+from raidlab.calibration.traces.formats import FORMATS, TraceFile, read_trace, scan
 from raidlab.calibration.traces.trace import FLUSH, READ, TRIM, WRITE, Trace
 from raidlab.cli import app
 from raidlab.devices.faults import SpecError
@@ -40,6 +39,12 @@ SAMPLES = {
     "fio-iolog": (
         "fio version 3 iolog\n19 /dev/x add\n104 /dev/x open\n1000 /dev/x read 8192 4096\n"
         "3500 /dev/x write 512000 8192\n9000 /dev/x close\n"
+    ),
+    "tencent": "1538323200,16,8,0,1063\n1538323200.0025,1000,16,1,1063\n",
+    "vscsi": (
+        "#Vscsi Cmd Trace. (Trace Format Version 1)\n"
+        "#Serial Number,IO Data Length,Num SG Entries,Command Type,LBN,Time Stamp (microseconds)\n"
+        "2147483692,4096,1,read,16,2756778716647\n2147483769,8192,1,0x2a,1000,2756778719147\n"
     ),
     "csv": "ts,kind,lba,bytes,took\n1.5,read,16,4096,5.0\n1.5025,W,1000,8192,0.8\n",
 }
@@ -162,14 +167,18 @@ def test_columns_and_formats_that_do_not_exist_are_named(tmp_path: Path) -> None
 
 
 def test_requests_beyond_the_device_are_refused_wrapped_or_left_out(tmp_path: Path) -> None:
-    trace = read(tmp_path, "spc", "0,0,4096,R,0\n0,1000000,4096,R,1\n")
-    with pytest.raises(SpecError, match="line 2"):
-        trace.within(1_000_000, "refuse")
-    wrapped = trace.within(1_000_000, "wrap")
-    assert len(wrapped) == 2 and int(wrapped.offsets[1]) + 4096 <= 1_000_000
-    assert int(wrapped.offsets[1]) % 512 == 0
-    assert len(trace.within(1_000_000, "skip")) == 1
-    assert np.array_equal(trace.slowed(2.0).times_ns, [0, 2_000_000_000])
+    path = tmp_path / "x.trace"
+    path.write_text("0,0,4096,R,0\n0,1000000,4096,R,1\n0,1000,4096,R,2\n")
+
+    def outside(beyond: str) -> int:
+        return int(scan(TraceFile(path, "spc"), capacity=1_000_000, beyond=beyond)["outside"])
+
+    with pytest.raises(SpecError, match="line 2 = 512000000: a request within the 1000000 bytes"):
+        outside("refuse")
+    assert outside("wrap") == outside("skip") == outside("scale") == 1
+    path.write_text("0,1000000,4096,R,1\n")
+    with pytest.raises(SpecError, match="at least one request on the device"):
+        outside("skip")
 
 
 SCENARIO = """

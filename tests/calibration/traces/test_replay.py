@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from raidlab.calibration.disksim.drive import import_disksim
-from raidlab.calibration.traces.formats import read_trace
+from raidlab.calibration.traces.formats import TraceFile, read_trace
 from raidlab.calibration.traces.replay import Replayed, Target, replay
-from raidlab.calibration.traces.trace import Trace
 from raidlab.devices.catalogue import find_for, load_device
 from raidlab.devices.faults import SpecError
 from raidlab.devices.hdd import HddSpec
@@ -25,8 +24,8 @@ needs_traces = pytest.mark.skipif(
 )
 
 
-def closed(path: Path) -> Trace:
-    return read_trace(path, "disksim-validate")
+def closed(path: Path) -> TraceFile:
+    return TraceFile(path, "disksim-validate")
 
 
 def _spec(parv: Path, folder: Path) -> HddSpec:
@@ -39,7 +38,7 @@ def _spec(parv: Path, folder: Path) -> HddSpec:
 
 def _replayed(name: str, folder: Path, traces: Path = DISKSIM) -> Replayed:
     spec = _spec(traces / f"{name}.parv", folder)
-    return replay(closed(traces / f"{name}.trace"), Target.of_drive(spec))
+    return replay(closed(traces / f"{name}.trace"), Target.of_drive(spec), each=True)
 
 
 def _trace(folder: Path, text: str) -> Path:
@@ -54,7 +53,7 @@ def test_a_small_drive_by_hand(tmp_path: Path) -> None:
         tmp_path,
         "R Miss 0 2 5000.0 10000.0\nR Hit 2 1 500.0 10000.0\nW Hit 1000 1 1000.0 100000.0\n",
     )
-    simulated = replay(closed(trace), Target.of_drive(spec)).simulated_us
+    simulated = replay(closed(trace), Target.of_drive(spec), each=True).simulated_us
     # A turn of 10 ms, 0.1 ms a sector. The miss: 0.4 of overhead, the platter comes round after
     # 9.6; the first sector is in the buffer at 10.1 and the bus takes 0.1 for it, by when the
     # second has passed; 0.1 for that, 0.01 to complete.
@@ -82,7 +81,7 @@ def test_lines_at_fault_are_named_with_what_is_allowed(
 ) -> None:
     trace = _trace(tmp_path, f"R Hit 1 1 1.0 1.0\n{line}\nnonsense\n")
     with pytest.raises(SpecError) as error:
-        closed(trace)
+        read_trace(trace, "disksim-validate")
     first, second = error.value.faults
     assert (first.key, first.value) == ("line 2", line)
     assert reported in first.allowed
@@ -103,7 +102,7 @@ def test_requests_beyond_the_end_are_named(tmp_path: Path) -> None:
 def test_an_empty_or_missing_trace_is_refused(tmp_path: Path) -> None:
     for path in (_trace(tmp_path, "\n"), tmp_path / "absent.trace"):
         with pytest.raises(SpecError):
-            closed(path)
+            read_trace(path, "disksim-validate")
 
 
 @needs_traces
@@ -143,12 +142,12 @@ def test_worked_examples(tmp_path: Path, name: str) -> None:
         assert simulated[line] / 1000 == pytest.approx(expected_ms, abs=0.0001), line
 
 
-def of_lines(folder: Path, *lines: str) -> Trace:
+def of_lines(folder: Path, *lines: str) -> TraceFile:
     path = _trace(folder, "t,op,at,n\n" + "".join(f"{line}\n" for line in lines))
-    return read_trace(path, "csv", columns="time=t:s op=op offset=at:B size=n:B")
+    return TraceFile(path, "csv", "time=t:s op=op offset=at:B size=n:B")
 
 
-def warnings_of(trace: Trace, name: str) -> str:
+def warnings_of(trace: TraceFile, name: str) -> str:
     found = find_for("--device", name).spec
     assert isinstance(found, DriveSpec)
     return "; ".join(replay(trace, Target.of_drive(found)).to_dict()["warnings"])

@@ -46,7 +46,7 @@ def test_the_key_is_of_plan_engine_and_the_files_that_a_plan_names(tmp_path, mon
         state.write_text(content)
         keys.append(run_key(plan))
     assert run_key(plan) == keys[-1]
-    monkeypatch.setattr(module, "_engine_digest", lambda: b"another engine")
+    monkeypatch.setattr(module, "engine_digest", lambda: b"another engine")
     keys.append(run_key(plan))
     assert len(set(keys)) == 5
 
@@ -91,7 +91,7 @@ def test_what_a_process_has_stored_itself_it_does_not_evict(path):
 def test_clearing_gives_the_space_back(path, monkeypatch):
     with Store(path) as store:
         store.put(key(1), os.urandom(50_000).hex())
-        monkeypatch.setattr(module, "_engine_digest", lambda: b"another engine")
+        monkeypatch.setattr(module, "engine_digest", lambda: b"another engine")
         store.put(key(2), "small")
         overview = store.overview()
         assert [(each.entries, each.current) for each in overview.engines].count((1, True)) == 1

@@ -287,9 +287,28 @@ pub struct RunResult {
     pub breaches: Vec<String>,
     /// Why the state that was to be saved could not be.
     pub unsaved: Option<String>,
+    /// Arrays, each with a result of an outside caller's I/Os behind those of the loads, if the
+    /// caller asked for records.
+    #[serde(skip)]
+    arrays: usize,
 }
 
 impl RunResult {
+    /// The same result with the I/Os of an outside caller on one array as its only load.
+    pub(crate) fn of_load_on(mut self, array: u32, name: &str) -> RunResult {
+        let own = self.workloads.len() - self.arrays + array as usize;
+        let load = self.workloads.swap_remove(own);
+        let name = name.to_owned();
+        // A trace has no steady state to be found.
+        let steady = None;
+        self.workloads = vec![WorkloadResult {
+            name,
+            steady,
+            ..load
+        }];
+        self
+    }
+
     pub(crate) fn new(
         plan: &Plan,
         system: &mut System,
@@ -339,6 +358,7 @@ impl RunResult {
             data: system.data_report(),
             breaches,
             unsaved,
+            arrays: system.layers.path.arrays.len(),
         }
     }
 }

@@ -49,9 +49,17 @@ impl Simulation {
     /// # Errors
     /// Every fault of the plan.
     pub fn recorded(plan: &Plan) -> Result<Simulation, Vec<Fault>> {
+        Simulation::recorded_in_steps(plan, 0)
+    }
+
+    /// The same, with so many steps of a timeline for the caller's I/Os at most.
+    ///
+    /// # Errors
+    /// Every fault of the plan.
+    pub(crate) fn recorded_in_steps(plan: &Plan, steps: usize) -> Result<Simulation, Vec<Fault>> {
         let mut new = Simulation::new(plan)?;
         let arrays = new.system.layers.path.arrays.len();
-        new.system.layers.loads.outside_mut().begin(arrays);
+        new.system.layers.loads.outside_mut().begin(arrays, steps);
         new.before = Some(Snapshot::take(&mut new.system, Time::ZERO));
         Ok(new)
     }
@@ -123,6 +131,24 @@ impl Simulation {
         bytes: u64,
         mark: u32,
     ) -> Result<IoId, String> {
+        self.submit_since(array, (op, offset, bytes), mark, self.now)
+    }
+
+    /// Submits an I/O that has waited since a time before now, which counts in its latency.
+    ///
+    /// # Arguments
+    /// `asked`: what, first byte, number of bytes.
+    ///
+    /// # Errors
+    /// As [`Simulation::submit`].
+    pub(crate) fn submit_since(
+        &mut self,
+        array: u32,
+        asked: (Op, u64, u64),
+        mark: u32,
+        since: Time,
+    ) -> Result<IoId, String> {
+        let (op, offset, bytes) = asked;
         let capacity = self.capacity(array).ok_or_else(|| {
             format!(
                 "array {array}; there are {}",
@@ -159,10 +185,11 @@ impl Simulation {
         let on = self.now.max(self.system.layers.path.off_until);
         let owner = Owner::Outside(mark).into();
         let Layers { path, loads, .. } = &mut self.system.layers;
-        let (id, up) = loads.enter(path, request, array, thread, owner, on);
+        let since = since.min(self.now);
+        let id = loads.claim(path, request, array, owner, since);
+        let up = loads.hand_in(path, id, thread, on);
         self.system.layers.settle(up, self.now);
         self.system.layers.prefetch();
-        self.system.layers.path.ios[id].issued = self.now;
         Ok(id)
     }
 

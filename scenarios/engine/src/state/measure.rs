@@ -54,6 +54,8 @@ pub struct Meter {
     /// The timeline, one step after the other from time zero.
     pub timeline: Vec<Step>,
     step: Nanos,
+    /// Whether steps become longer when the timeline is full.
+    coarsens: bool,
     from: Time,
     end: Time,
     last: Time,
@@ -75,6 +77,7 @@ impl Meter {
             periods: Vec::new(),
             timeline: vec![Step::default(); steps],
             step,
+            coarsens: false,
             from,
             end,
             last: from,
@@ -88,6 +91,30 @@ impl Meter {
             self.batches = Batches::new(BATCHES_OF_MANY);
         }
         self
+    }
+
+    /// The same record of a run whose length is not known: its timeline keeps its number of steps
+    /// and makes them longer.
+    pub fn without_end(mut self) -> Meter {
+        self.coarsens = !self.timeline.is_empty();
+        self
+    }
+
+    /// Two steps become one until there is a place for `at`.
+    #[cold]
+    fn coarsen(&mut self, at: Time) {
+        let steps = self.timeline.len();
+        while at.0 / self.step.0 >= steps as u64 {
+            self.step = self.step + self.step;
+            for to in 0..steps {
+                let from = |half: usize| self.timeline.get(2 * to + half).copied();
+                let (one, other) = (from(0).unwrap_or_default(), from(1).unwrap_or_default());
+                self.timeline[to] = Step {
+                    ios: one.ios + other.ios,
+                    latency: one.latency + other.latency,
+                };
+            }
+        }
     }
 
     /// Begins the record anew, of what completes from `from` to `end`; the timeline goes on.
@@ -140,6 +167,9 @@ impl Meter {
     #[inline]
     pub fn record(&mut self, io: &Io) -> bool {
         let latency = io.latency();
+        if self.coarsens && io.mark.0 / self.step.0 >= self.timeline.len() as u64 {
+            self.coarsen(io.mark);
+        }
         if let Some(step) = io.mark.0.checked_div(self.step.0) {
             if let Some(step) = self.timeline.get_mut(step as usize) {
                 step.ios += 1;
@@ -256,6 +286,18 @@ mod tests {
         assert_eq!((meter.errors, meter.bytes), (0, [0, 512]));
         let ios: Vec<u64> = meter.timeline.iter().map(|step| step.ios).collect();
         assert_eq!(ios, [0, 2, 0, 1]);
+    }
+
+    #[test]
+    fn a_timeline_without_end_keeps_its_steps_and_makes_them_longer() {
+        let mut meter = Meter::new(Time(0), Time::NEVER, Nanos(10), 4).without_end();
+        for at in [5, 15, 25, 35, 36, 45, 155] {
+            meter.record(&Io::new(Op::Read, 0, 512, Time(at)));
+        }
+        // Steps of 10, of 20 from 45 on, of 40 from 155 on.
+        assert_eq!(meter.step(), Nanos(40));
+        let ios: Vec<u64> = meter.timeline.iter().map(|step| step.ios).collect();
+        assert_eq!(ios, [5, 1, 0, 1]);
     }
 
     #[test]

@@ -4,14 +4,18 @@ use crate::path::loads::Loads;
 use crate::state::measure::Meter;
 use raidlab_kernel::{Io, Nanos, Time};
 
+/// A step of the timeline at first; it doubles whenever there is no space for a further one.
+const FIRST_STEP: Nanos = Nanos(1_000_000);
+
 /// A record for each array; none of them unless the caller asked for it.
 #[derive(Debug, Default)]
 pub(crate) struct OutsideRecord(Vec<Meter>);
 
 impl OutsideRecord {
-    /// Records from now, time zero, to whenever the caller stops.
-    pub(crate) fn begin(&mut self, arrays: usize) {
-        let meter = |_| Meter::new(Time::ZERO, Time::NEVER, Nanos::ZERO, 0);
+    /// Records from now, time zero, to whenever the caller stops; in so many steps at most.
+    pub(crate) fn begin(&mut self, arrays: usize, steps: usize) {
+        let step = if steps > 0 { FIRST_STEP } else { Nanos::ZERO };
+        let meter = |_| Meter::new(Time::ZERO, Time::NEVER, step, steps).without_end();
         self.0 = (0..arrays).map(meter).collect();
     }
 

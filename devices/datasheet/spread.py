@@ -1,0 +1,116 @@
+"""Sheets of a class of drives: bounds of its stated figures become bounds of parameters.
+
+A parameter that a figure decides moves as the figure's closed form says (see `flash` and `disk`),
+all others staying where they are. `raidlab run --draws` then draws it between both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from raidlab.devices.datasheet import priors
+from raidlab.devices.datasheet.disk import MOST_SECTORS, Disk
+from raidlab.devices.datasheet.draft import Draft, Origin, quantity
+from raidlab.devices.datasheet.flash import Flash, spare_for, steady_write
+from raidlab.devices.datasheet.sheet import Sheet, spread_of
+
+Moved = tuple[str, float, str] | None
+"""A parameter's key, value and unit; None if the figure decides none."""
+_LEAST_WA = 1.02
+
+
+def widen(draft: Draft, flash: Flash) -> None:
+    """Adds the bounds of `flash`'s class to its device file."""
+    _widen(draft, flash.sheet, lambda key, figure: _FLASH[key](flash, figure))
+
+
+def widen_disk(draft: Draft, disk: Disk) -> None:
+    """Adds the bounds of `disk`'s class to its device file."""
+    _widen(draft, disk.sheet, lambda key, figure: _disk(disk, key, figure))
+
+
+def _widen(draft: Draft, sheet: Sheet, moved: Callable[[str, float], Moved]) -> None:
+    for key, bounds in sheet.spread.items():
+        if key in ("sequential_write", "random_write") and sheet.burst:
+            continue
+        ends = [end for figure in spread_of(key, bounds) if (end := moved(key, figure))]
+        if len(ends) < len(bounds) or ends[0][0] not in draft.origins:
+            continue
+        name, _, unit = ends[0]
+        low, high = sorted(end[1] for end in ends)
+        origin = draft.origins[name]
+        note = f"{origin.note}; bounds: {key} of the class"
+        draft.origins[name] = Origin(origin.word, note, _text(low, unit), _text(high, unit))
+
+
+def _text(value: float, unit: str) -> str:
+    return quantity(value, unit) if unit else f"{value:.5g}"
+
+
+def _programs(flash: Flash, share: float) -> Moved:
+    """With dies that write `share` times as fast, erases included."""
+    erase = 1000 * flash.cell.erase_ms.best / flash.cell.pages_per_block
+    time = (flash.program_us + erase) / share - erase
+    return "nand.program", flash.cell.program_us.clamp(time), "us"
+
+
+def _stream_write(flash: Flash, figure: float) -> Moved:
+    share = figure / (steady_write(flash.sheet) or 1)
+    if flash.programs_bound:
+        return _programs(flash, share)
+    if flash.write_unit_us:
+        return "firmware.write_unit", flash.write_unit_us / share, "us"
+    return None
+
+
+def _random_write(flash: Flash, figure: float) -> Moved:
+    share = figure / (flash.sheet.random_write or 1)
+    if not flash.spare_fitted:
+        return _programs(flash, share)
+    wanted = max(_LEAST_WA, flash.write_amplification / share)
+    moved = replace(flash, spare=priors.SPARE.clamp(spare_for(wanted)))
+    return "nand.blocks_per_plane", moved.blocks, ""
+
+
+def _stream_read(flash: Flash, figure: float) -> Moved:
+    if flash.payload is None:
+        return None
+    share = figure / (flash.sheet.sequential_read or 1)
+    return "link_payload", min(1.0, flash.payload * share), ""
+
+
+def _random_read(flash: Flash, figure: float) -> Moved:
+    share = figure / (flash.sheet.random_read or 1)
+    return "firmware.read", flash.read_core_us / share, "us"
+
+
+def _read_latency(flash: Flash, figure: float) -> Moved:
+    return "nand.read", flash.with_latency(figure / 1e3).read_us, "us"
+
+
+def _write_latency(flash: Flash, figure: float) -> Moved:
+    return "firmware.write_latency", flash.with_write_latency(figure / 1e3).write_wait_us, "us"
+
+
+_FLASH: Mapping[str, Callable[[Flash, float], Moved]] = {
+    "sequential_read": _stream_read,
+    "sequential_write": _stream_write,
+    "sustained_write": _stream_write,
+    "random_read": _random_read,
+    "random_write": _random_write,
+    "read_latency": _read_latency,
+    "write_latency": _write_latency,
+}
+
+
+def _disk(disk: Disk, key: str, figure: float) -> Moved:
+    sheet = disk.sheet
+    if key == "average_seek_read" and sheet.average_seek_read:
+        return "seek.read.average", disk.seek_read_ms * figure / sheet.average_seek_read, "ms"
+    if key == "average_seek_write" and sheet.average_seek_write:
+        return "seek.write.average", disk.seek_write_ms * figure / sheet.average_seek_write, "ms"
+    if key in ("sustained_rate", "sequential_read") and sheet.media_rate:
+        sectors = round(disk.outer_sectors * figure / sheet.media_rate)
+        return "geometry.outer_sectors", min(MOST_SECTORS, sectors), ""
+    return None

@@ -1,0 +1,89 @@
+"""`raidlab size`: the least or the most of something with which a system meets its goals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from raidlab.commands.common import (
+    DOES_NOT_HOLD,
+    Html,
+    Json,
+    OwnSeed,
+    StoreFile,
+    Workers,
+    check_writable,
+    command,
+    path,
+    resumable,
+)
+from raidlab.commands.outputs import give
+from raidlab.commands.tables import Output, Shown, Wide
+from raidlab.scenarios.studies.size import Find
+
+Goals = Annotated[
+    list[str],
+    typer.Option(
+        "--goal",
+        help='"p99 < 20 ms", "usable >= 10 TB", "write p99.9 < 5 ms", "rebuild < 24 h" ...',
+        show_default=False,
+    ),
+]
+
+
+@command
+def size(
+    scenario: Annotated[
+        Path, typer.Argument(help="A scenario file (docs/reference/scenario.md).", parser=path)
+    ],
+    vary: Annotated[
+        str,
+        typer.Option(
+            "--vary",
+            help="PATH=VALUES: array.0.drives.0.count=2:24, workload.0.rate=100:9000 IO/s ...",
+            show_default=False,
+        ),
+    ],
+    goal: Goals,
+    find: Annotated[
+        Find | None,
+        typer.Option("--find", help="The most of a load, the least of all else by default."),
+    ] = None,
+    store: StoreFile = None,
+    json: Json = False,
+    html: Html = None,
+    wide: Wide = False,
+    seed: OwnSeed = None,
+    workers: Workers = None,
+) -> None:
+    """Find the least drives, the highest rate ... with which a scenario meets goals.
+
+    Exits with 1 if no value meets them.
+    """
+    from raidlab.devices.schema import read_toml
+    from raidlab.scenarios.results.page import again
+    from raidlab.scenarios.studies import size_report as report
+    from raidlab.scenarios.studies.goals import goals_of
+    from raidlab.scenarios.studies.size import Running
+    from raidlab.scenarios.studies.size import size as search
+    from raidlab.scenarios.studies.vary import axes_of
+
+    (axis,), goals = axes_of([vary]), goals_of(goal)
+    tree = read_toml(scenario)
+    check_writable(html)
+    with resumable(f"{scenario.stem}: size", store) as (tell, opened):
+        running = Running(workers, tell, opened)
+        found = search(tree, scenario, axis, goals, find=find, seed=seed, running=running)
+
+    def page() -> str:
+        line = again("size", scenario, vary=vary, goal=goal[0], seed=seed)
+        return report.size_report(found, line)
+
+    def show() -> Shown:
+        return Shown(found.title, report.answer(found), [report.table(found)])
+
+    give(found, Output.of(json=json, wide=wide), html, show, page)
+    if found.answer is None:
+        raise typer.Exit(DOES_NOT_HOLD)

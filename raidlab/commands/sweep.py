@@ -1,0 +1,143 @@
+"""`raidlab sweep`: a scenario at many points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from raidlab.commands.common import (
+    DOES_NOT_HOLD,
+    INTERRUPTED,
+    Html,
+    Json,
+    OwnSeed,
+    StoreFile,
+    Workers,
+    check_writable,
+    command,
+    path,
+    resumable,
+    say,
+    tell_breaches,
+)
+from raidlab.commands.outputs import Texts, deliver
+from raidlab.commands.tables import Output, Shown, Wide, print_shown
+from raidlab.output import echo
+from raidlab.scenarios.studies.vary import Design
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.studies.sweep import Sweep
+
+Vary = Annotated[
+    list[str],
+    typer.Option(
+        "--vary",
+        help="PATH=VALUES: a list (a,b,c) or a range (2:24, 2:24:2, 1:512:x2, 1000:5000:500 IO/s).",
+        show_default=False,
+    ),
+]
+Dask = Annotated[
+    str | None,
+    typer.Option("--dask", help="Run on the Dask cluster of this scheduler, tcp://HOST:PORT."),
+]
+
+
+@command
+def sweep(
+    scenario: Annotated[
+        Path, typer.Argument(help="A scenario file (docs/reference/scenario.md).", parser=path)
+    ],
+    vary: Vary,
+    design: Annotated[
+        Design, typer.Option("--design", help="How the points are placed.")
+    ] = Design.GRID,
+    points: Annotated[
+        int | None, typer.Option("--points", min=1, help="Of designs that are no grid.")
+    ] = None,
+    replications: Annotated[
+        int | None,
+        typer.Option("--replications", min=1, max=1000, help="Runs of each point."),
+    ] = None,
+    store: StoreFile = None,
+    dask: Dask = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", help="Write the rows to this file.", parser=path)
+    ] = None,
+    parquet: Annotated[
+        Path | None, typer.Option("--parquet", help="Write the rows to this file.", parser=path)
+    ] = None,
+    json: Json = False,
+    html: Html = None,
+    wide: Wide = False,
+    seed: OwnSeed = None,
+    workers: Workers = None,
+) -> None:
+    """Simulate a scenario at many points: any of its fields over lists or ranges.
+
+    Finished runs are stored: interrupted or killed, the same command goes on from there.
+    """
+    from raidlab.devices.schema import read_toml
+    from raidlab.scenarios.studies import sweep_report as report
+    from raidlab.scenarios.studies.sweep import Experiment
+    from raidlab.scenarios.studies.sweep import sweep as run_all
+    from raidlab.scenarios.studies.vary import axes_of
+
+    axes = axes_of(vary)
+    experiment = Experiment(read_toml(scenario), axes, scenario, design, points, replications, seed)
+    check_writable(csv, parquet, html)
+    with (
+        _elsewhere(dask) as executor,
+        resumable(f"{scenario.stem}: sweep", store) as (tell, opened),
+    ):
+        found = run_all(experiment, workers=workers, executor=executor, progress=tell, store=opened)
+
+    def show() -> None:
+        if json:
+            _print_json(found)
+        else:
+            tables, notes = [report.table(found)], report.notes(found)
+            shown = Shown(found.title, report.answer(found), tables, notes)
+            print_shown(shown, Output.of(json=json, wide=wide), found.warnings)
+
+    files: Texts = {
+        csv: lambda: found.table().write_csv(),
+        parquet: lambda: _parquet(found),
+        html: lambda: report.sweep_report(found, f"raidlab sweep {scenario}"),
+    }
+    deliver([files], show, partial=found.interrupted)
+    if found.interrupted:
+        say("interrupted: the same command goes on from here")
+        raise typer.Exit(INTERRUPTED)
+    if tell_breaches(found.breaches):
+        raise typer.Exit(DOES_NOT_HOLD)
+
+
+def _print_json(found: Sweep) -> None:
+    import json as json_module
+
+    for warning in found.warnings:
+        say(f"warning: {warning}")
+    echo(json_module.dumps(found.to_dict(), indent=2, allow_nan=False))
+
+
+def _parquet(found: Sweep) -> bytes:
+    buffer = BytesIO()
+    found.table().write_parquet(buffer)
+    return buffer.getvalue()
+
+
+@contextmanager
+def _elsewhere(address: str | None) -> Iterator[Executor | None]:
+    if address is None:
+        yield None
+        return
+    from raidlab.scenarios.running.cluster import dask_executor
+
+    with dask_executor(address) as executor:
+        yield executor

@@ -1,0 +1,308 @@
+"""What a system is to reach: `p99 < 20 ms`, `rate >= 5000 IO/s`, `usable > 10 TB`.
+
+A goal is a quantity, a comparison and a bound. A latency or rate may be that of `read` or `write`,
+and of one workload: `write p99 < 5 ms`, `mail: p99 < 20 ms`. Without a workload it is every one's.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.units import DURATION, IO_RATE, PERCENT, POWER, RATE, SIZE
+from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.result import Row
+
+CLEAR = 0.95
+"""Confidence from which on a comparison is clear."""
+_Z95 = 1.959964
+_STRIPES = 1e-4
+"""Share of a capacity that whole stripes may lack."""
+_GOAL = re.compile(r"(?:([A-Za-z0-9_.+-]+)\s*:)?\s*(read\s+|write\s+)?([a-z][a-z0-9_. -]*?)\s*"
+                   r"(<=?|>=?)\s*(\S.*)")  # fmt: skip
+_NUMBER = re.compile(r"([+]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(.*)")
+
+
+class Source(Enum):
+    """Where a quantity is found."""
+
+    LATENCY = "the load's latencies"
+    RATE = "the load's rates"
+    SYSTEM = "the system itself"
+    REBUILD = "a rebuild under the load"
+    LIFE = "the wear under the load"
+    RISK = "random failures"
+
+
+def _duration_us(text: str) -> float:
+    return float(DURATION.parse(text)) / 1e3
+
+
+def _hours(text: str) -> float:
+    return float(DURATION.parse(text)) / 3600e9
+
+
+def _rate(text: str) -> float:
+    bare = _NUMBER.fullmatch(text)
+    return float(bare[1]) if bare and not bare[2] else float(IO_RATE.parse(text))
+
+
+def _years(text: str) -> float:
+    match = _NUMBER.fullmatch(text)
+    if match is None or match[2] not in ("year", "years", "a"):
+        raise ValueError('a time such as "5 years"')
+    return float(match[1])
+
+
+def _plain(text: str) -> float:
+    match = _NUMBER.fullmatch(text)
+    if match is None or match[2]:
+        raise ValueError('a number such as "1e-4"')
+    return float(match[1].replace("_", ""))
+
+
+def _money(text: str) -> float:
+    match = _NUMBER.fullmatch(text)
+    if match is None or not re.fullmatch(r"[A-Za-z€$£]*", match[2]):
+        raise ValueError('an amount such as "20000" or "20000 EUR"')
+    return float(match[1].replace("_", ""))
+
+
+def _share(text: str) -> float:
+    return float(PERCENT.parse(text)) if text.rstrip().endswith("%") else _plain(text)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that can be a goal."""
+
+    source: Source
+    parse: Callable[[str], float]
+    unit: str
+    example: str
+
+
+_LATENCY = Quantity(Source.LATENCY, _duration_us, "us", "< 20 ms")
+QUANTITIES: Mapping[str, Quantity] = {
+    **dict.fromkeys(("mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"), _LATENCY),
+    "rate": Quantity(Source.RATE, _rate, "IO/s", ">= 5000 IO/s"),
+    "throughput": Quantity(Source.RATE, lambda text: float(RATE.parse(text)), "B/s", "> 1 GB/s"),
+    "usable": Quantity(Source.SYSTEM, lambda text: float(SIZE.parse(text)), "B", ">= 10 TB"),
+    "cost": Quantity(Source.SYSTEM, _money, "", "< 20000"),
+    "power": Quantity(Source.SYSTEM, lambda text: float(POWER.parse(text)), "W", "< 500 W"),
+    "rack units": Quantity(Source.SYSTEM, _plain, "U", "<= 4"),
+    "survives": Quantity(Source.SYSTEM, _plain, "drives", ">= 2"),
+    "rebuild": Quantity(Source.REBUILD, _hours, "h", "< 24 h"),
+    "rebuild p99": Quantity(Source.REBUILD, _duration_us, "us", "< 40 ms"),
+    "life": Quantity(Source.LIFE, _years, "years", ">= 5 years"),
+    "loss": Quantity(Source.RISK, _share, "", "< 0.01 %"),
+}
+"""Every quantity by name. `loss` is the probability of data loss within the horizon."""
+_SYNONYMS = {"iops": "rate", "capacity": "usable", "watts": "power", "latency": "mean"}
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A bound of a quantity."""
+
+    text: str
+    """As it was written."""
+    quantity: str
+    at_most: bool
+    bound: float
+    """In the quantity's unit."""
+    side: str = ""
+    """`read`, `write`, or both."""
+    workload: str = ""
+    """Empty for every one."""
+
+    @property
+    def source(self) -> Source:
+        """Where it is found."""
+        return QUANTITIES[self.quantity].source
+
+    @property
+    def unit(self) -> str:
+        """Of bound and values."""
+        return QUANTITIES[self.quantity].unit
+
+    @property
+    def name(self) -> str:
+        """The quantity in words: `mail: write p99`."""
+        workload = f"{self.workload}:" if self.workload else ""
+        return " ".join(word for word in (workload, self.side, self.quantity) if word)
+
+    def shown(self, value: float | None) -> str:
+        """A value of its quantity with its unit."""
+        if self.quantity == "loss":
+            return "–" if value is None else f"{value:.2g}"
+        if self.unit == "B/s":
+            return "–" if value is None else figure(value / 1e6, "MB/s")
+        return figure(value, self.unit)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A value with the ends of its 95 % interval; None where they are not known."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    certain: bool = False
+    """True for what is no estimate, such as a capacity."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A goal and what was found."""
+
+    goal: Goal
+    measured: Measured
+    holds: bool
+    confidence: float
+    """Probability that what `holds` says is so: half at the bound, 1 far from it."""
+
+    @property
+    def by(self) -> float | None:
+        """How far the value is beyond the bound, as a share of it; negative where it holds."""
+        if self.measured.value is None or not self.goal.bound:
+            return None
+        beyond = self.measured.value / self.goal.bound - 1
+        return beyond if self.goal.at_most else -beyond
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data."""
+        measured = self.measured
+        return {
+            "goal": self.goal.text,
+            "value": measured.value,
+            "ci95": [measured.low, measured.high],
+            "unit": self.goal.unit,
+            "holds": self.holds,
+            "confidence": self.confidence,
+            "by": self.by,
+        }
+
+
+def goals_of(texts: Sequence[str], option: str = "--goal", file: str = "") -> list[Goal]:
+    """The goals that are asked for.
+
+    Raises:
+        SpecError: Everything that is wrong with them: an unknown quantity, a bound that is none,
+            two that contradict each other.
+    """
+    found: list[Goal] = []
+    faults: list[Fault] = []
+    example = 'such as "p99 < 20 ms" or "usable >= 10 TB"'
+    if not texts:
+        faults.append(Fault(option, None, f"at least one goal, {example}", (), file))
+    for text in texts:
+        match = _GOAL.fullmatch(text.strip())
+        if match is None:
+            faults.append(Fault(option, text, f"QUANTITY < BOUND or > BOUND, {example}", (), file))
+            continue
+        workload, side, name, sign, bound = match.groups()
+        name = _SYNONYMS.get(name, name.replace("_", " "))
+        known = QUANTITIES.get(name)
+        if known is None:
+            choices = tuple(QUANTITIES)
+            nearest = Fault(option, name, f"one of {', '.join(choices)}", choices, file)
+            faults.append(nearest)
+            continue
+        try:
+            value = known.parse(bound.strip())
+        except (ValueError, OverflowError):
+            faults.append(Fault(option, text, f'a bound as in "{name} {known.example}"', (), file))
+            continue
+        if side and known.source not in (Source.LATENCY, Source.RATE):
+            faults.append(Fault(option, text, f"{name} without {side.strip()}", (), file))
+        found.append(
+            Goal(text.strip(), name, sign[0] == "<", value, (side or "").strip(), workload or "")
+        )
+    faults += _contradictions(found, option, file)
+    if faults:
+        raise SpecError(faults)
+    return found
+
+
+def _contradictions(goals: Sequence[Goal], option: str, file: str) -> list[Fault]:
+    faults = []
+    for at, one in enumerate(goals):
+        for other in goals[at + 1 :]:
+            same = (one.name, one.workload) == (other.name, other.workload)
+            if same and one.at_most == other.at_most:
+                faults.append(Fault(option, other.text, f'one of it and "{one.text}"', (), file))
+            elif same:
+                low, high = (other, one) if one.at_most else (one, other)
+                if low.bound >= high.bound:
+                    why = f'no contradiction to "{one.text}": nothing can be both'
+                    faults.append(Fault(option, other.text, why, (), file))
+    return faults
+
+
+def judged(goal: Goal, measured: Measured) -> Judged:
+    """Whether a value meets a goal, and how sure that is.
+
+    The error of an estimate is taken to be normal, as wide as its interval on the bound's side.
+    """
+    if measured.value is None:
+        return Judged(goal, measured, False, 1.0 if measured.certain else 0.5)
+    distance = goal.bound - measured.value if goal.at_most else measured.value - goal.bound
+    holds = distance > 0 or (distance == 0 and "=" in goal.text)
+    if goal.quantity == "usable" and not goal.at_most and "=" in goal.text:
+        # A capacity in whole stripes is a little less than that of its drives.
+        holds = measured.value >= (1 - _STRIPES) * goal.bound
+    if measured.certain:
+        return Judged(goal, measured, holds, 1.0)
+    upward = goal.bound > measured.value
+    ends = [measured.high, measured.low] if upward else [measured.low, measured.high]
+    halves = [abs(end - measured.value) for end in ends if end is not None]
+    if not halves:
+        return Judged(goal, measured, holds, 0.5)
+    if halves[0] == 0:
+        return Judged(goal, measured, holds, 1.0 if distance else 0.5)
+    sure = statistics.NormalDist().cdf(abs(distance) / (halves[0] / _Z95))
+    return Judged(goal, measured, holds, sure)
+
+
+def of_load(goal: Goal, rows: Sequence[Row]) -> Measured:
+    """A latency or rate in rows of a result's summary: the worst of the workloads it is about.
+
+    Raises:
+        SpecError: It is about a workload that there is none of.
+    """
+    own = [row for row in rows if goal.workload in ("", row["workload"])]
+    if not own:
+        names = tuple(row["workload"] for row in rows)
+        raise SpecError([Fault("--goal", goal.workload, f"one of {', '.join(names)}", names)])
+    found = [_of_row(goal, row) for row in own]
+    worst = math.inf if goal.at_most else -math.inf
+    return (max if goal.at_most else min)(
+        found, key=lambda each: worst if each.value is None else each.value
+    )
+
+
+def _of_row(goal: Goal, row: Row) -> Measured:
+    side = row[goal.side] if goal.side else row
+    if goal.source is Source.LATENCY:
+        key = goal.quantity.replace(".", "_")
+        # Of a side the interval is that of one replication: wider than that of all.
+        low, high = side["latency_ci95_us"].get(key, (None, None))
+        return Measured((side["latency_us"] or {}).get(key), low, high)
+    if goal.quantity == "throughput":
+        factor = row["mb_per_s"] * 1e6 / row["iops"] if row["iops"] else 0.0
+        value = side["mib_per_s"] * 2**20
+    else:
+        factor, value = 1.0, side["iops"]
+    low, high = row["iops_ci95"]
+    if goal.side or low is None or high is None:
+        share = side["iops"] / row["iops"] if row["iops"] else 0.0
+        half = None if low is None or high is None else (high - low) / 2 * factor * share
+        return Measured(value, None if half is None else value - half,
+                        None if half is None else value + half)  # fmt: skip
+    return Measured(value, low * factor, high * factor)

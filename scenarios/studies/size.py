@@ -1,0 +1,398 @@
+"""The least or the most of something with which a system meets its goals.
+
+The values are searched in two steps: a few all over the range, then bisection between the last one
+that fails and the first one from which all that were tried hold. What lies on the wrong side of the
+answer is reported: then the goals are not monotone in what varies.
+
+Results are estimates. A value whose figure is too near to its bound is simulated again with more
+replications, so that its side is clear (95 %). The confidence of the answer is the probability that
+it holds and that its neighbour does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.bottleneck import limits
+from raidlab.scenarios.results.endurance import endurance
+from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.running.simulate import Progress, results_of
+from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.studies import rebuild
+from raidlab.scenarios.studies.goals import CLEAR, Goal, Judged, Measured, Source, judged, of_load
+from raidlab.scenarios.studies.vary import Axis, Span, with_values
+
+_COARSE = 5
+"""Values that are tried first."""
+_STEPS = 128
+"""Values of a range without a step."""
+_REPLICATIONS = (1, 4, 16)
+"""Of a value, until its side is clear."""
+_LOADS = ("rate", "outstanding", "area", "hot_spot", "block_size", "threads", "used")
+"""Last words of paths of which one asks for the most."""
+_FALLS_BEHIND = 0.02
+"""Share of an open load that is not served, from which on its queue is taken to grow."""
+_SIGMAS = 4.0
+"""Standard errors of a count of arrivals by which fewer may come by chance."""
+_ALLOWED = ("the load's latencies", "its rates", "usable", "rebuild", "rebuild p99", "life")
+
+
+class Find(StrEnum):
+    """Which end of the values that meet the goals."""
+
+    LEAST = "least"
+    MOST = "most"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A value, and what was found there."""
+
+    value: Any
+    judged: tuple[Judged, ...]
+    replications: int
+    falls_behind: bool = False
+    """An open load is not served as fast as it comes, so its latencies grow for ever."""
+    limit: str = ""
+    """What bounds the rate."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it meets every goal."""
+        return not self.falls_behind and all(each.holds for each in self.judged)
+
+    @property
+    def confidence(self) -> float:
+        """Probability that `holds` is right: of all goals, or of the surest one that fails."""
+        if self.falls_behind:
+            return 1.0
+        if not self.holds:
+            return max(each.confidence for each in self.judged if not each.holds)
+        product = 1.0
+        for each in self.judged:
+            product *= each.confidence
+        return product
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "value": self.value,
+            "holds": self.holds,
+            "confidence": self.confidence,
+            "falls_behind": self.falls_behind,
+            "replications": self.replications,
+            "limit": self.limit,
+            "goals": [each.to_dict() for each in self.judged],
+        }
+
+
+@dataclass(frozen=True)
+class Sized:
+    """The answer, and every value that was tried."""
+
+    title: str
+    seed: int
+    path: str
+    """Of what varies."""
+    find: Find
+    goals: tuple[Goal, ...]
+    answer: Any
+    """A value as it stands in the scenario; None if none meets the goals."""
+    neighbour: Any
+    """The next value beyond the answer, which does not meet them; None if there is none."""
+    confidence: float
+    tried: tuple[Tried, ...]
+    """By value."""
+    not_monotone: tuple[Any, ...]
+    """Values that lie on the wrong side of the answer."""
+    warnings: tuple[str, ...] = ()
+    breaches: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """Of the answer: what stands behind its number, or what is counted."""
+        if isinstance(self.answer, str):
+            return self.answer.partition(" ")[2]
+        return self.path.split(".")[-3] if self.path.endswith(".count") else ""
+
+    def at(self, value: Any) -> Tried:
+        """What was found at a value that was tried."""
+        return next(each for each in self.tried if each.value == value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `raidlab size --json`."""
+        number = self.answer
+        if isinstance(number, str):
+            first = number.partition(" ")[0]
+            number = float(first) if first.replace(".", "", 1).isdigit() else number
+        return {
+            "title": self.title,
+            "seed": self.seed,
+            "version": _engine.version(),
+            "vary": self.path,
+            "find": str(self.find),
+            "goals": [goal.text for goal in self.goals],
+            "answer": number,
+            "unit": self.unit,
+            "neighbour": self.neighbour,
+            "confidence": self.confidence,
+            "monotone": not self.not_monotone,
+            "not_monotone": list(self.not_monotone),
+            "tried": [each.to_dict() for each in self.tried],
+            "warnings": list(self.warnings),
+            "breaches": list(self.breaches),
+        }
+
+
+def size(
+    tree: Mapping[str, Any],
+    path: Path | None,
+    axis: Axis,
+    goals: Sequence[Goal],
+    *,
+    find: Find | None = None,
+    seed: int | None = None,
+    running: Running | None = None,
+) -> Sized:
+    """Finds the least or the most of a field with which a scenario meets its goals.
+
+    Args:
+        tree: What the scenario's file holds.
+        path: The file: names of device files are relative to it.
+        axis: The field, and its values in the order in which they grow.
+        goals: What is to be met.
+        find: Which end; by default the most of a load, the least of everything else.
+        seed: Replaces the scenario's.
+        running: Workers, progress and store.
+
+    Raises:
+        SpecError: No value can be built, or a goal cannot be measured.
+        KeyboardInterrupt: Ctrl-C.
+    """
+    find = find or (Find.MOST if axis.path.rpartition(".")[2] in _LOADS else Find.LEAST)
+    faults = [
+        Fault("--goal", goal.text, f"about {', '.join(_ALLOWED)}")
+        for goal in goals
+        if goal.source is Source.RISK
+        or goal.quantity in ("cost", "power", "rack units", "survives")
+    ]
+    if faults:
+        raise SpecError(faults)
+    search = Search(_candidates(tree, path, axis), tuple(goals), path, running or Running(), seed)
+    # From the side that fails to the side that holds.
+    order = list(range(len(search.values)))
+    if find is Find.MOST:
+        order.reverse()
+    answer, beyond = searched(search, order)
+    first = search.candidates[search.values[0]][1]
+    tried = tuple(search.tried[at] for at in sorted(search.tried))
+    confidence = 0.0
+    if answer is not None:
+        confidence = search.tried[answer].confidence
+        confidence *= 1.0 if beyond is None else search.tried[beyond].confidence
+    elif tried:
+        confidence = min(each.confidence for each in tried)
+    side = [] if answer is None else order[: order.index(answer)]
+    odd = [at for at in side if at in search.tried and search.tried[at].holds]
+    return Sized(
+        title=first.title,
+        seed=first.seed if seed is None else seed,
+        path=axis.path,
+        find=find,
+        goals=tuple(goals),
+        answer=None if answer is None else search.values[answer],
+        neighbour=None if beyond is None else search.values[beyond],
+        confidence=confidence,
+        tried=tried,
+        not_monotone=tuple(search.values[at] for at in sorted(odd)),
+        warnings=() if answer is None else search.warnings[answer],
+        breaches=tuple(sorted(search.breaches)),
+    )
+
+
+@dataclass(frozen=True)
+class Running:
+    """How runs are made: none of it changes a result."""
+
+    workers: int | None = None
+    progress: Progress | None = None
+    store: Store | None = None
+
+
+def _candidates(
+    tree: Mapping[str, Any], path: Path | None, axis: Axis
+) -> dict[Any, tuple[dict[str, Any], Scenario]]:
+    """The values that a scenario can be built with."""
+    found: dict[Any, tuple[dict[str, Any], Scenario]] = {}
+    faults: list[Fault] = []
+    for value in axis.values or _spread(axis.span):
+        try:
+            changed = with_values(tree, {axis.path: value})
+            scenario = build_scenario(changed, path)
+        except SpecError as error:
+            faults += error.faults
+            continue
+        if scenario.points != 1 or not scenario.workloads:
+            allowed = "one number: a size is found for one load"
+            fault = Fault("workload.0.outstanding", None, allowed, (), scenario.path)
+            raise SpecError([fault])
+        found[value] = changed, scenario
+    if not found:
+        raise SpecError(faults)
+    return found
+
+
+def _spread(span: Span | None) -> tuple[Any, ...]:
+    """Values of a range without a step: equal factors over a decade and more, else equal steps."""
+    if span is None:
+        return ()
+    if span.low > 0 and span.high > 10 * span.low:
+        factor = (span.high / span.low) ** (1 / _STEPS)
+        numbers = [span.low * factor**at for at in range(_STEPS + 1)]
+    else:
+        numbers = [span.low + (span.high - span.low) * at / _STEPS for at in range(_STEPS + 1)]
+    texts = [f"{number:.4g}" for number in numbers]
+    each = [f"{float(text):.10g} {span.unit}" if span.unit else float(text) for text in texts]
+    return tuple(dict.fromkeys(each))
+
+
+class Search:
+    """Values that were tried so far."""
+
+    def __init__(
+        self,
+        candidates: dict[Any, tuple[dict[str, Any], Scenario]],
+        goals: tuple[Goal, ...],
+        path: Path | None,
+        running: Running,
+        seed: int | None,
+    ) -> None:
+        self.candidates = candidates
+        self.values = list(candidates)
+        self.tried: dict[int, Tried] = {}
+        self.warnings: dict[int, tuple[str, ...]] = {}
+        self.breaches: set[str] = set()
+        self._goals = goals
+        self._path = path
+        self._running = running
+        self._seed = seed
+        self._rebuilds: dict[int, tuple[Measured, Measured]] = {}
+        self._done = 0
+
+    def look(self, places: Sequence[int], replications: int = _REPLICATIONS[0]) -> None:
+        """Simulates values with so many replications; what was found before is replaced."""
+        new = [
+            at
+            for at in dict.fromkeys(places)
+            if at not in self.tried or self.tried[at].replications < replications
+        ]
+        if not new:
+            return
+        scenarios = [
+            replace(self.candidates[self.values[at]][1], replications=replications) for at in new
+        ]
+        seed = scenarios[0].seed if self._seed is None else self._seed
+        running = self._running
+        found = results_of(scenarios, seed, workers=running.workers, store=running.store)
+        for at, scenario, result in zip(new, scenarios, found, strict=True):
+            self.tried[at] = self._judged(at, scenario, result)
+            self.warnings[at] = result.warnings
+            self.breaches |= set(result.breaches)
+            self._done += 1
+            if running.progress is not None:
+                # Bisection of what is left takes about so many more.
+                left = len(self.values).bit_length() + 2
+                running.progress(self._done, max(self._done, _COARSE + left))
+
+    def clear(self, places: Sequence[int]) -> None:
+        """Simulates values with more replications until their side is clear."""
+        for replications in _REPLICATIONS[1:]:
+            unclear = [at for at in places if self.tried[at].confidence < CLEAR]
+            self.look(unclear, replications)
+
+    def _judged(self, at: int, scenario: Scenario, result: Result) -> Tried:
+        rows = result.summary()
+        each = tuple(judged(goal, self._measured(goal, at, rows, result)) for goal in self._goals)
+        behind = falls_behind(scenario, rows)
+        return Tried(self.values[at], each, scenario.replications, behind, limits(rows[0]))
+
+    def _measured(self, goal: Goal, at: int, rows: Sequence[Row], result: Result) -> Measured:
+        if goal.source in (Source.LATENCY, Source.RATE):
+            return of_load(goal, rows)
+        if goal.source is Source.LIFE:
+            return life_of(result)
+        if goal.source is Source.SYSTEM:
+            usable = self.candidates[self.values[at]][1].usable_bytes
+            return Measured(float(usable), certain=True)
+        if at not in self._rebuilds:
+            tree = self.candidates[self.values[at]][0]
+            self._rebuilds[at] = rebuilt(tree, self._path, self._running, self._seed)
+        return self._rebuilds[at][goal.quantity == "rebuild p99"]
+
+
+def life_of(result: Result) -> Measured:
+    """Years until the first drives are worn out under the load; unlimited where none wears."""
+    lives = [line["life_years"] for line in endurance(result)]
+    known = [life for life in lives if life is not None]
+    return Measured(min(known, default=1000.0 if not lives else None), certain=True)
+
+
+def rebuilt(
+    tree: Mapping[str, Any], path: Path | None, running: Running, seed: int | None
+) -> tuple[Measured, Measured]:
+    """Hours of a rebuild of a whole drive under the load, and p99 in microseconds meanwhile."""
+    rate = float(tree["array"][0].get("rebuild_rate", 0.3))
+    found = rebuild.rebuilds_of(
+        rebuild.with_failure(tree), path, [rate], workers=running.workers, seed=seed,
+        store=running.store,
+    ).rebuilds[0]  # fmt: skip
+    low, high = found.hours_ci95 or (None, None)
+    return Measured(found.hours, low, high), Measured(found.p99_us_during)
+
+
+def falls_behind(scenario: Scenario, rows: Sequence[Row]) -> bool:
+    """Whether an open load is served more slowly than it comes."""
+    for workload, row in zip(scenario.workloads, rows, strict=True):
+        asked = 0.0
+        for part in workload.parts:
+            arrival = scenario.base["workloads"][part]["arrival"]
+            asked += arrival.get("per_s") or 0.0
+        chance = _SIGMAS / math.sqrt(max(1, row["ios"]))
+        if asked and row["iops"] < (1 - max(_FALLS_BEHIND, chance)) * asked:
+            return True
+    return False
+
+
+def searched(search: Search, order: Sequence[int]) -> tuple[int | None, int | None]:
+    """The answer's place and its neighbour's, in an order from what fails to what holds."""
+    last = len(order) - 1
+    steps = sorted({round(at * last / (_COARSE - 1)) for at in range(_COARSE)})
+    search.look([order[at] for at in steps])
+    search.clear([order[last]])
+    if not search.tried[order[last]].holds:
+        return None, None
+
+    def holds(at: int) -> bool:
+        return search.tried[order[at]].holds
+
+    while True:
+        known = [at for at in range(last + 1) if order[at] in search.tried]
+        fails = max((at for at in known if not holds(at)), default=-1)
+        least = min(at for at in known if at > fails)
+        if least - fails > 1:
+            middle = (least + fails) // 2 if fails >= 0 else least // 2
+            search.look([order[middle]])
+            continue
+        ends = [order[at] for at in (fails, least) if at >= 0]
+        before = [search.tried[at].holds for at in ends]
+        search.clear(ends)
+        if [search.tried[at].holds for at in ends] == before:
+            return order[least], order[fails] if fails >= 0 else None

@@ -1,0 +1,217 @@
+"""What a size shows: the answer with its confidence, the values that were tried, the curve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raidlab.scenarios import _engine
+from raidlab.scenarios.results.look import (
+    GREY,
+    VERMILLION,
+    Cell,
+    Column,
+    Kind,
+    Table,
+    dress,
+    line,
+    percent,
+    spread,
+)
+from raidlab.scenarios.results.page import Box, Page, Picture
+from raidlab.scenarios.studies.goals import Judged
+from raidlab.scenarios.studies.size import Find, Sized, Tried
+from raidlab.scenarios.studies.sweep_report import number_of, short
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+def answer(found: Sized) -> str:
+    """The answer with its figures, and what its neighbour lacks."""
+    if found.answer is None:
+        nearest = closest(found)
+        lacks = "; ".join(
+            f"{each.goal.name} is {_value(each)}, wanted: {each.goal.text}"
+            for each in nearest.judged
+            if not each.holds
+        )
+        behind = "it falls behind its load; " if nearest.falls_behind else ""
+        return (
+            f"No {short(found.path)} that was tried meets every goal. The nearest is"
+            f" {nearest.value}: {behind}{lacks}."
+        )
+    at = found.at(found.answer)
+    text = f"{_words(found, found.answer)} {_holds(found, at)}"
+    if found.neighbour is not None:
+        text += f"; {_words(found, found.neighbour)} {_fails(found, found.at(found.neighbour))}"
+    else:
+        ends = "least" if found.find is Find.LEAST else "most"
+        text += f"; it is the {ends} of what was asked for"
+    sure = "above 99.9 %" if found.confidence > 0.999 else percent(found.confidence)
+    return f"{text}. Confidence {sure}."
+
+
+def closest(found: Sized) -> Tried:
+    """The value that misses its goals by the least share."""
+
+    def misses(each: Tried) -> tuple[bool, float]:
+        beyond = [one.by or 0.0 for one in each.judged if not one.holds]
+        return each.falls_behind, max(beyond, default=0.0)
+
+    return min(found.tried, key=misses)
+
+
+def warnings(found: Sized) -> tuple[str, ...]:
+    """What limits the answer."""
+    if not found.not_monotone:
+        return found.warnings
+    values = ", ".join(str(value) for value in found.not_monotone)
+    return (
+        f"the goals are not monotone in {found.path}: {values} meets them as well, though what"
+        " lies between does not",
+        *found.warnings,
+    )
+
+
+def _words(found: Sized, value: object) -> str:
+    return f"{value} {found.unit}".strip() if not isinstance(value, str) else value
+
+
+def _value(each: Judged) -> str:
+    measured = each.measured
+    shown = each.goal.shown(measured.value)
+    if measured.value is None or each.goal.unit != "us":
+        return shown
+    scale = measured.value / float(shown.split(" ")[0].replace(",", "") or 1)
+    ends = [None if end is None else end / scale for end in (measured.low, measured.high)]
+    number, _, unit = shown.partition(" ")
+    return f"{number}{spread(measured.value / scale, *ends)} {unit}"
+
+
+def _many(found: Sized, value: object) -> bool:
+    return isinstance(value, int) and value > 1 and found.unit.endswith("s")
+
+
+def _holds(found: Sized, at: Tried) -> str:
+    verb = "hold" if _many(found, at.value) else "holds"
+    return f"{verb} " + ", ".join(f"{each.goal.text} ({_value(each)})" for each in at.judged)
+
+
+def _fails(found: Sized, at: Tried) -> str:
+    lacks = [f"{each.goal.name} {_value(each)}" for each in at.judged if not each.holds]
+    if at.falls_behind:
+        lacks.insert(0, "it falls behind its load")
+    return f"{'do' if _many(found, at.value) else 'does'} not ({', '.join(lacks)})"
+
+
+def table(found: Sized) -> Table:
+    """A line for each value that was tried."""
+    columns = [
+        Column(short(found.path), kind=Kind.TEXT, width=8),
+        *(Column(goal.name, _unit(goal.unit)) for goal in found.goals),
+        Column("holds", kind=Kind.TEXT, width=5),
+        Column("confidence", "%", priority=3),
+        Column("runs", priority=4),
+        Column("limit", kind=Kind.TEXT, priority=2, width=12),
+    ]
+    rows: list[list[Cell]] = []
+    for each in found.tried:
+        values: list[Cell] = [
+            None if one.measured.value is None else one.measured.value * _scale(one.goal.unit)
+            for one in each.judged
+        ]
+        holds = "falls behind" if each.falls_behind else "yes" if each.holds else "no"
+        rows.append(
+            [
+                str(each.value),
+                *values,
+                holds,
+                100 * each.confidence,
+                each.replications,
+                each.limit,
+            ]
+        )
+    marked = [at for at, each in enumerate(found.tried) if each.value == found.answer]
+    return Table("", columns, rows, marked=marked)
+
+
+def _unit(unit: str) -> str:
+    return {"us": "ms", "B": "TB", "B/s": "MB/s"}.get(unit, unit)
+
+
+def _scale(unit: str) -> float:
+    return {"us": 1e-3, "B": 1e-12, "B/s": 1e-6}.get(unit, 1.0)
+
+
+def size_report(found: Sized, command: str = "") -> str:
+    """The page; `command` makes it again."""
+    boxes = []
+    if found.answer is not None:
+        boxes = [
+            Box(_words(found, found.answer), short(found.path)),
+            Box(percent(found.confidence), "confidence"),
+        ]
+    pictures = [
+        Picture(
+            f"{goal.name} over {short(found.path)}",
+            f"Each value that was tried, with its 95 % interval; dashed: {goal.text}.",
+            _picture(found, at),
+        )
+        for at, goal in enumerate(found.goals)
+    ]
+    return Page(
+        kind="size",
+        question=found.title,
+        answer=answer(found),
+        boxes=boxes,
+        beside=warnings(found),
+        breaches=found.breaches,
+        pictures=pictures,
+        evidence=[table(found)],
+        provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
+        command=command,
+    ).html()
+
+
+def _picture(found: Sized, which: int) -> go.Figure:
+    import plotly.graph_objects as go
+
+    goal = found.goals[which]
+    scale = _scale(goal.unit)
+    known = [each for each in found.tried if each.judged[which].measured.value is not None]
+    values = [(each.judged[which].measured.value or 0.0) * scale for each in known]
+
+    def half(each: Tried, high: bool) -> float:
+        measured = each.judged[which].measured
+        end = measured.high if high else measured.low
+        return 0.0 if end is None or measured.value is None else abs(end - measured.value) * scale
+
+    across = [number_of(each.value) for each in known]
+    drawn = go.Figure()
+    drawn.add_trace(
+        go.Scatter(
+            x=across,
+            y=values,
+            name=goal.name,
+            mode="lines+markers",
+            error_y={
+                "array": [half(each, True) for each in known],
+                "arrayminus": [half(each, False) for each in known],
+            },
+            **line(0),
+        )
+    )
+    dress(drawn)
+    drawn.add_hline(y=goal.bound * scale, line={"color": GREY, "dash": "dash", "width": 2})
+    if found.answer is not None:
+        drawn.add_vline(
+            x=number_of(found.answer), line={"color": VERMILLION, "dash": "dot", "width": 2}
+        )
+    positive = [value for value in values if value > 0]
+    if positive and max(positive) > 10 * min(positive):
+        drawn.update_yaxes(type="log")
+    else:
+        drawn.update_yaxes(rangemode="tozero")
+    drawn.update_yaxes(title_text=f"{goal.name}, {_unit(goal.unit)}".rstrip(", "))
+    drawn.update_xaxes(title_text=found.path)
+    return drawn

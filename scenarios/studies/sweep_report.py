@@ -1,0 +1,204 @@
+"""What a sweep shows: an answer, a table, and a picture of the first thing that varies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from raidlab.scenarios import _engine
+from raidlab.scenarios.results.look import (
+    Cell,
+    Column,
+    Kind,
+    Table,
+    dress,
+    end_label,
+    figure,
+    line,
+)
+from raidlab.scenarios.results.page import Box, Page, Picture, Text
+from raidlab.scenarios.results.result import Row
+from raidlab.scenarios.studies.sweep import Sweep
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+_ROWS = 40
+"""Rows that a terminal shows unless it is asked for all."""
+_LINES = 5
+
+
+def ran(found: Sweep) -> list[Row]:
+    """The rows of points that could be run."""
+    return [row for row in found.rows if row["why_not"] is None]
+
+
+def answer(found: Sweep) -> str:
+    """How many points there are, and which one has the highest rate."""
+    rows = ran(found)
+    refused = {row["point"] for row in found.rows if row["why_not"]}
+    text = f"{found.points - len(refused):,} points ran"
+    if refused:
+        text += f", {len(refused):,} cannot be built"
+    if not rows:
+        return f"{text}."
+    rates = [row["iops"] for row in rows]
+    if max(rates) > 1.02 * min(rates):
+        best = max(rows, key=lambda row: row["iops"])
+        return f"{text}. The highest rate is {figure(best['iops'], 'IO/s')}: {place(found, best)}."
+    known = [row for row in rows if row["latency_p99_us"] is not None]
+    if not known:
+        return f"{text}."
+    least = min(known, key=lambda row: row["latency_p99_us"])
+    p99 = figure(least["latency_p99_us"], "us")
+    return f"{text}. The lowest p99 is {p99}: {place(found, least)}."
+
+
+def place(found: Sweep, row: Row) -> str:
+    """A point in words."""
+    return ", ".join(f"{path} = {row[path]}" for path in found.vary)
+
+
+def short(path: str) -> str:
+    """The last words of a path that a person needs to know it by: `drives.0.count`."""
+    words = [word for word in path.split(".") if not word.isdigit()]
+    return ".".join(words[-2:])
+
+
+def table(found: Sweep) -> Table:
+    """A line for each row."""
+    columns = [
+        *(Column(short(path), kind=Kind.TEXT, width=10) for path in found.vary),
+        Column("workload", kind=Kind.TEXT, priority=2),
+        Column("depth", priority=3),
+        Column("IO/s"),
+        Column("± 95 %", priority=4),
+        Column("MB/s", priority=5),
+        Column("mean", "ms", priority=3),
+        Column("p99", "ms"),
+        Column("p99.9", "ms", priority=4),
+        Column("usable", "TB", priority=4),
+        Column("limit", kind=Kind.TEXT, priority=2, width=14),
+    ]
+    rows: list[list[Cell]] = []
+    for row in ran(found):
+        wide = None
+        if row["iops_low"] is not None and row["iops_high"] is not None:
+            wide = (row["iops_high"] - row["iops_low"]) / 2
+        usable = row["usable_bytes"]
+        rows.append(
+            [
+                *(str(row[path]) for path in found.vary),
+                row["workload"],
+                row["outstanding"] or None,
+                row["iops"],
+                wide,
+                row["mb_per_s"],
+                _ms(row["latency_mean_us"]),
+                _ms(row["latency_p99_us"]),
+                _ms(row["latency_p99_9_us"]),
+                None if not usable else usable / 1e12,
+                row["limit"],
+            ]
+        )
+    return Table("", columns, rows, most=_ROWS)
+
+
+def notes(found: Sweep) -> list[str]:
+    """Why points cannot be built, each reason once."""
+    reasons: dict[str, list[Row]] = {}
+    for row in found.rows:
+        if row["why_not"]:
+            reasons.setdefault(row["why_not"], []).append(row)
+    return [
+        f"{place(found, rows[0])}"
+        + (f" and {len(rows) - 1:,} more points" if len(rows) > 1 else "")
+        + f": {why}."
+        for why, rows in reasons.items()
+    ]
+
+
+def _ms(value: float | None) -> float | None:
+    return None if value is None else value / 1e3
+
+
+def sweep_report(found: Sweep, command: str = "") -> str:
+    """The page; `command` makes it again."""
+    rows = ran(found)
+    boxes = [Box(f"{found.points:,}", "points")]
+    if rows:
+        boxes.append(Box(figure(max(row["iops"] for row in rows), "IO/s"), "highest rate"))
+    return Page(
+        kind="sweep",
+        question=found.title,
+        answer=answer(found),
+        boxes=boxes,
+        beside=found.warnings,
+        breaches=found.breaches,
+        pictures=[
+            Picture(
+                f"Rate over {short(found.vary[0])}", "IO/s of each point.", _picture(found, "iops")
+            ),
+            Picture(
+                f"p99 over {short(found.vary[0])}",
+                "Milliseconds of each point.",
+                _picture(found, "latency_p99_us"),
+            ),
+        ]
+        if rows
+        else [],
+        evidence=[table(found), Text("", notes(found))],
+        provenance=[f"raidlab {_engine.version()}, seed {found.seed}, {found.design}."],
+        command=command,
+    ).html()
+
+
+def _picture(found: Sweep, what: str) -> go.Figure:
+    import plotly.graph_objects as go
+
+    drawn = go.Figure()
+    across, *others = found.vary
+    rows = [row for row in ran(found) if row[what] is not None]
+    scale = 1e-3 if what.endswith("_us") else 1.0
+
+    def group(row: Row) -> tuple[str, ...]:
+        return tuple(str(row[name]) for name in (*others, "workload", "outstanding"))
+
+    groups = list(dict.fromkeys(group(row) for row in rows))
+    few = len(groups) <= _LINES and found.design == "grid"
+    for at, each in enumerate(groups if few else [()]):
+        own = [row for row in rows if not few or group(row) == each]
+        look = line(at)
+        name = ", ".join(word for word in each[: len(others)]) or "points"
+        drawn.add_trace(
+            go.Scatter(
+                x=[number_of(row[across]) for row in own],
+                y=[row[what] * scale for row in own],
+                name=name,
+                mode="lines+markers" if few else "markers",
+                hovertext=[place(found, row) for row in own],
+                **look,
+            )
+        )
+        if few and own and len(groups) > 1:
+            end_label(drawn, (_last(own, across), own[-1][what] * scale), name)
+    dress(drawn, labels=96)
+    drawn.update_yaxes(title_text="p99, ms" if scale < 1 else "IO/s", rangemode="tozero")
+    drawn.update_xaxes(title_text=short(across))
+    return drawn
+
+
+def _last(rows: Sequence[Row], across: str) -> float:
+    value = number_of(rows[-1][across])
+    return value if isinstance(value, float) else float(len({row[across] for row in rows}) - 1)
+
+
+def number_of(value: object) -> float | str:
+    """A value as a place on an axis: a number, also in front of a unit, or a category."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    first = str(value).split(" ")[0]
+    try:
+        return float(first)
+    except ValueError:
+        return str(value)

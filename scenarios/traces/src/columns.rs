@@ -1,0 +1,69 @@
+//! What the columns of a table mean.
+
+use crate::fields::{S, TIME_UNITS, TimeUnit};
+use serde::Deserialize;
+
+/// The columns of a table whose first line names them.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Columns {
+    /// Read or write.
+    pub op: Column,
+    /// Where it begins: in `B` or `sector`.
+    pub offset: Column,
+    /// How long it is: in `B` or `sector`.
+    pub size: Column,
+    /// When it was issued: s, ms, us, ns, 100ns.
+    pub time: Column,
+    /// How long it took.
+    #[serde(default)]
+    pub response: Option<Column>,
+    /// The disk that it was for.
+    #[serde(default)]
+    pub unit: Option<Column>,
+}
+
+/// A column by its name.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// The name in the first line.
+    pub name: String,
+    /// Of its numbers.
+    #[serde(default)]
+    pub unit: String,
+}
+
+impl Column {
+    /// Bytes of one: of an offset or a size.
+    pub(crate) fn bytes(&self) -> u64 {
+        if self.unit == "sector" {
+            crate::fields::SECTOR
+        } else {
+            1
+        }
+    }
+
+    /// The unit of a time.
+    pub(crate) fn time(&self) -> TimeUnit {
+        let found = TIME_UNITS.iter().find(|unit| unit.name == self.unit);
+        found.copied().unwrap_or(S)
+    }
+}
+
+impl Columns {
+    /// All that are there, with what each means.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, &Column)> {
+        let needed = [
+            ("op", Some(&self.op)),
+            ("offset", Some(&self.offset)),
+            ("size", Some(&self.size)),
+            ("time", Some(&self.time)),
+            ("response", self.response.as_ref()),
+            ("unit", self.unit.as_ref()),
+        ];
+        needed
+            .into_iter()
+            .filter_map(|(meaning, column)| Some((meaning, column?)))
+    }
+}

@@ -1,0 +1,32 @@
+//! Recorded I/O: readers of the formats of traces, in bounded memory.
+//!
+//! A trace is read twice: [`scan`] checks every line, finds the disks and how far they reach;
+//! [`Requests`] then gives the requests one after the other. Nothing grows with the length of the
+//! file.
+
+mod beyond;
+mod columns;
+mod compare;
+mod fault;
+mod fields;
+mod formats;
+mod input;
+mod order;
+mod reader;
+mod recognise;
+mod requests;
+mod scan;
+mod table;
+mod unwritten;
+mod zstd;
+
+pub use beyond::Beyond;
+pub use columns::Columns;
+pub use compare::Comparison;
+pub use fault::{Fault, Value};
+pub use formats::FORMATS;
+pub use reader::Options;
+pub use recognise::recognise;
+pub use requests::{Request, Requests};
+pub use scan::{Scan, Unit, scan};
+pub use unwritten::Unwritten;

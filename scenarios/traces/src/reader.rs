@@ -1,0 +1,225 @@
+//! From lines to records: what every format gives, in the order of the file.
+
+use crate::beyond::Beyond;
+use crate::columns::Columns;
+use crate::fault::{Fault, Value};
+use crate::formats::Reader;
+use crate::input::Lines;
+use raidlab_kernel::Op;
+use serde::Deserialize;
+use std::collections::{HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+
+/// Disks that a trace may have.
+const MOST_UNITS: usize = 1 << 16;
+const LARGEST_OFFSET: u64 = 1 << 60;
+const LARGEST_SIZE: u64 = 1 << 40;
+const LONGEST_US: f64 = 1e12;
+
+/// Which trace, and how it is read.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// The file, as it is or compressed.
+    pub path: PathBuf,
+    /// One of [`crate::FORMATS`].
+    pub format: String,
+    /// For `csv`: which column means what.
+    #[serde(default)]
+    pub columns: Option<Columns>,
+    /// The disk whose requests are wanted; none for all of them, one disk after the other.
+    #[serde(default)]
+    pub unit: Option<String>,
+    /// Bytes of the device; 0 if any offset is right.
+    #[serde(default)]
+    pub capacity: u64,
+    /// What becomes of requests that end beyond the device.
+    #[serde(default)]
+    pub beyond: Beyond,
+    /// Times between requests, times this.
+    #[serde(default = "one")]
+    pub slower: f64,
+    /// Whether times become pauses: from a completion to the next request.
+    #[serde(default)]
+    pub pauses: bool,
+}
+
+impl Options {
+    /// A file as it is, on no device in particular.
+    pub fn new(path: &Path, format: &str) -> Options {
+        Options {
+            path: path.into(),
+            format: format.into(),
+            columns: None,
+            unit: None,
+            capacity: 0,
+            beyond: Beyond::Refuse,
+            slower: 1.0,
+            pauses: false,
+        }
+    }
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// A request as a line says it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Record {
+    pub op: Op,
+    /// Bytes.
+    pub offset: u64,
+    /// Bytes; 0 for a flush.
+    pub bytes: u64,
+    /// When it was issued; in a closed trace the pause after the request.
+    pub time_ns: u64,
+    /// Measured response time; NaN where there is none.
+    pub response_us: f64,
+    pub line: u64,
+    /// The disk, by its place in [`Units`].
+    pub unit: u32,
+}
+
+impl Record {
+    /// What is allowed instead of what is not possible, with the key's value.
+    fn impossible(&self) -> Option<(Value, &'static str)> {
+        if self.offset >= LARGEST_OFFSET {
+            let allowed = "an offset from 0 to below 2^60 bytes";
+            return Some((Value::Number(self.offset), allowed));
+        }
+        if self.op != Op::Flush && !(1..LARGEST_SIZE).contains(&self.bytes) {
+            let allowed = "a size from 1 to below 2^40 bytes";
+            return Some((Value::Number(self.bytes), allowed));
+        }
+        if !self.response_us.is_nan() && !(0.0..LONGEST_US).contains(&self.response_us) {
+            let allowed = "a response time from 0 to below 1e12 us";
+            return Some((Value::Text(format!("{} us", self.response_us)), allowed));
+        }
+        None
+    }
+}
+
+/// The disks of a trace by their names.
+#[derive(Default)]
+pub(crate) struct Units {
+    names: Vec<String>,
+    known: HashMap<String, u32>,
+    last: u32,
+}
+
+impl Units {
+    /// The place of a disk.
+    pub(crate) fn find(&mut self, name: &str) -> Result<u32, String> {
+        if self
+            .names
+            .get(self.last as usize)
+            .is_some_and(|n| n == name)
+        {
+            return Ok(self.last);
+        }
+        self.last = match self.known.get(name) {
+            Some(&unit) => unit,
+            None if self.names.len() == MOST_UNITS => {
+                return Err(format!("at most {MOST_UNITS} disks"));
+            }
+            None => {
+                let unit = self.names.len() as u32;
+                self.names.push(name.to_owned());
+                self.known.insert(name.to_owned(), unit);
+                unit
+            }
+        };
+        Ok(self.last)
+    }
+
+    pub(crate) fn name(&self, unit: u32) -> &str {
+        &self.names[unit as usize]
+    }
+}
+
+/// The records of a file.
+pub(crate) struct Records {
+    lines: Lines,
+    reader: Reader,
+    pub(crate) units: Units,
+    ready: VecDeque<Record>,
+    faults: VecDeque<Fault>,
+    over: bool,
+}
+
+impl Records {
+    /// # Errors
+    /// The file cannot be read.
+    pub(crate) fn open(options: &Options) -> Result<Records, Fault> {
+        Ok(Records {
+            lines: Lines::open(&options.path)?,
+            reader: Reader::of(options)?,
+            units: Units::default(),
+            ready: VecDeque::new(),
+            faults: VecDeque::new(),
+            over: false,
+        })
+    }
+
+    /// The next record, or what is wrong with the next line; after a fault of a line the next
+    /// call goes on behind it.
+    pub(crate) fn next(&mut self) -> Option<Result<Record, Fault>> {
+        loop {
+            if let Some(record) = self.ready.pop_front() {
+                let Some((value, allowed)) = record.impossible() else {
+                    return Some(Ok(record));
+                };
+                let key = format!("line {}", record.line);
+                return Some(Err(Fault::at(key, value, allowed)));
+            }
+            if let Some(fault) = self.faults.pop_front() {
+                return Some(Err(fault));
+            }
+            if self.over {
+                return None;
+            }
+            match self.lines.next() {
+                Ok(Some((number, line))) => {
+                    let text = line.trim();
+                    if text.is_empty() || text.starts_with('#') {
+                        continue;
+                    }
+                    let (units, ready) = (&mut self.units, &mut self.ready);
+                    match self.reader.line(text, number, units, ready) {
+                        Ok(()) => {}
+                        Err(Wrong::Line(allowed)) => {
+                            return Some(Err(Fault::of_line(number, line, allowed)));
+                        }
+                        Err(Wrong::File(faults)) => {
+                            self.over = true;
+                            self.faults.extend(faults);
+                        }
+                    }
+                }
+                Ok(None) => {
+                    self.over = true;
+                    self.faults.extend(self.reader.finish(&mut self.ready));
+                }
+                Err(fault) => {
+                    self.over = true;
+                    return Some(Err(fault));
+                }
+            }
+        }
+    }
+}
+
+/// Why a line gives no record.
+pub(crate) enum Wrong {
+    /// What is allowed instead of the line.
+    Line(String),
+    /// Nothing behind it can be read.
+    File(Vec<Fault>),
+}
+
+impl From<String> for Wrong {
+    fn from(allowed: String) -> Wrong {
+        Wrong::Line(allowed)
+    }
+}

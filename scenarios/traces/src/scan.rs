@@ -1,0 +1,254 @@
+//! The first reading of a trace: every line is checked, and what the second one must know is
+//! found.
+
+use crate::beyond::{Beyond, Placement};
+use crate::fault::{Fault, Value};
+use crate::formats::CLOSED;
+use crate::reader::{Options, Record, Records};
+use crate::requests::Requests;
+use raidlab_kernel::Op;
+use serde::Serialize;
+
+/// Faults that are listed.
+const SHOWN: usize = 20;
+const LONGEST_NS: u64 = 1 << 59;
+/// Disks of a trace begin at multiples of this.
+const ALIGNED: u64 = 1 << 20;
+
+/// A disk of a trace.
+#[derive(Clone, Debug, Serialize)]
+pub struct Unit {
+    /// Its name.
+    pub name: String,
+    /// Where its addresses begin on the device, in bytes.
+    pub start: u64,
+    /// Where its last request ends, in bytes of its own.
+    pub end: u64,
+    /// Requests for it.
+    pub requests: u64,
+}
+
+/// What a trace holds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Scan {
+    /// Its format.
+    pub format: String,
+    /// Requests.
+    pub requests: u64,
+    /// Reads among them.
+    pub reads: u64,
+    /// Requests with a response time.
+    pub measured: u64,
+    /// Their disks, by name.
+    pub units: Vec<Unit>,
+    /// Where the last request ends, all disks one after the other.
+    pub extent: u64,
+    /// Time of the first request, in nanoseconds of the trace's own clock.
+    pub first_ns: u64,
+    /// Time from the first to the last request in nanoseconds; in a closed trace all pauses.
+    pub length_ns: u64,
+    /// Whether requests stand in the order of their times.
+    pub sorted: bool,
+    /// Whether a time is the pause after a request.
+    pub closed: bool,
+    /// Requests that end beyond the device.
+    pub outside: u64,
+}
+
+/// Reads a trace through.
+///
+/// # Errors
+/// All lines that are at fault, up to twenty; or that there is no request.
+pub fn scan(options: &Options, mut go_on: impl FnMut() -> bool) -> Result<Scan, Vec<Fault>> {
+    let alone = |fault| vec![fault];
+    let mut records = Records::open(options).map_err(alone)?;
+    let mut found = Found::default();
+    let (mut faults, mut at_fault) = (Vec::new(), 0u64);
+    let mut steps = 0u64;
+    while let Some(next) = records.next() {
+        match next {
+            Ok(record) => {
+                let name = records.units.name(record.unit);
+                found.add(&record, options.unit.as_deref(), name);
+            }
+            Err(fault) => {
+                at_fault += 1;
+                if faults.len() < SHOWN {
+                    faults.push(fault);
+                }
+            }
+        }
+        steps += 1;
+        if steps % 4096 == 0 && !go_on() {
+            return Err(Vec::new());
+        }
+    }
+    if at_fault > SHOWN as u64 {
+        let more = at_fault - SHOWN as u64;
+        faults.push(Fault::of_file(format!(
+            "and {more} lines more are at fault"
+        )));
+    }
+    if faults.is_empty() && found.of_unit.iter().all(|&(_, requests)| requests == 0) {
+        faults.push(Fault::of_file("at least one request"));
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let name = |unit| records.units.name(unit as u32).to_owned();
+    let scan = found.scan(options, name).map_err(alone)?;
+    check(options, scan).map_err(alone)
+}
+
+/// Sums over the requests that are wanted, and the reach of each disk.
+#[derive(Default)]
+struct Found {
+    requests: u64,
+    reads: u64,
+    measured: u64,
+    earliest: Option<u64>,
+    latest: (u64, u64),
+    pauses: u64,
+    last: u64,
+    unsorted: bool,
+    /// By disk: where its last request ends, and their number.
+    of_unit: Vec<(u64, u64)>,
+}
+
+impl Found {
+    fn add(&mut self, record: &Record, wanted: Option<&str>, name: &str) {
+        let unit = record.unit as usize;
+        if unit >= self.of_unit.len() {
+            self.of_unit.resize(unit + 1, (0, 0));
+        }
+        let (end, requests) = &mut self.of_unit[unit];
+        *end = (*end).max(record.offset + record.bytes);
+        *requests += 1;
+        if wanted.is_some_and(|wanted| wanted != name) {
+            return;
+        }
+        self.requests += 1;
+        self.reads += u64::from(record.op == Op::Read);
+        self.measured += u64::from(!record.response_us.is_nan());
+        let time = record.time_ns;
+        self.earliest = Some(self.earliest.map_or(time, |earliest| earliest.min(time)));
+        if time >= self.latest.0 {
+            self.latest = (time, record.line);
+        }
+        self.pauses = self.pauses.saturating_add(time);
+        self.unsorted |= time < self.last;
+        self.last = time;
+    }
+
+    fn scan(self, options: &Options, name: impl Fn(usize) -> String) -> Result<Scan, Fault> {
+        let mut units: Vec<Unit> = (self.of_unit.iter().enumerate())
+            .map(|(unit, &(end, requests))| Unit {
+                name: name(unit),
+                start: 0,
+                end,
+                requests,
+            })
+            .collect();
+        units.sort_by(|one, other| one.name.cmp(&other.name));
+        if let Some(wanted) = &options.unit {
+            let names: Vec<String> = units.iter().map(|unit| unit.name.clone()).collect();
+            units.retain(|unit| unit.name == *wanted);
+            if units.is_empty() {
+                let shown = names[..names.len().min(SHOWN)].join(", ");
+                let fault = Fault::at(
+                    "--unit",
+                    Value::Text(wanted.clone()),
+                    format!("one of {shown}"),
+                );
+                return Err(fault.among(names));
+            }
+        }
+        let mut end = 0u64;
+        for unit in &mut units {
+            unit.start = end.div_ceil(ALIGNED) * ALIGNED;
+            end = unit.start.saturating_add(unit.end);
+        }
+        let closed = options.format == CLOSED;
+        let first_ns = if closed {
+            0
+        } else {
+            self.earliest.unwrap_or(0)
+        };
+        let length = if closed {
+            self.pauses
+        } else {
+            self.latest.0 - first_ns
+        };
+        let slowed = length as f64 * options.slower;
+        if slowed >= LONGEST_NS as f64 || length >= LONGEST_NS {
+            let allowed = "at most 2^59 ns, 18 years, after the first request";
+            let value = Value::Text(format!("{slowed:.0} ns"));
+            return Err(Fault::at(format!("line {}", self.latest.1), value, allowed));
+        }
+        Ok(Scan {
+            format: options.format.clone(),
+            requests: self.requests,
+            reads: self.reads,
+            measured: self.measured,
+            units,
+            extent: end,
+            first_ns,
+            length_ns: length,
+            sorted: closed || !self.unsorted,
+            closed,
+            outside: 0,
+        })
+    }
+}
+
+/// Order and places, where a second look is needed for them.
+fn check(options: &Options, mut scan: Scan) -> Result<Scan, Fault> {
+    let on = Placement {
+        capacity: options.capacity,
+        extent: scan.extent,
+        beyond: options.beyond,
+    };
+    if scan.sorted && !on.is_beyond(0, scan.extent) {
+        return Ok(scan);
+    }
+    let anywhere = Options {
+        capacity: 0,
+        ..options.clone()
+    };
+    let (mut first, mut large) = (None, None);
+    for request in Requests::open(&anywhere, &scan)? {
+        let request = request?;
+        if request.op != Op::Flush && on.is_beyond(request.offset, request.bytes) {
+            scan.outside += 1;
+            first.get_or_insert(request);
+            if request.bytes > on.capacity {
+                large.get_or_insert(request);
+            }
+        }
+    }
+    let at = |request: crate::Request, value, allowed| {
+        Fault::at(
+            format!("line {}", request.line),
+            Value::Number(value),
+            allowed,
+        )
+    };
+    match (options.beyond, first, large) {
+        (Beyond::Refuse, Some(first), _) => {
+            let mut allowed = format!("a request within the {} bytes of the device", on.capacity);
+            if scan.outside > 1 {
+                allowed += &format!("; {} requests more lie beyond them", scan.outside - 1);
+            }
+            allowed += "; --beyond wrap, skip or scale goes on without them there";
+            Err(at(first, first.offset, allowed))
+        }
+        (Beyond::Wrap | Beyond::Scale, _, Some(large)) => {
+            let allowed = format!("at most the {} bytes of the device", on.capacity);
+            Err(at(large, large.bytes, allowed))
+        }
+        (Beyond::Skip, ..) if scan.outside == scan.requests => {
+            Err(Fault::of_file("at least one request on the device"))
+        }
+        _ => Ok(scan),
+    }
+}

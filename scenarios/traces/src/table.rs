@@ -1,0 +1,327 @@
+//! Traces that are tables with commas: which column means what, in which unit.
+
+use crate::columns::{Column, Columns};
+use crate::fault::{Fault, Value};
+use crate::fields::{op, time, whole};
+use crate::reader::{Record, Units, Wrong};
+use raidlab_kernel::Op;
+
+/// How a table names the kinds of I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OpWords {
+    /// By words.
+    Names,
+    /// 0 is a read, 1 a write.
+    Digit,
+    /// By words, or the operation code of a SCSI command.
+    Scsi,
+}
+
+/// A table of a known layout.
+pub(crate) struct Layout {
+    /// Columns in their order, between commas.
+    pub names: &'static str,
+    pub op: Column,
+    pub offset: Column,
+    pub size: Column,
+    pub time: Column,
+    pub response: Option<Column>,
+    /// Columns that distinguish the disks.
+    pub identity: &'static [&'static str],
+    /// What stands before them in a disk's name.
+    pub word: &'static str,
+    /// Columns at the end that a line may leave out.
+    pub optional: usize,
+    pub words: OpWords,
+    /// True if a line without a kind of I/O records none.
+    pub blank_op: bool,
+}
+
+/// Where a quantity stands, and what it is for messages.
+struct Place {
+    at: usize,
+    column: Column,
+    what: String,
+}
+
+impl Place {
+    fn new(meaning: &str, column: &Column, names: &[String]) -> Place {
+        let at = names.iter().position(|name| *name == column.name);
+        Place {
+            at: at.unwrap_or(usize::MAX),
+            column: column.clone(),
+            what: format!("{meaning} in {} (column {})", column.unit, column.name),
+        }
+    }
+}
+
+struct Places {
+    names: Vec<String>,
+    op: usize,
+    offset: Place,
+    size: Place,
+    time: Place,
+    response: Option<Place>,
+    identity: Vec<usize>,
+}
+
+/// The reader of a table.
+pub(crate) struct Table {
+    /// None until the first line has named the columns.
+    places: Option<Places>,
+    /// Of a table whose first line names its columns.
+    columns: Option<Columns>,
+    word: &'static str,
+    optional: usize,
+    words: OpWords,
+    blank_op: bool,
+    first: bool,
+    /// The name of the disk of the line, to be looked up.
+    unit: String,
+}
+
+impl Table {
+    pub(crate) fn new(layout: &Layout) -> Table {
+        let names: Vec<String> = layout.names.split(',').map(String::from).collect();
+        let at = |wanted: &str| names.iter().position(|name| name == wanted);
+        let response = layout.response.as_ref();
+        let places = Places {
+            op: at(&layout.op.name).unwrap_or(usize::MAX),
+            offset: Place::new("offset", &layout.offset, &names),
+            size: Place::new("size", &layout.size, &names),
+            time: Place::new("time", &layout.time, &names),
+            response: response.map(|column| Place::new("response", column, &names)),
+            identity: layout.identity.iter().filter_map(|name| at(name)).collect(),
+            names,
+        };
+        Table {
+            places: Some(places),
+            columns: None,
+            word: layout.word,
+            optional: layout.optional,
+            words: layout.words,
+            blank_op: layout.blank_op,
+            first: true,
+            unit: String::new(),
+        }
+    }
+
+    /// A table whose first line names its columns.
+    pub(crate) fn named(columns: Columns) -> Table {
+        Table {
+            places: None,
+            columns: Some(columns),
+            word: "",
+            optional: 0,
+            words: OpWords::Names,
+            blank_op: false,
+            first: true,
+            unit: String::new(),
+        }
+    }
+
+    /// The fault of a table that ended before its first line.
+    pub(crate) fn without_header(&self) -> Option<Fault> {
+        let allowed = "empty: no first line with the names of columns";
+        self.places.is_none().then(|| Fault::of_file(allowed))
+    }
+
+    pub(crate) fn line(
+        &mut self,
+        line: &str,
+        number: u64,
+        units: &mut Units,
+    ) -> Result<Option<Record>, Wrong> {
+        let first = std::mem::replace(&mut self.first, false);
+        if let Some(columns) = self.columns.take_if(|_| first) {
+            self.places = Some(header(&split(line), &columns)?);
+            return Ok(None);
+        }
+        if first && is_header(line) {
+            return Ok(None);
+        }
+        Ok(self.request(line, number, units)?)
+    }
+
+    fn request(
+        &mut self,
+        line: &str,
+        number: u64,
+        units: &mut Units,
+    ) -> Result<Option<Record>, String> {
+        let Some(places) = &self.places else {
+            return Ok(None);
+        };
+        let mut few = [""; 12];
+        let (many, borrowed);
+        let parts: &[&str] = match split_into(line, &mut few) {
+            Some(count) => &few[..count],
+            None => {
+                many = split(line);
+                borrowed = many.iter().map(String::as_str).collect::<Vec<_>>();
+                &borrowed
+            }
+        };
+        let least = places.names.len() - self.optional;
+        if parts.len() < least {
+            return Err(too_few(&places.names, least, parts.len()));
+        }
+        let text = |at: usize| parts.get(at).copied().unwrap_or("");
+        if self.blank_op && text(places.op).is_empty() {
+            return Ok(None);
+        }
+        let op = self.words.op(text(places.op))?;
+        let bytes = |place: &Place| {
+            let count = whole(text(place.at), &place.what)?;
+            Ok::<u64, String>(count.saturating_mul(place.column.bytes()))
+        };
+        let ns = |place: &Place| time(text(place.at), place.column.time(), &place.what);
+        let (offset, size) = match op {
+            Op::Flush => (0, 0),
+            _ => (bytes(&places.offset)?, bytes(&places.size)?),
+        };
+        let response = places.response.as_ref();
+        let response = response.filter(|place| !text(place.at).is_empty());
+        self.unit.clear();
+        self.unit.push_str(self.word);
+        for (index, &at) in places.identity.iter().enumerate() {
+            if index > 0 {
+                self.unit.push('.');
+            }
+            self.unit.push_str(text(at));
+        }
+        let record = Record {
+            op,
+            offset,
+            bytes: size,
+            time_ns: ns(&places.time)?,
+            response_us: response.map_or(Ok(f64::NAN), |place| {
+                ns(place).map(|took| took as f64 / 1000.0)
+            })?,
+            line: number,
+            unit: units.find(&self.unit)?,
+        };
+        Ok(Some(record))
+    }
+}
+
+impl OpWords {
+    fn op(self, text: &str) -> Result<Op, String> {
+        match (self, text) {
+            (OpWords::Digit, "0") => Ok(Op::Read),
+            (OpWords::Digit, "1") => Ok(Op::Write),
+            (OpWords::Digit, _) => Err("0 for a read or 1 for a write".into()),
+            (OpWords::Names, _) => op(text),
+            (OpWords::Scsi, _) => op(text).or_else(|_| scsi(text)),
+        }
+    }
+}
+
+/// The kind of I/O of a SCSI operation code, decimal or with 0x (SBC-3, SPC-4).
+fn scsi(text: &str) -> Result<Op, String> {
+    let code = match text.strip_prefix("0x") {
+        Some(digits) => u8::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    match code {
+        Some(0x08 | 0x28 | 0xa8 | 0x88) => Ok(Op::Read),
+        Some(0x0a | 0x2a | 0xaa | 0x8a) => Ok(Op::Write),
+        Some(0x42) => Ok(Op::Trim),
+        Some(0x35 | 0x91) => Ok(Op::Flush),
+        _ => Err("read, write, or the operation code of one: 40 or 0x28, 42 or 0x2a".into()),
+    }
+}
+
+fn too_few(names: &[String], least: usize, found: usize) -> String {
+    let more: String = names[least..]
+        .iter()
+        .map(|name| format!(" (and {name})"))
+        .collect();
+    let needed = names[..least].join(",");
+    format!("{least} columns, {needed}{more}; here are {found}")
+}
+
+/// True for a line that names columns: its first field has letters alone.
+fn is_header(line: &str) -> bool {
+    let first = line.split(',').next().unwrap_or("").trim();
+    let mut letters = first.chars().filter(|&c| c != '_' && c != ' ').peekable();
+    letters.peek().is_some() && letters.all(char::is_alphabetic)
+}
+
+/// The places of columns in the first line.
+fn header(names: &[String], columns: &Columns) -> Result<Places, Wrong> {
+    let mut faults = Vec::new();
+    let text = |name: &str| Value::Text(name.into());
+    for (_, column) in columns.all() {
+        let name = &column.name;
+        match names.iter().filter(|&found| found == name).count() {
+            0 => {
+                let allowed = format!("a column of the first line: {}", names.join(", "));
+                let fault = Fault::at("--columns", text(name), allowed);
+                faults.push(fault.among(names.to_vec()));
+            }
+            1 => {}
+            times => {
+                let allowed = format!("a name of one column; the first line has it {times} times");
+                let fault = Fault::at("--columns", text(name), allowed);
+                if !faults.contains(&fault) {
+                    faults.push(fault);
+                }
+            }
+        }
+    }
+    if !faults.is_empty() {
+        return Err(Wrong::File(faults));
+    }
+    let at = |wanted: &Column| names.iter().position(|name| *name == wanted.name);
+    let response = columns.response.as_ref();
+    Ok(Places {
+        op: at(&columns.op).unwrap_or(usize::MAX),
+        offset: Place::new("offset", &columns.offset, names),
+        size: Place::new("size", &columns.size, names),
+        time: Place::new("time", &columns.time, names),
+        response: response.map(|column| Place::new("response", column, names)),
+        identity: columns.unit.iter().filter_map(at).collect(),
+        names: names.to_vec(),
+    })
+}
+
+/// The fields of a line without quotes; none if it has quotes or more fields than there is space.
+fn split_into<'a>(line: &'a str, parts: &mut [&'a str]) -> Option<usize> {
+    let bytes = line.as_bytes();
+    let (mut count, mut from) = (0, 0);
+    for at in 0..=bytes.len() {
+        match bytes.get(at) {
+            Some(b'"') => return None,
+            Some(b',') | None => {
+                *parts.get_mut(count)? = line[from..at].trim();
+                count += 1;
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    Some(count)
+}
+
+/// The fields of a line; within quotes a comma is text, and two quotes are one.
+pub(crate) fn split(line: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut quoted = false;
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if quoted && letters.peek() == Some(&'"') => {
+                letters.next();
+                parts.last_mut().expect("never empty").push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => parts.push(String::new()),
+            _ => parts.last_mut().expect("never empty").push(letter),
+        }
+    }
+    for part in &mut parts {
+        *part = part.trim().to_owned();
+    }
+    parts
+}
