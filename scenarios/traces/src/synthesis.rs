@@ -1,7 +1,7 @@
 //! A trace of the same statistics as another: a block bootstrap.
 //!
-//! Runs of 64 consecutive requests are drawn, with replacement, from those of the same part of the
-//! original (Künsch, The jackknife and the bootstrap for general stationary observations, 1989). So
+//! Runs of 64 consecutive requests are drawn from those of the same part of the original, each as
+//! often as the others (Künsch, The jackknife and the bootstrap for general stationary observations, 1989). So
 //! kinds, sizes, gaps and order within a run stay together, and the rate over time stays. Addresses
 //! are new: requests near an earlier one of their run keep their distance to it; others come again
 //! to an address after as many other such requests as in the original, or are first accesses, to the
@@ -195,6 +195,7 @@ impl Model {
             part: 0,
             left: self.parts.first().map_or(0, |part| part.requests),
             run: Vec::new(),
+            order: Vec::new(),
             placed: Vec::new(),
             now: 0.0,
             factor: 1.0,
@@ -215,6 +216,8 @@ pub struct Synthesis {
     /// Requests that are still to come of this part.
     left: u64,
     run: Vec<Sample>,
+    /// Runs of this part that are still to come before one comes again.
+    order: Vec<usize>,
     /// Addresses of this run so far.
     placed: Vec<u64>,
     now: f64,
@@ -228,6 +231,7 @@ impl Synthesis {
             self.part += 1;
             self.left = self.model.parts.get(self.part)?.requests;
             self.run.clear();
+            self.order.clear();
             self.placed.clear();
         }
         if self.placed.len() >= self.run.len() {
@@ -237,8 +241,11 @@ impl Synthesis {
             let mean = gaps as f64 / sampled().count().max(1) as f64;
             let wanted = part.nanoseconds as f64 / part.requests as f64;
             self.factor = if mean > 0.0 { wanted / mean } else { 1.0 };
-            let at = self.model.stream.below(part.runs.len() as u64);
-            self.run = part.runs.get(at as usize)?.clone();
+            if self.order.is_empty() {
+                self.order.extend(0..part.runs.len());
+            }
+            let at = self.model.stream.below(self.order.len() as u64) as usize;
+            self.run = part.runs[self.order.swap_remove(at)].clone();
             self.placed.clear();
         }
         self.left -= 1;

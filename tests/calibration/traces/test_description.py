@@ -54,7 +54,7 @@ def test_sizes_of_a_cache_are_the_least_that_are_enough() -> None:
 
 
 @pytest.mark.parametrize(("bursts", "low", "high"), [(False, 0.3, 0.6), (True, 0.75, 1.0)])
-def test_bursts_are_told_from_a_poisson_stream(
+def test_bursts_are_no_poisson_stream(
     tmp_path: Path, bursts: bool, low: float, high: float
 ) -> None:
     draw, now, lines = random.Random(1), 0.0, []

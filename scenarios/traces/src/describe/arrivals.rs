@@ -206,7 +206,7 @@ mod tests {
         let (mut arrivals, mut stream, mut now) =
             (Arrivals::default(), Stream::new(1, "t", "gaps"), Nanos(0));
         for _ in 0..400_000 {
-            now = now + stream.exponential(Nanos(1_000_000));
+            now += stream.exponential(Nanos(1_000_000));
             arrivals.add(now, 4096);
         }
         let found = arrivals.summary().unwrap();

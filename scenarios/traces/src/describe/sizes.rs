@@ -3,7 +3,7 @@
 use raidlab_kernel::Op;
 use std::collections::BTreeMap;
 
-/// Different sizes that are told apart; further ones count as the next larger power of two.
+/// Different sizes that are counted apart; further ones count as the next larger power of two.
 const DIFFERENT: usize = 4096;
 
 /// Numbers of reads and of writes by size.
