@@ -19,7 +19,6 @@ from raidlab.calibration.datasheets.few_points import Fitted, fit_few
 from raidlab.calibration.datasheets.generic import generic_sheets
 from raidlab.calibration.datasheets.measured import Compared, compare, table
 from raidlab.devices.catalogue import SPECS
-from raidlab.devices.datasheet.controller import controller_toml, read_controller
 from raidlab.devices.faults import SpecError
 from raidlab.devices.files import write_files
 
@@ -37,34 +36,20 @@ def make(names: Sequence[str] = ()) -> list[Imported]:
         SpecError: A sheet has faults.
     """
     write_files(dict(generic_sheets(SHEETS)))
-    paths = [path for path in sorted(SHEETS.glob("*.toml")) if not names or path.stem in names]
+    sheets = sorted(SHEETS.rglob("*.toml"))
+    paths = [path for path in sheets if not names or path.stem in names]
     made = []
     with ThreadPoolExecutor(_WORKERS) as pool:
         for imported in pool.map(import_datasheet, paths):
-            print(f"made {imported.read.sheet.name}", flush=True)
+            print(f"made {imported.name}", flush=True)
             made.append(imported)
     write_files({target(each): each.draft.to_toml() for each in made})
     return made
 
 
-def make_controllers() -> list[Path]:
-    """Makes the controllers of all sheets, which no run compares: closed forms alone.
-
-    Raises:
-        SpecError: A sheet has faults.
-    """
-    texts = {}
-    for path in sorted(CONTROLLERS.glob("*.toml")):
-        sheet, written = read_controller(path)
-        texts[SPECS / "controller" / path.name] = controller_toml(sheet, written)
-    write_files(dict(texts))
-    return list(texts)
-
-
 def target(imported: Imported) -> Path:
     """The file of a device in the catalogue."""
-    sheet = imported.read.sheet
-    return SPECS / sheet.kind / f"{sheet.name}.toml"
+    return SPECS / imported.kind / f"{imported.name}.toml"
 
 
 def page(
@@ -96,20 +81,21 @@ def page(
             f"| {name} | {len(errors)} | {statistics.median(errors):.2f} % |"
             f" {max(errors):.1f} % | {within} of {len(errors)} |"
         )
+    drives = sum(bool(each.points) for each in made)
     bursts = sum(point.error_pct is None for each in made for point in each.points)
     lines += [
         "",
-        f"{len(made)} drives. `mixed_random` is compared, not adjusted to. {bursts} figures of",
+        f"{drives} drives. `mixed_random` is compared, not adjusted to. {bursts} figures of",
         "client drives are bursts into an SLC cache, which is not modelled: they are not counted.",
         "",
         "## Figures that do not come out",
         "",
     ]
     missed = [
-        f"- `{each.read.sheet.name}`: {warning}."
+        f"- `{each.name}`: {warning}."
         for each in made
         for warning in each.warnings
-        if not warning.startswith("not modelled")
+        if not warning.startswith(("not modelled", "firmware times"))
     ]
     for line in missed or ["None."]:
         lines += textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
@@ -123,7 +109,6 @@ _CHECK = "mixed_random"
 def main() -> int:
     """The command."""
     try:
-        print(f"made {len(make_controllers())} controllers")
         made = make(sys.argv[1:])
         if not sys.argv[1:]:
             write_files({PAGE: page(made, compare(), fit_few())})

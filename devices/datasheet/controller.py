@@ -21,7 +21,6 @@ from raidlab.devices.faults import Fault, Faults
 from raidlab.devices.levels import Level
 from raidlab.devices.links import InterfaceName
 from raidlab.devices.schema import Table, check, read_toml
-from raidlab.devices.spec_writer import device_toml
 from raidlab.devices.units import Frequency, IoRate, Rate, Size
 
 CACHED, PLAIN = "lsi2208-1g-3.0", "lsi2008"
@@ -88,7 +87,7 @@ def read_controller(path: Path) -> tuple[ControllerSheet, dict[str, Any]]:
     return sheet, tree
 
 
-def controller_toml(sheet: ControllerSheet, written: Mapping[str, Any]) -> str:
+def controller_draft(sheet: ControllerSheet, written: Mapping[str, Any]) -> Draft:
     """The device file of a controller, every number with its origin."""
     draft = Draft()
     stated = Origin("data-sheet", sheet.source)
@@ -111,12 +110,7 @@ def controller_toml(sheet: ControllerSheet, written: Mapping[str, Any]) -> str:
         _parity(draft, sheet)
     if sheet.cache is not None:
         _memory(draft, sheet, written, stated)
-    sources = {key: origin.to_toml() for key, origin in draft.origins.items()}
-    head = [
-        "Made of a data sheet by `make datasheets`. Firmware times are not measured: they are",
-        "those of a fitted chip of 2013, scaled by clock, or by a stated rate.",
-    ]
-    return device_toml(draft.values, sources, head)
+    return draft
 
 
 def _origin(sheet: ControllerSheet, key: str, stated: Origin) -> Origin:

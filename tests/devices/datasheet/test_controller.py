@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from raidlab.calibration.datasheets.build import import_datasheet
 from raidlab.calibration.datasheets.catalogue import CONTROLLERS
 from raidlab.devices.catalogue import SPECS, find
 from raidlab.devices.controller import ControllerSpec
-from raidlab.devices.datasheet.controller import controller_toml, read_controller, scale
+from raidlab.devices.datasheet.controller import controller_draft, read_controller, scale
 from raidlab.devices.draws import open_numbers
 from raidlab.devices.faults import SpecError
 from raidlab.devices.links import Interface
@@ -56,7 +57,7 @@ def test_every_sheet_gives_the_bytes_of_the_catalogue() -> None:
     for path in paths:
         sheet, written = read_controller(path)
         target = SPECS / "controller" / path.name
-        assert controller_toml(sheet, written) == target.read_text(), "make datasheets"
+        assert controller_draft(sheet, written).to_toml() == target.read_text(), "make datasheets"
         device = find(sheet.name)
         assert device.sources["firmware.request"].source in ("assumed", "derived")
         assert "firmware.request" in open_numbers(device)
@@ -68,7 +69,7 @@ def test_times_are_scaled_by_the_clock(tmp_path: Path) -> None:
     path.write_text(SHEET)
     sheet, written = read_controller(path)
     assert scale(sheet) == 0.5
-    text = controller_toml(sheet, written)
+    text = controller_draft(sheet, written).to_toml()
     assert 'request = "3.6 us"' in text
     assert 'range = ["1.44 us", "4.5 us"]' in text
     assert 'parity = "4614 MB/s"' in text
@@ -80,7 +81,7 @@ def test_a_stated_rate_decides_instead(tmp_path: Path) -> None:
     path.write_text(SHEET + 'max_iops = "500000 IO/s"\n')
     sheet, written = read_controller(path)
     assert scale(sheet) == pytest.approx(4 / 5.2)
-    assert 'command = "2.308 us"' in controller_toml(sheet, written)
+    assert 'command = "2.308 us"' in controller_draft(sheet, written).to_toml()
 
 
 @pytest.mark.parametrize(
@@ -128,3 +129,14 @@ def test_a_sheet_at_fault_says_all_of_it(tmp_path: Path) -> None:
     path.write_text(SHEET.replace('memory_rate = "21.2 GB/s"\n', ""))
     with pytest.raises(SpecError, match="both of cache and memory_rate"):
         read_controller(path)
+
+
+def test_a_controller_s_sheet_can_be_imported(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.toml"
+    path.write_text(SHEET)
+    imported = import_datasheet(path)
+    assert (imported.name, imported.kind, imported.points) == ("example-8i", "controller", ())
+    assert "firmware times are assumed" in imported.warnings[0]
+    document = imported.to_dict()
+    assert "cache.size" in document["stated"]
+    assert "firmware.request" in {each["key"] for each in document["assumed"]}
