@@ -138,7 +138,7 @@ class Buffer(Table):
     the end of the next sector's track, and one track more if the segment began before it."""
     read_ahead_limit: Size = Field(default=0, le=2**24 * SECTOR)
     """Beyond the request at most, for `fixed` and `track-end`."""
-    read_ahead_on_idle_hit: bool = False
+    read_ahead_on_idle_hit: bool = True
     """A hit on a segment that is not being filled starts reading on at its end."""
     stop_in_sector: bool = False
     """Reading ahead stops in the middle of a sector when the arm is needed."""

@@ -90,6 +90,16 @@ COMMANDS = {
         "size",
         "Find the least drives, the highest rate ... with which a scenario meets goals.",
     ),
+    "risk": Lazy(
+        "risk",
+        "risk",
+        "Draw random failures: how probable it is that a scenario's arrays lose data.",
+    ),
+    "plan": Lazy(
+        "plan",
+        "plan",
+        "Answer a question: the cheapest system that meets goals, and why others do not.",
+    ),
     "compression": Lazy(
         "compression",
         "compression",

@@ -6,7 +6,9 @@ Nothing else prints: `ruff` refuses `print` elsewhere.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,8 +26,14 @@ def echo_styled(text: str) -> None:
 
 
 def say(message: str) -> None:
-    """A line on standard error."""
-    print(printable(message), file=sys.stderr, flush=True)
+    """A line on standard error; on a terminal, lines between its words."""
+    text = printable(message)
+    if sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns
+        text = textwrap.fill(
+            text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
+    print(text, file=sys.stderr, flush=True)
 
 
 def print_version() -> None:

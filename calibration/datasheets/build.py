@@ -10,8 +10,10 @@ from typing import Any
 from raidlab.calibration.datasheets.adjust import OF_BURSTS, adjust, adjust_disk
 from raidlab.calibration.datasheets.points import stated
 from raidlab.devices.datasheet import disk, flash, flash_device, spread
+from raidlab.devices.datasheet.controller import controller_draft, read_controller
 from raidlab.devices.datasheet.draft import Draft
 from raidlab.devices.datasheet.sheet import BLOCK, Read, Sheet, read_sheet
+from raidlab.devices.schema import read_toml
 
 WITHIN_PCT = 5.0
 """Error of a stated figure above which it is named."""
@@ -59,15 +61,24 @@ class Point:
 class Imported:
     """A device that was made of a sheet."""
 
-    read: Read
     draft: Draft
     points: tuple[Point, ...]
     warnings: tuple[str, ...]
 
+    @property
+    def name(self) -> str:
+        """Of the device."""
+        return str(self.draft.values["name"])
+
+    @property
+    def kind(self) -> str:
+        """Of the device: `ssd`, `hdd`, `controller`."""
+        return str(self.draft.values["kind"])
+
     def to_dict(self) -> dict[str, Any]:
         """For `--json`, but for the device's path."""
         return {
-            "name": self.read.sheet.name,
+            "name": self.name,
             "points": [point.to_dict() for point in self.points],
             "stated": dict(self.draft.of("data-sheet")),
             "derived": dict(self.draft.of("derived")),
@@ -85,7 +96,21 @@ def import_datasheet(path: Path) -> Imported:
     Raises:
         SpecError: Everything that is wrong with the sheet.
     """
+    if read_toml(path).get("kind") == "controller":
+        return import_controller(path)
     return build(read_sheet(path))
+
+
+def import_controller(path: Path) -> Imported:
+    """Makes a controller of a sheet: closed forms alone, no runs.
+
+    Raises:
+        SpecError: Everything that is wrong with the sheet.
+    """
+    sheet, written = read_controller(path)
+    stated = "max_iops decides" if sheet.max_iops else "no sheet tells them"
+    doubt = f"firmware times are assumed, scaled from a fitted chip of 2013: {stated}"
+    return Imported(controller_draft(sheet, written), (), (doubt,))
 
 
 def build(read: Read) -> Imported:
@@ -100,7 +125,7 @@ def build(read: Read) -> Imported:
         missed = _missed(points, "its geometry and seek curve do not give it")
         draft = disk.device(spindle, read)
         spread.widen_disk(draft, spindle)
-        return Imported(read, draft, points, (*_doubts(read.sheet), *missed))
+        return Imported(draft, points, (*_doubts(read.sheet), *missed))
     doubts = list(_doubts(read.sheet))
     seen = _as_burst(read.sheet)
     if seen:
@@ -112,7 +137,7 @@ def build(read: Read) -> Imported:
     doubts += _not_modelled(read.sheet)
     draft = flash_device.device(drive, read)
     spread.widen(draft, drive)
-    return Imported(read, draft, points, tuple(doubts))
+    return Imported(draft, points, tuple(doubts))
 
 
 def _points(sheet: Sheet, found: Mapping[str, float], bursts: tuple[str, ...]) -> tuple[Point, ...]:

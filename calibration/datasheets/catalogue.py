@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from raidlab.calibration.datasheets import few_points
 from raidlab.calibration.datasheets.build import WITHIN_PCT, Imported, import_datasheet
+from raidlab.calibration.datasheets.few_points import Fitted, fit_few
 from raidlab.calibration.datasheets.generic import generic_sheets
 from raidlab.calibration.datasheets.measured import Compared, compare, table
 from raidlab.devices.catalogue import SPECS
@@ -21,6 +23,7 @@ from raidlab.devices.faults import SpecError
 from raidlab.devices.files import write_files
 
 SHEETS = SPECS.parent / "datasheets"
+CONTROLLERS = SHEETS / "controllers"
 PAGE = Path("docs/evidence/datasheets.md")
 _WORKERS = 2
 _WIDTH = 100
@@ -33,11 +36,12 @@ def make(names: Sequence[str] = ()) -> list[Imported]:
         SpecError: A sheet has faults.
     """
     write_files(dict(generic_sheets(SHEETS)))
-    paths = [path for path in sorted(SHEETS.glob("*.toml")) if not names or path.stem in names]
+    sheets = sorted(SHEETS.rglob("*.toml"))
+    paths = [path for path in sheets if not names or path.stem in names]
     made = []
     with ThreadPoolExecutor(_WORKERS) as pool:
         for imported in pool.map(import_datasheet, paths):
-            print(f"made {imported.read.sheet.name}", flush=True)
+            print(f"made {imported.name}", flush=True)
             made.append(imported)
     write_files({target(each): each.draft.to_toml() for each in made})
     return made
@@ -45,11 +49,12 @@ def make(names: Sequence[str] = ()) -> list[Imported]:
 
 def target(imported: Imported) -> Path:
     """The file of a device in the catalogue."""
-    sheet = imported.read.sheet
-    return SPECS / sheet.kind / f"{sheet.name}.toml"
+    return SPECS / imported.kind / f"{imported.name}.toml"
 
 
-def page(made: Sequence[Imported], compared: Sequence[Compared]) -> str:
+def page(
+    made: Sequence[Imported], compared: Sequence[Compared], fitted: Sequence[Fitted] = ()
+) -> str:
     """The evidence: stated beside simulated figures, then measured ones."""
     lines = [
         "# Drives from data sheets",
@@ -76,24 +81,26 @@ def page(made: Sequence[Imported], compared: Sequence[Compared]) -> str:
             f"| {name} | {len(errors)} | {statistics.median(errors):.2f} % |"
             f" {max(errors):.1f} % | {within} of {len(errors)} |"
         )
+    drives = sum(bool(each.points) for each in made)
     bursts = sum(point.error_pct is None for each in made for point in each.points)
     lines += [
         "",
-        f"{len(made)} drives. `mixed_random` is compared, not adjusted to. {bursts} figures of",
+        f"{drives} drives. `mixed_random` is compared, not adjusted to. {bursts} figures of",
         "client drives are bursts into an SLC cache, which is not modelled: they are not counted.",
         "",
         "## Figures that do not come out",
         "",
     ]
     missed = [
-        f"- `{each.read.sheet.name}`: {warning}."
+        f"- `{each.name}`: {warning}."
         for each in made
         for warning in each.warnings
-        if not warning.startswith("not modelled")
+        if not warning.startswith(("not modelled", "firmware times"))
     ]
     for line in missed or ["None."]:
         lines += textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-    return "\n".join([*lines, "", *table(compared)]) + "\n"
+    more = ["", *few_points.table(fitted)] if fitted else []
+    return "\n".join([*lines, "", *table(compared), *more]) + "\n"
 
 
 _CHECK = "mixed_random"
@@ -104,7 +111,7 @@ def main() -> int:
     try:
         made = make(sys.argv[1:])
         if not sys.argv[1:]:
-            write_files({PAGE: page(made, compare())})
+            write_files({PAGE: page(made, compare(), fit_few())})
             print(f"wrote {PAGE}")
     except SpecError as error:
         for fault in error.faults:

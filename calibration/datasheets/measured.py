@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -53,29 +53,34 @@ class Compared:
         return 100 * (self.simulated / self.measured - 1)
 
 
-def compare() -> list[Compared]:
+def compare(others: Mapping[str, Path] | None = None) -> list[Compared]:
     """Every measured figure with the simulated one.
+
+    Args:
+        others: Device files to take for those of the catalogue, by name; these drives alone.
 
     Raises:
         SpecError: A device of the file is not in the catalogue.
     """
     with _DATA.open(encoding="utf-8", newline="") as file:
-        return [_compared(row) for row in csv.DictReader(file)]
+        rows = [row for row in csv.DictReader(file) if not others or row["device"] in others]
+    return [_compared(row, others or {}) for row in rows]
 
 
-def _compared(row: dict[str, str]) -> Compared:
+def _compared(row: dict[str, str], others: Mapping[str, Path]) -> Compared:
     numbers = [int(row[key] or 0) for key in ("block_bytes", "depth", "threads")]
     rates = [int(row[key] or 0) for key in ("write_rate", "read_rate")]
     block, depth, threads = numbers
     # A depth of a file with one thread is the thread's; reports of several give each one's.
     in_flight = depth * threads if row["load"].startswith("randread") else depth
     load = Load(row["device"], row["load"], block, in_flight, threads, rates[0], rates[1])
-    simulated = _simulated(load)[row["metric"]]
+    model = others.get(load.device, SPECS / "ssd" / f"{load.device}.toml")
+    simulated = _simulated(load, str(model))[row["metric"]]
     return Compared(load, row["metric"], float(row["value"]), simulated, row["source"])
 
 
 @cache
-def _simulated(load: Load) -> dict[str, float]:
+def _simulated(load: Load, model: str) -> dict[str, float]:
     rw, _, host = load.rw.partition(":")
     block = f"{load.block_bytes} B"
     workloads: list[dict[str, Any]] = [{"name": "main", "rw": rw, "block_size": block}]
@@ -89,7 +94,7 @@ def _simulated(load: Load) -> dict[str, float]:
     writes = rw == "randwrite"
     tree = {
         "host": {"model": "nvme"} | ({"clock": _POLLED_CLOCK} if host == "polled" else {}),
-        "array": [{"drives": [{"model": str(SPECS / "ssd" / f"{load.device}.toml")}]}],
+        "array": [{"drives": [{"model": model}]}],
         "workload": workloads,
         "run": {
             "precondition": "steady-state" if writes else "filled",

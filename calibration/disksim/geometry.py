@@ -52,7 +52,8 @@ def _zone(zone: Entries, number: int, geometry: dict[str, Any], notes: list[str]
     values["empty"] = zone.whole("Empty space at zone front", 0)
     spares = zone.whole("Number of spares", 0)
     values["spares"] = 0 if geometry["sparing"] == "slip-only" else spares
-    slips = [int(slip) for slip in zone.numbers("slips")]
+    # Some drives' lists are not in order: a slip is a sector, wherever it is listed.
+    slips = sorted({int(slip) for slip in zone.numbers("slips")})
     values["slips"] = _fitting(slips, values, geometry, number, notes)
     values["defects"] = _defects(zone)
     return values

@@ -26,6 +26,7 @@ from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.fitting.loss import groups_of
 from raidlab.calibration.fitting.parameters import Kind
+from raidlab.calibration.fitting.prior import Prior
 from raidlab.calibration.fitting.search import Budget
 from raidlab.calibration.fitting.stages import (
     AFTER,
@@ -259,7 +260,7 @@ def calibrate(
     host = host_of(kind, settings, system)
     started = time.monotonic()
     checkpoint = None if store is None else Checkpoint(store)
-    task = Task(kind, host, tuple(points), settings, checkpoint, system)
+    task = Task(kind, host, tuple(points), settings, checkpoint, system, prior_of(settings))
     if system is not None:
         _of_its_size(task, tree)
     limit = settings.time_limit_s or float("inf")
@@ -429,6 +430,8 @@ def base_of(
             stated |= {"stderr": source.stderr, "measurement": source.measurement}
         if source.note:
             stated["note"] = source.note
+        if source.range is not None:
+            stated["range"] = list(source.range)
         sources[key] = stated
     for key, default in (system.left_out() if system else {}).items():
         put(tree, key, default)
@@ -441,6 +444,14 @@ def base_of(
     tree["title"] = f"{tree.get('title', device.spec.name)}, fitted to {measured}"
     _check(kind, tree, settings)
     return tree, sources
+
+
+def prior_of(settings: Settings) -> Prior | None:
+    """What the device to start from knows of its numbers; None for a template."""
+    if not settings.like:
+        return None
+    device = find_for("--like", settings.like)
+    return Prior(device.written, device.sources)
 
 
 def _override(tree: dict[str, Any], key: str, value: Any) -> None:

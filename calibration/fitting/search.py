@@ -24,7 +24,7 @@ Evaluate = Callable[[Array, Sequence[int], bool], Array]
 """Residuals of some points at a place of the unit cube; True for a rough look."""
 
 _STEP = 0.06
-_PULL = 2.0
+PULL = 2.0
 """Residual of a parameter that lies a whole range away from where it started: far less than any
 measurement says, but enough to leave alone what no measurement speaks to."""
 _LOOKS = 8
@@ -100,7 +100,7 @@ class Search:
         at = np.clip(at, 0.0, 1.0)
         self.evaluations += 1
         found = self.evaluate(at, points, rough)
-        return np.concatenate([found, (at - self.start) * _PULL * self._pulls])
+        return np.concatenate([found, (at - self.start) * PULL * self._pulls])
 
     def stepped(self, at: Array, index: int, here: Array) -> Array:
         """The residuals of all points at a place that is off another in one parameter alone.

@@ -23,6 +23,7 @@ from raidlab.calibration.fitting.fit_model import FitModel, alone
 from raidlab.calibration.fitting.kinds import declared_for, that_apply
 from raidlab.calibration.fitting.loss import groups_of, residuals, robust, values
 from raidlab.calibration.fitting.parameters import Choice, Kind, Mode, Option, Parameter, choose
+from raidlab.calibration.fitting.prior import Prior
 from raidlab.calibration.fitting.replicates import loosened
 from raidlab.calibration.fitting.search import (
     ENDLESS,
@@ -105,6 +106,8 @@ class Task:
     """Where evaluations are stored."""
     system: System | None = None
     """What it stands in; None for a drive behind the host."""
+    prior: Prior | None = None
+    """What the device to start from knows; None for a template."""
 
     @property
     def sides(self) -> frozenset[str]:
@@ -150,6 +153,8 @@ class Task:
             and parameter.key not in self.settings.overrides
         ]
         declared = [self.wide(parameter) for parameter in declared]
+        if self.prior is not None:
+            declared = [self.prior.of(parameter) for parameter in declared]
         extra = that_apply(kind.extra, tree, self.sides, has)
         parameters, fixed = choose(declared, extra, choice, self.settings.overrides)
         known = {p.key: p for p in (*kind.declared, *kind.extra, *declared, *extra)}

@@ -312,6 +312,8 @@ def _besides(tree: Mapping[str, Any], faults: Faults) -> Iterator[Fault]:
     """Faults that several keys show together, of a sheet of which other keys are at fault."""
     bad = {fault.key.partition(".")[0] for fault in faults.found}
     if "kind" in bad:
+        if not any(key in tree for key in RATES):
+            yield Fault("", None, f"one rate at least: {', '.join(RATES)}")
         return
     fillers = {"name": "x", "interface": _WIDEST, "capacity": "1 TB"}
     kept = {key: value for key, value in tree.items() if key not in bad}

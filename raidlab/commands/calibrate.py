@@ -25,7 +25,9 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.outputs import Texts, deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_notes, print_shown
+from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.units import DURATION
 from raidlab.output import echo
 
@@ -38,7 +40,10 @@ def calibrate(
     measurement: Annotated[
         Path, typer.Argument(help="A measurement, as `raidlab import` makes.", parser=path)
     ],
-    kind: Annotated[str, typer.Option("--kind", help=f"One of {', '.join(KINDS)}.")],
+    kind: Annotated[
+        str,
+        typer.Option("--kind", help=f"One of {', '.join(KINDS)}; that of --like if left out."),
+    ] = "",
     host: Annotated[
         str, typer.Option("--host", help="Host of the catalogue, or a file.", show_default=False)
     ] = "",
@@ -47,7 +52,10 @@ def calibrate(
         typer.Option("--system", help="Scenario of the system around it.", show_default=False),
     ] = "",
     like: Annotated[
-        str, typer.Option("--like", help="Device to start from.", show_default=False)
+        str,
+        typer.Option(
+            "--like", help="Device to start from; its bounds are a prior.", show_default=False
+        ),
     ] = "",
     name: Annotated[
         str, typer.Option("--name", help="Of the fitted device.", show_default=False)
@@ -120,7 +128,7 @@ def calibrate(
 
     check_writable(out, host_out, report)
     settings = Settings(
-        kind=kind,
+        kind=kind or _kind_of(like),
         host=host,
         system=system,
         like=like,
@@ -172,6 +180,16 @@ def calibrate(
     deliver(files, show)
     for warning in result.warnings:
         say(f"warning: {warning}")
+
+
+def _kind_of(like: str) -> str:
+    """The kind to fit of the device to start from."""
+    if not like:
+        allowed = f"one of {', '.join(KINDS)}, or --like DEVICE, which says it"
+        raise SpecError([Fault("--kind", None, allowed)])
+    spec = find_for("--like", like).spec
+    link = spec.link() if isinstance(spec, SsdSpec) else None
+    return "nvme" if link is not None and link.family == "pcie" else spec.kind
 
 
 def _show(result: Calibration, document: dict[str, Any], output: Output) -> None:

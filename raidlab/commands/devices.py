@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import json as json_module
+import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from raidlab.commands.common import DOES_NOT_HOLD, Json, command, say
+from raidlab.commands.common import (
+    DOES_NOT_HOLD,
+    Json,
+    check_writable,
+    command,
+    path,
+    resumable,
+    say,
+    tell_breaches,
+)
+from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Wide, opening, print_table
 from raidlab.devices.catalogue import Device, catalogue, find_for
 from raidlab.devices.classes import class_of, year_of
@@ -52,6 +64,10 @@ def devices(
     year: Annotated[
         str, typer.Option("--year", help="Announced in 2022, 2020:2023, 2020: ...")
     ] = "",
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", help="Measure the drive and write its page here.", parser=path),
+    ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table.")] = False,
     wide: Wide = False,
 ) -> None:
@@ -64,11 +80,16 @@ def devices(
         if given:
             raise SpecError([Fault(option, None, allowed) for option in given])
         device = find_for("NAME", name)
-        if json:
+        if html is not None:
+            _page(device, name, html, output)
+        elif json:
             echo(json_module.dumps(_document(device), indent=2, default=str))
         else:
             _show(device, output)
         return
+    if html is not None:
+        allowed = "one device to draw: raidlab devices NAME --html FILE"
+        raise SpecError([Fault("--html", str(html), allowed)])
     if json and markdown:
         raise SpecError([Fault("--markdown", None, "has no effect beside --json: one of them")])
     every = catalogue()
@@ -84,6 +105,32 @@ def devices(
         echo(_markdown(lines))
     else:
         _list(lines, output)
+
+
+def _page(device: Device, name: str, html: Path, output: Output) -> None:
+    """Measures a drive as reviewers do, and writes its page."""
+    from raidlab.scenarios.results.page import again
+    from raidlab.scenarios.studies import drive_report as report
+    from raidlab.scenarios.studies.drive import drive_spec, measure
+
+    drive_spec(device)
+    check_writable(html)
+    begun = time.monotonic()
+    with resumable("runs of the drive") as (tell, store):
+        found = measure(device, progress=tell, store=store)
+    say(f"measured in {time.monotonic() - begun:.0f} s")
+
+    def show() -> None:
+        if output is Output.JSON:
+            document = _document(device) | {"measured": found.to_dict()}
+            echo(json_module.dumps(document, indent=2, default=str, allow_nan=False))
+        else:
+            opening(device.spec.title or device.spec.name, report.answer(found))
+            print_table(report.stated_table(found), output)
+
+    deliver([{html: lambda: report.drive_report(found, again("devices", name))}], show)
+    if tell_breaches(found.breaches):
+        raise typer.Exit(DOES_NOT_HOLD)
 
 
 def _none(close: Sequence[tuple[Device, list[str]]], query: Query, output: Output) -> None:

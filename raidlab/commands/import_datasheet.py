@@ -42,7 +42,7 @@ def datasheet(
 
 
 def _show(imported: Imported, out: Path) -> None:
-    opening(f"{imported.read.sheet.name}: {out}", f"raidlab devices {out} shows every number.")
+    opening(f"{imported.name}: {out}", f"raidlab devices {out} shows every number.")
     rows = [
         [
             point.quantity,
@@ -58,4 +58,5 @@ def _show(imported: Imported, out: Path) -> None:
         Column("simulated", kind=Kind.TEXT, width=16),
         Column("error", kind=Kind.TEXT, width=8),
     ]
-    print_table(Table("", columns, rows), Output.of(json=False, wide=False))
+    if rows:
+        print_table(Table("", columns, rows), Output.of(json=False, wide=False))

@@ -88,10 +88,11 @@ def leading(components: Sequence[Component]) -> list[Component]:
 def limits(row: Mapping[str, Any]) -> str:
     """What bounds a row's rate, in a few words: `drives 98 %`, `none (drives 17 %)`.
 
-    Two that are both nearly full are both named: doubling one of them alone may change little.
+    "–" if nothing worked. Two that are both nearly full are both named: doubling one of them alone
+    may change little.
     """
     found = leading(felt(behind(row["components"], row["target"]), row["breakdown_us"]))
-    if not found:
+    if not found or not found[0]["utilization"]:
         return "–"
     first, *rest = found
     if first["utilization"] < _FULL:

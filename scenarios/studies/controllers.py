@@ -165,18 +165,26 @@ class _Case:
 
 
 def chosen_controllers(names: Sequence[str] = ()) -> list[ControllerSpec]:
-    """Controllers by name; all of the catalogue without any.
+    """Controllers by name; without any all of the catalogue but those made of data sheets.
+
+    Firmware times of the latter are assumed, which curves without intervals would not show.
 
     Raises:
-        SpecError: A name is no controller's.
+        SpecError: A name is no controller's, or of one without RAID 0.
     """
     found = [find_for("--only", name).spec for name in names]
-    others = [spec for spec in found if not isinstance(spec, ControllerSpec)]
-    if others:
-        raise SpecError(
-            Fault("--only", spec.name, f"a controller; this is a {spec.kind}") for spec in others
+    faults = [
+        Fault("--only", spec.name, f"a controller; this is a {spec.kind}")
+        if not isinstance(spec, ControllerSpec)
+        else Fault(
+            "--only", spec.name, f"a controller with RAID 0; it has {', '.join(spec.levels)}"
         )
-    specs = found or [device.spec for device in catalogue()]
+        for spec in found
+        if not isinstance(spec, ControllerSpec) or "raid0" not in spec.levels
+    ]
+    if faults:
+        raise SpecError(faults)
+    specs = found or [device.spec for device in catalogue() if not device.spec.data_sheet]
     return [spec for spec in specs if isinstance(spec, ControllerSpec)]
 
 

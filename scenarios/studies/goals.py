@@ -21,6 +21,8 @@ from raidlab.scenarios.results.result import Row
 CLEAR = 0.95
 """Confidence from which on a comparison is clear."""
 _Z95 = 1.959964
+_STRIPES = 1e-4
+"""Share of a capacity that whole stripes may lack."""
 _GOAL = re.compile(r"(?:([A-Za-z0-9_.+-]+)\s*:)?\s*(read\s+|write\s+)?([a-z][a-z0-9_. -]*?)\s*"
                    r"(<=?|>=?)\s*(\S.*)")  # fmt: skip
 _NUMBER = re.compile(r"([+]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(.*)")
@@ -131,8 +133,9 @@ class Goal:
 
     @property
     def name(self) -> str:
-        """The quantity in words: `write p99`."""
-        return " ".join(word for word in (self.side, self.quantity) if word)
+        """The quantity in words: `mail: write p99`."""
+        workload = f"{self.workload}:" if self.workload else ""
+        return " ".join(word for word in (workload, self.side, self.quantity) if word)
 
     def shown(self, value: float | None) -> str:
         """A value of its quantity with its unit."""
@@ -251,6 +254,9 @@ def judged(goal: Goal, measured: Measured) -> Judged:
         return Judged(goal, measured, False, 1.0 if measured.certain else 0.5)
     distance = goal.bound - measured.value if goal.at_most else measured.value - goal.bound
     holds = distance > 0 or (distance == 0 and "=" in goal.text)
+    if goal.quantity == "usable" and not goal.at_most and "=" in goal.text:
+        # A capacity in whole stripes is a little less than that of its drives.
+        holds = measured.value >= (1 - _STRIPES) * goal.bound
     if measured.certain:
         return Judged(goal, measured, holds, 1.0)
     upward = goal.bound > measured.value

@@ -26,8 +26,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import scipy.stats
-
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Result
 
@@ -201,7 +199,9 @@ def hours_ci95(samples: Sequence[Sample], bytes_of_drive: int) -> tuple[float, f
     each = [bytes_of_drive / one.rate / 3600 for one in by_place]
     squares = sum((b - a) ** 2 for a, b in pairwise(each))
     error = math.sqrt(squares / (2 * (count - 1) * count))
-    half = float(scipy.stats.t.ppf(0.975, count - 1)) * error
+    from scipy.stats import t
+
+    half = float(t.ppf(0.975, count - 1)) * error
     return max(0.0, middle - half), middle + half
 
 

@@ -11,6 +11,7 @@ it holds and that its neighbour does not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -39,6 +40,8 @@ _LOADS = ("rate", "outstanding", "area", "hot_spot", "block_size", "threads", "u
 """Last words of paths of which one asks for the most."""
 _FALLS_BEHIND = 0.02
 """Share of an open load that is not served, from which on its queue is taken to grow."""
+_SIGMAS = 4.0
+"""Standard errors of a count of arrivals by which fewer may come by chance."""
 _ALLOWED = ("the load's latencies", "its rates", "usable", "rebuild", "rebuild p99", "life")
 
 
@@ -183,12 +186,12 @@ def size(
     ]
     if faults:
         raise SpecError(faults)
-    search = _Search(_candidates(tree, path, axis), tuple(goals), path, running or Running(), seed)
+    search = Search(_candidates(tree, path, axis), tuple(goals), path, running or Running(), seed)
     # From the side that fails to the side that holds.
     order = list(range(len(search.values)))
     if find is Find.MOST:
         order.reverse()
-    answer, beyond = _searched(search, order)
+    answer, beyond = searched(search, order)
     first = search.candidates[search.values[0]][1]
     tried = tuple(search.tried[at] for at in sorted(search.tried))
     confidence = 0.0
@@ -261,7 +264,7 @@ def _spread(span: Span | None) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(each))
 
 
-class _Search:
+class Search:
     """Values that were tried so far."""
 
     def __init__(
@@ -362,13 +365,13 @@ def falls_behind(scenario: Scenario, rows: Sequence[Row]) -> bool:
         for part in workload.parts:
             arrival = scenario.base["workloads"][part]["arrival"]
             asked += arrival.get("per_s") or 0.0
-        high = row["iops_ci95"][1]
-        if asked and row["iops"] < (1 - _FALLS_BEHIND) * asked and (high or 0.0) < asked:
+        chance = _SIGMAS / math.sqrt(max(1, row["ios"]))
+        if asked and row["iops"] < (1 - max(_FALLS_BEHIND, chance)) * asked:
             return True
     return False
 
 
-def _searched(search: _Search, order: Sequence[int]) -> tuple[int | None, int | None]:
+def searched(search: Search, order: Sequence[int]) -> tuple[int | None, int | None]:
     """The answer's place and its neighbour's, in an order from what fails to what holds."""
     last = len(order) - 1
     steps = sorted({round(at * last / (_COARSE - 1)) for at in range(_COARSE)})

@@ -52,7 +52,7 @@ def test_a_planner_s_question() -> None:
 
 
 def test_names_match_up_to_a_dash() -> None:
-    assert found(interface="pcie-4.0") == found(interface="pcie-4.0-x4")
+    assert found(kind="ssd", interface="pcie-4.0") == found(interface="pcie-4.0-x4")
     assert found(of="nvme-gen4-tlc") > found(of="nvme-gen4-tlc-client") > set()
     assert found(of="nl-sas", min_capacity="24 TB") == {
         "exos-x24-sas", "hc580-sas", "mg11-sas", "generic-nl-sas-24tb",

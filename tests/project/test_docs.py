@@ -20,6 +20,7 @@ import pytest
 
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.datasheet.sheet import RATES, read_sheet
+from raidlab.scenarios.capacity.question import load_question
 from raidlab.scenarios.planning.scenario import load_scenario
 from tests.project.sources import ROOT, tracked
 
@@ -77,6 +78,8 @@ def check_toml(block: Block, folder: Path) -> None:
         read_sheet(path)
     elif "kind" in tree:
         load_device(path)
+    elif "candidates" in tree:
+        load_question(path)
     elif "array" in tree:
         load_scenario(path)
     elif "stage" in tree and shutil.which("fio") is not None:

@@ -15,12 +15,20 @@ import pytest
 from tests.project.sources import PACKAGES, ROOT, tracked
 
 ORDER = {
-    "scenarios": [{"spec"}, {"planning"}, {"results"}, {"running"}, {"studies"}],
+    "scenarios": [
+        {"spec"},
+        {"planning"},
+        {"results"},
+        {"running"},
+        {"studies"},
+        {"risk"},
+        {"capacity"},
+    ],
     "calibration": [
         {"measurements"},
-        {"fio", "disksim", "traces", "datasheets"},
+        {"fio", "disksim", "traces"},
         {"fitting"},
-        {"published"},
+        {"datasheets", "published"},
     ],
 }
 """Inside a package, lowest first; those of one set do not know each other."""

@@ -5,11 +5,13 @@ import os
 import pty
 import re
 import subprocess
+import sys
 
 import pytest
 
 from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
 from raidlab.devices.printable import label, printable, printable_lines, without_tags
+from raidlab.output import say
 from tests.raidlab.test_cli import command
 
 TEXT = "[/red] [link=http://x.example]a[/link] <b>&amp; \x1b[31mred\x07\u202eturned\nerror: feigned"
@@ -162,3 +164,16 @@ def test_a_picture_has_no_tags_but_its_own():
         "a": ["<b>own</b><br>", '&lt;a href="http://x">y&lt;/a>', "&lt;span style='x'>"],
         "b": 1,
     }
+
+
+def test_messages_break_between_words_on_a_terminal(monkeypatch, capsys):
+    message = "warning: " + "the rate changes so slowly that its interval is a guess " * 3
+    monkeypatch.setenv("COLUMNS", "60")
+    say(message)
+    assert capsys.readouterr().err == message + "\n"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    say(message)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) > 2
+    assert max(len(line) for line in lines) <= 60
+    assert " ".join(line.strip() for line in lines) == message.strip()

@@ -100,9 +100,10 @@ fn beside(rig: &mut Rig, loads: &mut [Load], seconds: u64) -> Vec<(u64, Nanos)> 
     found
 }
 
-/// The reader waits for two stays of the head at most (200 sectors, 20 ms, and a command), for what
-/// the stream left behind when it came back (eight commands), and for its own; a command takes 13 ms
-/// at most. By ageing alone it waited for 12 s: 12 ms over 0.001.
+/// The reader waits for two stays of the head at most (twice a seek of 1.33 ms and half a
+/// revolution, 12.7 ms, and a command), for what the stream left behind when it came back (eight
+/// commands), and for its own; a command takes 13 ms at most. By ageing alone it waited for 12 s:
+/// 12 ms over 0.001.
 #[test]
 fn a_random_reader_is_not_starved_by_a_stream() {
     for op in [Op::Read, Op::Write] {
@@ -110,7 +111,7 @@ fn a_random_reader_is_not_starved_by_a_stream() {
         let found = beside(&mut with(&[]), &mut loads, 60);
         let (served, longest) = found[1];
         assert!(
-            longest < Nanos((2 * (20 + 13) + 8 * 13 + 13) * 1_000_000),
+            longest < Nanos((2 * (13 + 13) + 8 * 13 + 13) * 1_000_000),
             "{op:?} {longest:?}"
         );
         // At the mean half of a stay less, and half as long for each command.
@@ -160,6 +161,28 @@ fn each_of_two_streams_keeps_its_segment() {
             slow.max(slower) < Nanos(100_000_000),
             "{depth}: {slow:?} {slower:?}"
         );
+    }
+}
+
+/// A synchronous reader of 8 sectors each 20 ms: the buffer of 200 sectors is always ahead of it,
+/// since the head fills what became free within a revolution. A hit costs the overhead alone. If hits
+/// do not restart read-ahead, every thirteenth read finds nothing and waits for the platter.
+#[test]
+fn a_slow_reader_finds_all_in_the_buffer() {
+    for restarts in [false, true] {
+        let mut rig = with(&[("/buffer/read_ahead_on_idle_hit", json!(restarts))]);
+        let mut longest = Nanos::ZERO;
+        for read in 0..200 {
+            let io = rig.serve(Op::Read, read * 8 * SECTOR, 8 * SECTOR);
+            if read > 0 {
+                longest = longest.max(io.latency());
+            }
+            rig.pause(raidlab_kernel::Time((read + 1) * 20_000_000));
+        }
+        match restarts {
+            true => assert_eq!(longest, Nanos(10_000)),
+            false => assert!(longest > Nanos(1_000_000), "{longest:?}"),
+        }
     }
 }
 
@@ -217,8 +240,9 @@ fn random_reads_are_served_by_access_time_whatever_a_segment_holds() {
     };
     // Eight sectors pass in 0.8 ms, less than a movement and less than 40 sectors do.
     for sectors in [1, 40] {
-        let few = served(8, sectors);
-        assert_eq!(few, served(400, sectors), "{sectors}");
+        let (few, many) = (served(8, sectors), served(400, sectors));
+        // 400 sectors are two cylinders: rarely a choice stays among them until the oldest is next.
+        assert!(few.abs_diff(many) * 100 < few, "{sectors}: {few} {many}");
         // In the order of arrival: a mean seek of 1.4 ms, half a revolution, a sector.
         assert!(sectors > 1 || few > 60 * 1000 / 5, "{few}");
     }

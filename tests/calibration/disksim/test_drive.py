@@ -97,6 +97,11 @@ def test_what_is_not_supported_is_reported(tmp_path: Path) -> None:
     assert any(note.startswith("Preseeking level = 2: not supported") for note in notes)
 
 
+def test_slips_may_be_listed_in_any_order(tmp_path: Path) -> None:
+    parv = files.write(tmp_path, model=("slips = [ 5, 7, ]", "slips = [ 7, 5, 7, ]"))
+    assert _load(parv).geometry.zones[0].slips == (5, 7)
+
+
 def test_slips_beyond_the_spares_are_left_out_and_reported(tmp_path: Path) -> None:
     parv = files.write(tmp_path, model=("Number of spares = 20", "Number of spares = 1"))
     imported = import_disksim(parv)

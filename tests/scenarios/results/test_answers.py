@@ -1,6 +1,7 @@
 """The table of a run says which percentiles are uncertain and what was cut."""
 
 from raidlab.scenarios.results import answers
+from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.look import Unsure
 from raidlab.scenarios.running.simulate import simulate
 
@@ -36,3 +37,11 @@ def test_the_warm_up_that_was_found_is_named():
     assert answers.warm_up(_disk(warm_up="1 s", duration="10 s")) == ""
     found = answers.warm_up(_disk(duration="10 s"))
     assert found.startswith("Warm-up: ") and found.endswith(" s cut.")
+
+
+def test_where_nothing_worked_there_is_no_limit():
+    components = [{"name": "host thread 0", "kind": "host", "utilization": 0.0}]
+    row = {"target": "a", "components": components, "breakdown_us": {"queue": 0.0}}
+    assert limits(row) == "–"
+    components[0]["utilization"] = 0.17
+    assert limits(row) == "none (host thread 0 17 %)"

@@ -123,6 +123,7 @@ def test_the_command_prints_one_document_and_refuses_what_is_no_controller(tmp_p
     for asked, said in (
         (["--only", "sas-6g-hdd"], "a controller; this is a hdd"),
         (["--only", "lsi1068x"], "lsi1068"),
+        (["--only", "hba-9300-8i"], "a controller with RAID 0; it has jbod"),
         (["--profiles", "databse"], "database"),
         (["--drives", "0"], "--drives"),
     ):

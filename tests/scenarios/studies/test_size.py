@@ -104,7 +104,7 @@ class Known:
 def test_bisection_finds_every_step(size_of):
     for first in range(size_of + 1):
         search = Known("-" * first + "+" * (size_of - first))
-        found, beyond = module._searched(search, range(size_of))
+        found, beyond = module.searched(search, range(size_of))
         assert found == (first if first < size_of else None)
         assert beyond == (first - 1 if 0 < first < size_of else None)
         assert search.looks <= 5 + math.log2(size_of) + 1
@@ -113,7 +113,7 @@ def test_bisection_finds_every_step(size_of):
 def test_what_lies_on_the_wrong_side_is_seen():
     # Place 2 of 9 is one of the five that are tried first.
     search = Known("--+---+++")
-    found, beyond = module._searched(search, range(9))
+    found, beyond = module.searched(search, range(9))
     assert (found, beyond) == (6, 5) and search.tried[2].holds
 
 

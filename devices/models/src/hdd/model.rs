@@ -2,11 +2,12 @@
 
 use super::check::Check;
 use super::geometry::Geometry;
+use super::media_op::MediaOp;
 use super::params::{
     BufferParams, HddParams, InterfaceParams, SECTOR_BYTES, SchedulerParams, WriteCacheParams,
 };
 use super::rotation::sector_time;
-use super::seek::Seek;
+use super::seek::{Head, Seek};
 use super::seek_bounds::SeekBounds;
 use super::write_bins::Bins;
 use crate::Fault;
@@ -61,7 +62,8 @@ pub struct Model {
     pub age_limit: Nanos,
     /// Sectors that count as one place, where a stream is: what a segment holds.
     pub neighbourhood: u64,
-    /// Time after which the head leaves a place for older commands: that in which they pass.
+    /// Time after which the head leaves a place for older commands: that of the way to another place
+    /// and back, so that a stream keeps half of its rate at least.
     pub longest_stay: Nanos,
     pub interface: InterfaceParams,
     /// Bins of the write cache, if there is one.
@@ -94,12 +96,15 @@ impl Model {
         }
     }
 
+    /// The mean way to a place so many cylinders away and back.
+    pub fn there_and_back(&self, cylinders: u32) -> Nanos {
+        there_and_back(&self.seek, self.rpm, cylinders)
+    }
+
     fn with(params: &HddParams, geometry: Geometry, seek: Seek) -> Model {
         let sector_times: Box<[u64]> = (0..geometry.zones() as u32)
             .map(|zone| sector_time(params.rpm, geometry.sectors_per_track(zone)))
             .collect();
-        let neighbourhood = u64::from(params.buffer.segment_sectors);
-        let fastest = sector_times.iter().copied().min().unwrap_or(0);
         Model {
             sectors: match params.capacity_bytes {
                 0 => geometry.sectors(),
@@ -109,6 +114,7 @@ impl Model {
                 .write_cache
                 .as_ref()
                 .map(|cache| Bins::new(cache, &geometry)),
+            longest_stay: there_and_back(&seek, params.rpm, geometry.cylinders() / 3),
             seek_bounds: SeekBounds::new(&seek, geometry.cylinders()),
             geometry,
             seek,
@@ -119,10 +125,16 @@ impl Model {
             write_cache: params.write_cache.clone(),
             scheduler: params.scheduler,
             age_limit: params.age_limit_ns,
-            neighbourhood,
-            longest_stay: Nanos((neighbourhood * fastest) >> 20),
+            neighbourhood: u64::from(params.buffer.segment_sectors),
             interface: params.interface.clone(),
             initial_revolution: params.initial_turn,
         }
     }
+}
+
+/// The way to a place so many cylinders away and back: a seek and half a revolution, twice.
+fn there_and_back(seek: &Seek, rpm: f64, cylinders: u32) -> Nanos {
+    let half_revolution = Nanos((30e9 / rpm).round() as u64);
+    let away = seek.time(cylinders, Head::Other, MediaOp::Read) + half_revolution;
+    away + away
 }

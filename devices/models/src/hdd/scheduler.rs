@@ -224,6 +224,12 @@ impl Queue {
         (!ahead && oldest.ready < stays).then_some(index)
     }
 
+    /// The cylinder of the command that goes next.
+    pub fn next_cylinder(&self, model: &Model, arm: &Arm, at: u64, now: Time) -> Option<u32> {
+        let (index, _) = self.choose(model, arm, at, now)?;
+        Some(self.candidates[index].cylinder)
+    }
+
     /// Looks up the oldest command, and since when it waits.
     #[cold]
     fn find_oldest(&mut self) -> Option<usize> {

@@ -1,7 +1,7 @@
 //! Reads behind a link: hits, reads that the head is about to pass, reading ahead.
 
-use super::super::buffer::{Held, read_ahead_limit};
-use super::super::mechanics::Sweep;
+use super::super::buffer::{Held, Segment, read_ahead_limit};
+use super::super::mechanics::{Movement, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::params::SchedulerParams;
@@ -32,6 +32,7 @@ impl LinkFront {
             if let Held::Whole(segment) = held {
                 self.buffer.touch(segment, MediaOp::Read);
                 self.read_on(model, port.now(), segment, end);
+                self.restart_read_ahead(model, port.now(), segment, end);
             }
             port.done(io, ready, Nanos::ZERO);
         } else if let Some(at) = self.passes_soon(model, port.now(), lbn, end) {
@@ -152,6 +153,41 @@ impl LinkFront {
         }
     }
 
+    /// A read up to before `end` was served from `hit`, and nothing needs the arm: the head fills
+    /// what became free behind it. Without that a reader slower than the medium would wait for the
+    /// platter at the end of each segment.
+    fn restart_read_ahead(&mut self, model: &Model, now: Time, hit: usize, end: u64) {
+        let Segment {
+            start, end: from, ..
+        } = self.buffer.segments[hit];
+        let limit = read_ahead_limit(model, start, end);
+        let fills = match self.activity {
+            Activity::ReadAhead { sweep, limit, .. } => still_runs(model, sweep, limit, now),
+            Activity::Idle => !self.queue.is_empty(),
+            _ => true,
+        };
+        if fills || limit <= from || !model.buffer.read_ahead_on_idle_hit {
+            return;
+        }
+        let start = self.interrupt(model, now);
+        let movement = Movement {
+            place: model.geometry.place(from),
+            start,
+            op: MediaOp::Read,
+            shuffled_end: 0,
+            least_seek: Nanos::ZERO,
+            late: self.lateness_to(model, from, start),
+        };
+        let (sweep, access) = Sweep::new(model, self.arm, &movement);
+        self.arrive(model, from, start + access.total());
+        self.activity = Activity::ReadAhead {
+            sweep,
+            segment: hit,
+            limit,
+            promised: Time::ZERO,
+        };
+    }
+
     /// Brings the segment that is being filled up to date.
     pub(super) fn fill(&mut self, model: &Model, now: Time) {
         if let Activity::ReadAhead {
@@ -230,7 +266,8 @@ impl LinkFront {
     }
 
     /// A read continued a stream, and commands wait elsewhere: the head reads ahead before it
-    /// leaves, so that the stream's next reads need no arm; unless it has stayed for long.
+    /// leaves, so that the stream's next reads need no arm. That pays if it takes no longer than the
+    /// way to the next command and back, and the head has not stayed for long.
     fn prefetch_for_stream<P: Port>(
         &mut self,
         model: &Model,
@@ -240,9 +277,17 @@ impl LinkFront {
     ) {
         let now = port.now();
         let limit = read_ahead_limit(model, start, end);
-        if limit > end && now.since(self.stays) <= model.longest_stay {
-            // They may have passed already, while the command waited for its link.
-            let done = sweep.end_of(model, limit - 1).max(now);
+        if limit == end || now.since(self.stays) > model.longest_stay {
+            return;
+        }
+        // They may have passed already, while the command waited for its link.
+        let done = sweep.end_of(model, limit - 1).max(now);
+        let next = self.queue.next_cylinder(model, &self.arm, self.at, now);
+        let pays = |cylinder| {
+            let distance = self.arm.cylinder.abs_diff(cylinder);
+            done.since(now) <= model.there_and_back(distance)
+        };
+        if next.is_some_and(pays) {
             self.activity = Activity::Prefetch {
                 sweep,
                 lbn: end,

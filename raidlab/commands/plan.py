@@ -1,0 +1,67 @@
+"""`raidlab plan`: which systems serve a load within its goals, at what cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from raidlab.commands.common import (
+    DOES_NOT_HOLD,
+    Html,
+    Json,
+    Seed,
+    StoreFile,
+    Workers,
+    check_writable,
+    command,
+    path,
+    resumable,
+)
+from raidlab.commands.outputs import give
+from raidlab.commands.tables import Output, Shown, Wide
+
+
+@command
+def plan(
+    question: Annotated[
+        Path,
+        typer.Argument(help="A question file (docs/reference/formats/question.md).", parser=path),
+    ],
+    store: StoreFile = None,
+    json: Json = False,
+    html: Html = None,
+    wide: Wide = False,
+    seed: Seed = 1,
+    workers: Workers = None,
+) -> None:
+    """Answer a question: the cheapest system that meets goals, and why others do not.
+
+    Exits with 1 if no candidate fits. Interrupted, the same command goes on from there.
+    """
+    from raidlab.scenarios.capacity import report
+    from raidlab.scenarios.capacity.plan import assumptions
+    from raidlab.scenarios.capacity.plan import plan as answer_it
+    from raidlab.scenarios.capacity.question import load_question
+    from raidlab.scenarios.results.page import again
+    from raidlab.scenarios.studies.size import Running
+
+    asked = load_question(question)
+    check_writable(html)
+    with resumable(f"{question.stem}: plan", store) as (tell, opened):
+        found = answer_it(asked, seed=seed, running=Running(workers, tell, opened))
+
+    def page() -> str:
+        return report.plan_report(found, again("plan", question, seed=None if seed == 1 else seed))
+
+    def show() -> Shown:
+        tables = [report.table(found), report.others(found)]
+        rests = assumptions(asked, found.front)
+        return Shown(
+            asked.title, report.answer(found), [each for each in tables if each.rows], rests
+        )
+
+    give(found, Output.of(json=json, wide=wide), html, show, page)
+    if found.recommended is None:
+        raise typer.Exit(DOES_NOT_HOLD)

@@ -1,0 +1,133 @@
+"""`raidlab risk`: how probable it is that data are lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from raidlab.commands.common import (
+    Html,
+    Json,
+    OwnSeed,
+    Workers,
+    check_writable,
+    command,
+    path,
+    percents,
+    resumable,
+)
+from raidlab.commands.outputs import give
+from raidlab.commands.tables import Output, Shown, Wide
+
+
+@command
+def risk(
+    scenario: Annotated[
+        Path, typer.Argument(help="A scenario file (docs/reference/scenario.md).", parser=path)
+    ],
+    years: Annotated[float, typer.Option("--years", help="The time that is asked about.")] = 5.0,
+    afr: Annotated[
+        str, typer.Option("--afr", help="Percent of drives that fail in a year; published if none.")
+    ] = "",
+    shape: Annotated[
+        float, typer.Option("--shape", help="Of the Weibull law of lives; 1 is exponential.")
+    ] = 1.0,
+    infant: Annotated[
+        str, typer.Option("--infant", help="Of a bathtub: percent that fail early, beyond --afr.")
+    ] = "0",
+    wear_out: Annotated[
+        float | None, typer.Option("--wear-out", help="Of a bathtub: years until drives wear out.")
+    ] = None,
+    batch: Annotated[
+        str,
+        typer.Option(
+            "--bad-batch", help="SHARE:FACTOR, such as 5:10: 5 % of batches fail 10-fold."
+        ),
+    ] = "",
+    uber: Annotated[
+        float | None, typer.Option("--uber", help="Unreadable sectors a bit; published if none.")
+    ] = None,
+    latent: Annotated[
+        float, typer.Option("--latent", help="Latent sector errors of a drive in a year.")
+    ] = 0.0,
+    patrol: Annotated[float, typer.Option("--patrol", help="Days between patrol reads.")] = 14.0,
+    rebuild: Annotated[
+        float | None, typer.Option("--rebuild", help="Hours of a rebuild; simulated if left out.")
+    ] = None,
+    replace: Annotated[
+        float, typer.Option("--replace", help="Hours until a person has replaced a drive.")
+    ] = 24.0,
+    age: Annotated[
+        float, typer.Option("--age", help="Of the drives at the beginning, years.")
+    ] = 0.0,
+    goal: Annotated[
+        list[str] | None,
+        typer.Option("--goal", help='"p99 < 20 ms": how long rebuilds make the load miss it.'),
+    ] = None,
+    json: Json = False,
+    html: Html = None,
+    wide: Wide = False,
+    seed: OwnSeed = None,
+    workers: Workers = None,
+) -> None:
+    """Draw random failures: how probable it is that a scenario's arrays lose data.
+
+    Without --rebuild the time of a rebuild is simulated under the scenario's load.
+    """
+    from raidlab.devices.schema import read_toml
+    from raidlab.scenarios.results.page import again
+    from raidlab.scenarios.risk import report
+    from raidlab.scenarios.risk.assess import Question, assess
+    from raidlab.scenarios.risk.histories import Batch
+    from raidlab.scenarios.studies.goals import goals_of
+    from raidlab.scenarios.studies.size import Running
+
+    question = Question(
+        years=years,
+        afr=_percent("--afr", afr) if afr else None,
+        shape=shape,
+        infant=_percent("--infant", infant) if infant != "0" else 0.0,
+        wear_out_years=wear_out,
+        uber=uber,
+        latent_per_year=latent,
+        patrol_days=patrol,
+        rebuild_h=rebuild,
+        replace_h=replace,
+        age_years=age,
+        batch=Batch(*_batch(batch)) if batch else Batch(),
+        goals=tuple(goals_of(goal)) if goal else (),
+    )
+    tree = read_toml(scenario)
+    check_writable(html)
+    with resumable(f"{scenario.stem}: rebuild") as (tell, store):
+        found = assess(tree, scenario, question, seed=seed, running=Running(workers, tell, store))
+
+    def page() -> str:
+        line = again("risk", scenario, years=years, afr=afr, rebuild=rebuild, seed=seed)
+        return report.risk_report(found, line)
+
+    def show() -> Shown:
+        return Shown(found.title, report.answer(found), report.tables(found), report.notes(found))
+
+    give(found, Output.of(json=json, wide=wide), html, show, page)
+
+
+def _percent(option: str, text: str) -> float:
+    allowed = "percent above 0, below 100, such as 1.5"
+    return percents(option, text.removesuffix("%").strip(), allowed, lambda s: 0 < s < 1)[0]
+
+
+def _batch(text: str) -> tuple[float, float]:
+    from raidlab.devices.faults import Fault, SpecError
+
+    share, _, factor = text.partition(":")
+    try:
+        found = float(share.strip(" %")) / 100, float(factor)
+    except ValueError:
+        found = 0.0, 0.0
+    if not 0 < found[0] <= 1 or not 1 <= found[1] <= 1000:
+        allowed = "SHARE:FACTOR, percent of batches and how many times as often their drives fail"
+        raise SpecError([Fault("--bad-batch", text, f"{allowed}, such as 5:10")])
+    return found

@@ -1,0 +1,1 @@
+"""Which systems serve a load within its goals, at what cost."""

@@ -1,0 +1,520 @@
+"""The answer to a question: which candidates fit, which is the cheapest, how long it lasts.
+
+Closed forms come first: what cannot be built, is too small or too dear, or whose drives alone
+cannot serve the load. The rest is simulated by successive halving (Jamieson and Talwalkar, 2016):
+all of them shortly, then longer those that may fit and that no other beats in everything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from raidlab.devices.catalogue import find
+from raidlab.devices.units import DURATION, IO_RATE
+from raidlab.scenarios import _engine
+from raidlab.scenarios.capacity.bounds import Drive, drives_alone, prune
+from raidlab.scenarios.capacity.candidates import Candidate, expand, scaled
+from raidlab.scenarios.capacity.question import Question
+from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.bottleneck import limits
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.risk.assess import Question as RiskQuestion
+from raidlab.scenarios.risk.assess import assess
+from raidlab.scenarios.running.simulate import results_of
+from raidlab.scenarios.studies.goals import CLEAR, Measured, Source, of_load
+from raidlab.scenarios.studies.size import (
+    Running,
+    Search,
+    falls_behind,
+    life_of,
+    rebuilt,
+    searched,
+)
+
+RUNGS = ((1 / 8, 0.25), (1 / 2, 0.08), (1.0, 0.0))
+"""Shares of the run, and by how much a goal may be missed there and be met at the end."""
+MANY = 400
+"""Candidates that closed forms leave, beyond which not every number of drives is simulated."""
+_LEAST = 12
+"""Candidates that go on, if there are so many that may fit."""
+_NEAREST = 3
+"""Candidates that go on where none may fit."""
+_REPLICATIONS = (4, 16)
+"""Of the cheapest ones, until it is clear whether they fit."""
+_CLEARED = 4
+_REBUILD_SHARE = 0.3
+"""Of a drive's time that a rebuild has by default."""
+_SHORTEST_NS = 500_000_000
+_STEP, _STEPS = 1.05, 48
+"""Of the loads' rates, where the headroom is searched: up to ten times."""
+
+
+@dataclass(frozen=True)
+class Headroom:
+    """How much more the recommended candidate bears than it has today."""
+
+    factor: float
+    """Of today's rates, up to which the goals are met."""
+    iops: float
+    """More I/Os a second than today."""
+    limit: str
+    """What bounds the next step."""
+    beyond_search: bool
+    """True if it bears more than was searched."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a question was answered with."""
+
+    question: Question
+    seed: int
+    candidates: tuple[Candidate, ...]
+    recommended: Candidate | None
+    front: tuple[Candidate, ...]
+    """Candidates that fit and that no other beats in everything."""
+    nearest: Candidate | None
+    """Where none fits: the one that misses its goals by the least."""
+    headroom: Headroom | None
+    months: float | None
+    """Until growth ends the recommended one; None without growth."""
+    ended_by: str
+    simulated: int
+    warnings: tuple[str, ...] = ()
+    breaches: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `raidlab plan --json`."""
+        return {
+            "title": self.question.title,
+            "seed": self.seed,
+            "version": _engine.version(),
+            "goals": [goal.text for goal in self.question.goals],
+            "horizon_years": self.question.table.horizon,
+            "currency": self.question.table.currency,
+            "recommended": None if self.recommended is None else self.recommended.name,
+            "nearest": None if self.nearest is None else self.nearest.name,
+            "front": [each.name for each in self.front],
+            "headroom": None if self.headroom is None else vars(self.headroom),
+            "months": self.months,
+            "ended_by": self.ended_by,
+            "simulated": self.simulated,
+            "candidates": [self._row(each) for each in self.candidates],
+            "assumptions": assumptions(self.question, self.front),
+            "warnings": list(self.warnings),
+            "breaches": list(self.breaches),
+        }
+
+    def _row(self, each: Candidate) -> dict[str, Any]:
+        fails: list[dict[str, Any]] = [
+            {"goal": one.goal.text, "by": one.by, "value": one.measured.value}
+            for one in each.failing
+        ]
+        if each.falls_behind:
+            fails.insert(0, {"goal": "the load's rate", "by": each.overload, "value": each.iops})
+        if each.why_not:
+            fails.insert(0, {"goal": "can be built", "by": None, "value": each.why_not})
+        best = each is self.recommended and self.headroom is not None
+        years = self.question.table.horizon
+        return {
+            "name": each.name,
+            "fits": fits(each),
+            "confirmed": confirmed(each),
+            "fails": fails,
+            "cost": each.cost,
+            "capital": each.capital,
+            "latency_us": {"p99": each.p99_us},
+            "iops": each.iops,
+            "iops_headroom": self.headroom.iops if best and self.headroom else None,
+            "iops_per_cost": None if not each.cost or not each.iops else each.iops / each.cost,
+            "iops_per_watt": None if not each.watts or not each.iops else each.iops / each.watts,
+            "usable_bytes": each.usable_bytes,
+            "watts": each.watts,
+            "rack_units": each.rack_units,
+            "survives": each.survives,
+            "loss_per_year": _per_year(each.loss.value, years),
+            "life_years": each.life_years,
+            "limit": each.limit,
+            "rung": each.rung,
+            "dominated_by": each.dominated_by,
+        }
+
+
+def _per_year(loss: float | None, years: float) -> float | None:
+    return None if loss is None else -math.expm1(math.log1p(-min(loss, 1 - 1e-16)) / years)
+
+
+def fits(candidate: Candidate) -> bool:
+    """Whether it was simulated, as long as it took, and meets every goal."""
+    return candidate.rung >= 0 and not candidate.out
+
+
+def confirmed(candidate: Candidate) -> bool:
+    """Whether it fits after the whole run."""
+    return candidate.rung == len(RUNGS) - 1 and not candidate.out
+
+
+def price(candidate: Candidate) -> tuple[float, int]:
+    """What candidates are ordered by: cost, or the number of drives where there are no prices."""
+    drives = candidate.count + candidate.spares
+    return (float(drives) if candidate.cost is None else candidate.cost), drives
+
+
+def assumptions(question: Question, shown: Sequence[Candidate] = ()) -> list[str]:
+    """What the answer rests on, that of the candidates that are shown included."""
+    table = question.table
+    found = [
+        f"Loads and capacity are those at the end of {table.horizon:g} years: rates"
+        f" {question.growth:.3g}, capacity {question.grown_capacity:.3g} times today's.",
+        "SSDs are in their steady state, unless [run] says otherwise.",
+        f"A rebuild takes {100 * _REBUILD_SHARE:.0f} % of a drive's sequential rate half way, where"
+        " no goal asks for it; then it is simulated under the load.",
+        "Failures of drives and unreadable sectors are at published rates"
+        + ("." if table.afr is None else f", but for {100 * table.afr:g} % of drives a year."),
+    ]
+    if question.prices:
+        energy = table.energy_price
+        found.append(
+            "Costs are the price list's"
+            + (f", with energy at {energy:g} a kWh over the horizon." if energy else ".")
+        )
+    else:
+        found.append("Without prices the fewest drives count as the cheapest.")
+    lives = any(goal.source is Source.LIFE for goal in question.goals)
+    for name in dict.fromkeys(each.drive for each in shown if lives and each.scenario):
+        folder = None if question.path is None else question.path.parent
+        known = find(name, folder).sources.get("nand.rated_cycles")
+        if known is not None and known.source == "assumed":
+            found.append(f"The life of {name} is by assumed cycles of its NAND: it states none.")
+    return found
+
+
+class _Planning:
+    """A question being answered."""
+
+    def __init__(self, question: Question, running: Running, seed: int) -> None:
+        self.question = question
+        self.running = running
+        self.seed = seed
+        self.candidates = expand(question)
+        self.drives: dict[str, Drive] = {}
+        self.asked = question.growth * sum(
+            float(IO_RATE.parse(str(load.get("rate", "0 IO/s")))) for load in question.table.load
+        )
+        self.simulated = 0
+        self.warnings: dict[str, tuple[str, ...]] = {}
+        self.breaches: set[str] = set()
+
+    def closed_forms(self) -> list[Candidate]:
+        """The candidates that closed forms leave."""
+        built = [each for each in self.candidates if each.scenario is not None]
+        self.drives = drives_alone(self.question, built, self.running, self.seed)
+        prune(self.question, built, self.drives)
+        return [each for each in built if not each.out]
+
+    def halve(self, alive: list[Candidate]) -> list[Candidate]:
+        """Simulates ever fewer for ever longer; gives those that went to the end."""
+        alive = self.thin(alive)
+        for rung, (share, slack) in enumerate(RUNGS):
+            self.simulate([each for each in alive if each.rung < rung], share, 1)
+            for each in alive:
+                each.rung = rung
+            if rung == len(RUNGS) - 1:
+                return alive
+            may = [each for each in alive if not _hopeless(each, slack)]
+            if not may:
+                alive = sorted(alive, key=misses)[:_NEAREST]
+                continue
+            for each in may:
+                if each.out:
+                    continue
+                better = (o for o in may if _surely(o, slack) and _beats(o, each, slack))
+                each.dominated_by = next((other.name for other in better), "")
+            on = [each for each in may if not each.dominated_by]
+            keep = max(_LEAST, len(alive) // 2)
+            if len(on) > keep:
+                # Those that miss little count while they would be the cheapest.
+                least = min((price(each) for each in on if not each.out), default=(math.inf, 0))
+                dear = {each.name: each.out and price(each) > least for each in on}
+                on = sorted(on, key=lambda each: (dear[each.name], price(each)))[:keep]
+            alive = on
+        return alive
+
+    def thin(self, alive: list[Candidate]) -> list[Candidate]:
+        """Of very many candidates every so manieth number of drives of a family, shortly.
+
+        Those between one that fails and the next one that fits, which could be the cheapest, are
+        added: more drives of the same family do not make it worse.
+        """
+        stride = -(-len(alive) // MANY)
+        if stride == 1:
+            return alive
+        families: dict[tuple[str, ...], list[Candidate]] = {}
+        for each in alive:
+            families.setdefault(each.family, []).append(each)
+        picked: list[Candidate] = []
+        gaps: list[tuple[Candidate, list[Candidate], Candidate]] = []
+        for family in families.values():
+            family.sort(key=lambda each: each.count)
+            places = [*range(0, len(family) - 1, stride), len(family) - 1]
+            picked += [family[at] for at in places]
+            gaps += [
+                (family[a], family[a + 1 : b], family[b]) for a, b in pairwise(places) if b > a + 1
+            ]
+        self.simulate(picked, RUNGS[0][0], 1)
+        least = min((price(each) for each in picked if not each.out), default=(math.inf, 0))
+        more = [
+            each
+            for below, between, above in gaps
+            for each in between
+            if below.out and not above.out and price(each) < least
+        ]
+        self.simulate(more, RUNGS[0][0], 1)
+        for each in (*picked, *more):
+            each.rung = 0
+        return [*picked, *more]
+
+    def simulate(self, which: Sequence[Candidate], share: float, replications: int) -> None:
+        """Simulates candidates for a share of the run, and judges what that shows."""
+        if not which:
+            return
+        scenarios = [
+            replace(_shortened(each.tree, share, self.question), replications=replications)
+            for each in which
+        ]
+        done = self.simulated
+        progress = self.running.progress
+        results = results_of(
+            scenarios, self.seed, workers=self.running.workers, store=self.running.store,
+            progress=None if progress is None else lambda d, of: progress(done + d, done + of),
+        )  # fmt: skip
+        for candidate, scenario, result in zip(which, scenarios, results, strict=True):
+            self.judge(candidate, scenario, result)
+            self.simulated += 1
+
+    def judge(self, candidate: Candidate, scenario: Scenario, result: Result) -> None:
+        """Notes what a result shows of a candidate."""
+        rows = result.summary()
+        self.warnings[candidate.name] = result.warnings
+        self.breaches |= set(result.breaches)
+        candidate.falls_behind = falls_behind(scenario, rows)
+        asked = self.asked
+        served = sum(row["iops"] for row in rows)
+        candidate.overload = asked / served - 1 if candidate.falls_behind and served else 0.0
+        candidate.limit = limits(rows[0])
+        known = [row["latency_us"]["p99"] for row in rows if row["latency_us"]]
+        candidate.p99_us = max(known, default=None)
+        candidate.iops = sum(row["iops"] for row in rows)
+        life = life_of(result)
+        candidate.life_years = life.value
+        for goal in self.question.goals:
+            if goal.source in (Source.LATENCY, Source.RATE):
+                candidate.judge(goal, of_load(goal, rows))
+            elif goal.source is Source.LIFE:
+                candidate.judge(goal, life)
+
+    def clear(self, finals: Sequence[Candidate]) -> None:
+        """Simulates the cheapest ones again until it is clear whether they fit."""
+        for replications in _REPLICATIONS:
+            cheapest = [each for each in sorted(finals, key=price) if not _clearly_out(each)]
+            unclear = [each for each in cheapest[:_CLEARED] if not _clear(each)]
+            if not unclear:
+                return
+            self.simulate(unclear, 1.0, replications)
+
+    def rebuilds_and_risks(self, finals: Sequence[Candidate]) -> None:
+        """Judges goals about rebuilds and losses, the cheapest first; stops at one that fits."""
+        goals = {goal.source for goal in self.question.goals}
+        for each in sorted(finals, key=price):
+            if each.out:
+                continue
+            hours = None
+            if Source.REBUILD in goals:
+                took, p99 = rebuilt(each.tree, self.question.path, self.running, self.seed)
+                hours = took.value
+                for goal in self.question.goals:
+                    if goal.source is Source.REBUILD:
+                        each.judge(goal, p99 if goal.quantity == "rebuild p99" else took)
+            each.loss = self._loss(each, hours)
+            for goal in self.question.goals:
+                if goal.source is Source.RISK:
+                    each.judge(goal, each.loss)
+
+    def _loss(self, candidate: Candidate, hours: float | None) -> Measured:
+        drive = self.drives[candidate.drive]
+        if hours is None:
+            hours = drive.bytes / max(drive.stream * _REBUILD_SHARE, 1.0) / 3600
+        table = self.question.table
+        question = RiskQuestion(
+            years=table.horizon, afr=table.afr, rebuild_h=hours, replace_h=table.replace_hours,
+            error=0.05,
+        )  # fmt: skip
+        found = assess(candidate.tree, self.question.path, question, seed=self.seed)
+        return Measured(found.loss, *found.ci95)
+
+
+def _clear(each: Candidate) -> bool:
+    return all(one.confidence >= CLEAR for one in each.judged.values())
+
+
+def _clearly_out(each: Candidate) -> bool:
+    return each.falls_behind or any(one.confidence >= CLEAR for one in each.failing)
+
+
+def _shortened(tree: Mapping[str, Any], share: float, question: Question) -> Scenario:
+    changed = dict(tree)
+    run = dict(tree["run"])
+    duration = float(DURATION.parse(str(run.get("duration", "10 s"))))
+    run["duration"] = f"{max(1, round(duration * share))} ns"
+    changed["run"] = run
+    return build_scenario(changed, question.path)
+
+
+def _hopeless(each: Candidate, slack: float) -> bool:
+    """Whether it misses a goal by so much, and so surely, that a longer run changes nothing."""
+    return each.falls_behind or any(
+        one.confidence >= CLEAR and (one.by or 0.0) > slack for one in each.failing
+    )
+
+
+def _surely(each: Candidate, slack: float) -> bool:
+    """Whether it meets every goal by so much that a longer run changes nothing."""
+    return not each.out and all(
+        one.measured.certain or (one.confidence >= CLEAR and (one.by or 0.0) < -slack)
+        for one in each.judged.values()
+    )
+
+
+def misses(each: Candidate) -> tuple[bool, float]:
+    """What candidates that do not fit are ordered by: the nearest first."""
+    beyond = max((one.by or 0.0 for one in each.failing), default=0.0)
+    return bool(each.why_not), max(beyond, each.overload)
+
+
+def _measures(each: Candidate) -> tuple[float, ...]:
+    """Cost, latency, power, and what is better if it is more: all the less the better."""
+    # The rate of an open load is no merit: it is that of its arrivals.
+    closed = any("rate" not in load for load in each.tree["workload"])
+    return (
+        price(each)[0],
+        math.inf if each.p99_us is None else each.p99_us,
+        each.watts or 0.0,
+        -float(each.usable_bytes),
+        -float(each.survives),
+        each.loss.value or 0.0,
+        -(each.iops or 0.0) if closed else 0.0,
+    )
+
+
+def _preference(question: Question, each: Candidate) -> tuple[float, tuple[float, int]]:
+    """What the recommended candidate has the least of."""
+    match question.table.prefer:
+        case "latency":
+            return math.inf if each.p99_us is None else each.p99_us, price(each)
+        case "rate per cost":
+            return -(each.iops or 0.0) / max(price(each)[0], 1e-9), price(each)
+    return price(each)[0], price(each)
+
+
+def _beats(one: Candidate, other: Candidate, slack: float) -> bool:
+    """Whether it is as good in everything and better in something, its latency by `slack`."""
+    ours, theirs = list(_measures(one)), list(_measures(other))
+    ours[1] *= 1 + slack
+    return all(a <= b for a, b in zip(ours, theirs, strict=True)) and ours != theirs
+
+
+def plan(question: Question, *, seed: int = 1, running: Running | None = None) -> Answer:
+    """Answers a question.
+
+    Args:
+        question: Load, goals, candidates, prices.
+        seed: Of the random numbers: the same gives the same answer, whatever the workers.
+        running: Workers, progress and store.
+
+    Raises:
+        SpecError: No candidate can be built, or a load cannot be.
+        KeyboardInterrupt: Ctrl-C. What was simulated is in the store.
+    """
+    planning = _Planning(question, running or Running(), seed)
+    finals = planning.halve(planning.closed_forms())
+    planning.clear(finals)
+    planning.rebuilds_and_risks(finals)
+    fitting = sorted((each for each in finals if confirmed(each)), key=price)
+    recommended = min(fitting, key=lambda each: _preference(question, each), default=None)
+    front = [
+        each
+        for each in fitting
+        if not any(_beats(other, each, 0.0) for other in fitting if other is not each)
+    ]
+    headroom = None if recommended is None else _headroom(planning, recommended)
+    months, ended_by = _ends(question, recommended, headroom)
+    last = min(planning.candidates, key=misses, default=None) if recommended is None else None
+    shown = recommended or last
+    return Answer(
+        question=question,
+        seed=seed,
+        candidates=tuple(planning.candidates),
+        recommended=recommended,
+        front=tuple(front),
+        nearest=last,
+        headroom=headroom,
+        months=months,
+        ended_by=ended_by,
+        simulated=planning.simulated,
+        warnings=() if shown is None else planning.warnings.get(shown.name, ()),
+        breaches=tuple(sorted(planning.breaches)),
+    )
+
+
+def _headroom(planning: _Planning, candidate: Candidate) -> Headroom | None:
+    """How far rates can grow until a latency goal is missed; None for loads without a rate."""
+    question = planning.question
+    rates = [load.get("rate") for load in question.table.load]
+    if None in rates:
+        return None
+    goals = tuple(goal for goal in question.goals if goal.source is Source.LATENCY)
+    values: dict[Any, tuple[dict[str, Any], Scenario]] = {}
+    for step in range(_STEPS):
+        factor = question.growth * _STEP**step
+        tree = _as_many_ios(scaled(question, candidate.tree, factor), _STEP**step)
+        values[factor] = tree, build_scenario(tree, question.path)
+    search = Search(values, goals, question.path, replace(planning.running, progress=None),
+                    planning.seed)  # fmt: skip
+    order = list(range(_STEPS))[::-1]
+    found, beyond = searched(search, order)
+    today = sum(float(IO_RATE.parse(str(rate))) for rate in rates)
+    if found is None:
+        found, beyond = 0, None
+    factor = search.values[found]
+    limit = "" if beyond is None else search.tried[beyond].limit
+    return Headroom(factor, (factor - 1) * today, limit, found == _STEPS - 1)
+
+
+def _as_many_ios(tree: dict[str, Any], factor: float) -> dict[str, Any]:
+    """A tree whose run is so much shorter: at that much higher rates it has as many I/Os."""
+    run = tree["run"]
+    for key in ("warm_up", "duration"):
+        if run.get(key, "auto") != "auto":
+            run[key] = f"{max(_SHORTEST_NS, round(float(DURATION.parse(run[key])) / factor))} ns"
+    return tree
+
+
+def _ends(
+    question: Question, candidate: Candidate | None, headroom: Headroom | None
+) -> tuple[float | None, str]:
+    """In how many months growth ends a candidate, and by what."""
+    ends: list[tuple[float, str]] = []
+    growth = question.table.growth
+    if candidate is not None and headroom is not None and growth.rate:
+        months = 12 * math.log(headroom.factor) / math.log1p(growth.rate)
+        ends.append((months, headroom.limit or "the load's rate"))
+    if candidate is not None and growth.capacity:
+        for goal in question.goals:
+            if goal.quantity == "usable" and goal.bound:
+                room = candidate.usable_bytes / goal.bound
+                ends.append((12 * math.log(room) / math.log1p(growth.capacity), "capacity"))
+    return min(ends, default=(None, ""))

@@ -1,0 +1,240 @@
+"""The question file of `raidlab plan`: load, growth, goals, candidates, prices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from raidlab.devices.catalogue import find_for
+from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.levels import ArrayLevel
+from raidlab.devices.schema import Table, check, read_toml
+from raidlab.devices.units import Power, Share
+from raidlab.scenarios.studies.goals import Goal, goals_of
+from raidlab.scenarios.studies.vary import axes_of
+
+_YEARS = re.compile(r"(\d+(?:\.\d+)?)\s*(years?|months?)")
+
+
+def _years(value: Any) -> float:
+    match = _YEARS.fullmatch(value) if isinstance(value, str) else None
+    found = 0.0
+    if match is not None:
+        found = float(match[1]) / (12 if match[2].startswith("month") else 1)
+    if not 0 < found <= 50:
+        allowed = 'a time such as "5 years" or "18 months", at most 50 years'
+        raise PydanticCustomError("years", "{allowed}", {"allowed": allowed})
+    return found
+
+
+def _counts(value: Any) -> tuple[int, ...]:
+    texts = value if isinstance(value, list) else [value]
+    try:
+        (axis,) = axes_of([f"counts={','.join(map(str, texts))}"])
+    except SpecError:
+        axis = None
+    counts = () if axis is None else axis.values
+    if not counts or not all(type(count) is int and 1 <= count <= 4096 for count in counts):
+        allowed = 'numbers of drives: 8, [4, 8, 12], "4:24" or "4:24:2"'
+        raise PydanticCustomError("counts", "{allowed}", {"allowed": allowed})
+    return tuple(counts)
+
+
+def _growth(value: Any) -> float:
+    if isinstance(value, str) and value.rstrip().endswith("%"):
+        value = float(value.rstrip(" %")) / 100
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 10:
+        allowed = 'growth in a year, such as 0.3 or "30 %", at most 10'
+        raise PydanticCustomError("growth", "{allowed}", {"allowed": allowed})
+    return float(value)
+
+
+Years = Annotated[float, BeforeValidator(_years)]
+Counts = Annotated[tuple[int, ...], BeforeValidator(_counts)]
+Growth = Annotated[float, BeforeValidator(_growth)]
+
+
+class GrowthTable(Table):
+    """`[growth]`: shares in a year."""
+
+    rate: Growth = 0.0
+    """Of the loads' rates."""
+    capacity: Growth = 0.0
+    """Of what must be usable."""
+
+
+class CandidatesTable(Table):
+    """`[[candidates]]`: every combination of these."""
+
+    name: str = ""
+    drives: tuple[str, ...] = Field(min_length=1)
+    counts: Counts
+    levels: tuple[ArrayLevel, ...] = Field(min_length=1)
+    controllers: tuple[str, ...] = ("none",)
+    """`none` is drives on the host, in its own RAID."""
+    hosts: tuple[str, ...] = ("generic",)
+    write: tuple[str, ...] = ()
+    """Cache policies of controllers; their own if left out."""
+    backup: str | None = None
+    disk_cache: bool | None = None
+    stripe_units: tuple[str, ...] = ("64 KiB",)
+    spares: tuple[int, ...] = (0,)
+    ssd_cache: tuple[str, ...] = ()
+    """Drives of a cache of SSDs before the array; none if left out."""
+    ssd_cache_counts: Counts = (2,)
+
+
+class PriceTable(Table):
+    """`[[price]]`: what one device costs and takes."""
+
+    device: str
+    cost: float = Field(ge=0)
+    power: Power | None = None
+    rack_units: float = Field(default=0.0, ge=0)
+
+
+class BaseTable(Table):
+    """`[base]`: what every candidate has beside its devices, such as the server."""
+
+    cost: float = Field(default=0.0, ge=0)
+    power: Power = 0.0
+    rack_units: float = Field(default=0.0, ge=0)
+
+
+class QuestionTable(Table):
+    """A whole question."""
+
+    title: str = Field(default="", max_length=300)
+    goals: tuple[str, ...] = Field(min_length=1)
+    prefer: Literal["cost", "latency", "rate per cost"] = "cost"
+    """Of which candidate that fits is recommended."""
+    horizon: Years = 5.0
+    currency: str = Field(default="", max_length=8)
+    energy_price: float = Field(default=0.0, ge=0)
+    """Of a kWh."""
+    load: tuple[dict[str, Any], ...] = Field(min_length=1)
+    """As `[[workload]]` of a scenario."""
+    growth: GrowthTable = GrowthTable()
+    candidates: tuple[CandidatesTable, ...] = Field(min_length=1)
+    price: tuple[PriceTable, ...] = ()
+    base: BaseTable = BaseTable()
+    run: dict[str, Any] = Field(default_factory=dict)
+    """As `[run]` of a scenario."""
+    afr: Share | None = None
+    """Share of drives that fail in a year; published figures if left out."""
+    replace_hours: float = Field(default=24.0, ge=0)
+
+    def faults(self) -> Iterator[Fault]:
+        """Growth of what does not come at a rate."""
+        if self.growth.rate and any("rate" not in load for load in self.load):
+            yield Fault("growth.rate", self.growth.rate, "0, or a `rate` for every load")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that can be answered."""
+
+    table: QuestionTable
+    goals: tuple[Goal, ...]
+    prices: dict[str, PriceTable]
+    """By the names that candidates call devices by."""
+    path: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What is asked."""
+        return self.table.title or (self.path.stem if self.path else "plan")
+
+    @property
+    def growth(self) -> float:
+        """Factor of the rates at the end of the horizon."""
+        return float((1 + self.table.growth.rate) ** self.table.horizon)
+
+    @property
+    def grown_capacity(self) -> float:
+        """Factor of what must be usable at the end of the horizon."""
+        return float((1 + self.table.growth.capacity) ** self.table.horizon)
+
+    @property
+    def closed(self) -> bool:
+        """Whether a load's rate is what the system makes of it."""
+        return any("rate" not in load for load in self.table.load)
+
+    def amount(self, value: float | None) -> str:
+        """Money in words."""
+        return "–" if value is None else f"{value:,.0f} {self.table.currency}".rstrip()
+
+
+def load_question(path: Path) -> Question:
+    """Reads a question file.
+
+    Raises:
+        SpecError: Everything that is wrong with it.
+    """
+    return question_of(read_toml(path), path)
+
+
+def question_of(tree: dict[str, Any], path: Path | None = None) -> Question:
+    """A question from the tree of its file.
+
+    Raises:
+        SpecError: Everything that is wrong with it.
+    """
+    file = "" if path is None else str(path)
+    faults = Faults(file)
+    table = check(QuestionTable, tree, faults)
+    goals: list[Goal] = []
+    if isinstance(tree.get("goals"), list):
+        try:
+            goals = goals_of([str(each) for each in tree["goals"]], "goals", file)
+        except SpecError as error:
+            faults.extend(error.faults)
+    if table is None:
+        raise SpecError(faults.found)
+    prices = {price.device: price for price in table.price}
+    _check_devices(table, prices, goals, faults)
+    faults.raise_if_any()
+    return Question(table, tuple(goals), prices, path)
+
+
+def _check_devices(
+    table: QuestionTable, prices: dict[str, PriceTable], goals: list[Goal], faults: Faults
+) -> None:
+    used: dict[str, str] = {}
+    for at, each in enumerate(table.candidates):
+        for key in ("drives", "controllers", "hosts", "ssd_cache"):
+            for name in getattr(each, key):
+                if name != "none":
+                    used.setdefault(name, f"candidates.{at}.{key}")
+    for name, key in used.items():
+        if not name.endswith(".toml"):
+            _known(key, name, faults)
+    for at, price in enumerate(table.price):
+        if price.device not in used and not price.device.endswith(".toml"):
+            _known(f"price.{at}.device", price.device, faults)
+    if prices:
+        for name, key in used.items():
+            if name not in prices and not key.endswith("hosts"):
+                allowed = f'a price: [[price]] device = "{name}", cost = ...'
+                faults.add(key, name, allowed, tuple(prices))
+    elif table.prefer == "rate per cost" or any(goal.quantity == "cost" for goal in goals):
+        faults.add(
+            "price", None, "prices of the candidates' devices, as a goal or `prefer` is about cost"
+        )
+    unpowered = [name for name in used if name in prices and prices[name].power is None]
+    if any(goal.quantity == "power" for goal in goals) and (unpowered or not prices):
+        names = ", ".join(unpowered) or "every device"
+        faults.add("price", None, f"the power of {names}, as a goal is about power")
+
+
+def _known(key: str, name: str, faults: Faults) -> None:
+    try:
+        find_for(key, name)
+    except SpecError as error:
+        faults.extend(error.faults)

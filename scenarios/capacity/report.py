@@ -1,0 +1,223 @@
+"""What a plan shows: the recommendation, the front, and why every other candidate fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from raidlab.scenarios import _engine
+from raidlab.scenarios.capacity.candidates import Candidate
+from raidlab.scenarios.capacity.plan import Answer, assumptions, fits, price
+from raidlab.scenarios.results.look import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    Cell,
+    Column,
+    Kind,
+    Table,
+    dress,
+    figure,
+    log_axis,
+    percent,
+)
+from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Picture, Text
+from raidlab.scenarios.studies.goals import Judged
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+_OTHERS = 12
+"""Candidates that do not fit and that a terminal shows."""
+
+
+def answer(found: Answer) -> str:
+    """The recommendation with its figures, how long it lasts, or what the nearest lacks."""
+    total = f"{len(found.candidates):,} candidates"
+    if found.recommended is None:
+        if found.nearest is None:
+            return f"None of {total} can be built."
+        return f"None of {total} fits. The nearest is {found.nearest.name}: {why(found.nearest)}."
+    best = found.recommended
+    cost = f" for {found.question.amount(best.cost)}" if best.cost is not None else ""
+    most = {"cost": "is the cheapest", "latency": "has the lowest p99"}
+    words = most.get(found.question.table.prefer, "gives the highest rate for its cost")
+    text = f"{best.name} {words} of {total} that fit{'s' if words[:2] == 'is' else ''}{cost}"
+    if found.question.closed and best.iops is not None:
+        text += f", {figure(best.iops, 'IO/s')}"
+    met = [f"{one.goal.name} {_value(one)}" for one in best.judged.values() if _says(one)]
+    if met:
+        text += f": {', '.join(met)}"
+    text += "."
+    if found.headroom is not None:
+        times = f"{found.headroom.factor:.2g}"
+        more = f"more than {times}" if found.headroom.beyond_search else f"up to {times}"
+        text += f" It bears {more} times today's rates"
+        if found.headroom.limit and not found.headroom.beyond_search:
+            text += f"; beyond, {found.headroom.limit}"
+        text += "."
+    if found.months is not None:
+        end = (
+            figure(found.months / 12, "years")
+            if found.months >= 36
+            else f"{found.months:.0f} months"
+        )
+        by = "the loads' rates" if found.ended_by != "capacity" else "capacity"
+        text += f" Growth of {by} ends it after {end}."
+    return text
+
+
+def _says(one: Judged) -> bool:
+    return one.goal.quantity not in ("cost", "survives") and one.measured.value is not None
+
+
+def _value(one: Judged) -> str:
+    return one.goal.shown(one.measured.value)
+
+
+def why(each: Candidate) -> str:
+    """Why a candidate does not fit, or is not on the front."""
+    if each.why_not:
+        return f"cannot be built: {each.why_not}"
+    parts = []
+    if each.falls_behind:
+        parts.append(f"cannot serve the load ({each.limit})")
+    for one in each.failing:
+        by = "" if one.by is None else f", {percent(abs(one.by))} beyond {one.goal.text}"
+        parts.append(f"{one.goal.name} {_value(one)}{by}")
+    if each.failing and each.limit and each.rung >= 0:
+        parts.append(f"limit: {each.limit}")
+    if not parts and each.dominated_by:
+        return f"{each.dominated_by} is as good in everything"
+    rest = "between numbers of drives that were simulated" if each.rung < 0 else ""
+    return "; ".join(parts) or rest or "not among the cheapest after a short run"
+
+
+def _row(found: Answer, each: Candidate) -> list[Cell]:
+    loss = each.loss.value
+    rates: list[Cell] = []
+    if found.question.closed:
+        rates = [each.iops, None if not each.cost or not each.iops else each.iops / each.cost]
+    return [
+        each.name,
+        each.cost,
+        *rates,
+        None if each.p99_us is None else each.p99_us / 1e3,
+        each.usable_bytes / 1e12,
+        each.watts,
+        None if loss is None else f"{loss:.2g}",
+        None if each.life_years is None or each.life_years > 100 else each.life_years,
+        each.rack_units,
+        each.limit or None,
+    ]
+
+
+def table(found: Answer) -> Table:
+    """The front: candidates that fit and that no other beats in everything."""
+    closed = found.question.closed
+    columns = [
+        Column("candidate", kind=Kind.PROSE, width=24),
+        Column("cost", found.question.table.currency),
+        *([Column("IO/s"), Column("IO/s for 1", found.question.table.currency)] if closed else []),
+        Column("p99", "ms"),
+        Column("usable", "TB"),
+        Column("power", "W", priority=2),
+        Column(f"loss in {found.question.table.horizon:g} years", kind=Kind.TEXT, priority=2),
+        Column("life", "years", priority=3),
+        Column("rack", "units", priority=4),
+        Column("limit", kind=Kind.TEXT, priority=3, width=12),
+    ]
+    front = list(found.front)
+    marked = [at for at, each in enumerate(front) if each is found.recommended]
+    rows = [_row(found, each) for each in front]
+    return Table("Candidates that fit, none better in everything", columns, rows, marked=marked)
+
+
+def others(found: Answer) -> Table:
+    """Every other candidate, those nearest to the goals first, and why it is no answer."""
+    rest = [each for each in found.candidates if each not in found.front]
+    rest.sort(key=lambda each: (not fits(each), bool(each.why_not), _beyond(each), price(each)))
+    columns = [
+        Column("candidate", kind=Kind.PROSE, width=24),
+        Column("cost", found.question.table.currency),
+        Column("why not", kind=Kind.PROSE),
+    ]
+    rows: list[list[Cell]] = [[each.name, each.cost, why(each)] for each in rest]
+    return Table("The others", columns, rows, most=_OTHERS)
+
+
+def _beyond(each: Candidate) -> float:
+    return max((one.by or 0.0 for one in each.failing), default=0.0) + each.overload
+
+
+def plan_report(found: Answer, command: str = "") -> str:
+    """The page; `command` makes it again."""
+    boxes = []
+    if found.recommended is not None:
+        best = found.recommended
+        if best.cost is not None:
+            boxes.append(Box(found.question.amount(best.cost), "over the horizon"))
+        boxes.append(Box(figure(best.p99_us, "us"), "p99"))
+        if found.headroom is not None:
+            more = "> " if found.headroom.beyond_search else ""
+            boxes.append(Box(f"{more}{found.headroom.factor:.2g} x", "today's rates, at most"))
+    evidence: list[Evidence] = []
+    if found.front:
+        evidence.append(table(found))
+    evidence.append(Folded("Why the others are no answer", others(found)))
+    evidence.append(Text("What it rests on", assumptions(found.question, found.front)))
+    pictures = []
+    drawn = [each for each in found.candidates if each.p99_us is not None]
+    if len(drawn) > 2:
+        pictures.append(
+            Picture(
+                "What latency costs",
+                "p99 over cost of every candidate that was simulated: those that fit, the"
+                " recommended one, and in grey those that do not.",
+                _picture(found, drawn),
+                wide=True,
+            )
+        )
+    return Page(
+        kind="plan",
+        question=found.question.title,
+        answer=answer(found),
+        boxes=boxes,
+        beside=found.warnings,
+        breaches=found.breaches,
+        pictures=pictures,
+        evidence=evidence,
+        provenance=[
+            f"raidlab {_engine.version()}, seed {found.seed}; {found.simulated:,} simulations."
+        ],
+        command=command,
+    ).html()
+
+
+def _picture(found: Answer, drawn: Sequence[Candidate]) -> go.Figure:
+    import plotly.graph_objects as go
+
+    picture = go.Figure()
+    groups = (
+        ("does not fit", GREY, "x", [each for each in drawn if not fits(each)]),
+        ("fits", BLUE, "circle", [each for each in drawn if fits(each)]),
+        ("recommended", VERMILLION, "star", [each for each in drawn if each is found.recommended]),
+    )
+    for name, colour, mark, own in groups:
+        picture.add_trace(
+            go.Scatter(
+                x=[price(each)[0] for each in own],
+                y=[(each.p99_us or 0.0) / 1e3 for each in own],
+                name=name,
+                mode="markers",
+                marker={"color": colour, "symbol": mark, "size": 16 if mark == "star" else 9},
+                hovertext=[f"{each.name}: {why(each) if each.out else 'fits'}" for each in own],
+            )
+        )
+    dress(picture, height=380)
+    picture.update_layout(showlegend=True)
+    picture.update_yaxes(**log_axis([(each.p99_us or 0.0) / 1e3 for each in drawn], "p99, ms"))
+    unit = found.question.table.currency
+    priced = bool(found.question.prices)
+    picture.update_xaxes(title_text=f"cost, {unit}".rstrip(", ") if priced else "drives")
+    return picture

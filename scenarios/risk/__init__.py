@@ -1,0 +1,1 @@
+"""Random failures: how probable it is that data are lost."""

@@ -1,0 +1,81 @@
+"""Which failures an array bears: the drives whose loss would be one too many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from raidlab.devices.levels import LevelFacts, facts
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Redundancy:
+    """Groups of drives that each bear so many failures, or a ring of neighbours."""
+
+    drives: int
+    tolerance: int
+    """Failed drives of a group that cost no data."""
+    groups: int = 1
+    """Equal groups of neighbouring drives."""
+    ring: bool = False
+    """True if data are lost when two neighbours have failed, wherever they are."""
+
+    @property
+    def group_size(self) -> int:
+        """Drives of a group."""
+        return self.drives // self.groups
+
+    @property
+    def read_by_rebuild(self) -> int:
+        """Drives that are read to rebuild one where no redundancy is left."""
+        return (
+            2 if self.ring else max(0, self.group_size - self.tolerance) if not self._mirror else 1
+        )
+
+    @property
+    def _mirror(self) -> bool:
+        return self.tolerance == self.group_size - 1
+
+    def fatal(self, failed: Flags) -> Flags:
+        """For each drive, whether its failure beside those that have failed loses data.
+
+        Args:
+            failed: Histories x drives.
+        """
+        if self.ring:
+            beside = np.roll(failed, 1, axis=1) | np.roll(failed, -1, axis=1)
+            return beside & ~failed
+        count = failed.reshape(len(failed), self.groups, self.group_size).sum(axis=2)
+        full = np.repeat(count >= self.tolerance, self.group_size, axis=1)
+        return full & ~failed
+
+    def critical(self, failed: Flags, drive: npt.NDArray[np.intp]) -> Flags:
+        """Whether nothing is left in the group of a drive that has just failed."""
+        rows = np.arange(len(failed))
+        if self.ring:
+            return np.ones(len(failed), dtype=bool)
+        count = failed.reshape(len(failed), self.groups, self.group_size).sum(axis=2)
+        found: Flags = count[rows, drive // self.group_size] >= self.tolerance
+        return found
+
+
+def of_level(level: str, drives: int) -> Redundancy:
+    """What an array of a level bears.
+
+    RAID 10 is pairs, RAID 50 and 60 are spans, RAID 1 copies everything to every drive; RAID 1E has
+    the copy of each unit on the next drive.
+    """
+    found: LevelFacts = facts(level)
+    if found.staggered:
+        return Redundancy(drives, 1, ring=True)
+    if found.parities:
+        return Redundancy(drives, found.parities, found.spans)
+    if found.copies == 0:
+        return Redundancy(drives, drives - 1)
+    if found.copies == 2:
+        return Redundancy(drives, 1, drives // 2)
+    return Redundancy(drives, 0)

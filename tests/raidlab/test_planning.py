@@ -1,0 +1,106 @@
+"""sweep, size, risk and plan on the command line: exit codes, JSON, stores that are named."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+STATION = """
+kind = "station"
+name = "fixed"
+capacity = "100 GB"
+service = "1 ms"
+[sources]
+all = "assumed"
+"""
+SCENARIO = """
+title = "One drive"
+[[array]]
+drives = [{ model = "fixed.toml" }]
+[[workload]]
+rw = "randread"
+block_size = "4 KiB"
+rate = "500 IO/s"
+[run]
+warm_up = "10 ms"
+duration = "2 s"
+"""
+QUESTION = """
+title = "Which?"
+goals = ["p99 < %s"]
+[[load]]
+rw = "randread"
+block_size = "4 KiB"
+rate = "500 IO/s"
+[run]
+warm_up = "100 ms"
+duration = "2 s"
+[[candidates]]
+drives = ["fixed.toml"]
+counts = [1, 2]
+levels = ["jbod"]
+"""
+
+
+@pytest.fixture
+def raidlab(tmp_path):
+    (tmp_path / "fixed.toml").write_text(STATION)
+    (tmp_path / "one.toml").write_text(SCENARIO)
+    (tmp_path / "hard.toml").write_text(QUESTION % "1 us")
+
+    def run(*arguments):
+        environment = os.environ | {"RAIDLAB_STORE": str(tmp_path / "store.sqlite")}
+        done = subprocess.run(
+            [sys.executable, "-m", "raidlab", *arguments],
+            cwd=tmp_path, env=environment, capture_output=True, text=True,
+        )  # fmt: skip
+        assert "Traceback" not in done.stderr + done.stdout
+        return done
+
+    return run
+
+
+def test_a_sweep_writes_rows_and_a_named_store(raidlab, tmp_path):
+    vary = ["--vary", "workload.0.rate=100:300:100 IO/s"]
+    files = ["--csv", "rows.csv", "--parquet", "rows.parquet", "--html", "page.html"]
+    done = raidlab("sweep", "one.toml", *vary, "--json", *files, "--store", "own.sqlite")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert [row["workload.0.rate"] for row in document["rows"]] == [
+        "100 IO/s", "200 IO/s", "300 IO/s",
+    ]  # fmt: skip
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 4
+    assert (tmp_path / "rows.parquet").read_bytes()[:4] == b"PAR1"
+    assert "Plotly.newPlot" in (tmp_path / "page.html").read_text()
+    with sqlite3.connect(tmp_path / "own.sqlite") as db:
+        assert db.execute("SELECT count(*) FROM entry").fetchone()[0] == 3
+        db.execute("PRAGMA user_version = 99")
+    done = raidlab("sweep", "one.toml", *vary, "--store", "own.sqlite")
+    assert done.returncode == 2 and "of a later raidlab" in done.stderr
+
+
+def test_size_exits_with_1_where_nothing_meets_the_goal(raidlab):
+    vary = ["--vary", "workload.0.rate=100:900:100 IO/s"]
+    done = raidlab("size", "one.toml", *vary, "--goal", "p99 < 1 us", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["answer"] is None
+
+
+def test_risk_prints_its_document(raidlab):
+    done = raidlab("risk", "one.toml", "--years", "1", "--afr", "2", "--json")
+    document = json.loads(done.stdout)
+    # One drive without redundancy: the share that fails in a year.
+    assert document["loss_probability"] == pytest.approx(0.02, rel=1e-6)
+    assert document["rebuild_hours"] is None and document["method"]
+
+
+def test_plan_exits_with_1_where_no_candidate_fits(raidlab, tmp_path):
+    done = raidlab("plan", "hard.toml", "--json", "--html", "page.html")
+    assert done.returncode == 1, done.stderr
+    document = json.loads(done.stdout)
+    assert document["recommended"] is None
+    assert document["nearest"] in [each["name"] for each in document["candidates"]]
+    assert "The nearest is" in (tmp_path / "page.html").read_text()

@@ -1,0 +1,201 @@
+"""Plans against queues of closed form, and everything that a question can have wrong."""
+
+import copy
+import json
+import math
+
+import pytest
+
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios.capacity import plan as module
+from raidlab.scenarios.capacity.bounds import small_write
+from raidlab.scenarios.capacity.candidates import expand
+from raidlab.scenarios.capacity.plan import plan
+from raidlab.scenarios.capacity.question import load_question, question_of
+from raidlab.scenarios.capacity.report import answer, others, plan_report, why
+from raidlab.scenarios.studies.size import Running
+
+STATION = """
+kind = "station"
+name = "{name}"
+capacity = "100 GB"
+service = "{service}"
+distribution = "exponential"
+[sources]
+all = "assumed"
+"""
+
+
+@pytest.fixture
+def question(tmp_path):
+    """Two kinds of drives of exponential service: 1 ms for 100, 0.5 ms for 250."""
+    for name, service in (("slow", "1 ms"), ("fast", "0.5 ms")):
+        (tmp_path / f"{name}.toml").write_text(STATION.format(name=name, service=service))
+    slow, fast = (str(tmp_path / f"{name}.toml") for name in ("slow", "fast"))
+    return {
+        "goals": ["p99 < 20 ms", "usable >= 200 GB"],
+        "horizon": "2 years",
+        "currency": "EUR",
+        "load": [{"rw": "randread", "block_size": "4 KiB", "align": "4 KiB", "rate": "3300 IO/s"}],
+        "run": {"warm_up": "2 s", "duration": "16 s", "precondition": "fresh"},
+        "candidates": [{"drives": [slow, fast], "counts": "1:12", "levels": ["raid0"]}],
+        "price": [{"device": slow, "cost": 100}, {"device": fast, "cost": 250, "power": "5 W"}],
+    }
+
+
+def answered(tree, **more):
+    return plan(question_of(tree), running=Running(**more))
+
+
+def test_the_cheapest_of_queues_by_hand(question):
+    """n M/M/1 queues: p99 = ln 100 / (mu - lambda / n) < 20 ms wants lambda / n < mu - 230.3.
+
+    So 3300 a second want 5 slow ones (769.7 each, for 500) or 2 fast ones (1769.7, for 500); 4 slow
+    ones would be the cheaper, but for 825 a second each. 550 for 2 fast ones makes 5 slow ones win.
+    """
+    question["price"][1]["cost"] = 275
+    found = answered(question)
+    assert found.recommended.count == 5 and found.recommended.cost == 500
+    assert "slow" in found.recommended.name
+    names = {each.count for each in found.front if "fast" in each.name}
+    assert 2 in names
+    each = {(c.drive.endswith("slow.toml"), c.count): c for c in found.candidates}
+    assert each[True, 4].out and "p99" in why(each[True, 4])
+    # Never simulated: beyond twice the time of one drive, or too small.
+    assert each[True, 1].rung == -1 and each[True, 1].out
+    document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert document["recommended"] == found.recommended.name
+    rows = {row["name"]: row for row in document["candidates"]}
+    assert rows[found.recommended.name]["fits"] and rows[found.recommended.name]["cost"] == 500
+    lacks = rows[each[True, 4].name]["fails"]
+    assert lacks[0]["goal"] == "p99 < 20 ms" and lacks[0]["by"] > 0
+    assert answer(found).startswith(found.recommended.name)
+    assert "Plotly.newPlot" in plan_report(found)
+    # How far it goes: 5 * 769.7 of 3300 a second, in steps of 5 %.
+    assert found.headroom.factor == pytest.approx(5 * 769.7 / 3300, rel=0.06)
+
+
+def test_the_same_answer_with_any_number_of_workers(question):
+    question["candidates"][0]["counts"] = "3:6"
+    one = answered(question, workers=1).to_dict()
+    assert answered(question, workers=3).to_dict() == one
+
+
+def test_halving_finds_the_winner_of_simulating_everything(question):
+    found = answered(question)
+    everything = copy.deepcopy(question)
+    fits = {}
+    for candidate in expand(question_of(everything)):
+        rate = 3300 / candidate.count
+        own = 1000 if candidate.drive.endswith("slow.toml") else 2000
+        holds = rate < own - math.log(100) / 20e-3 and candidate.count >= 2
+        fits[candidate.name] = holds, candidate.cost
+    best = min(cost for holds, cost in fits.values() if holds)
+    assert found.recommended.cost <= best + 100 and fits[found.recommended.name][0]
+    assert found.simulated < 3 * len(fits)
+
+
+def test_of_very_many_candidates_the_numbers_of_drives_that_matter_are_simulated(
+    question, monkeypatch
+):
+    question["load"][0]["rate"] = "7000 IO/s"
+    question["candidates"][0]["counts"] = "3:16"
+    wanted = answered(question)
+    # 7000 / 769.7 = 9.1, so 10 slow ones for 1000; 7000 / 1769.7 = 3.96, so 4 fast ones for 1000.
+    assert wanted.recommended.cost == 1000
+    monkeypatch.setattr(module, "MANY", 8)
+    found = answered(question)
+    assert found.recommended.cost == wanted.recommended.cost
+    assert found.simulated < wanted.simulated
+
+
+def test_growth_ends_the_recommended_one_in_a_month_by_hand(question):
+    question["growth"] = {"rate": "20 %", "capacity": 0.1}
+    question["load"][0]["rate"] = "2000 IO/s"
+    found = answered(question)
+    # 2000 * 1.2^2 = 2880 a second at the end: 3.74 slow ones, so 4, which bear 3079.
+    assert found.recommended.count == 4 and found.recommended.cost == 400
+    months = 12 * math.log(4 * 769.7 / 2000) / math.log(1.2)
+    assert found.months == pytest.approx(months, abs=4) and found.months >= 24
+    assert found.to_dict()["months"] == found.months
+    # 200 GB grow to 242 GB, so three drives, not two, are enough for them.
+    assert all(each.count > 2 for each in found.front)
+
+
+def test_energy_is_part_of_the_cost(question):
+    question |= {"energy_price": 0.3, "base": {"cost": 1000, "power": "100 W", "rack_units": 2}}
+    question["price"][0]["power"] = "10 W"
+    each = {(c.drive.endswith("slow.toml"), c.count): c for c in expand(question_of(question))}
+    candidate = each[True, 4]
+    assert (candidate.capital, candidate.watts, candidate.rack_units) == (1400, 140, 2)
+    assert candidate.cost == pytest.approx(1400 + 0.14 * 2 * 8766 * 0.3)
+
+
+def test_no_candidate_fits_and_the_nearest_is_named(question):
+    question["goals"][0] = "p99 < 2 ms"
+    question["candidates"][0]["counts"] = "2:6"
+    found = answered(question)
+    assert found.recommended is None and found.front == ()
+    # Six fast ones: ln 100 / (2000 - 550) = 3.2 ms.
+    assert found.nearest.count == 6 and "fast" in found.nearest.name
+    assert "None of 10 candidates fits. The nearest is 6 x" in answer(found)
+    assert "58 % beyond" in answer(found) or "59 % beyond" in answer(found) or "%" in answer(found)
+    assert len(others(found).rows) == 10
+
+
+def test_a_load_beyond_every_candidate(question):
+    question["load"][0]["rate"] = "90000 IO/s"
+    found = answered(question)
+    assert found.recommended is None
+    assert "cannot serve the load" in answer(found)
+    assert not any(each.rung >= 0 for each in found.candidates)
+
+
+def test_what_cannot_be_built_says_why(question):
+    question["candidates"][0]["levels"] = ["raid0", "raid10"]
+    found = {each.name: each for each in expand(question_of(question))}
+    odd = next(each for name, each in found.items() if name.startswith("5 x") and "raid10" in name)
+    assert "an even number" in odd.why_not
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"goals": ["p99 < 20 ms", "p99 > 30 ms"]}, "nothing can be both"),
+        ({"goals": ["speed > 3"]}, "one of mean"),
+        ({"goals": []}, "at least 1 entries"),
+        ({"price": [{"device": "generic-15000rmp", "cost": 1}]}, 'did you mean "generic-15000rpm"'),
+        ({"price": [{"device": "generic-15000rpm", "cost": 1}]}, r"a price: \[\[price\]\]"),
+        ({"price": [], "goals": ["cost < 100"]}, "as a goal or `prefer` is about cost"),
+        ({"goals": ["power < 100 W"]}, "the power of"),
+        ({"horizon": "5"}, 'a time such as "5 years"'),
+        ({"growth": {"rate": -1}}, "growth in a year"),
+        ({"candidtes": []}, "unknown key"),
+        ({"load": [{"rw": "randread"}]}, "block_size"),
+        ({"load": [{"rw": "read", "block_size": "4 KiB"}], "growth": {"rate": 1}}, "`rate`"),
+        ({"candidates": [{"drives": ["sas-6g-hd"], "counts": 4, "levels": ["raid5"]}]},
+         "sas-6g-hdd"),
+        ({"candidates": [{"drives": ["null"], "counts": "x", "levels": ["raid5"]}]}, "4:24"),
+        ({"candidates": [{"drives": ["null"], "counts": 4, "levels": ["raid55"]}], "price": []},
+         'did you mean "raid5"'),
+    ],
+)  # fmt: skip
+def test_what_a_question_can_have_wrong(question, change, said):
+    with pytest.raises(SpecError, match=said):
+        answered(question | change)
+
+
+def test_questions_of_the_library_are_in_order():
+    from tests.project.sources import ROOT
+
+    files = sorted((ROOT / "scenarios/library/plans").glob("*.toml"))
+    assert files
+    for file in files:
+        assert "?" in "".join(file.read_text().splitlines()[:2]), file
+        if "candidates" in file.read_text():
+            assert any(not each.out for each in expand(load_question(file)))
+
+
+def test_small_writes_of_levels():
+    costs = {"raid0": (0, 1), "raid10": (0, 2), "raid5": (2, 2), "raid60": (3, 3), "jbod": (0, 1)}
+    assert {level: small_write(level) for level in costs} == costs
