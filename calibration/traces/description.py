@@ -141,7 +141,6 @@ def describe(
             progress(so_far, requests)
         return False
 
-    asked = trace.known()
-    with opened(asked) as file, faults_of(asked):
+    with opened(trace) as file, faults_of(trace):
         text = _engine.describe_trace(json.dumps(file.options()), watch)
-    return Description(asked.path.name, asked.form, json.loads(text))
+    return Description(trace.path.name, file.form, json.loads(text))

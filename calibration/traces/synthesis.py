@@ -102,6 +102,9 @@ def synthesize(
         return False
 
     asked = trace.known()
+    if asked.is_pipe:
+        allowed = "a file: it is read several times"
+        raise SpecError([Fault("", None, allowed, (), str(asked.path))])
     if asked.form == "disksim-validate":
         allowed = "a format with times: this one has pauses after requests"
         raise SpecError([Fault("--format", asked.form, allowed, (), str(asked.path))])
