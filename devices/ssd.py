@@ -340,7 +340,10 @@ class SsdSpec(DriveSpec):
                 "command_ns": nand.command,
                 "cache_read": nand.cache_read,
                 "cache_program": nand.cache_program,
+                "independent_reads": nand.independent_reads,
                 "suspend_ns": nand.suspend,
+                "pulse_ns": nand.pulse,
+                "suspend_interval_ns": nand.suspend_interval,
                 "reads_first": nand.reads_first,
                 "rated_cycles": nand.rated_cycles,
             },
@@ -357,6 +360,8 @@ class SsdSpec(DriveSpec):
             },
             "firmware": firmware.to_plan(options.clock),
         }
+        if nand.slc_cache is not None:
+            plan["nand"]["slc_cache"] = nand.slc_cache.to_plan()
         if self.prefetch is not None:
             plan["prefetch"] = {
                 "window_bytes": self.prefetch.window,

@@ -29,6 +29,36 @@ PageTimes = Annotated[tuple[Duration, ...], BeforeValidator(_by_page)]
 QLC."""
 
 
+class SlcCache(Table):
+    """`[nand.slc_cache]`: blocks whose cells hold one bit take what the host writes."""
+
+    fixed: Size = 0
+    """Host data in blocks that are always in SLC mode."""
+    dynamic: Size = 0
+    """Host data at most in blocks that are empty otherwise."""
+    program: Duration = Field(gt=0)
+    """Program of a page of every plane in SLC mode."""
+    idle: Duration = 10**9
+    """Time without a write to a die after which it folds."""
+    when_full: Literal["direct", "fold"] = "direct"
+    """Writes beside a full cache: with all bits at once, or each after the folding of another."""
+
+    def faults(self) -> Iterator[Fault]:
+        """A cache without room."""
+        if not self.fixed and not self.dynamic:
+            yield Fault("", None, "fixed or dynamic above 0: a cache without room is none")
+
+    def to_plan(self) -> dict[str, Any]:
+        """`SlcCacheParams` of the native models."""
+        return {
+            "fixed_bytes": self.fixed,
+            "dynamic_bytes": self.dynamic,
+            "program_ns": self.program,
+            "idle_ns": self.idle,
+            "when_full": self.when_full,
+        }
+
+
 class Nand(Table):
     """`[nand]`: the medium and its buses."""
 
@@ -37,7 +67,9 @@ class Nand(Table):
     """Independent buses."""
     dies_per_channel: int = Field(ge=1, le=256)
     planes: int = Field(default=1, ge=1, le=16)
-    """Planes of a die; they are read, programmed and erased together."""
+    """Planes of a die; they are programmed and erased together."""
+    independent_reads: bool = False
+    """True if each plane reads by itself; else they are read together, too."""
     blocks_per_plane: int = Field(ge=8, le=1 << 20)
     pages_per_block: int = Field(ge=1, le=1 << 14)
     page: Size = Field(gt=0, le=1 << 20)
@@ -60,10 +92,15 @@ class Nand(Table):
     """True if a die takes the next page's data while it programs."""
     suspend: Duration | None = None
     """Time until a program or erase gives way to a read; left out if it does not."""
+    pulse: Duration = 0
+    """A program or erase gives way at the end of a pulse of this length; 0 for at any time."""
+    suspend_interval: Duration = 0
+    """A program or erase that went on gives way again after this long."""
     reads_first: int = Field(default=4, ge=0, le=10**6)
     """Reads that may overtake one program or erase before it goes through."""
     parity_stripe: int = Field(default=0, ge=0, le=65536)
     """One page set in this many is parity over the others; 0 for none."""
+    slc_cache: SlcCache | None = None
     rated_cycles: int = Field(ge=1, le=2**31)
     """Program and erase cycles that a block is rated for."""
 

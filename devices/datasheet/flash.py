@@ -28,6 +28,8 @@ GIB = 1 << 30
 HOST_US = 5.0
 """CPU time of an I/O at depth 1 on the host `nvme-gen5`: submission, wake-up, completion."""
 START_FREE = 3
+READS_FIRST = 4
+"""Times that a program bears to be suspended, as drives of the catalogue."""
 _NOT_FOR_DATA = 0.035
 """Share of the NAND for bad blocks, the map and the drive's own data."""
 _DIES_ARE_ENOUGH = 0.75
@@ -81,19 +83,9 @@ class Flash:
         return Interface.parse(self.sheet.interface).family
 
     @property
-    def units(self) -> int:
-        """What reads and programs by itself: dies, or their planes."""
-        return self.dies * self.planes if self.independent else self.dies
-
-    @property
-    def unit_planes(self) -> int:
-        """Planes that such a unit works on together."""
-        return 1 if self.independent else self.planes
-
-    @property
     def blocks(self) -> int:
         """Blocks of each plane: data, spare space and those that collection works with."""
-        plane_blocks = self.units * self.unit_planes * self.cell.pages_per_block * PAGE
+        plane_blocks = self.dies * self.planes * self.cell.pages_per_block * PAGE
         data = self.sheet.capacity * (1 + self.spare) / plane_blocks
         return max(round(data) + WORKING_BLOCKS + START_FREE, 16)
 
@@ -101,6 +93,19 @@ class Flash:
     def program_rate(self) -> float:
         """Bytes a second of all dies."""
         return program_rate(self.cell, self.dies, self.planes, self.program_us)
+
+    @property
+    def cell_program_us(self) -> float:
+        """Time to program all pages of a row of cells."""
+        return self.cell.page_types * self.program_us
+
+    @property
+    def suspend_interval_us(self) -> Prior:
+        """How long a resumed program goes on: its allowed suspensions spread over all of it."""
+        usual = self.cell_program_us / (READS_FIRST + 1)
+        pulse = min(self.cell.pulse_us.best, usual)
+        source = f"a program of {self.cell.page_types} page types over {READS_FIRST} suspensions"
+        return Prior(pulse, usual, self.cell_program_us, source)
 
     @property
     def write_amplification(self) -> float:

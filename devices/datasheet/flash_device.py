@@ -7,13 +7,12 @@ from typing import Any
 
 from raidlab.devices.datasheet import priors
 from raidlab.devices.datasheet.draft import Draft, Origin, Word, assumed, quantity
-from raidlab.devices.datasheet.flash import PAGE, START_FREE, Flash
+from raidlab.devices.datasheet.flash import PAGE, READS_FIRST, START_FREE, Flash
 from raidlab.devices.datasheet.priors import Prior
 from raidlab.devices.datasheet.sheet import Read
 
 _MIB = 1 << 20
 _YEARS = 5
-_READS_FIRST = 4
 
 
 def device(flash: Flash, read: Read) -> Draft:
@@ -33,9 +32,9 @@ def device(flash: Flash, read: Read) -> Draft:
     draft.put("collection.policy", "greedy")
     note = "few, so that nearly all blocks are spare space"
     draft.put("collection.start_free_blocks", START_FREE, Origin("assumed", note))
-    page_set = flash.unit_planes * PAGE
-    mib = max(priors.BUFFER_MIB.best, 4 * flash.units * page_set / _MIB)
-    least = max(priors.BUFFER_MIB.low, -(-2 * flash.units * page_set // _MIB))
+    page_sets = flash.dies * flash.planes * PAGE
+    mib = max(priors.BUFFER_MIB.best, 4 * page_sets / _MIB)
+    least = max(priors.BUFFER_MIB.low, -(-2 * page_sets // _MIB))
     buffer = replace(priors.BUFFER_MIB, low=least, high=max(mib, priors.BUFFER_MIB.high))
     draft.put("buffer.size", f"{mib:.0f} MiB", assumed(buffer, "MiB"))
     draft.put("buffer.protected", not sheet.burst)
@@ -71,13 +70,14 @@ def _nand(draft: Draft, flash: Flash) -> None:
     draft.put("nand.cell", name)
     dies = f"{flash.dies} dies of {flash.die_gbit} Gbit"
     how = "next power of two of NAND above the capacity"
-    each = f"; their {flash.planes} planes read by themselves" if flash.independent else ""
+    each = "; random_read needs planes that read by themselves" if flash.independent else ""
     draft.put("nand.channels", flash.channels, Origin("assumed", "8, or 16 with 64 dies or more"))
-    per_channel = flash.units // flash.channels
+    per_channel = flash.dies // flash.channels
     draft.put("nand.dies_per_channel", per_channel, Origin("derived", f"{dies}: {how}{each}"))
-    planes = "one of its own, since the stated reads need more than the dies give"
-    note = planes if flash.independent else "the number whose time to program is the most usual"
-    draft.put("nand.planes", flash.unit_planes, Origin("derived", note))
+    note = "the number whose time to program is the most usual"
+    draft.put("nand.planes", flash.planes, Origin("derived", note))
+    if flash.independent:
+        draft.put("nand.independent_reads", True)
     note = f"capacity and {100 * flash.spare:.1f} % of spare space; "
     if flash.spare_fitted:
         note += "from write amplification at random_write"
@@ -104,12 +104,17 @@ def _nand(draft: Draft, flash: Flash) -> None:
     draft.put("nand.cache_read", True)
     draft.put("nand.cache_program", True)
     if cell.suspends:
-        draft.put(
-            "nand.suspend", f"{priors.SUSPEND_US.best:g} us", assumed(priors.SUSPEND_US, "us")
-        )
-    draft.put("nand.reads_first", _READS_FIRST, Origin("assumed", "as drives of the catalogue"))
+        _suspension(draft, flash)
+    draft.put("nand.reads_first", READS_FIRST, Origin("assumed", "as drives of the catalogue"))
     if "nand.rated_cycles" not in draft.origins:
         draft.put("nand.rated_cycles", round(cell.cycles.best), assumed(cell.cycles))
+
+
+def _suspension(draft: Draft, flash: Flash) -> None:
+    settle, pulse, interval = priors.SUSPEND_US, flash.cell.pulse_us, flash.suspend_interval_us
+    draft.put("nand.suspend", f"{settle.best:g} us", assumed(settle, "us"))
+    draft.put("nand.pulse", f"{pulse.best:g} us", assumed(pulse, "us"))
+    draft.put("nand.suspend_interval", quantity(interval.best, "us"), assumed(interval, "us"))
 
 
 def _by(how: str, stated: Any, prior: Prior) -> Origin:

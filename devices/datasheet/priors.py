@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+_PULSE = "MQSim (FAST 2018): 100 us until a program is suspended"
+_WHOLE = "no suspension at all: a whole page"
 _CHIPS = "chips shown at ISSCC 2018 to 2021 (AnandTech 16491)"
 
 
@@ -44,6 +46,8 @@ class Cell:
     planes: tuple[int, ...]
     pages_per_block: int
     cycles: Prior
+    pulse_us: Prior
+    """Time of a program's pulse with its verify, at whose end a read can interrupt it."""
     suspends: bool
     """True if such dies usually interrupt a program for a read."""
 
@@ -60,6 +64,7 @@ CELLS: Mapping[str, Cell] = MappingProxyType(
             (2, 4),
             512,
             Prior(30_000, 60_000, 100_000, "p320h-700; data sheets"),
+            Prior(20, 40, 400, f"a program in some five pulses; {_WHOLE}"),
             True,
         ),
         "mlc": Cell(
@@ -72,18 +77,22 @@ CELLS: Mapping[str, Cell] = MappingProxyType(
             (2, 4),
             512,
             Prior(5_000, 10_000, 20_000, "drives of the catalogue"),
+            Prior(30, 100, 1750, f"{_PULSE}; {_WHOLE}"),
             False,
         ),
         "tlc": Cell(
             3,
             (0.79, 0.95, 1.26),
-            Prior(35, 58, 90, f"s4610-480: 63 us mean; {_CHIPS}: 40 to 58 us"),
+            Prior(
+                35, 48, 90, f"data sheets of 12 data-centre drives: 38 to 83 us; {_CHIPS}: 40 to 58"
+            ),
             Prior(340, 600, 1400, f"s4610-480: 1 ms; {_CHIPS}: 0.36 to 0.58 ms"),
             Prior(3, 8, 15, "s4610-480: 10 ms"),
             (512, 1024, 256),
             (4, 2),
             1344,
             Prior(3_000, 7_000, 10_000, "s4610-480"),
+            Prior(30, 100, 600, f"{_PULSE}; {_WHOLE}"),
             True,
         ),
         "qlc": Cell(
@@ -96,6 +105,7 @@ CELLS: Mapping[str, Cell] = MappingProxyType(
             (4, 2),
             2048,
             Prior(1_000, 1_500, 3_000, "data sheets"),
+            Prior(30, 100, 2000, f"{_PULSE}; {_WHOLE}"),
             True,
         ),
     }
@@ -107,7 +117,8 @@ SPARE = Prior(
 """Blocks for data beyond the capacity."""
 CHANNEL_MB_S = Prior(533, 1200, 2000, f"a bus of 8 bits: {_CHIPS}")
 COMMAND_US = Prior(0.5, 1.0, 3.0, "p3700-800, s4610-480: 1 us")
-SUSPEND_US = Prior(5, 20, 600, "s4610-480: 20 us; no suspension at all: a whole program")
+SUSPEND_US = Prior(5, 20, 50, "s4610-480: 20 us")
+"""From the end of a pulse until a read can begin."""
 READ_LATENCY_US: Mapping[str, Prior] = MappingProxyType(
     {
         "pcie": Prior(0, 12, 35, "p3700-800: 35 us, iodrive2-1.2tb: 0"),

@@ -48,7 +48,7 @@ def test_a_960_gb_drive_is_that_of_the_worked_example(tmp_path: Path) -> None:
     assert drive.program_us == pytest.approx(16 * 4 * 16384 / 1500 - 8000 / 1344)
     assert drive.write_amplification == pytest.approx(1.5e9 / (70_000 * 4096))
     assert drive.spare == pytest.approx(0.11, abs=0.002)
-    # 580,000 reads of 58 us keep 34 dies at work, and there are 16: planes read by themselves.
+    # 580,000 reads of 48 us keep 28 dies at work, and there are 16: planes read by themselves.
     assert drive.independent
     assert drive.read_core_us == pytest.approx(4 / 0.58)
     # 80 us less host 5, core 6.9, wait 12, command 1, bus 3.4 and link 0.6.
@@ -67,6 +67,15 @@ def test_a_stream_that_programs_do_not_bound_leaves_them_to_random_writes(tmp_pa
     assert not drive.programs_bound
     assert drive.write_unit_us > 0
     assert drive.program_rate > 1.7e9
+
+
+def test_planes_that_read_by_themselves_program_together(tmp_path: Path) -> None:
+    """16 dies on 8 channels, of 4 planes each; a program of 3 * 693 us bears 4 suspensions."""
+    read = read_sheet(written(tmp_path, SSD))
+    nand = device(first(read.sheet), read).values["nand"]
+    assert (nand["channels"], nand["dies_per_channel"], nand["planes"]) == (8, 2, 4)
+    assert nand["independent_reads"] is True
+    assert first(read.sheet).suspend_interval_us.best == pytest.approx(3 * 693.1 / 5, rel=0.001)
 
 
 def test_every_number_has_its_origin(tmp_path: Path) -> None:

@@ -38,6 +38,19 @@ impl<F: Front> Ssd<F> {
             params.compression.as_ref().and_then(Engine::new),
             jobs,
         );
+        let prefilled = Prefilled::of(
+            &params.history,
+            params.unit_bytes,
+            Stream::new(seed, name, "latest writes"),
+        );
+        if let Some(slc) = &params.nand.slc_cache {
+            nand.cache_in_slc(
+                &params.nand,
+                slc,
+                translation.mapped_share(),
+                prefilled.is_some(),
+            );
+        }
         if let Some(temperature) = &temperature {
             nand.throttle(temperature.stretch());
         }
@@ -50,7 +63,6 @@ impl<F: Front> Ssd<F> {
             0
         };
         let collection = &params.collection;
-        let last_writes = Stream::new(seed, name, "latest writes");
         Ok(Ssd {
             unit_shift: unit.is_power_of_two().then(|| unit.trailing_zeros()),
             front,
@@ -62,7 +74,7 @@ impl<F: Front> Ssd<F> {
             temperature,
             background: (collection.background_free_blocks > 0)
                 .then(|| Background::new(shape.dies, collection.background_share)),
-            prefilled: Prefilled::of(&params.history, unit, last_writes),
+            prefilled,
             demand_map: DemandMap::of(params, shape),
             next_byte: u64::MAX,
             read_streams: Streams::new(unit, page_units),

@@ -110,7 +110,8 @@ impl<F: Front> Ssd<F> {
         let units = counts.host + counts.moved + counts.padded;
         let parity = self.programs.parities * units_per_set;
         let map = self.demand_map.as_ref().map_or(0, |map| map.sets) * units_per_set;
-        (units + parity + map) * u64::from(self.params.stored_unit_bytes())
+        let folded = self.nand.slc_sets().map_or(0, |(folded, _)| folded) * units_per_set;
+        (units + parity + map + folded) * u64::from(self.params.stored_unit_bytes())
     }
 
     /// What the host has written so far, and what NAND has for it.
@@ -143,6 +144,11 @@ impl<F: Front> Ssd<F> {
             figures.push(("map_hit_ratio", 1.0 - cache.misses as f64 / looks));
             figures.push(("map_page_reads", cache.misses as f64));
             figures.push(("map_page_programs", cache.programs as f64));
+        }
+        if let Some((folded, held)) = self.nand.slc_sets() {
+            let set_bytes = u64::from(self.params.packing().1);
+            figures.push(("slc_cache_bytes", (held * set_bytes) as f64));
+            figures.push(("folded_bytes", (folded * set_bytes) as f64));
         }
         let (most, least) = self.translation.wear();
         figures.push(("erases_of_most_worn_block", f64::from(most)));

@@ -1,7 +1,10 @@
 //! The timed drive, by hand-computed examples and by its counters under any load.
 
 mod map;
+mod mapping_unit;
+mod slc_cache;
 mod streams;
+mod suspension;
 
 use super::front::Front;
 use super::map::cache::MapCacheParams;
@@ -106,8 +109,12 @@ fn params() -> SsdParams {
             command_ns: Nanos(0),
             cache_read: false,
             cache_program: false,
+            independent_reads: false,
             suspend_ns: None,
+            pulse_ns: Nanos(0),
+            suspend_interval_ns: Nanos(0),
             reads_first: 4,
+            slc_cache: None,
             rated_cycles: 3000,
         },
         parity_stripe: 0,
@@ -518,6 +525,8 @@ proptest! {
         seed: u64,
         write_share in 0.2f64..1.0,
         suspend: bool,
+        independent_reads: bool,
+        pulse in prop::sample::select(vec![0, 70_000]),
         cache in any::<(bool, bool)>(),
         protected: bool,
         write_through in prop::bool::weighted(0.2),
@@ -532,6 +541,9 @@ proptest! {
         params.history[0].area_bytes = params.capacity_bytes;
         params.history[0].written_bytes = params.capacity_bytes;
         params.nand.suspend_ns = suspend.then_some(Nanos(5_000));
+        params.nand.independent_reads = independent_reads;
+        params.nand.pulse_ns = Nanos(pulse);
+        params.nand.suspend_interval_ns = Nanos(2 * pulse);
         params.nand.cache_read = cache.0;
         params.nand.cache_program = cache.1;
         params.buffer.protected = protected;

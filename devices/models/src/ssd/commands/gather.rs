@@ -4,7 +4,7 @@ use crate::ssd::buffer::read_buffer::Arrival;
 use crate::ssd::drive::Ssd;
 use crate::ssd::front::Front;
 use crate::ssd::map::slot::NONE;
-use crate::ssd::nand::ReadTimes;
+use crate::ssd::nand::{Pages, ReadTimes};
 use raidlab_kernel::{Io, Part, Time};
 
 /// When the data of a read are in memory, and the operation that brings the last of them.
@@ -89,11 +89,13 @@ impl<F: Front> Ssd<F> {
             }
             let set = self.translation.set(slot);
             let slots = set * per_set..(set + 1) * per_set;
-            let mut together = 1;
+            let (mut together, mut last) = (1, slot);
             while unit < end && together < per_set {
-                if !slots.contains(&self.translation.map.find(unit).slot) {
+                let next = self.translation.map.find(unit).slot;
+                if !slots.contains(&next) {
                     break;
                 }
+                last = next;
                 together += 1;
                 unit += 1;
             }
@@ -105,8 +107,17 @@ impl<F: Front> Ssd<F> {
             if unit == end {
                 left_out += spared.tail;
             }
-            let nand = &mut self.nand;
-            gathered.add(nand.read(die, within, Some(set), together, left_out, at));
+            let within_set = |slot| slot - slots.start;
+            let planes = self
+                .nand
+                .planes_of(within_set(slot), within_set(last), per_set);
+            let pages = Pages {
+                die,
+                set: within,
+                whole_set: Some(set),
+                planes,
+            };
+            gathered.add(self.nand.read(pages, together, left_out, at));
         }
         gathered.first = gathered.first.min(gathered.last);
         gathered

@@ -13,6 +13,7 @@ use raidlab_kernel::{Io, IoId, Op, Part, Time};
 const CODEWORD: u64 = 4096;
 
 impl<F: Front> Ssd<F> {
+    #[inline]
     pub(super) fn read<P: Port>(&mut self, port: &mut P, id: IoId) {
         let now = port.now();
         let (offset, bytes) = {

@@ -3,6 +3,7 @@
 use crate::ssd::commands::gather::Spared;
 use crate::ssd::drive::Ssd;
 use crate::ssd::front::Front;
+use crate::ssd::nand::Pages;
 use raidlab_kernel::Time;
 
 impl<F: Front> Ssd<F> {
@@ -43,13 +44,19 @@ impl<F: Front> Ssd<F> {
                 unit += 1;
                 continue;
             };
-            let times = self.nand.read(die, within, Some(set), 1, 0, at);
+            let whole = Pages {
+                die,
+                set: within,
+                whole_set: Some(set),
+                planes: self.nand.all_planes(),
+            };
+            let times = self.nand.read(whole, 1, 0, at);
             let slots = set * per_set..(set + 1) * per_set;
             let pages = self.read_streams.pages(stream);
             pages.put(unit, times.end);
             unit += 1;
             while unit < units && slots.contains(&self.translation.map.find(unit as u32).slot) {
-                pages.put(unit, self.nand.read_more(die, times.sensed));
+                pages.put(unit, self.nand.read_more(whole, times.sensed));
                 unit += 1;
             }
         }

@@ -7,6 +7,7 @@ use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::Follows;
 use crate::ssd::front::Front;
 use crate::ssd::map::slot::NONE;
+use crate::ssd::nand::Pages;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
 
 impl<F: Front> Ssd<F> {
@@ -149,7 +150,13 @@ impl<F: Front> Ssd<F> {
                 continue;
             }
             if let Some((set, die, within)) = self.in_nand(unit as u32) {
-                self.nand.read(die, within, Some(set), 1, 0, now);
+                let pages = Pages {
+                    die,
+                    set: within,
+                    whole_set: Some(set),
+                    planes: self.nand.all_planes(),
+                };
+                self.nand.read(pages, 1, 0, now);
                 self.programs.partial_reads += 1;
             }
         }

@@ -7,8 +7,8 @@
 
 use crate::ssd::firmware::streams::Follows;
 use crate::ssd::map::cache::{MapCache, MapPages, Use};
-use crate::ssd::nand::Nand;
 use crate::ssd::nand::job::Job;
+use crate::ssd::nand::{Nand, Pages};
 use crate::ssd::params::SsdParams;
 use crate::ssd::translation::Shape;
 use raidlab_kernel::{IoId, Time};
@@ -125,7 +125,13 @@ impl DemandMap {
             in_memory = in_memory.max(look.ready);
             if look.read {
                 let (die, set) = self.place(page);
-                let end = nand.read(die, set, None, self.units, 0, look_up.at).end;
+                let pages = Pages {
+                    die,
+                    set,
+                    whole_set: None,
+                    planes: nand.all_planes(),
+                };
+                let end = nand.read(pages, self.units, 0, look_up.at).end;
                 self.cache.comes(page, end);
                 in_memory = in_memory.max(end);
             }

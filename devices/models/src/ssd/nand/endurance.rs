@@ -81,8 +81,12 @@ mod tests {
             command_ns: Nanos(0),
             cache_read: false,
             cache_program: false,
+            independent_reads: false,
             suspend_ns: None,
+            pulse_ns: Nanos(0),
+            suspend_interval_ns: Nanos(0),
             reads_first: 0,
+            slc_cache: None,
             rated_cycles: 1000,
         };
         let until = Time(1_000_000_000);

@@ -11,26 +11,33 @@ mod die;
 pub mod endurance;
 pub mod job;
 pub mod params;
+pub mod slc_cache;
+mod suspension;
 pub mod temperature;
 
 use channel::Channel;
 use compression::Engine;
-pub(crate) use die::ReadTimes;
 use die::{Die, PageTimes};
+pub(crate) use die::{Pages, Planes, ReadTimes};
 use job::{Job, Operations, UNTHROTTLED, Work};
 use params::NandParams;
 use raidlab_kernel::{Nanos, Time};
+use slc_cache::{SlcCache, SlcCacheParams};
+use suspension::Suspension;
 
 /// All dies and channels.
 #[derive(Debug)]
 pub struct Nand {
     dies: Vec<Die>,
+    /// Planes of a die that read by themselves, or 1.
+    read_planes: u32,
     channels: Vec<Channel>,
     read: PageTimes,
     program: PageTimes,
     erase: Nanos,
     command: Nanos,
-    suspend: Option<Nanos>,
+    suspension: Suspension,
+    slc_cache: Option<Box<SlcCache>>,
     reads_first: u32,
     cache_read: bool,
     cache_program: bool,
@@ -60,15 +67,21 @@ impl Nand {
             |time: &Nanos| Nanos((u128::from(time.0) * u128::from(set_bytes) / pages_bytes) as u64);
         let dies = params.channels * params.dies_per_channel;
         // Neighbouring dies lie on different buses.
-        let die = |die| Die::new(die % params.channels, job_capacity);
+        let read_planes = match params.independent_reads {
+            true => params.planes,
+            false => 1,
+        };
+        let die = |die| Die::new(die % params.channels, job_capacity, read_planes);
         Nand {
+            read_planes,
             dies: (0..dies).map(die).collect(),
             channels: vec![Channel::default(); params.channels as usize],
             read: PageTimes::new(params.read_ns.clone()),
             program: PageTimes::new(params.program_ns.iter().map(taken).collect()),
             erase: params.erase_ns,
             command: params.command_ns,
-            suspend: params.suspend_ns,
+            suspension: Suspension::new(params),
+            slc_cache: None,
             reads_first: params.reads_first,
             cache_read: params.cache_read,
             cache_program: params.cache_program,
@@ -80,6 +93,30 @@ impl Nand {
             work: Work::default(),
             operations: Operations::default(),
         }
+    }
+
+    /// Gives the drive an SLC cache, full or empty, beside data in `mapped_share` of the NAND.
+    pub(crate) fn cache_in_slc(
+        &mut self,
+        params: &NandParams,
+        slc: &SlcCacheParams,
+        mapped_share: f64,
+        full: bool,
+    ) {
+        let mean = |times: &PageTimes| times.mean();
+        let fold = mean(&self.read) + mean(&self.program);
+        let cache = SlcCache::new(slc, params, self.set_bytes, mapped_share, fold);
+        for die in self.dies.iter_mut().filter(|_| full) {
+            die.in_slc = cache.room();
+        }
+        self.slc_cache = Some(Box::new(cache));
+    }
+
+    /// Page sets that were folded out of the SLC cache so far, and those that are in it.
+    pub(crate) fn slc_sets(&self) -> Option<(u64, u64)> {
+        let cache = self.slc_cache.as_ref()?;
+        let held = self.dies.iter().map(|die| u64::from(die.in_slc)).sum();
+        Some((cache.folded, held))
     }
 
     #[inline]
@@ -104,56 +141,55 @@ impl Nand {
         self.stretch = stretch;
     }
 
-    /// A host read of `units` in a page set, ready for the die at `at`. `spared` of their bytes
-    /// stay in the register. `whole_set` is the page set's number in the drive: a set that is in
-    /// the register until its last transfer ends is not sensed again. None for a read that never
-    /// shares a sense.
-    #[inline(always)]
-    pub(crate) fn read(
-        &mut self,
-        die: u32,
-        set: u32,
-        whole_set: Option<u32>,
-        units: u32,
-        spared: u32,
-        at: Time,
-    ) -> ReadTimes {
-        let bytes = units * self.unit_bytes - spared;
-        let sense = self.stretched(self.read.of(set));
-        let transfer = self.transfer_time(bytes);
-        self.operations.transferred_bytes += u64::from(bytes);
-        let clock = &mut self.dies[die as usize];
-        if whole_set.is_some() && clock.in_register == whole_set && at < clock.register_free {
-            let sensed = clock.in_register_since.max(at);
-            return self.move_read(die, bytes, transfer, ReadTimes::sensed_before(at, sensed));
-        }
-        let reads_before = clock.reads_free.max(at);
-        let mut start = reads_before;
-        let mut behind_collection = false;
-        if let Some(job) = clock.job_at(start) {
-            behind_collection = job.is_collection();
-            let may_suspend = clock.overtaken < self.reads_first && job.can_be_suspended();
-            match self.suspend.filter(|_| may_suspend) {
-                Some(suspend) => {
-                    // Reads that come while the job is suspended find the die free for them.
-                    if clock.reads_free <= at {
-                        start = start + suspend;
-                    }
-                    clock.overtaken += 1;
-                    clock.job_end = clock.job_end + (start + sense - reads_before);
-                }
-                None => start = clock.job_end,
+    /// Where planes read by themselves: those of the page set's pieces from the first to the last,
+    /// of `pieces` in all.
+    #[inline]
+    pub(crate) fn planes_of(&self, first: u32, last: u32, pieces: u32) -> Planes {
+        match self.read_planes {
+            1 => Planes::FIRST,
+            planes => {
+                let plane = |piece| piece * planes / pieces;
+                Planes::new(plane(first.min(last)), plane(first.max(last)))
             }
         }
+    }
+
+    /// All planes that read by themselves.
+    pub(crate) fn all_planes(&self) -> Planes {
+        Planes::new(0, self.read_planes - 1)
+    }
+
+    /// A host read of `units` in a page set, ready for the die at `at`. `spared` of their bytes
+    /// stay in the register. A page set that is in the register until its last transfer ends is not
+    /// sensed again.
+    #[inline(always)]
+    pub(crate) fn read(&mut self, pages: Pages, units: u32, spared: u32, at: Time) -> ReadTimes {
+        let bytes = units * self.unit_bytes - spared;
+        let sense = self.stretched(self.read.of(pages.set));
+        let transfer = self.transfer_time(bytes);
+        self.operations.transferred_bytes += u64::from(bytes);
+        let clock = &mut self.dies[pages.die as usize];
+        let all = clock.registers(pages.planes);
+        if pages.whole_set.is_some() && all.holds == pages.whole_set && at < all.emptied {
+            let times = ReadTimes::sensed_before(at, all.since.max(at));
+            return self.move_read(pages, bytes, transfer, times);
+        }
+        let reads_before = all.reads_free.max(at);
+        let behind_collection = clock.job_at(reads_before).is_some_and(Job::is_collection);
+        let start = self
+            .suspension
+            .read_begins(clock, reads_before, at, sense, self.reads_first);
+        clock.busy += (start + sense).since(start.max(clock.reads_free));
         let sensed = start + sense;
         let sensed = if self.cache_read {
-            sensed.max(clock.register_free)
+            sensed.max(all.emptied)
         } else {
             sensed
         };
-        (clock.in_register, clock.in_register_since) = (whole_set, sensed);
+        clock.on_registers(pages.planes, |register| {
+            (register.holds, register.since) = (pages.whole_set, sensed);
+        });
         self.operations.reads += 1;
-        clock.busy += sense;
         let times = ReadTimes {
             reads_before,
             start,
@@ -162,28 +198,37 @@ impl Nand {
             transfer_start: sensed,
             end: sensed,
         };
-        self.move_read(die, bytes, transfer, times)
+        self.move_read(pages, bytes, transfer, times)
     }
 
     /// Moves one more unit of a page set that a read has sensed; returns when it is in memory.
-    pub(crate) fn read_more(&mut self, die: u32, sensed: Time) -> Time {
+    pub(crate) fn read_more(&mut self, pages: Pages, sensed: Time) -> Time {
         let transfer = Nanos((u64::from(self.unit_bytes) * self.ns_per_byte) >> 20);
         self.operations.transferred_bytes += u64::from(self.unit_bytes);
         let times = ReadTimes::sensed_before(sensed, sensed);
-        self.move_read(die, self.unit_bytes, transfer, times).end
+        self.move_read(pages, self.unit_bytes, transfer, times).end
     }
 
     /// Moves what a read wants from the die's register to the controller.
     #[inline(always)]
-    fn move_read(&mut self, die: u32, bytes: u32, transfer: Nanos, times: ReadTimes) -> ReadTimes {
-        let clock = &mut self.dies[die as usize];
+    fn move_read(
+        &mut self,
+        pages: Pages,
+        bytes: u32,
+        transfer: Nanos,
+        times: ReadTimes,
+    ) -> ReadTimes {
+        let clock = &mut self.dies[pages.die as usize];
         let moved = self.channels[clock.channel as usize].book(times.sensed, transfer);
-        clock.register_free = clock.register_free.max(moved.end);
         let free = if self.cache_read {
             times.sensed
         } else {
             moved.end
         };
+        clock.on_registers(pages.planes, |register| {
+            register.emptied = register.emptied.max(moved.end);
+            register.reads_free = register.reads_free.max(free);
+        });
         clock.reads_free = clock.reads_free.max(free);
         let end = match &mut self.engine {
             Some(engine) => engine.pass(bytes, moved.start, moved.end),
@@ -202,6 +247,9 @@ impl Nand {
         let clock = &mut self.dies[die as usize];
         clock.queue.push_back(job);
         if !clock.awake {
+            if let Some(cache) = &mut self.slc_cache {
+                cache.recover(clock, now);
+            }
             clock.awake = true;
             return Some(now);
         }
@@ -248,7 +296,13 @@ impl Nand {
                 self.operations.programs += 1;
                 self.operations.transferred_bytes += u64::from(self.set_bytes);
                 let loaded = self.fill_register(die, start);
-                loaded + self.stretched(self.program.of(set))
+                let mut time = self.program.of(set);
+                if let Some(cache) = &mut self.slc_cache {
+                    if matches!(job, Job::Program { host: true, .. }) {
+                        time = cache.program(&mut self.dies[die as usize], time);
+                    }
+                }
+                loaded + self.stretched(time)
             }
             Job::CollectRead { set, units } => {
                 self.operations.reads += 1;
@@ -263,8 +317,9 @@ impl Nand {
                 start + self.stretched(self.erase)
             }
         };
+        let planes = self.all_planes();
         let clock = &mut self.dies[die as usize];
-        clock.in_register = None;
+        clock.on_registers(planes, |register| register.holds = None);
         clock.job = Some(job);
         clock.job_start = start;
         clock.job_end = end;

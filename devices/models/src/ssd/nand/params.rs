@@ -1,5 +1,6 @@
 //! NAND, as the plan describes it.
 
+use crate::ssd::nand::slc_cache::SlcCacheParams;
 use raidlab_kernel::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -34,10 +35,23 @@ pub struct NandParams {
     pub cache_read: bool,
     /// True if a die can take the next page's data while it programs.
     pub cache_program: bool,
+    /// True if the planes of a die read by themselves; they program and erase together.
+    #[serde(default)]
+    pub independent_reads: bool,
     /// Time until a program or erase in progress is suspended for a read; none if it does not.
     pub suspend_ns: Option<Nanos>,
+    /// A program or erase is suspended only at the end of a pulse of this length, with its verify;
+    /// 0: at any time.
+    #[serde(default)]
+    pub pulse_ns: Nanos,
+    /// A program or erase that has been resumed goes on for this long before it is suspended again.
+    #[serde(default)]
+    pub suspend_interval_ns: Nanos,
     /// Reads that may overtake or suspend one operation before it goes through.
     pub reads_first: u32,
+    /// Blocks that hold one bit a cell until the drive is idle; none without.
+    #[serde(default)]
+    pub slc_cache: Option<SlcCacheParams>,
     /// Program and erase cycles that a block is rated for.
     pub rated_cycles: u32,
 }

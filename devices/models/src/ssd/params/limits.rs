@@ -44,6 +44,9 @@ impl SsdParams {
         if let Some(heat) = &self.heat {
             faults.extend(heat.faults());
         }
+        if let Some(slc) = &self.nand.slc_cache {
+            faults.extend(slc.faults(&self.nand));
+        }
         self.check_map_cache(&mut faults);
         self.check_history(&mut faults);
         faults

@@ -1,0 +1,126 @@
+//! An SLC cache: blocks whose cells hold one bit take what the host writes until they are full.
+//!
+//! A page set of the host is programmed in SLC mode while its die has room, and as usual (or after
+//! an older one has been folded) when it has none. Folding reads a page set and programs it again
+//! with all bits of the cells. A die that has programmed nothing for `idle_ns` folds one set after
+//! the other; reads interrupt that, and neither waits for the other. It is reckoned when the die
+//! has a job again, so it costs no event.
+
+use crate::fault::Fault;
+use crate::ssd::nand::die::Die;
+use crate::ssd::nand::params::NandParams;
+use raidlab_kernel::{Nanos, Time};
+use serde::{Deserialize, Serialize};
+
+/// What the host's data meet when the cache is full.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum WhenFull {
+    /// They are programmed with all bits of the cells at once.
+    Direct,
+    /// An older page set is folded for each.
+    Fold,
+}
+
+/// An SLC cache in the plan.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct SlcCacheParams {
+    /// Bytes of host data in blocks that are always in SLC mode.
+    pub fixed_bytes: u64,
+    /// Bytes of host data at most in blocks that are empty: a cell that may hold several bits
+    /// holds one.
+    pub dynamic_bytes: u64,
+    /// Time to program a page of every plane in SLC mode.
+    pub program_ns: Nanos,
+    /// Time without a job after which a die begins to fold.
+    pub idle_ns: Nanos,
+    /// What happens without room.
+    pub when_full: WhenFull,
+}
+
+impl SlcCacheParams {
+    /// What is out of its range.
+    pub(crate) fn faults(&self, nand: &NandParams) -> Vec<Fault> {
+        let slowest = nand.program_ns.iter().max().copied().unwrap_or_default();
+        if self.program_ns > Nanos::ZERO && self.program_ns <= slowest {
+            return Vec::new();
+        }
+        let allowed = format!("more than 0, at most {} as of other programs", slowest.0);
+        let key = "nand.slc_cache.program_ns";
+        vec![Fault::new(key, self.program_ns.0, allowed)]
+    }
+}
+
+/// The cache of all dies, which have even parts of it.
+#[derive(Debug)]
+pub(super) struct SlcCache {
+    /// Page sets of a die.
+    room: u32,
+    program: Nanos,
+    idle: Nanos,
+    when_full: WhenFull,
+    /// What folding a page set takes.
+    fold: Nanos,
+    /// Page sets folded so far.
+    pub(super) folded: u64,
+}
+
+impl SlcCache {
+    /// An empty cache of `dies`, beside data in `mapped_share` of the NAND. `fold` is what folding
+    /// a page set of `set_bytes` takes.
+    pub(super) fn new(
+        params: &SlcCacheParams,
+        nand: &NandParams,
+        set_bytes: u32,
+        mapped_share: f64,
+        fold: Nanos,
+    ) -> SlcCache {
+        let dies = u64::from(nand.channels * nand.dies_per_channel);
+        let sets = u64::from(nand.blocks_per_plane) * u64::from(nand.pages_per_block) * dies;
+        let bits = nand.program_ns.len().max(1) as f64;
+        let empty = sets as f64 * (1.0 - mapped_share).max(0.0) / bits * f64::from(set_bytes);
+        let bytes = params.fixed_bytes + params.dynamic_bytes.min(empty as u64);
+        SlcCache {
+            room: (bytes / u64::from(set_bytes) / dies) as u32,
+            program: params.program_ns,
+            idle: params.idle_ns,
+            when_full: params.when_full,
+            fold,
+            folded: 0,
+        }
+    }
+
+    /// Page sets of a die that it holds at most.
+    pub(super) fn room(&self) -> u32 {
+        self.room
+    }
+
+    /// What programming a page set of the host takes, where it takes `usual` without a cache.
+    pub(super) fn program(&mut self, die: &mut Die, usual: Nanos) -> Nanos {
+        if die.in_slc < self.room {
+            die.in_slc += 1;
+            return self.program;
+        }
+        match self.when_full {
+            WhenFull::Fold if self.room > 0 => {
+                self.folded += 1;
+                self.fold + self.program
+            }
+            _ => usual,
+        }
+    }
+
+    /// What a die has folded since it has no job, which ends at `now`.
+    #[cold]
+    pub(super) fn recover(&mut self, die: &mut Die, now: Time) {
+        if die.in_slc > 0 && die.job.is_none() {
+            let since = die.job_end.max(die.folded_at) + self.idle;
+            let folded = (now.since(since).0 / self.fold.0.max(1)).min(u64::from(die.in_slc));
+            die.folded_at = now;
+            die.in_slc -= folded as u32;
+            die.busy += Nanos(folded * self.fold.0);
+            self.folded += folded;
+        }
+    }
+}
