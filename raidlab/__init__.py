@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from raidlab.scenarios.running.live import StorageError as StorageError
     from raidlab.scenarios.running.simulate import Interrupted as Interrupted
     from raidlab.scenarios.running.simulate import simulate as simulate
+    from raidlab.scenarios.studies.sweep import Experiment as Experiment
+    from raidlab.scenarios.studies.sweep import sweep as sweep
     from raidlab.sim.environment import Environment as Environment
     from raidlab.sim.environment import RealtimeEnvironment as RealtimeEnvironment
 
@@ -46,6 +48,7 @@ _PUBLIC = {
     "Environment": "raidlab.sim.environment",
     "RealtimeEnvironment": "raidlab.sim.environment",
     "Fault": "raidlab.devices.faults",
+    "Experiment": "raidlab.scenarios.studies.sweep",
     "Interrupted": "raidlab.scenarios.running.simulate",
     "Result": "raidlab.scenarios.results.result",
     "Row": "raidlab.scenarios.results.rows",
@@ -54,6 +57,7 @@ _PUBLIC = {
     "build_scenario": "raidlab.scenarios.planning.scenario",
     "load_scenario": "raidlab.scenarios.planning.scenario",
     "simulate": "raidlab.scenarios.running.simulate",
+    "sweep": "raidlab.scenarios.studies.sweep",
 }
 
 __all__ = [*_PUBLIC]

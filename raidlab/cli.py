@@ -113,7 +113,7 @@ COMMANDS = {
     "replay": Lazy(
         "replay",
         "replay",
-        "Replay a trace and compare response times with the measured ones, where there are any.",
+        "Replay a trace: what `raidlab run` gives, beside the measured response times.",
     ),
     "collect": Lazy(
         "collect",
@@ -168,6 +168,19 @@ IMPORTS = {
     ),
 }
 
+
+TRACES = {
+    "describe": Lazy(
+        "trace_describe",
+        "describe",
+        "Describe a trace: mix, sizes, order, bursts, hot spots, and which size of a cache pays.",
+    ),
+    "synthesize": Lazy(
+        "trace_synthesize",
+        "synthesize",
+        "Write a trace of the same statistics, and compare both.",
+    ),
+}
 
 _COMMAND_LINE_ERRORS: tuple[type[BaseException], ...] = tuple(
     each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException"
@@ -232,6 +245,12 @@ class ImportGroup(LazyGroup):
     lazy = IMPORTS
 
 
+class TraceGroup(LazyGroup):
+    """`raidlab trace`."""
+
+    lazy = TRACES
+
+
 app = typer.Typer(
     cls=LazyGroup,
     no_args_is_help=True,
@@ -244,6 +263,18 @@ importing = typer.Typer(
     help="Make a device or a measurement of other files.",
 )
 app.add_typer(importing, name="import")
+
+tracing = typer.Typer(
+    cls=TraceGroup,
+    no_args_is_help=True,
+    help="Say what a trace is like, or make one like it.",
+)
+app.add_typer(tracing, name="trace")
+
+
+@tracing.callback()
+def _tracing() -> None:
+    """Say what a trace is like, or make one like it."""
 
 
 @importing.callback()

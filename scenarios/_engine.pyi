@@ -31,6 +31,14 @@ def scan_trace(options: str, watch: Callable[[int, int], bool] | None = None) ->
     Raises `TraceError` with all lines that are at fault, up to twenty.
     """
 
+def describe_trace(options: str, watch: Callable[[int, int], bool] | None = None) -> str:
+    """Say what a trace is like (JSON both): mix, sizes, order, arrivals, hot spots, reuse."""
+
+def synthesize_trace(
+    options: str, out: Path, seed: int, watch: Callable[[int, int], bool] | None = None
+) -> int:
+    """Write a trace of the same statistics to a file, as `spc`; give its number of requests."""
+
 def trace_columns(options: str) -> tuple[str, list[bytes]]:
     """Give what a trace holds (JSON), and all its requests.
 

@@ -37,9 +37,13 @@ _DRIVE_RATE = {"hdd": 500.0}
 in fills a cache that holds writes back no slower, and until it is full it need not go out."""
 _DRIVE_RATE_DEFAULT = 6000.0
 """Of all others."""
-_STREAMED = 2.0
-"""Seconds in which a stream fills such a cache: what the host's link brings beyond what the array
-takes is hundreds of MB/s."""
+_STREAM_RATE = {"hdd": 100e6}
+"""Bytes a second that a drive of an array takes of a stream at most: with copies or parity, half of
+what its medium does."""
+_STREAM_RATE_DEFAULT = 200e6
+"""Of all others."""
+_EXCESS = 0.1
+"""What a stream brings beyond what the drives take, as a share of that, if it fills a cache."""
 _RECORDED_DEFAULT = 100_000
 """Of all others: hundreds of rounds of a load of 512 outstanding, whose I/Os come in waves."""
 
@@ -302,7 +306,8 @@ def _filling(configuration: Configuration, settings: Mapping[str, str], kind: st
     if cache is None or settings.get("write") == "write-through" or not writes:
         return 0.0
     if load.access == "sequential":
-        return _STREAMED
+        taken = configuration.count * _STREAM_RATE.get(kind, _STREAM_RATE_DEFAULT)
+        return cache.size / (_EXCESS * taken)
     if configuration.outstanding == "1":
         return 0.0
     rate = configuration.count * _DRIVE_RATE.get(kind, _DRIVE_RATE_DEFAULT)

@@ -18,7 +18,7 @@ import numpy as np
 from raidlab.calibration.traces.columns import columns_of
 from raidlab.calibration.traces.trace import Trace
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.reading import read_bytes
+from raidlab.devices.reading import MIB, read_bytes
 from raidlab.scenarios import _engine
 
 FORMATS = (
@@ -26,6 +26,8 @@ FORMATS = (
     "alibaba", "tencent", "vscsi", "csv",
 )  # fmt: skip
 Beyond = Literal["refuse", "wrap", "skip", "scale"]
+_LARGEST = 64 * MIB
+"""Of what comes from a pipe."""
 Watch = Callable[[int, int], bool]
 """Called now and then with requests so far and all of them; true stops the work."""
 
@@ -63,16 +65,27 @@ class TraceFile:
         asked = {"path": str(self.path), "format": self.form, "columns": columns}
         return asked | {"unit": self.unit} | placement
 
+    @property
+    def is_pipe(self) -> bool:
+        """True for what is no file and no folder."""
+        try:
+            there, path = self.path.exists(), self.path
+            return there and not path.is_file() and not path.is_dir()
+        except ValueError:
+            return False
+
     def known(self) -> TraceFile:
         """The same with its format, as its first lines show it where none is given.
+
+        What comes from a pipe can be read once: its format is known when it is `opened`.
 
         Raises:
             SpecError: The file cannot be read, or is of no format that is known.
         """
-        if self.form:
-            return self
-        if self.columns:
+        if not self.form and self.columns:
             return replace(self, form="csv")
+        if self.form or self.is_pipe:
+            return self
         with faults_of(self):
             return replace(self, form=_engine.recognise_trace(self.path))
 
@@ -92,22 +105,26 @@ def _fault(path: Path, found: Mapping[str, Any]) -> Fault:
 
 @contextmanager
 def opened(trace: TraceFile) -> Iterator[TraceFile]:
-    """The trace as a file that can be read twice: what comes from a pipe is kept meanwhile.
+    """The trace, with its format, as a file that can be read twice.
+
+    What comes from a pipe is kept meanwhile.
 
     Raises:
         SpecError: It comes from a pipe and is larger than 64 MiB.
     """
-    try:
-        is_pipe = trace.path.exists() and not trace.path.is_file() and not trace.path.is_dir()
-    except ValueError:
-        is_pipe = False
-    if not is_pipe:
-        yield trace
+    if not trace.is_pipe:
+        yield trace.known()
         return
     with tempfile.NamedTemporaryFile() as kept:
-        kept.write(read_bytes(trace.path, 0, "trace"))
+        kept.write(read_bytes(trace.path, _LARGEST, "trace"))
         kept.flush()
-        yield replace(trace, path=Path(kept.name))
+        file = replace(trace, path=Path(kept.name))
+        try:
+            file = file.known()
+        except SpecError as error:
+            faults = [replace(each, file=str(trace.path)) for each in error.faults]
+            raise SpecError(faults) from None
+        yield file
 
 
 def scan(trace: TraceFile, watch: Watch | None = None, **placement: Any) -> dict[str, Any]:
@@ -132,7 +149,7 @@ def read_trace(path: Path, form: str, *, columns: str = "", unit: str | None = N
     Raises:
         SpecError: The file cannot be read, or lines are at fault: all of them, up to twenty.
     """
-    asked = TraceFile(path, form, columns, unit).known()
+    asked = TraceFile(path, form, columns, unit)
     with opened(asked) as trace, faults_of(asked):
         text, columns_read = _engine.trace_columns(json.dumps(trace.options()))
     held = json.loads(text)

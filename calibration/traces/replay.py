@@ -198,9 +198,8 @@ def replay(
             progress(so_far, requests)
         return False
 
-    asked = trace.known()
-    with opened(asked) as file:
-        closed = asked.form == "disksim-validate"
+    with opened(trace) as file:
+        closed = file.form == "disksim-validate"
         placement = timing.placement(target.capacity, closed=closed)
         outstanding = timing.outstanding or int(closed)
         options = {
@@ -210,7 +209,7 @@ def replay(
             "each": each,
         }
         try:
-            with faults_of(asked):
+            with faults_of(trace):
                 text, responses = _engine.replay(
                     json.dumps(target.plan), json.dumps(options), watch
                 )
@@ -222,7 +221,7 @@ def replay(
     warnings += doubts(found, held, target.plan, target.array, target.remedy)
     if not outstanding:
         warnings += overload(found, held["length_ns"] * timing.slower / 1e9)
-    result = _result(found["run"], asked, target, outstanding, warnings)
+    result = _result(found["run"], trace, target, outstanding, warnings)
     return Replayed(result, found, np.frombuffer(responses, dtype="<u8") / 1000.0)
 
 

@@ -95,7 +95,7 @@ def replay(
     check_writable(html)
     target = _target(device, scenario, array, seed, precondition)
     file = TraceFile(trace, format, columns, unit).known()
-    if not format and not columns:
+    if file.form and not format and not columns:
         say(f"{trace}: read as {file.form}")
     with progress(f"{trace.name} on {target.name}") as tell:
         found = run(file, target, when, progress=tell)

@@ -78,7 +78,7 @@ def size(
         found = search(tree, scenario, axis, goals, find=find, seed=seed, running=running)
 
     def page() -> str:
-        line = again("size", scenario, vary=vary, goal=goal[0], seed=seed)
+        line = again("size", scenario, vary=vary, goal=goal, find=find, seed=seed)
         return report.size_report(found, line)
 
     def show() -> Shown:

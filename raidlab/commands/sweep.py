@@ -47,6 +47,8 @@ Dask = Annotated[
     typer.Option("--dask", help="Run on the Dask cluster of this scheduler, tcp://HOST:PORT."),
 ]
 
+_OUTPUT = Path("-")
+
 
 @command
 def sweep(
@@ -67,7 +69,8 @@ def sweep(
     store: StoreFile = None,
     dask: Dask = None,
     csv: Annotated[
-        Path | None, typer.Option("--csv", help="Write the rows to this file.", parser=path)
+        Path | None,
+        typer.Option("--csv", help="Write the rows to this file; - is the output.", parser=path),
     ] = None,
     parquet: Annotated[
         Path | None, typer.Option("--parquet", help="Write the rows to this file.", parser=path)
@@ -83,6 +86,7 @@ def sweep(
     Finished runs are stored: interrupted or killed, the same command goes on from there.
     """
     from raidlab.devices.schema import read_toml
+    from raidlab.scenarios.results.page import again
     from raidlab.scenarios.studies import sweep_report as report
     from raidlab.scenarios.studies.sweep import Experiment
     from raidlab.scenarios.studies.sweep import sweep as run_all
@@ -90,15 +94,22 @@ def sweep(
 
     axes = axes_of(vary)
     experiment = Experiment(read_toml(scenario), axes, scenario, design, points, replications, seed)
-    check_writable(csv, parquet, html)
+    check_writable(None if csv == _OUTPUT else csv, parquet, html)
     with (
         _elsewhere(dask) as executor,
         resumable(f"{scenario.stem}: sweep", store) as (tell, opened),
     ):
         found = run_all(experiment, workers=workers, executor=executor, progress=tell, store=opened)
 
+    line = again(
+        "sweep", scenario, vary=vary, points=points, replications=replications, seed=seed,
+        design=None if design is Design.GRID else design,
+    )  # fmt: skip
+
     def show() -> None:
-        if json:
+        if csv == _OUTPUT:
+            echo(found.table().write_csv().rstrip("\n"))
+        elif json:
             _print_json(found)
         else:
             tables, notes = [report.table(found)], report.notes(found)
@@ -106,9 +117,9 @@ def sweep(
             print_shown(shown, Output.of(json=json, wide=wide), found.warnings)
 
     files: Texts = {
-        csv: lambda: found.table().write_csv(),
+        None if csv == _OUTPUT else csv: lambda: found.table().write_csv(),
         parquet: lambda: _parquet(found),
-        html: lambda: report.sweep_report(found, f"raidlab sweep {scenario}"),
+        html: lambda: report.sweep_report(found, line),
     }
     deliver([files], show, partial=found.interrupted)
     if found.interrupted:

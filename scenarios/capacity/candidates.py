@@ -63,6 +63,11 @@ class Candidate:
         return of_level(self.level, self.count).tolerance if self.level in LEVELS else 0
 
     @property
+    def family(self) -> tuple[str, ...]:
+        """What it shares with candidates of which it differs in the number of drives alone."""
+        return (*self.name.split(", ")[1:], self.drive)
+
+    @property
     def failing(self) -> list[Judged]:
         """Goals that it does not meet."""
         return [each for each in self.judged.values() if not each.holds]

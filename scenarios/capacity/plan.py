@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from raidlab.devices.catalogue import find
@@ -36,6 +37,8 @@ from raidlab.scenarios.studies.size import (
 
 RUNGS = ((1 / 8, 0.25), (1 / 2, 0.08), (1.0, 0.0))
 """Shares of the run, and by how much a goal may be missed there and be met at the end."""
+MANY = 400
+"""Candidates that closed forms leave, beyond which not every number of drives is simulated."""
 _LEAST = 12
 """Candidates that go on, if there are so many that may fit."""
 _NEAREST = 3
@@ -215,8 +218,9 @@ class _Planning:
 
     def halve(self, alive: list[Candidate]) -> list[Candidate]:
         """Simulates ever fewer for ever longer; gives those that went to the end."""
+        alive = self.thin(alive)
         for rung, (share, slack) in enumerate(RUNGS):
-            self.simulate(alive, share, 1)
+            self.simulate([each for each in alive if each.rung < rung], share, 1)
             for each in alive:
                 each.rung = rung
             if rung == len(RUNGS) - 1:
@@ -240,8 +244,44 @@ class _Planning:
             alive = on
         return alive
 
+    def thin(self, alive: list[Candidate]) -> list[Candidate]:
+        """Of very many candidates every so manieth number of drives of a family, shortly.
+
+        Those between one that fails and the next one that fits, which could be the cheapest, are
+        added: more drives of the same family do not make it worse.
+        """
+        stride = -(-len(alive) // MANY)
+        if stride == 1:
+            return alive
+        families: dict[tuple[str, ...], list[Candidate]] = {}
+        for each in alive:
+            families.setdefault(each.family, []).append(each)
+        picked: list[Candidate] = []
+        gaps: list[tuple[Candidate, list[Candidate], Candidate]] = []
+        for family in families.values():
+            family.sort(key=lambda each: each.count)
+            places = [*range(0, len(family) - 1, stride), len(family) - 1]
+            picked += [family[at] for at in places]
+            gaps += [
+                (family[a], family[a + 1 : b], family[b]) for a, b in pairwise(places) if b > a + 1
+            ]
+        self.simulate(picked, RUNGS[0][0], 1)
+        least = min((price(each) for each in picked if not each.out), default=(math.inf, 0))
+        more = [
+            each
+            for below, between, above in gaps
+            for each in between
+            if below.out and not above.out and price(each) < least
+        ]
+        self.simulate(more, RUNGS[0][0], 1)
+        for each in (*picked, *more):
+            each.rung = 0
+        return [*picked, *more]
+
     def simulate(self, which: Sequence[Candidate], share: float, replications: int) -> None:
         """Simulates candidates for a share of the run, and judges what that shows."""
+        if not which:
+            return
         scenarios = [
             replace(_shortened(each.tree, share, self.question), replications=replications)
             for each in which

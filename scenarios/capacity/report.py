@@ -89,7 +89,8 @@ def why(each: Candidate) -> str:
         parts.append(f"limit: {each.limit}")
     if not parts and each.dominated_by:
         return f"{each.dominated_by} is as good in everything"
-    return "; ".join(parts) or "not among the cheapest after a short run"
+    rest = "between numbers of drives that were simulated" if each.rung < 0 else ""
+    return "; ".join(parts) or rest or "not among the cheapest after a short run"
 
 
 def _row(found: Answer, each: Candidate) -> list[Cell]:
@@ -158,7 +159,8 @@ def plan_report(found: Answer, command: str = "") -> str:
             boxes.append(Box(found.question.amount(best.cost), "over the horizon"))
         boxes.append(Box(figure(best.p99_us, "us"), "p99"))
         if found.headroom is not None:
-            boxes.append(Box(f"{found.headroom.factor:.2g} x", "today's rates, at most"))
+            more = "> " if found.headroom.beyond_search else ""
+            boxes.append(Box(f"{more}{found.headroom.factor:.2g} x", "today's rates, at most"))
     evidence: list[Evidence] = []
     if found.front:
         evidence.append(table(found))

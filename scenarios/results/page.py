@@ -130,14 +130,18 @@ class Page:
 
 
 def again(command: str, *arguments: object, **options: object) -> str:
-    """The line that makes a page again: options that are None, empty or False are left out."""
+    """The line that makes a page again: options that are None, empty or False are left out.
+
+    A list is an option for each of its entries.
+    """
     words = ["raidlab", command, *(_quoted(str(each)) for each in arguments if each is not None)]
-    for name, value in options.items():
-        if value in (None, "", False):
-            continue
-        words.append(f"--{name.replace('_', '-')}")
-        if value is not True:
-            words.append(_quoted(str(value)))
+    for name, given in options.items():
+        for value in given if isinstance(given, list | tuple) else [given]:
+            if value in (None, "", False):
+                continue
+            words.append(f"--{name.replace('_', '-')}")
+            if value is not True:
+                words.append(_quoted(str(value)))
     return " ".join([*words, "--html page.html"])
 
 

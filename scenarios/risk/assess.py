@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.risk.histories import Batch, Estimate, Model, estimate
@@ -24,7 +25,6 @@ from raidlab.scenarios.risk.lifetime import (
 )
 from raidlab.scenarios.risk.markov import loss_probability
 from raidlab.scenarios.risk.redundancy import Redundancy, of_level
-from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.studies.goals import Goal, Measured, judged
 from raidlab.scenarios.studies.size import Running, rebuilt
 
@@ -286,9 +286,9 @@ def _array(
         assumption("unreadable sectors", rate, "per bit",
                    uber.source if question.uber is None else GIVEN)
     )  # fmt: skip
-    bytes_of_drive = min(
-        capacities(scenario.plan(0, 0), scenario)[_first(tree, at) :][: bears.drives]
-    )
+    if not isinstance(device, DriveSpec):
+        raise AssertionError("the drives of an array are drives")
+    bytes_of_drive = device.capacity_bytes(DriveOptions())
     latent = question.latent_per_year * question.patrol_days / 365.25 / 2
     expected = bears.read_by_rebuild * (8 * bytes_of_drive * rate + latent)
     unreadable = -math.expm1(-expected) if bears.tolerance else 0.0
@@ -319,15 +319,6 @@ def _array(
         closed_form=_closed_form(model),
     )
     return found, assumptions
-
-
-def _first(tree: Mapping[str, Any], at: int) -> int:
-    """Place of an array's first drive among all of the plan: hot spares stand behind each array."""
-    total = 0
-    for array in tree["array"][:at]:
-        total += sum(int(entry.get("count", 1)) for entry in array["drives"])
-        total += int(array.get("hot_spares", 0))
-    return total
 
 
 def _lifetime(question: Question, kind: str) -> tuple[Lifetime, list[Mapping[str, Any]]]:

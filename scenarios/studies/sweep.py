@@ -13,9 +13,10 @@ from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.schema import read_toml
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
@@ -24,7 +25,7 @@ from raidlab.scenarios.running.engine_faults import plan_faults
 from raidlab.scenarios.running.pool import outcomes
 from raidlab.scenarios.running.simulate import Progress, result_of, runs_of
 from raidlab.scenarios.running.store import Store
-from raidlab.scenarios.studies.vary import Axis, Design, points, with_values
+from raidlab.scenarios.studies.vary import Axis, Design, axes_of, points, with_values
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,6 +96,33 @@ class Experiment:
     seed: int | None = None
     """In place of the scenario's own; also that of a design that is drawn."""
 
+    @classmethod
+    def of(
+        cls,
+        scenario: str | Path | Mapping[str, Any],
+        vary: Mapping[str, str | Sequence[Any]],
+        **settings: Any,
+    ) -> Self:
+        """An experiment as a program writes it.
+
+        Args:
+            scenario: The path of a scenario's file, or what such a file holds.
+            vary: Values of each path: a list, or text such as `2:24:2`.
+            settings: `design`, `count`, `replications`, `seed`.
+
+        Raises:
+            SpecError: The file cannot be read, or values cannot be.
+        """
+        axes = [
+            axes_of([f"{path}={values}"], "vary")[0]
+            if isinstance(values, str)
+            else Axis(path, tuple(values))
+            for path, values in vary.items()
+        ]
+        if isinstance(scenario, Mapping):
+            return cls(scenario, axes, **settings)
+        return cls(read_toml(Path(scenario)), axes, Path(scenario), **settings)
+
 
 @dataclass
 class _Point:
@@ -134,9 +162,10 @@ def sweep(
         SpecError: Axes do not fit the design, no point can be run, or the executor failed.
         KeyboardInterrupt: Ctrl-C, before any point was complete. After that the result says so.
     """
+    design = Design(experiment.design)
     placed = points(
         experiment.axes,
-        experiment.design,
+        design,
         experiment.count,
         1 if experiment.seed is None else experiment.seed,
     )
@@ -177,7 +206,7 @@ def sweep(
     return Sweep(
         title=built.title,
         seed=built.seed,
-        design=experiment.design,
+        design=design,
         vary=tuple(axis.path for axis in experiment.axes),
         rows=tuple(row for where in sorted(rows) for row in rows[where]),
         points=len(placed),

@@ -27,6 +27,8 @@ TRACES = {
     "spc": "0,20941264,8192,W,0.551706\n1,20,512,r,0.6\n",
     "systor17": "Timestamp,Response,IOType,LUN,Offset,Size\n1455592529.03,0.000243,R,1,9216,4096\n",
     "alibaba": "419,W,8792731648,16384,1577808144360767\n",
+    "tencent": "1538323200,12910952,128,0,1063\n1538323201,8,8,1,7\n",
+    "vscsi": "2147483692,4096,1,write,24048792,2756778716647\n9,512,1,40,1,2756778716648\n",
     "blkparse": "8,0 1 1 0.000010 697 D R 1000 + 8 [fio]\n8,0 1 2 0.000112 697 C R 1000 + 8 [0]\n",
     "fio-iolog": "fio version 3 iolog\n1 /dev/sda add\n2 /dev/sda open\n3 /dev/sda read 4096 512\n",
     "csv": "ts,type,lba,len,rt\n1.5,R,4,4096,10\n1.6,W,8,512,20\n",

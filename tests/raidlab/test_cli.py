@@ -212,7 +212,7 @@ finally:
 
 
 def test_the_list_of_commands_says_what_each_says_itself():
-    for lazy in (*cli.COMMANDS.values(), *cli.IMPORTS.values()):
+    for lazy in (*cli.COMMANDS.values(), *cli.IMPORTS.values(), *cli.TRACES.values()):
         module = importlib.import_module(f"raidlab.commands.{lazy.module}")
         own = " ".join((getattr(module, lazy.function).__doc__ or "").split("\n\n")[0].split())
         assert own == lazy.help

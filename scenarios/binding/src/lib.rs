@@ -21,7 +21,10 @@ mod _engine {
     #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]
-    use crate::traces::{TraceError, recognise_trace, replay, scan_trace, trace_columns};
+    use crate::traces::{
+        TraceError, describe_trace, recognise_trace, replay, scan_trace, synthesize_trace,
+        trace_columns,
+    };
 
     /// The version of the engine.
     #[pyfunction]

@@ -5,10 +5,12 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use raidlab_engine::kernel::{Histogram, Nanos};
+use raidlab_engine::kernel::{Histogram, Nanos, Op};
 use raidlab_engine::{Latency, RunError, Timing, TraceRequest, report};
-use raidlab_traces::{Comparison, Fault, Options, Requests, Scan, Unwritten};
+use raidlab_traces::{Comparison, Description, Fault, Model, Options, Requests, Scan, Unwritten};
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -104,6 +106,96 @@ pub fn trace_columns<'py>(py: Python<'py>, options: &str) -> PyResult<Columns<'p
     }
     let columns = columns.map(|column| PyBytes::new(py, &column));
     Ok((json(&scan)?, columns))
+}
+
+/// Blocks that a description follows at most.
+const BLOCKS: usize = 1 << 17;
+
+/// What a trace is like.
+#[derive(Serialize)]
+struct Described {
+    scan: Scan,
+    #[serde(flatten)]
+    described: raidlab_traces::Described,
+    measured_latency_us: Option<Latency>,
+}
+
+/// What a trace is like (JSON): mix, sizes, order, arrivals, hot spots, reuse.
+#[pyfunction]
+#[pyo3(signature = (options, watch=None))]
+pub fn describe_trace(py: Python<'_>, options: &str, watch: Option<Py<PyAny>>) -> PyResult<String> {
+    let options = self::options(options)?;
+    let scan = scanned(
+        py,
+        &options,
+        watch.as_ref().map(|watch| watch.clone_ref(py)),
+    )?;
+    let mut go_on = watching(watch, scan.requests);
+    let found = py.detach(|| {
+        let mut description = Description::new(BLOCKS);
+        let requests = Requests::open(&options, &scan).map_err(|fault| vec![fault])?;
+        for (number, request) in (0..).zip(requests) {
+            description.add(&request.map_err(|fault| vec![fault])?);
+            if number % 4096 == 0 && !go_on(number) {
+                return Err(Vec::new());
+            }
+        }
+        Ok(description)
+    });
+    let found = found.map_err(trace_error)?;
+    json(&Described {
+        described: found.described(scan.closed),
+        scan,
+        measured_latency_us: Latency::of(&found.measured),
+    })
+}
+
+/// Writes a trace of the same statistics to a file, in the format `spc`; gives its number of requests.
+#[pyfunction]
+#[pyo3(signature = (options, out, seed, watch=None))]
+pub fn synthesize_trace(
+    py: Python<'_>,
+    options: &str,
+    out: PathBuf,
+    seed: u64,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<u64> {
+    let options = self::options(options)?;
+    let scan = scanned(
+        py,
+        &options,
+        watch.as_ref().map(|watch| watch.clone_ref(py)),
+    )?;
+    let mut go_on = watching(watch, scan.requests);
+    let written = py.detach(|| {
+        let mut model = Model::new(&scan, seed);
+        let requests = Requests::open(&options, &scan).map_err(|fault| vec![fault])?;
+        for (number, request) in (0..).zip(requests) {
+            model.learn(&request.map_err(|fault| vec![fault])?);
+            if number % 4096 == 0 && !go_on(number) {
+                return Err(Vec::new());
+            }
+        }
+        let unwritable = |error: std::io::Error| vec![Fault::of_file(error.to_string())];
+        let mut file = BufWriter::new(File::create(&out).map_err(unwritable)?);
+        let mut count = 0;
+        for request in model.requests() {
+            let kind = match request.op {
+                Op::Read => "R",
+                Op::Write => "W",
+                Op::Trim => "trim",
+                Op::Flush => "flush",
+            };
+            let (sector, ns) = (request.offset / 512, request.time.0);
+            let (s, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
+            writeln!(file, "0,{sector},{},{kind},{s}.{rest:09}", request.bytes)
+                .map_err(unwritable)?;
+            count += 1;
+        }
+        file.flush().map_err(unwritable)?;
+        Ok(count)
+    });
+    written.map_err(trace_error)
 }
 
 /// What a replay gives besides the result of a run.

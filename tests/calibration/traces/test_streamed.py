@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -156,6 +158,16 @@ def test_a_trace_in_steady_state_reads_nand(tmp_path: Path) -> None:
     assert not filled.result.warnings
     parts = [each.result.results[0]["breakdown_us"]["nand_read"] for each in (fresh, filled)]
     assert parts[0] == 0 < parts[1]
+
+
+def test_what_comes_from_a_pipe_is_recognised_and_replayed(tmp_path: Path) -> None:
+    text, pipe = written(tmp_path).path.read_bytes(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(text,))
+    writer.start()
+    found = replay(TraceFile(pipe), drive("generic-15000rpm"))
+    writer.join()
+    assert found.to_dict()["requests"] == 400
 
 
 @pytest.mark.parametrize("copies", [1, 2])

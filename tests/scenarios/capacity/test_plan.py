@@ -7,6 +7,7 @@ import math
 import pytest
 
 from raidlab.devices.faults import SpecError
+from raidlab.scenarios.capacity import plan as module
 from raidlab.scenarios.capacity.bounds import small_write
 from raidlab.scenarios.capacity.candidates import expand
 from raidlab.scenarios.capacity.plan import plan
@@ -92,6 +93,21 @@ def test_halving_finds_the_winner_of_simulating_everything(question):
     best = min(cost for holds, cost in fits.values() if holds)
     assert found.recommended.cost <= best + 100 and fits[found.recommended.name][0]
     assert found.simulated < 3 * len(fits)
+
+
+def test_of_very_many_candidates_the_numbers_of_drives_that_matter_are_simulated(
+    question, monkeypatch
+):
+    question["load"][0]["rate"] = "7000 IO/s"
+    question["run"]["duration"] = "4 s"
+    question["candidates"][0]["counts"] = "3:16"
+    wanted = answered(question)
+    # 7000 / 769.7 = 9.1, so 10 slow ones for 1000; 7000 / 1769.7 = 3.96, so 4 fast ones for 1000.
+    assert wanted.recommended.cost == 1000
+    monkeypatch.setattr(module, "MANY", 8)
+    found = answered(question)
+    assert found.recommended.cost == wanted.recommended.cost
+    assert found.simulated < wanted.simulated
 
 
 def test_growth_ends_the_recommended_one_in_a_month_by_hand(question):

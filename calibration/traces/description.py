@@ -1,0 +1,146 @@
+"""What a trace is like: `raidlab trace describe`.
+
+The engine reads the trace line by line and follows at most 131,072 blocks of 4 KiB, chosen by a
+hash of their address where there are more; docs/explanation/trace-statistics.md has the methods.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from raidlab.calibration.traces.formats import TraceFile, faults_of, notes, opened
+from raidlab.scenarios import _engine
+
+_SHARES = (0.5, 0.8, 0.9, 0.95, 0.99)
+"""Shares of the hits that any cache can have at which sizes are given."""
+WORTH = 0.02
+"""Accesses that a cache must serve to be worth anything, as a share."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """Statistics of a trace."""
+
+    name: str
+    form: str
+    found: Mapping[str, Any]
+    """What the engine gives."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `raidlab trace describe --json`."""
+        found = self.found
+        arrivals = found["arrivals"] or {}
+        reads, writes, trims, flushes = found["mix"]["requests"]
+        over_time = {name: arrivals.get(name, []) for name in ("t_s", "iops", "mb_per_s")}
+        return {
+            "trace": self.name,
+            "format": self.form,
+            "requests": found["requests"],
+            "reads": reads,
+            "writes": writes,
+            "trims": trims,
+            "flushes": flushes,
+            "read_share": found["read_share"],
+            "read_bytes": found["mix"]["bytes"][0],
+            "written_bytes": found["mix"]["bytes"][1],
+            "sizes": found["sizes"],
+            "sequential_share": found["sequential_share"],
+            "units": found["scan"]["units"],
+            "extent_bytes": found["scan"]["extent"],
+            "footprint_bytes": round(found["footprint_bytes"]),
+            "written_footprint_bytes": round(found["written_footprint_bytes"]),
+            "sampled_share": found["sampled_share"],
+            "seconds": arrivals.get("seconds"),
+            "rate_per_s": arrivals.get("rate_per_s"),
+            "peak_per_s": arrivals.get("peak_per_s"),
+            "gap_cv2": arrivals.get("gap_cv2"),
+            "dispersion": arrivals.get("dispersion"),
+            "dispersion_by_window": arrivals.get("dispersion_by_window", []),
+            "hurst": arrivals.get("hurst"),
+            "over_time": over_time,
+            "hot_spot": found["hot_spot"],
+            "miss_ratio": found["miss_ratio"],
+            "first_access_share": found["first_access_share"],
+            "cache_sizes": cache_sizes(found["miss_ratio"], found["first_access_share"]),
+            "measured_latency_us": found["measured_latency_us"],
+            "warnings": list(self.warnings),
+        }
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a user should know."""
+        return notes(self.found["scan"])
+
+    def answer(self) -> str:
+        """Sentences that say most of it."""
+        found, arrivals = self.found, self.found["arrivals"]
+        share = found["read_share"]
+        text = f"{found['requests']:,} requests"
+        text += "" if share is None else f", {share:.0%} of them reads"
+        text += f", {found['sequential_share']:.0%} sequential"
+        text += f", on {found['footprint_bytes'] / 1e9:,.3g} GB."
+        if arrivals is not None:
+            text += f" {arrivals['rate_per_s']:,.4g} IO/s for {arrivals['seconds']:,.4g} s"
+            text += f", {arrivals['peak_per_s']:,.4g} at the peak."
+        return f"{text} {self.caching()}"
+
+    def caching(self) -> str:
+        """Which size of an SSD cache pays."""
+        first = self.found["first_access_share"]
+        sizes = cache_sizes(self.found["miss_ratio"], first)
+        if not sizes or 1 - first < WORTH:
+            return f"No cache pays: {first:.0%} of the accesses are the first ones to their block."
+        half, most = sizes[0], next(each for each in sizes if each["of_hits"] >= 0.9)
+        return (
+            f"A cache of {half['bytes'] / 1e9:,.3g} GB would serve {1 - half['miss_ratio']:.0%} of"
+            f" the accesses, one of {most['bytes'] / 1e9:,.3g} GB {1 - most['miss_ratio']:.0%}; a"
+            f" larger one gains little, as {first:.0%} are the first ones to their block."
+        )
+
+
+def cache_sizes(
+    miss_ratio: Sequence[Sequence[float]], first_access_share: float
+) -> list[dict[str, float]]:
+    """The least sizes that have given shares of the hits that any cache can have.
+
+    Args:
+        miss_ratio: Bytes of a cache and share of the accesses that miss it, ascending in bytes.
+        first_access_share: Share of the accesses that every cache misses.
+
+    Returns:
+        For each share: `of_hits` (of all possible hits), `bytes`, `miss_ratio`.
+    """
+    possible = 1 - first_access_share
+    found = []
+    for share in _SHARES:
+        enough = (
+            {"of_hits": share, "bytes": size, "miss_ratio": ratio}
+            for size, ratio in miss_ratio
+            if 1 - ratio >= share * possible * (1 - 1e-9)
+        )
+        first = next(enough, None)
+        found += [] if first is None or possible <= 0 else [first]
+    return found
+
+
+def describe(
+    trace: TraceFile, *, progress: Callable[[int, int], None] | None = None
+) -> Description:
+    """Reads a trace and says what it is like.
+
+    Raises:
+        SpecError: Lines are at fault: all of them, up to twenty; or none is a request.
+        KeyboardInterrupt: Ctrl-C.
+    """
+
+    def watch(so_far: int, requests: int) -> bool:
+        if progress is not None and requests:
+            progress(so_far, requests)
+        return False
+
+    with opened(trace) as file, faults_of(trace):
+        text = _engine.describe_trace(json.dumps(file.options()), watch)
+    return Description(trace.path.name, file.form, json.loads(text))

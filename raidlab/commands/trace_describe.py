@@ -1,0 +1,60 @@
+"""`raidlab trace describe`: what a trace is like."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from raidlab.commands.common import (
+    Html,
+    Json,
+    TraceColumns,
+    TraceFormat,
+    TraceUnit,
+    check_writable,
+    command,
+    path,
+    progress,
+    say,
+)
+from raidlab.commands.outputs import deliver
+from raidlab.commands.tables import Output, Wide, opening, print_table
+from raidlab.output import echo
+from raidlab.scenarios.results.page import again
+
+
+@command
+def describe(
+    trace: Annotated[Path, typer.Argument(help="The trace.", parser=path)],
+    format: TraceFormat = "",
+    columns: TraceColumns = "",
+    unit: TraceUnit = None,
+    json: Json = False,
+    html: Html = None,
+    wide: Wide = False,
+) -> None:
+    """Describe a trace: mix, sizes, order, bursts, hot spots, and which size of a cache pays."""
+    from raidlab.calibration.traces import description_report as report
+    from raidlab.calibration.traces.description import describe as read
+    from raidlab.calibration.traces.formats import TraceFile
+
+    check_writable(html)
+    with progress(trace.name) as tell:
+        found = read(TraceFile(trace, format, columns, unit), progress=tell)
+    line = again("trace describe", trace, format=format, columns=columns, unit=unit)
+    output = Output.of(json=json, wide=wide)
+
+    def show() -> None:
+        if output is Output.JSON:
+            for warning in found.warnings:
+                say(f"warning: {warning}")
+            echo(json_module.dumps(found.to_dict(), indent=2, allow_nan=False))
+            return
+        opening(f"{found.name}: {found.form}", found.answer(), list(found.warnings))
+        for table in report.tables(found):
+            print_table(table, output)
+
+    deliver([{html: lambda: report.page(found, line)}], show)

@@ -1,0 +1,232 @@
+//! Every format as it is, compressed, with lines that are none, and changed at random.
+
+use proptest::prelude::*;
+use raidlab_traces::{Beyond, Columns, FORMATS, Fault, Options, Request, Requests, Scan};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use std::io::Write;
+use std::path::Path;
+use tempfile::NamedTempFile;
+
+/// Two or three requests of each format.
+const SAMPLES: [(&str, &str); 11] = [
+    (
+        "disksim-validate",
+        "R Miss 16 8 5000.0 1000.0\nW Hit 1000 16 800.0 0.0\n",
+    ),
+    ("disksim-ascii", "0.000 0 16 8 1\n2.500 0 1000 16 0\n"),
+    (
+        "blkparse",
+        "  8,0 1 1 0.000010000 697 D R 16 + 8 [fio]\n\
+         \x20 8,0 1 2 0.002510000 697 D WS 1000 + 16 [fio]\n\
+         \x20 8,0 0 1 0.003310000 0 C WS 1000 + 16 [0]\nCPU0 (8,0):\n",
+    ),
+    (
+        "fio-iolog",
+        "fio version 2 iolog\nf add\nf open\nf read 0 4096\nf wait 250\nf trim 4096 8192\nf sync 0 0\n",
+    ),
+    (
+        "msr",
+        "128166372003061629,usr,0,Read,8192,4096,50000\n\
+         128166372003086629,usr,1,Write,512000,8192,8000\n",
+    ),
+    ("spc", "0,16,4096,r,0.551706\n1,1000,8192,W,0.554206\n"),
+    (
+        "systor17",
+        "Timestamp,Response,IOType,LUN,Offset,Size\n\
+         1455592529.038213000,0.005,R,1,8192,4096\n1455592529.040713000,,W,1,512000,8192\n",
+    ),
+    (
+        "alibaba",
+        "419,R,8192,4096,1577808144360767\n419,W,512000,8192,1577808144363267\n",
+    ),
+    (
+        "tencent",
+        "1538323200,16,8,0,1063\n1538323201,1000,16,1,1063\n",
+    ),
+    (
+        "vscsi",
+        "#Vscsi Cmd Trace. (Trace Format Version 1)\n\
+         2147483692,4096,1,read,16,2756778716647\n2147483769,8192,1,0x2a,1000,2756778719147\n",
+    ),
+    (
+        "csv",
+        "# by hand\nts,kind,lba,bytes,took\n1.5,read,16,4096,5.0\n\n1.5025,\"W\",1000,8192,\n",
+    ),
+];
+
+fn file(content: &[u8]) -> NamedTempFile {
+    let mut file = NamedTempFile::new().expect("a temporary file");
+    file.write_all(content).expect("space for it");
+    file
+}
+
+fn options(path: &Path, format: &str) -> Options {
+    let columns = r#"{"time": {"name": "ts", "unit": "s"}, "op": {"name": "kind"},
+        "offset": {"name": "lba", "unit": "sector"}, "size": {"name": "bytes", "unit": "B"},
+        "response": {"name": "took", "unit": "ms"}}"#;
+    let columns: Columns = serde_json::from_str(columns).expect("columns");
+    Options {
+        columns: (format == "csv").then_some(columns),
+        ..Options::new(path, format)
+    }
+}
+
+fn read(options: &Options) -> Result<(Scan, Vec<Request>), Vec<Fault>> {
+    let scan = raidlab_traces::scan(options, || true)?;
+    let requests = Requests::open(options, &scan).map_err(|fault| vec![fault])?;
+    let requests: Result<Vec<Request>, Fault> = requests.collect();
+    Ok((scan, requests.expect("what the scan has read")))
+}
+
+/// NaN is not equal to itself.
+fn shown(requests: &[Request]) -> String {
+    format!("{requests:?}")
+}
+
+#[test]
+fn every_format_has_a_sample_and_is_recognised() {
+    assert_eq!(SAMPLES.map(|(format, _)| format), FORMATS);
+    for (format, text) in SAMPLES.iter().filter(|sample| sample.0 != "csv") {
+        let file = file(text.as_bytes());
+        let found = raidlab_traces::recognise(file.path());
+        assert_eq!(found.as_deref(), Ok(*format));
+    }
+}
+
+#[test]
+fn a_packed_trace_is_the_same_trace() {
+    for (format, text) in SAMPLES {
+        let plain = file(text.as_bytes());
+        let expected = read(&options(plain.path(), format)).expect("a trace").1;
+        let frame = |text: &str| compress_to_vec(text.as_bytes(), CompressionLevel::Fastest);
+        let (first, second) = text.split_at(text.len() / 2);
+        // A frame to be skipped stands between two others.
+        let skipped = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc";
+        let packed = [&frame(first)[..], skipped, &frame(second)].concat();
+        let packed_file = file(&packed);
+        let found = read(&options(packed_file.path(), format))
+            .expect("a trace")
+            .1;
+        assert_eq!(shown(&found), shown(&expected), "{format}");
+        let cut = file(&packed[..packed.len() - 3]);
+        let faults = read(&options(cut.path(), format)).expect_err("cut off");
+        assert!(faults[0].allowed.contains("breaks off"), "{faults:?}");
+    }
+}
+
+#[test]
+fn windows_line_ends_comments_and_a_byte_order_mark_change_nothing() {
+    for (format, text) in SAMPLES {
+        let expected = read(&options(file(text.as_bytes()).path(), format))
+            .expect("a trace")
+            .1;
+        let other = format!("\u{feff}# made by hand\n\n{text}").replace('\n', "\r\n");
+        let found = read(&options(file(other.as_bytes()).path(), format))
+            .expect("a trace")
+            .1;
+        let times = |requests: &[Request]| {
+            let each = requests
+                .iter()
+                .map(|request| (request.time, request.offset));
+            each.collect::<Vec<_>>()
+        };
+        assert_eq!(times(&found), times(&expected), "{format}");
+    }
+}
+
+#[test]
+fn lines_that_cannot_be_are_refused_with_line_and_reason() {
+    let cases = [
+        ("spc", "0,16,0,R,1", "a size from 1"),
+        ("spc", "0,2305843009213693952,4096,R,1", "an offset from 0"),
+        ("spc", "0,16,4096,R", "5 columns"),
+        ("spc", "0,16,40", "5 columns"),
+        ("spc", "0,16,4096,R,-1", "time in s"),
+        (
+            "tencent",
+            "1538323200,16,8,2,1063",
+            "0 for a read or 1 for a write",
+        ),
+        ("vscsi", "1,4096,1,inquiry,16,1", "operation code"),
+        (
+            "alibaba",
+            "419,R,8192,4096,99999999999999999999",
+            "below 2^64 ns",
+        ),
+        (
+            "msr",
+            "1,usr,0,Read,8192,4096,99999999999999999999",
+            "below 2^64 ns",
+        ),
+        ("disksim-ascii", "2.5 0 16 0 1", "a size from 1"),
+    ];
+    for (format, line, reason) in cases {
+        let (_, sample) = SAMPLES
+            .iter()
+            .find(|sample| sample.0 == format)
+            .expect("a sample");
+        let text = format!("{sample}{line}\n");
+        let file = file(text.as_bytes());
+        let faults = read(&options(file.path(), format)).expect_err(line);
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        assert_eq!(faults[0].key, format!("line {}", text.lines().count()));
+        assert!(faults[0].allowed.contains(reason), "{faults:?}");
+    }
+}
+
+#[test]
+fn a_line_without_end_is_no_line() {
+    let file = file(&vec![b'1'; 1 << 20]);
+    let faults = read(&options(file.path(), "spc")).expect_err("one long line");
+    assert!(faults[0].allowed.contains("65536 bytes"), "{faults:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Whatever the bytes are, a trace is read, or refused by line; what was checked can be read.
+    #[test]
+    fn changed_traces_are_read_or_refused(
+        which in 0..SAMPLES.len(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..6),
+        beyond in 0..3usize,
+    ) {
+        let (format, text) = SAMPLES[which];
+        let mut bytes = text.as_bytes().to_vec();
+        for (place, byte, how) in changes {
+            let at = place.index(bytes.len());
+            let likely = b",.-+ \n\"019eExRW#:"[usize::from(byte) % 17];
+            match how {
+                0 => bytes[at] = byte,
+                1 => bytes[at] = likely,
+                2 => bytes.insert(at, likely),
+                _ => drop(bytes.splice(at.., text.bytes().take(at))),
+            }
+            if bytes.is_empty() {
+                bytes.push(likely);
+            }
+        }
+        let file = file(&bytes);
+        let options = Options {
+            capacity: 1 << 20,
+            beyond: [Beyond::Wrap, Beyond::Skip, Beyond::Scale][beyond],
+            ..options(file.path(), format)
+        };
+        match read(&options) {
+            Ok((scan, requests)) => {
+                let left_out = if beyond == 1 { scan.outside } else { 0 };
+                prop_assert_eq!(requests.len() as u64, scan.requests - left_out);
+                for request in &requests {
+                    prop_assert!(request.offset + request.bytes <= 1 << 20);
+                }
+                if !scan.closed {
+                    prop_assert!(requests.is_sorted_by_key(|request| request.time));
+                }
+            }
+            Err(faults) => {
+                prop_assert!(!faults.is_empty() && faults.len() <= 21);
+                prop_assert!(faults.iter().all(|fault| !fault.allowed.is_empty()));
+            }
+        }
+    }
+}
