@@ -99,6 +99,7 @@ def test_of_very_many_candidates_the_numbers_of_drives_that_matter_are_simulated
     question, monkeypatch
 ):
     question["load"][0]["rate"] = "7000 IO/s"
+    question["run"]["duration"] = "4 s"
     question["candidates"][0]["counts"] = "3:16"
     wanted = answered(question)
     # 7000 / 769.7 = 9.1, so 10 slow ones for 1000; 7000 / 1769.7 = 3.96, so 4 fast ones for 1000.
