@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from raidlab.calibration.datasheets.points import Bench, quantities, stated
+from raidlab.calibration.datasheets.points import OF_BURSTS, Bench, quantities, stated
 from raidlab.devices.datasheet import priors
 from raidlab.devices.datasheet.disk import MOST_SECTORS, Disk
 from raidlab.devices.datasheet.disk import device as disk_device
-from raidlab.devices.datasheet.flash import Flash, spare_for
+from raidlab.devices.datasheet.flash import LEAST_US, Flash, spare_for
 from raidlab.devices.datasheet.flash_device import device
-from raidlab.devices.datasheet.sheet import Read
+from raidlab.devices.datasheet.sheet import Read, Sheet
 
 CLOSE = 0.01
 """Relative error at which a figure needs no further step."""
@@ -68,7 +68,7 @@ def adjust(read: Read, flash: Flash) -> tuple[Flash, dict[str, float]]:
     for _ in range(_PASSES):
         worst = 0.0
         for quantity in quantities(read.sheet):
-            if quantity not in _STEP or (read.sheet.burst and quantity in OF_BURSTS):
+            if quantity not in _STEP or _of_unknown_cache(read.sheet, quantity):
                 continue
             before = flash
             flash = _one(bench, read, flash, quantity)
@@ -97,6 +97,20 @@ def _one(bench: Bench, read: Read, flash: Flash, quantity: str) -> Flash:
     return best
 
 
+def _of_unknown_cache(sheet: Sheet, quantity: str) -> bool:
+    return sheet.burst and not sheet.has_slc_cache and quantity in OF_BURSTS
+
+
+def _burst(flash: Flash, figure: float, simulated: float) -> Flash:
+    factor = simulated / figure
+    slower = priors.SLC_PROGRAM_US.clamp(flash.slc_program_us * factor)
+    moved = replace(flash, slc_program_us=slower)
+    if moved != flash or factor < 1:
+        return moved
+    full = flash.cores * flash.sheet.unit / figure * 1e6
+    return replace(flash, write_unit_us=flash.write_unit_us * factor or full)
+
+
 def _sequential_write(flash: Flash, figure: float, simulated: float) -> Flash:
     factor = simulated / figure
     if flash.programs_bound:
@@ -114,6 +128,8 @@ def _program(flash: Flash, factor: float) -> Flash:
 
 def _random_write(flash: Flash, figure: float, simulated: float) -> Flash:
     factor = simulated / figure
+    if flash.sheet.burst:
+        return replace(flash, write_core_us=max(LEAST_US, flash.write_core_us * factor))
     moved = _program(flash, factor)
     if flash.spare_fitted:
         wanted = max(1.001, flash.write_amplification * factor)
@@ -152,13 +168,16 @@ def _write_latency(flash: Flash, figure: float, simulated: float) -> Flash:
     return replace(flash, write_wait_us=max(0.0, flash.write_wait_us + (figure - simulated) / 1e3))
 
 
+def _either_write(flash: Flash, figure: float, simulated: float) -> Flash:
+    return (_burst if flash.sheet.burst else _sequential_write)(flash, figure, simulated)
+
+
 _STEP: dict[str, Callable[[Flash, float, float], Flash]] = {
     "sequential_read": _sequential_read,
-    "sequential_write": _sequential_write,
+    "sequential_write": _either_write,
     "sustained_write": _sequential_write,
     "random_read": _random_read,
     "random_write": _random_write,
     "read_latency": _read_latency,
     "write_latency": _write_latency,
 }
-OF_BURSTS = ("sequential_write", "random_write")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from raidlab.calibration.datasheets.adjust import OF_BURSTS, adjust, adjust_disk
-from raidlab.calibration.datasheets.points import stated
+from raidlab.calibration.datasheets.adjust import adjust, adjust_disk
+from raidlab.calibration.datasheets.points import OF_BURSTS, stated
 from raidlab.devices.datasheet import disk, flash, flash_device, spread
 from raidlab.devices.datasheet.controller import controller_draft, read_controller
 from raidlab.devices.datasheet.draft import Draft
@@ -132,7 +132,7 @@ def build(read: Read) -> Imported:
         doubts.append(seen)
         read = replace(read, sheet=read.sheet.model_copy(update={"burst": True}))
     drive, found = adjust(read, flash.first(read.sheet))
-    points = _points(read.sheet, found, OF_BURSTS if read.sheet.burst else ())
+    points = _points(read.sheet, found, _uncompared(read.sheet))
     doubts += _missed(points, _bounds(drive))
     doubts += _not_modelled(read.sheet)
     draft = flash_device.device(drive, read)
@@ -157,6 +157,10 @@ def _points(sheet: Sheet, found: Mapping[str, float], bursts: tuple[str, ...]) -
             )
         )
     return tuple(points)
+
+
+def _uncompared(sheet: Sheet) -> tuple[str, ...]:
+    return OF_BURSTS if sheet.burst and not sheet.has_slc_cache else ()
 
 
 def _as_burst(sheet: Sheet) -> str:
@@ -215,7 +219,7 @@ def _bounds(drive: flash.Flash) -> str:
 
 
 def _not_modelled(sheet: Sheet) -> Iterator[str]:
-    if sheet.burst:
-        yield "not modelled: an SLC cache, its folding and recovery; writes have the steady rate"
+    if sheet.burst and not sheet.has_slc_cache:
+        yield "not modelled: what takes these bursts, no SLC cache; writes have the steady rate"
     if sheet.active_power or sheet.idle_power:
         yield "not modelled: limits of power and temperature; active_power and idle_power are kept"

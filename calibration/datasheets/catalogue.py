@@ -85,8 +85,8 @@ def page(
     bursts = sum(point.error_pct is None for each in made for point in each.points)
     lines += [
         "",
-        f"{drives} drives. `mixed_random` is compared, not adjusted to. {bursts} figures of",
-        "client drives are bursts into an SLC cache, which is not modelled: they are not counted.",
+        f"{drives} drives. `mixed_random` is compared, not adjusted to. {bursts} figures are of",
+        "bursts that no SLC cache takes (of MLC, or faster than a stream): they are not counted.",
         "",
         "## Figures that do not come out",
         "",

@@ -86,7 +86,6 @@ def _is_seen(case: Case, each: Compared) -> bool:
         load.rw in (case.rw, f"{case.rw}:nvme")
         and load.depth in case.depths
         and load.block_bytes in case.blocks
-        and not load.read_rate
     )
 
 

@@ -26,6 +26,8 @@ _DISK_IOS = 2_000
 _THREADS = 32
 _OUTER = 0.02
 """Share of a disk's capacity that has the rate of its outer tracks."""
+OF_BURSTS = ("sequential_write", "random_write")
+"""Of client drives: into an empty cache."""
 LATENCIES = ("read_latency", "write_latency")
 _SEEKS = {"average_seek_read": "randread", "average_seek_write": "randwrite"}
 _LOADS: Mapping[str, tuple[str, str]] = {
@@ -94,6 +96,8 @@ def quantities(sheet: Sheet) -> list[str]:
 def load_of(sheet: Sheet, quantity: str) -> Load:
     """The run that measures a figure: as long as it needs for enough I/Os at the stated rate."""
     rw, precondition = _LOADS[quantity]
+    if sheet.has_slc_cache and quantity in OF_BURSTS:
+        precondition = "fresh"
     family = Interface.parse(sheet.interface).family
     figure = stated(sheet, quantity)
     if quantity in LATENCIES:

@@ -38,7 +38,7 @@ _CHANNEL_MB_S = {"1.0": 400, "2.0": 400, "3.0": 667, "4.0": 1200, "5.0": 2000, "
 _CHANNELS = 8
 _ROOM = 1.5
 """What cores could do over the random writes that dies do."""
-_LEAST_US = 0.1
+LEAST_US = 0.1
 _CORE_US = 10.0
 """Longest core time of a read: with fewer I/Os a second fewer cores work on commands."""
 
@@ -65,6 +65,8 @@ class Flash:
     write_unit_us: float
     read_wait_us: float
     write_wait_us: float
+    slc_program_us: float
+    """Of a page of every plane in the SLC cache, where there is one."""
     payload: float | None
     """Share of the link's rate after its line code that data get; None for what is usual."""
     programs_bound: bool
@@ -270,6 +272,7 @@ def first(sheet: Sheet) -> Flash:
         write_unit_us=0.0,
         read_wait_us=priors.READ_LATENCY_US[link.family].best,
         write_wait_us=priors.WRITE_LATENCY_US[link.family].best,
+        slc_program_us=_slc_program(sheet, dies, planes),
         payload=_payload(sheet, link),
         programs_bound=programs_bound,
         spare_fitted=fitted,
@@ -280,12 +283,18 @@ def first(sheet: Sheet) -> Flash:
     if random is not None:
         # Random writes meet both times of the core, and are bound by programs.
         room = 1e6 * cores / (_ROOM * random) - draft.write_unit_us
-        draft = replace(draft, write_core_us=max(_LEAST_US, min(core_us, room)))
+        draft = replace(draft, write_core_us=max(LEAST_US, min(core_us, room)))
     if sheet.read_latency is not None:
         draft = _fewer_cores(draft, sheet.read_latency / 1e3).with_latency(sheet.read_latency / 1e3)
     if sheet.write_latency is not None:
         draft = draft.with_write_latency(sheet.write_latency / 1e3)
     return draft
+
+
+def _slc_program(sheet: Sheet, dies: int, planes: int) -> float:
+    if sheet.sequential_write is None:
+        return priors.SLC_PROGRAM_US.best
+    return priors.SLC_PROGRAM_US.clamp(dies * planes * PAGE / sheet.sequential_write * 1e6)
 
 
 def _independent(sheet: Sheet, cell: Cell, dies: int) -> bool:

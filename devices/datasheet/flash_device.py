@@ -106,8 +106,33 @@ def _nand(draft: Draft, flash: Flash) -> None:
     if cell.suspends:
         _suspension(draft, flash)
     draft.put("nand.reads_first", READS_FIRST, Origin("assumed", "as drives of the catalogue"))
+    if sheet.has_slc_cache:
+        _slc_cache(draft, flash)
     if "nand.rated_cycles" not in draft.origins:
         draft.put("nand.rated_cycles", round(cell.cycles.best), assumed(cell.cycles))
+
+
+def _slc_cache(draft: Draft, flash: Flash) -> None:
+    sheet = flash.sheet
+    fixed = priors.SLC_FIXED_GB[sheet.capacity > 500e9] * 10**9
+    note = "970 EVO: 4 GB up to 500 GB, 6 GB of others"
+    draft.put("nand.slc_cache.fixed", f"{fixed} B", Origin("assumed", note))
+    share = priors.SLC_SHARE
+    if sheet.slc_cache is not None:
+        rest = max(0, sheet.slc_cache - fixed)
+        draft.put("nand.slc_cache.dynamic", f"{rest} B", Origin("data-sheet"))
+    else:
+        low, best, high = (
+            part * sheet.capacity / 1e9 for part in (share.low, share.best, share.high)
+        )
+        sizes = Prior(round(low), round(best), round(high), share.source)
+        draft.put("nand.slc_cache.dynamic", f"{sizes.best:g} GB", assumed(sizes, "GB"))
+    origin = _by(
+        "sequential_write over dies, planes and page", sheet.sequential_write, priors.SLC_PROGRAM_US
+    )
+    draft.put("nand.slc_cache.program", quantity(flash.slc_program_us, "us"), origin)
+    idle = priors.SLC_IDLE_S
+    draft.put("nand.slc_cache.idle", f"{idle.best:g} s", assumed(idle, "s"))
 
 
 def _suspension(draft: Draft, flash: Flash) -> None:

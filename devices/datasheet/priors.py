@@ -115,6 +115,14 @@ SPARE = Prior(
     0.03, 0.11, 0.60, "of the capacity: 0.10 to 0.15 at one drive write a day, 0.30 at three"
 )
 """Blocks for data beyond the capacity."""
+SLC_PROGRAM_US = Prior(75, 200, 600, "as SLC: p320h-700: 230 us; fast SLC from 75 us")
+SLC_SHARE = Prior(
+    0.018, 0.05, 0.33, "970 EVO: 36 GB of 1 TB, 870 QVO: 72 GB of 4 TB; at most all cells"
+)
+"""Dynamic SLC cache of client drives, as a share of the capacity."""
+SLC_FIXED_GB = (4, 6)
+"""What is always in SLC mode: of drives up to 500 GB, of others (970 EVO, 870 QVO)."""
+SLC_IDLE_S = Prior(0.1, 1, 30, "no sheet says it")
 CHANNEL_MB_S = Prior(533, 1200, 2000, f"a bus of 8 bits: {_CHIPS}")
 COMMAND_US = Prior(0.5, 1.0, 3.0, "p3700-800, s4610-480: 1 us")
 SUSPEND_US = Prior(5, 20, 50, "s4610-480: 20 us")

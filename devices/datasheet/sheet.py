@@ -34,6 +34,7 @@ _MAP_UNITS = 2**32 - 4
 """That the engine numbers."""
 _WITH_SPARE = 1.05
 """Units over the capacity at least."""
+_NEARLY = 1.05
 _LEAST_WRITE_US = 2.0
 """A command, its data and an interrupt over PCIe: what no write undercuts."""
 
@@ -106,6 +107,8 @@ class Sheet(Table):
 
     sustained_write: _Rate | None = None
     """Of an SSD: sequential writes once the cache of a burst is full."""
+    slc_cache: _Size | None = None
+    """Of an SSD: host data that this cache holds at most."""
     mixed_random: _IoRate | None = None
     """Of an SSD: 4 KiB, 70 % of them reads, in steady state."""
     read_latency: _Duration | None = None
@@ -183,10 +186,11 @@ class Sheet(Table):
                 f" {self.unit // 1024} KiB: a map has 2^32 units, spare space included"
             )
             yield Fault("capacity", f"{self.capacity} B", allowed)
-        if self.sustained_write is not None and not self.burst:
-            yield Fault(
-                "sustained_write", f"{self.sustained_write}", "nothing without burst = true"
-            )
+        for key in ("sustained_write", "slc_cache"):
+            if getattr(self, key) is not None and not self.burst:
+                yield Fault(key, f"{getattr(self, key)}", "nothing without burst = true")
+        if self.slc_cache is not None and self.slc_cache > self.capacity:
+            yield Fault("slc_cache", f"{self.slc_cache} B", f"at most {self.capacity} B")
 
     def _hdd_faults(self) -> Iterator[Fault]:
         if self.rpm is None:
@@ -200,6 +204,16 @@ class Sheet(Table):
             time = getattr(self, key)
             if time is not None and not 10**6 <= time <= 50 * 10**6:
                 yield Fault(key, f"{time} ns", "1 ms to 50 ms")
+
+    @property
+    def has_slc_cache(self) -> bool:
+        """True if bursts may be those into blocks with one bit a cell: of TLC and QLC.
+
+        Such a cache takes random writes no faster than a stream.
+        """
+        random = (self.random_write or 0.0) * BLOCK
+        stream = self.sequential_write or float("inf")
+        return self.burst and self.cell not in ("slc", "mlc") and random <= _NEARLY * stream
 
     @property
     def media_rate(self) -> int | None:
@@ -261,6 +275,7 @@ SPREADS = (
 """Figures that may have bounds."""
 _OF_SSDS = (
     "sustained_write",
+    "slc_cache",
     "mixed_random",
     "read_latency",
     "write_latency",

@@ -28,6 +28,7 @@ from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Wide, opening, print_notes, print_table
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.reading import unreadable
 from raidlab.devices.schema import DriveSpec
 from raidlab.output import echo
 from raidlab.scenarios.planning.scenario import load_scenario
@@ -93,6 +94,8 @@ def replay(
 
     when = _timing(timing, outstanding, slower, beyond)
     check_writable(html)
+    if not trace.exists():
+        raise unreadable(trace, "No such file or directory")
     target = _target(device, scenario, array, seed, precondition)
     file = TraceFile(trace, format, columns, unit).known()
     if file.form and not format and not columns:

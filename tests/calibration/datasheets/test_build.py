@@ -53,6 +53,15 @@ def test_a_burst_that_is_stated_is_no_contradiction(tmp_path: Path) -> None:
     assert found["sustained_write"].error_pct == pytest.approx(0, abs=2)
 
 
+def test_bursts_of_a_client_drive_come_out_and_so_does_what_follows(tmp_path: Path) -> None:
+    client = SSD | {"burst": "true", "sequential_write": '"5000 MB/s"'}
+    rates = {"random_write": '"1000000 IO/s"', "sustained_write": '"1200 MB/s"'}
+    imported = made(tmp_path, client | rates)
+    assert not imported.warnings
+    for point in imported.points:
+        assert point.error_pct == pytest.approx(0, abs=2), point
+
+
 def test_contradictory_endurance_is_named_with_both_numbers(tmp_path: Path) -> None:
     imported = made(tmp_path, SSD | {"rated_writes": '"9 TB"'})
     assert imported.warnings == (
