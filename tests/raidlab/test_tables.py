@@ -81,6 +81,15 @@ capacity = "20 TB"
 rpm = 7200
 sustained_rate = "285 MB/s"
 """,
+    "question.toml": """
+goals = ["p99 < 20 ms"]
+horizon = "2 years"
+currency = "EUR"
+load = [{ rw = "randread", block_size = "4 KiB", rate = "100 IO/s" }]
+run = { warm_up = "1 s", duration = "5 s", precondition = "fresh" }
+candidates = [{ drives = ["generic-15000rpm"], counts = "1:3", levels = ["raid0"] }]
+price = [{ device = "generic-15000rpm", cost = 100 }]
+""",
     "trace.csv": "t,op,at,n,took\n0.0,read,0,4096,1000\n0.1,read,8192,4096,1100\n",
 }
 COMMANDS = {
@@ -92,6 +101,10 @@ COMMANDS = {
     "validate": ["validate", "p320h"],
     "controllers": ["controllers", "--only", "lsi1064", "--profiles", "database,streaming"],
     "rebuild": ["rebuild", "rebuild.toml", "--rates", "30,100"],
+    "sweep": ["sweep", "one.toml", "--vary", "workload.0.outstanding=1,4"],
+    "size": ["size", "one.toml", "--vary", "workload.0.outstanding=1:8", "--goal", "p99 < 4 ms"],
+    "risk": ["risk", "rebuild.toml", "--rebuild", "10"],
+    "plan": ["plan", "question.toml"],
     "compression": ["compression", "sandforce-1222-64gb", "--shares", "0,50"],
     "tier": ["tier", "tier.toml", "--hot-spots", "1 GB"],
     "replay": ["replay", "trace.csv", "--format", "csv", "--device", "fixed.toml", "--columns",
