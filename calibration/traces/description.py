@@ -7,12 +7,13 @@ hash of their address where there are more; docs/explanation/trace-statistics.md
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from raidlab.calibration.traces.formats import TraceFile, faults_of, notes, opened
+from raidlab.calibration.traces.formats import TraceFile, faults_of, notes, opened, watching
 from raidlab.scenarios import _engine
+from raidlab.scenarios.running.simulate import Progress
 
 _SHARES = (0.5, 0.8, 0.9, 0.95, 0.99)
 """Shares of the hits that any cache can have at which sizes are given."""
@@ -126,21 +127,13 @@ def cache_sizes(
     return found
 
 
-def describe(
-    trace: TraceFile, *, progress: Callable[[int, int], None] | None = None
-) -> Description:
+def describe(trace: TraceFile, *, progress: Progress | None = None) -> Description:
     """Reads a trace and says what it is like.
 
     Raises:
         SpecError: Lines are at fault: all of them, up to twenty; or none is a request.
         KeyboardInterrupt: Ctrl-C.
     """
-
-    def watch(so_far: int, requests: int) -> bool:
-        if progress is not None and requests:
-            progress(so_far, requests)
-        return False
-
     with opened(trace) as file, faults_of(trace):
-        text = _engine.describe_trace(json.dumps(file.options()), watch)
+        text = _engine.describe_trace(json.dumps(file.options()), watching(progress))
     return Description(trace.path.name, file.form, json.loads(text))

@@ -20,6 +20,7 @@ from raidlab.calibration.traces.trace import Trace
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import MIB, read_bytes
 from raidlab.scenarios import _engine
+from raidlab.scenarios.running.simulate import Progress
 
 FORMATS = (
     "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
@@ -88,6 +89,17 @@ class TraceFile:
             return self
         with faults_of(self):
             return replace(self, form=_engine.recognise_trace(self.path))
+
+
+def watching(progress: Progress | None) -> Watch:
+    """Tells progress as soon as the number of requests is known, and never stops the work."""
+
+    def watch(so_far: int, requests: int) -> bool:
+        if progress is not None and requests:
+            progress(so_far, requests)
+        return False
+
+    return watch
 
 
 @contextmanager

@@ -7,7 +7,7 @@ trace nor its response times are kept, so memory does not grow with its length.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from raidlab.calibration.traces.cdf import rms_distance_of_counts_ms
 from raidlab.calibration.traces.doubts import doubts, overload
-from raidlab.calibration.traces.formats import Beyond, TraceFile, faults_of, notes, opened
+from raidlab.calibration.traces.formats import Beyond, TraceFile, faults_of, notes, opened, watching
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveOptions, DriveSpec, PreconditioningLoad
 from raidlab.scenarios import _engine
@@ -24,6 +24,7 @@ from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.result import Result, make_row
 from raidlab.scenarios.running.engine_faults import capacities, plan_faults
+from raidlab.scenarios.running.simulate import Progress
 
 Precondition = Literal["fresh", "filled", "steady-state"]
 _FILL_BLOCK = 128 * 1024
@@ -177,7 +178,7 @@ def replay(
     timing: Timing = AS_TIMED,
     *,
     each: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Replayed:
     """Replays a trace.
 
@@ -192,12 +193,6 @@ def replay(
         SpecError: Lines are at fault, requests do not fit, or the target's plan is at fault.
         KeyboardInterrupt: Ctrl-C.
     """
-
-    def watch(so_far: int, requests: int) -> bool:
-        if progress is not None and requests:
-            progress(so_far, requests)
-        return False
-
     with opened(trace) as file:
         closed = file.form == "disksim-validate"
         placement = timing.placement(target.capacity, closed=closed)
@@ -211,7 +206,7 @@ def replay(
         try:
             with faults_of(trace):
                 text, responses = _engine.replay(
-                    json.dumps(target.plan), json.dumps(options), watch
+                    json.dumps(target.plan), json.dumps(options), watching(progress)
                 )
         except _engine.PlanError as error:
             raise SpecError(plan_faults(error, plan=target.plan)) from None

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from raidlab.calibration.traces.description import Description, describe
-from raidlab.calibration.traces.formats import TraceFile, faults_of, opened
+from raidlab.calibration.traces.formats import TraceFile, faults_of, opened, watching
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import whole
 from raidlab.scenarios import _engine
+from raidlab.scenarios.running.simulate import Progress
 
 TOLERANCE = 0.1
 """Share by which a statistic of the synthetic trace may differ from the original's."""
@@ -81,7 +82,7 @@ class Synthesized:
 
 
 def synthesize(
-    trace: TraceFile, out: Path, seed: int = 1, progress: Callable[[int, int], None] | None = None
+    trace: TraceFile, out: Path, seed: int = 1, progress: Progress | None = None
 ) -> Synthesized:
     """Writes a trace of the same statistics, and reads both.
 
@@ -95,12 +96,6 @@ def synthesize(
         SpecError: Lines are at fault, the trace is closed, or `out` cannot be written.
         KeyboardInterrupt: Ctrl-C.
     """
-
-    def watch(so_far: int, requests: int) -> bool:
-        if progress is not None and requests:
-            progress(so_far, requests)
-        return False
-
     asked = trace.known()
     if asked.is_pipe:
         allowed = "a file: it is read several times"
@@ -110,7 +105,7 @@ def synthesize(
         raise SpecError([Fault("--format", asked.form, allowed, (), str(asked.path))])
     original = describe(asked, progress=progress)
     with whole(out) as file, opened(asked) as source, faults_of(asked):
-        _engine.synthesize_trace(json.dumps(source.options()), Path(file), seed, watch)
+        _engine.synthesize_trace(json.dumps(source.options()), Path(file), seed, watching(progress))
     return Synthesized(out, original, describe(TraceFile(out, FORM), progress=progress))
 
 

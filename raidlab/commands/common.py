@@ -56,6 +56,9 @@ Workers = Annotated[
     int | None,
     typer.Option("--workers", min=1, max=1024, help="Threads; the number of cores by default."),
 ]
+ScenarioFile = Annotated[
+    Path, typer.Argument(help="A scenario file (docs/reference/scenario.md).", parser=path)
+]
 StoreFile = Annotated[
     Path | None,
     typer.Option("--store", help="Finished runs are kept in this file, all of them.", parser=path),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,10 +10,10 @@ from raidlab.commands.common import (
     Html,
     Json,
     OwnSeed,
+    ScenarioFile,
     Workers,
     check_writable,
     command,
-    path,
     percents,
     resumable,
 )
@@ -24,9 +23,7 @@ from raidlab.commands.tables import Output, Shown, Wide
 
 @command
 def risk(
-    scenario: Annotated[
-        Path, typer.Argument(help="A scenario file (docs/reference/scenario.md).", parser=path)
-    ],
+    scenario: ScenarioFile,
     years: Annotated[float, typer.Option("--years", help="The time that is asked about.")] = 5.0,
     afr: Annotated[
         str, typer.Option("--afr", help="Percent of drives that fail in a year; published if none.")

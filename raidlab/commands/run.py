@@ -17,6 +17,7 @@ from raidlab.commands.common import (
     Html,
     Json,
     OwnSeed,
+    ScenarioFile,
     Workers,
     check_writable,
     command,
@@ -47,9 +48,7 @@ _FILES = "result.json", "table.csv", "report.html"
 
 @command
 def run(
-    scenario: Annotated[
-        Path, typer.Argument(help="A scenario file (docs/reference/scenario.md).", parser=path)
-    ],
+    scenario: ScenarioFile,
     json: Json = False,
     html: Html = None,
     out: Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,11 +11,11 @@ from raidlab.commands.common import (
     Html,
     Json,
     OwnSeed,
+    ScenarioFile,
     StoreFile,
     Workers,
     check_writable,
     command,
-    path,
     resumable,
 )
 from raidlab.commands.outputs import give
@@ -35,9 +34,7 @@ Goals = Annotated[
 
 @command
 def size(
-    scenario: Annotated[
-        Path, typer.Argument(help="A scenario file (docs/reference/scenario.md).", parser=path)
-    ],
+    scenario: ScenarioFile,
     vary: Annotated[
         str,
         typer.Option(

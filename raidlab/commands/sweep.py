@@ -17,6 +17,7 @@ from raidlab.commands.common import (
     Html,
     Json,
     OwnSeed,
+    ScenarioFile,
     StoreFile,
     Workers,
     check_writable,
@@ -52,9 +53,7 @@ _OUTPUT = Path("-")
 
 @command
 def sweep(
-    scenario: Annotated[
-        Path, typer.Argument(help="A scenario file (docs/reference/scenario.md).", parser=path)
-    ],
+    scenario: ScenarioFile,
     vary: Vary,
     design: Annotated[
         Design, typer.Option("--design", help="How the points are placed.")

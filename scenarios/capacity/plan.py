@@ -302,13 +302,12 @@ class _Planning:
         self.warnings[candidate.name] = result.warnings
         self.breaches |= set(result.breaches)
         candidate.falls_behind = falls_behind(scenario, rows)
-        asked = self.asked
         served = sum(row["iops"] for row in rows)
-        candidate.overload = asked / served - 1 if candidate.falls_behind and served else 0.0
+        candidate.iops = served
+        candidate.overload = self.asked / served - 1 if candidate.falls_behind and served else 0.0
         candidate.limit = limits(rows[0])
         known = [row["latency_us"]["p99"] for row in rows if row["latency_us"]]
         candidate.p99_us = max(known, default=None)
-        candidate.iops = sum(row["iops"] for row in rows)
         life = life_of(result)
         candidate.life_years = life.value
         for goal in self.question.goals:

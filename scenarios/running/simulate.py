@@ -186,11 +186,14 @@ def run_plans(
     if progress is not None:
         progress(done, len(plans))
     left = [at for at in range(len(plans)) if at not in finished]
-    with closing(outcomes((plans[at] for at in left), workers=workers, store=store)) as coming:
+    # The store has none of these: they were looked up above.
+    with closing(outcomes((plans[at] for at in left), workers=workers)) as coming:
         for place, outcome in coming:
             at = left[place]
             if isinstance(outcome, str):
                 finished[at] = outcome
+                if store is not None:
+                    store.put(run_key(plans[at]), outcome)
             elif refused is None:
                 raise RefusedError(at, outcome) from None
             else:

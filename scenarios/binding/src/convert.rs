@@ -66,8 +66,17 @@ pub fn run_error(error: RunError) -> PyErr {
 ///
 /// An exception raised by `should_stop`, or by a signal's handler, stops the run.
 pub fn should_continue(should_stop: Option<Py<PyAny>>) -> impl FnMut() -> bool + Send {
+    let mut asking = asking(should_stop, |py, should_stop, ()| should_stop.call0(py));
+    move || asking(())
+}
+
+/// The same of a callback that is asked with what has been done so far.
+pub fn asking<T>(
+    callback: Option<Py<PyAny>>,
+    ask: impl Fn(Python<'_>, &Py<PyAny>, T) -> PyResult<Py<PyAny>> + Send,
+) -> impl FnMut(T) -> bool + Send {
     let mut asked = Instant::now();
-    move || {
+    move |so_far| {
         if asked.elapsed() < Duration::from_millis(100) {
             return true;
         }
@@ -76,10 +85,10 @@ pub fn should_continue(should_stop: Option<Py<PyAny>>) -> impl FnMut() -> bool +
             if py.check_signals().is_err() {
                 return false;
             }
-            let Some(should_stop) = &should_stop else {
+            let Some(callback) = &callback else {
                 return true;
             };
-            let answer = should_stop.call0(py).and_then(|stop| stop.is_truthy(py));
+            let answer = ask(py, callback, so_far).and_then(|stop| stop.is_truthy(py));
             matches!(answer, Ok(false))
         })
     }

@@ -7,12 +7,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use raidlab_engine::kernel::{Histogram, Nanos, Op};
 use raidlab_engine::{Latency, RunError, Timing, TraceRequest, report};
-use raidlab_traces::{Comparison, Description, Fault, Model, Options, Requests, Scan, Unwritten};
+use raidlab_traces::{
+    Comparison, Description, Fault, Model, Options, Request, Requests, Scan, Unwritten,
+};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 create_exception!(
     _engine,
@@ -39,26 +40,11 @@ fn json(value: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| run_error(convert::form(error)))
 }
 
-/// Asks Python, at most ten times a second, whether to go on: `watch` is called with the requests
-/// so far and their number, and stops the work with true. So does a signal.
+/// Calls `watch` with the requests so far and their number; true from it stops the work.
 fn watching(watch: Option<Py<PyAny>>, all: u64) -> impl FnMut(u64) -> bool + Send {
-    let mut asked = Instant::now();
-    move |so_far| {
-        if asked.elapsed() < Duration::from_millis(100) {
-            return true;
-        }
-        asked = Instant::now();
-        Python::attach(|py| {
-            if py.check_signals().is_err() {
-                return false;
-            }
-            let Some(watch) = &watch else {
-                return true;
-            };
-            let stop = watch.call1(py, (so_far.min(all), all));
-            matches!(stop.and_then(|stop| stop.is_truthy(py)), Ok(false))
-        })
-    }
+    convert::asking(watch, move |py, watch, so_far: u64| {
+        watch.call1(py, (so_far.min(all), all))
+    })
 }
 
 /// The format of a trace by its first lines.
@@ -75,13 +61,31 @@ pub fn recognise_trace(py: Python<'_>, path: PathBuf) -> PyResult<&'static str> 
 #[pyo3(signature = (options, watch=None))]
 pub fn scan_trace(py: Python<'_>, options: &str, watch: Option<Py<PyAny>>) -> PyResult<String> {
     let options = self::options(options)?;
-    json(&scanned(py, &options, watch)?)
+    json(&scanned(py, &options, watch.as_ref())?)
 }
 
-fn scanned(py: Python<'_>, options: &Options, watch: Option<Py<PyAny>>) -> PyResult<Scan> {
-    let mut go_on = watching(watch, 0);
+fn scanned(py: Python<'_>, options: &Options, watch: Option<&Py<PyAny>>) -> PyResult<Scan> {
+    let mut go_on = watching(watch.map(|watch| watch.clone_ref(py)), 0);
     let found = py.detach(|| raidlab_traces::scan(options, || go_on(0)));
     found.map_err(trace_error)
+}
+
+/// Reads a trace's requests; `watch` is asked now and then. No fault at all: it stopped the work.
+fn for_each(
+    options: &Options,
+    scan: &Scan,
+    watch: Option<Py<PyAny>>,
+    mut take: impl FnMut(&Request),
+) -> Result<(), Vec<Fault>> {
+    let mut go_on = watching(watch, scan.requests);
+    let requests = Requests::open(options, scan).map_err(|fault| vec![fault])?;
+    for (number, request) in (0..).zip(requests) {
+        take(&request.map_err(|fault| vec![fault])?);
+        if number % 4096 == 0 && !go_on(number) {
+            return Err(Vec::new());
+        }
+    }
+    Ok(())
 }
 
 /// A trace's operations (u8), offsets, sizes, times, lines (u64) and response times (f64, NaN for
@@ -125,24 +129,10 @@ struct Described {
 #[pyo3(signature = (options, watch=None))]
 pub fn describe_trace(py: Python<'_>, options: &str, watch: Option<Py<PyAny>>) -> PyResult<String> {
     let options = self::options(options)?;
-    let scan = scanned(
-        py,
-        &options,
-        watch.as_ref().map(|watch| watch.clone_ref(py)),
-    )?;
-    let mut go_on = watching(watch, scan.requests);
-    let found = py.detach(|| {
-        let mut description = Description::new(BLOCKS);
-        let requests = Requests::open(&options, &scan).map_err(|fault| vec![fault])?;
-        for (number, request) in (0..).zip(requests) {
-            description.add(&request.map_err(|fault| vec![fault])?);
-            if number % 4096 == 0 && !go_on(number) {
-                return Err(Vec::new());
-            }
-        }
-        Ok(description)
-    });
-    let found = found.map_err(trace_error)?;
+    let scan = scanned(py, &options, watch.as_ref())?;
+    let mut found = Description::new(BLOCKS);
+    py.detach(|| for_each(&options, &scan, watch, |request| found.add(request)))
+        .map_err(trace_error)?;
     json(&Described {
         described: found.described(scan.closed),
         scan,
@@ -161,21 +151,10 @@ pub fn synthesize_trace(
     watch: Option<Py<PyAny>>,
 ) -> PyResult<u64> {
     let options = self::options(options)?;
-    let scan = scanned(
-        py,
-        &options,
-        watch.as_ref().map(|watch| watch.clone_ref(py)),
-    )?;
-    let mut go_on = watching(watch, scan.requests);
+    let scan = scanned(py, &options, watch.as_ref())?;
     let written = py.detach(|| {
         let mut model = Model::new(&scan, seed);
-        let requests = Requests::open(&options, &scan).map_err(|fault| vec![fault])?;
-        for (number, request) in (0..).zip(requests) {
-            model.learn(&request.map_err(|fault| vec![fault])?);
-            if number % 4096 == 0 && !go_on(number) {
-                return Err(Vec::new());
-            }
-        }
+        for_each(&options, &scan, watch, |request| model.learn(request))?;
         let unwritable = |error: std::io::Error| vec![Fault::of_file(error.to_string())];
         let mut file = BufWriter::new(File::create(&out).map_err(unwritable)?);
         let mut count = 0;
@@ -244,11 +223,7 @@ pub fn replay<'py>(
         outstanding,
         each,
     } = serde_json::from_str(options).map_err(|error| run_error(convert::form(error)))?;
-    let scan = scanned(
-        py,
-        &options,
-        watch.as_ref().map(|watch| watch.clone_ref(py)),
-    )?;
+    let scan = scanned(py, &options, watch.as_ref())?;
     let timing = match outstanding {
         0 => Timing::Timestamps,
         _ => Timing::Closed(outstanding),

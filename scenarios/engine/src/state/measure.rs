@@ -11,6 +11,14 @@ pub struct Step {
     pub latency: u64,
 }
 
+impl Step {
+    #[inline(always)]
+    fn add(&mut self, latency: Nanos) {
+        self.ios += 1;
+        self.latency += latency.0;
+    }
+}
+
 /// The I/Os from one event to the next.
 #[derive(Debug)]
 pub struct Period {
@@ -100,9 +108,9 @@ impl Meter {
         self
     }
 
-    /// Two steps become one until there is a place for `at`.
+    /// Two steps become one until there is a place for `at`, which it gives.
     #[cold]
-    fn coarsen(&mut self, at: Time) {
+    fn coarsen(&mut self, at: Time) -> &mut Step {
         let steps = self.timeline.len();
         while at.0 / self.step.0 >= steps as u64 {
             self.step = self.step + self.step;
@@ -115,6 +123,7 @@ impl Meter {
                 };
             }
         }
+        &mut self.timeline[(at.0 / self.step.0) as usize]
     }
 
     /// Begins the record anew, of what completes from `from` to `end`; the timeline goes on.
@@ -167,13 +176,11 @@ impl Meter {
     #[inline]
     pub fn record(&mut self, io: &Io) -> bool {
         let latency = io.latency();
-        if self.coarsens && io.mark.0 / self.step.0 >= self.timeline.len() as u64 {
-            self.coarsen(io.mark);
-        }
         if let Some(step) = io.mark.0.checked_div(self.step.0) {
-            if let Some(step) = self.timeline.get_mut(step as usize) {
-                step.ios += 1;
-                step.latency += latency.0;
+            match self.timeline.get_mut(step as usize) {
+                Some(step) => step.add(latency),
+                None if self.coarsens => self.coarsen(io.mark).add(latency),
+                None => {}
             }
         }
         if io.mark < self.from || io.mark > self.end {

@@ -157,16 +157,19 @@ impl LinkFront {
     /// what became free behind it. Without that a reader slower than the medium would wait for the
     /// platter at the end of each segment.
     fn restart_read_ahead(&mut self, model: &Model, now: Time, hit: usize, end: u64) {
-        let Segment {
-            start, end: from, ..
-        } = self.buffer.segments[hit];
-        let limit = read_ahead_limit(model, start, end);
-        let fills = match self.activity {
+        let needed = match self.activity {
             Activity::ReadAhead { sweep, limit, .. } => still_runs(model, sweep, limit, now),
             Activity::Idle => !self.queue.is_empty(),
             _ => true,
         };
-        if fills || limit <= from || !model.buffer.read_ahead_on_idle_hit {
+        if needed || !model.buffer.read_ahead_on_idle_hit {
+            return;
+        }
+        let Segment {
+            start, end: from, ..
+        } = self.buffer.segments[hit];
+        let limit = read_ahead_limit(model, start, end);
+        if limit <= from {
             return;
         }
         let start = self.interrupt(model, now);

@@ -66,11 +66,11 @@ impl Nand {
         let taken =
             |time: &Nanos| Nanos((u128::from(time.0) * u128::from(set_bytes) / pages_bytes) as u64);
         let dies = params.channels * params.dies_per_channel;
-        // Neighbouring dies lie on different buses.
         let read_planes = match params.independent_reads {
             true => params.planes,
             false => 1,
         };
+        // Neighbouring dies lie on different buses.
         let die = |die| Die::new(die % params.channels, job_capacity, read_planes);
         Nand {
             read_planes,
@@ -103,8 +103,7 @@ impl Nand {
         mapped_share: f64,
         full: bool,
     ) {
-        let mean = |times: &PageTimes| times.mean();
-        let fold = mean(&self.read) + mean(&self.program);
+        let fold = self.read.mean() + self.program.mean();
         let cache = SlcCache::new(slc, params, self.set_bytes, mapped_share, fold);
         for die in self.dies.iter_mut().filter(|_| full) {
             die.in_slc = cache.room();

@@ -67,7 +67,7 @@ pub(super) struct SlcCache {
 }
 
 impl SlcCache {
-    /// An empty cache of `dies`, beside data in `mapped_share` of the NAND. `fold` is what folding
+    /// The empty cache of a drive, beside data in `mapped_share` of its NAND. `fold` is what folding
     /// a page set of `set_bytes` takes.
     pub(super) fn new(
         params: &SlcCacheParams,
