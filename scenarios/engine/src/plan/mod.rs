@@ -4,8 +4,10 @@
 //! units, named in its key: nanoseconds, bytes, bytes a second. The Python side has checked
 //! what people wrote; what is checked here again is what the engine's own safety needs.
 
+mod details;
 mod host;
 
+pub use details::{Details, TRACED_IOS};
 pub use host::{BlockLayerParams, PageCacheParams, Scheduler};
 use raidlab_kernel::Nanos;
 use raidlab_models::{DeviceParams, HostParams, LinkParams};
@@ -72,6 +74,9 @@ pub struct Plan {
     /// True to follow the versions of the data and say what became of them.
     #[serde(default)]
     pub data: bool,
+    /// What is recorded beyond rates, latencies and their parts.
+    #[serde(default)]
+    pub details: Details,
 }
 
 fn one() -> u32 {

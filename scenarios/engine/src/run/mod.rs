@@ -6,6 +6,7 @@ pub(crate) mod build;
 pub(crate) mod cache_report;
 pub(crate) mod checks;
 pub mod intervals;
+pub mod io_trace;
 pub(crate) mod layers;
 pub(crate) mod livelock;
 pub(crate) mod power;

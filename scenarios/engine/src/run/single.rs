@@ -3,6 +3,8 @@
 use crate::plan::Plan;
 use crate::run::cache_report::CountsBefore;
 use crate::run::checks;
+use crate::run::io_trace::Observer;
+use crate::run::io_trace::life::Life;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
 use crate::run::report::{Component, RunResult};
 use crate::run::system::System;
@@ -35,8 +37,16 @@ const LEAST_FOR_PRECISION: u64 = 4096;
 pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<RunResult, RunError> {
     let mut system = System::new(plan).map_err(RunError::Plan)?;
     let mut warm = Time::ZERO + plan.warm_up_ns;
+    let mut traced = Vec::new();
     let recording = loop {
-        let drove = drive(&mut system, |_| warm, &mut should_continue, |_| false);
+        let plain = System::step_inlined;
+        let drove = drive(
+            &mut system,
+            plain,
+            |_| warm,
+            &mut should_continue,
+            |_| false,
+        );
         let recording = Recording {
             from: warm,
             end: warm + plan.duration_ns,
@@ -44,7 +54,8 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
             before: Snapshot::take(&mut system, warm),
             in_flight: system.layers.loads.in_flight(),
         };
-        let finished = drove && recording.drive(&mut system, plan, &mut should_continue);
+        let finished =
+            drove && recording.drive(&mut system, plan, &mut should_continue, &mut traced);
         if let Some(fault) = system.failure() {
             return Err(RunError::Plan(vec![fault]));
         }
@@ -70,7 +81,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
     let components = recording.before.components(&system, until);
     let caches = recording.before.counts.reports(&system);
     let breaches = checks::check(&system, handled);
-    Ok(RunResult::new(
+    let mut result = RunResult::new(
         plan,
         &mut system,
         until,
@@ -78,7 +89,11 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
         caches,
         breaches,
         unsaved,
-    ))
+    );
+    if plan.details.trace_ios > 0 {
+        result.add_ios(&system, &traced);
+    }
+    Ok(result)
 }
 
 /// A recording from the end of the warm-up on.
@@ -94,16 +109,38 @@ struct Recording {
 }
 
 impl Recording {
-    /// Handles events up to the end that the plan sets; false if the caller asked to stop.
+    /// Handles events up to the end that the plan sets; false if the caller asked to stop. The I/Os
+    /// whose stages the plan asks for are `traced`.
     fn drive(
         &self,
         system: &mut System,
+        plan: &Plan,
+        should_continue: &mut impl FnMut() -> bool,
+        traced: &mut Vec<Life>,
+    ) -> bool {
+        let details = &plan.details;
+        if details.trace_ios == 0 {
+            return self.drive_by(system, System::step_inlined, plan, should_continue);
+        }
+        let from = self.from.max(Time::ZERO + details.trace_from_ns);
+        let mut observer = Observer::new(system, details.trace_ios, from);
+        let step = |system: &mut System, limit| observer.step(system, limit);
+        let finished = self.drive_by(system, step, plan, should_continue);
+        *traced = observer.finish(system);
+        finished
+    }
+
+    fn drive_by(
+        &self,
+        system: &mut System,
+        step: impl FnMut(&mut System, Time) -> bool,
         plan: &Plan,
         should_continue: &mut impl FnMut() -> bool,
     ) -> bool {
         let mut look_at = LEAST_FOR_PRECISION;
         drive(
             system,
+            step,
             |system| self.limit(system),
             should_continue,
             |system| {
@@ -172,9 +209,10 @@ fn last_recorded(system: &System) -> Time {
     last.max().unwrap_or(Time::ZERO)
 }
 
-/// Handles events up to `limit` or until `done`; false if the caller asked to stop.
+/// Handles events by `step` up to `limit` or until `done`; false if the caller asked to stop.
 fn drive(
     system: &mut System,
+    mut step: impl FnMut(&mut System, Time) -> bool,
     limit: impl Fn(&System) -> Time,
     should_continue: &mut impl FnMut() -> bool,
     mut done: impl FnMut(&System) -> bool,
@@ -182,7 +220,8 @@ fn drive(
     let mut recorded = system.layers.loads.recorded();
     loop {
         for _ in 0..EVENTS_BETWEEN_LOOKS {
-            if !system.step_inlined(limit(system)) {
+            let until = limit(system);
+            if !step(system, until) {
                 return true;
             }
             if system.layers.loads.recorded() != recorded {
