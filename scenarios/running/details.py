@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from raidlab.devices.faults import Faults
 from raidlab.scenarios.planning.scenario import Scenario
@@ -15,7 +15,16 @@ _LONGEST_S = 1e8
 """Three years: longer than any run."""
 
 
-def details_of(*, trace_ios: int, trace_from_s: float) -> dict[str, Any]:
+class Details(TypedDict, total=False):
+    """What a run records when it is asked for; nothing of it changes a figure."""
+
+    trace_ios: int
+    """The stages of the first so many I/Os after the warm-up of every run, up to 10,000."""
+    trace_from_s: float
+    """The first ones that are issued at this time of the run or later, in seconds."""
+
+
+def plan_of(*, trace_ios: int = 0, trace_from_s: float = 0.0) -> dict[str, Any]:
     """What is asked for as a part of a plan; empty if nothing is.
 
     Raises:

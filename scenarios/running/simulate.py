@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.files import unwritable, whole
@@ -16,7 +16,7 @@ from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
 from raidlab.scenarios.results.result import Result, Row, make_row
 from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
-from raidlab.scenarios.running.details import details_of, traced_of
+from raidlab.scenarios.running.details import Details, plan_of, traced_of
 from raidlab.scenarios.running.engine_faults import RefusedError, other_engine, plan_faults
 from raidlab.scenarios.running.pool import outcomes
 from raidlab.scenarios.running.store import Store, run_key
@@ -49,8 +49,7 @@ def simulate(
     progress: Progress | None = None,
     store: Store | None = None,
     save_state: Path | None = None,
-    trace_ios: int = 0,
-    trace_from_s: float = 0.0,
+    **details: Unpack[Details],
 ) -> Result:
     """Simulates a scenario.
 
@@ -62,9 +61,8 @@ def simulate(
         store: Finds finished runs again, and stores new ones.
         save_state: A file for the state of the flash drives at the end, of a scenario with a single
             run; docs/reference/formats/state.md.
-        trace_ios: Records the stages of the first so many I/Os after the warm-up of every run, up
-            to 10,000: `Result.ios`.
-        trace_from_s: Records the first that are issued at this time of the run or later, seconds.
+        details: What is recorded beyond rates and latencies, by the names of `Details`:
+            `trace_ios`, `trace_from_s`.
 
     Raises:
         SpecError: The scenario cannot be run as it stands, or an argument cannot be.
@@ -72,13 +70,13 @@ def simulate(
         Interrupted: Ctrl-C; carries the rows that were finished.
     """
     _check_numbers(workers, seed)
-    details = details_of(trace_ios=trace_ios, trace_from_s=trace_from_s)
+    recorded = plan_of(**details)
     scenario = scenario_of(scenario)
     if not scenario.workloads:
         allowed = "at least one: without a load there is nothing to simulate"
         raise SpecError([Fault("workload", None, allowed, (), scenario.path)])
     runs = runs_of(scenario)
-    plans = [json.dumps(scenario.plan(*run, seed) | details) for run in runs]
+    plans = [json.dumps(scenario.plan(*run, seed) | recorded) for run in runs]
     finished: dict[int, str] = {}
     try:
         if save_state is None:
@@ -87,7 +85,7 @@ def simulate(
             _check_saves(scenario, len(runs), save_state)
             with whole(save_state) as file:
                 saves = {"save_state": str(file)}
-                plans = [json.dumps(scenario.plan(*runs[0], seed) | details | saves)]
+                plans = [json.dumps(scenario.plan(*runs[0], seed) | recorded | saves)]
                 # Without a store: a run that is found again would save nothing.
                 run_plans(plans, finished, workers=workers, progress=progress)
                 unsaved = json.loads(finished[0])["unsaved"]

@@ -12,8 +12,9 @@ Stage = dict[str, Any]
 
 
 def _scenario(level: str, model: str, count: int, **workload: Any) -> dict[str, Any]:
+    manager = {} if level == "jbod" else {"software_raid": "os"}
     return {
-        "array": [{"level": level, "drives": [{"model": model, "count": count}]}],
+        "array": [{"level": level, "drives": [{"model": model, "count": count}]} | manager],
         "workload": [{"block_size": "16 KiB", "outstanding": 8} | workload],
         "run": {"duration": "300 ms", "warm_up": "100 ms"},
     }
@@ -24,17 +25,20 @@ def _critical(io: Stage) -> list[Stage]:
 
 
 def _with_controller(scenario: dict[str, Any]) -> dict[str, Any]:
-    return scenario | {"controller": {"model": "lsi2208-1g-3.0"}}
+    array = {key: value for key, value in scenario["array"][0].items() if key != "software_raid"}
+    return scenario | {"array": [array], "controller": {"model": "lsi2208-1g-3.0"}}
 
 
 SYSTEMS = {
-    "disk": _scenario("single", "generic-15000rpm", 1, rw="randrw"),
-    "mirror of SSDs": _scenario("raid1", "generic-sata-ssd", 2, rw="randrw"),
+    "disk": _scenario("jbod", "generic-15000rpm", 1, rw="randrw"),
+    "mirror of SSDs": _scenario("raid1", "generic-sata-tlc", 2, rw="randrw"),
     "RAID 5 in the host": _scenario("raid5", "generic-15000rpm", 4, rw="randrw"),
     "RAID 6 behind a cache": _with_controller(
         _scenario("raid6", "generic-15000rpm", 6, rw="randrw")
     ),
-    "stripes of NVMe": _scenario("raid0", "generic-nvme", 2, rw="randread", block_size="256 KiB"),
+    "stripes of NVMe": _scenario(
+        "raid0", "generic-nvme-gen4-tlc", 2, rw="randread", block_size="256 KiB"
+    ),
 }
 
 
@@ -54,11 +58,13 @@ def test_critical_stages_add_up_to_the_latency(scenario: dict[str, Any]) -> None
 
 
 def test_a_flash_read_waits_for_its_channel_behind_the_sense() -> None:
-    scenario = _scenario("single", "generic-sata-ssd", 1, rw="randread", outstanding=32)
+    scenario = _scenario("jbod", "generic-sata-tlc", 1, rw="randread", outstanding=32)
     result = raidlab.simulate(scenario, trace_ios=200)
     order = [[stage["stage"] for stage in _critical(io)] for io in result.ios or ()]
     assert all(stages[0] in ("host", "host_wait") and stages[-1] == "host" for stages in order)
-    behind = [s for s in order if "queue" in s[s.index("nand_read") :]]
+    sensed = [stages[stages.index("nand_read") :] for stages in order if "nand_read" in stages]
+    behind = [stages for stages in sensed if "queue" in stages]
+    assert sensed
     assert behind, "with 32 reads outstanding some wait for a channel"
 
 

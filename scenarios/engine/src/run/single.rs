@@ -4,7 +4,6 @@ use crate::plan::Plan;
 use crate::run::cache_report::CountsBefore;
 use crate::run::checks;
 use crate::run::io_trace::Observer;
-use crate::run::io_trace::life::Life;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
 use crate::run::report::{Component, RunResult};
 use crate::run::system::System;
@@ -37,12 +36,11 @@ const LEAST_FOR_PRECISION: u64 = 4096;
 pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<RunResult, RunError> {
     let mut system = System::new(plan).map_err(RunError::Plan)?;
     let mut warm = Time::ZERO + plan.warm_up_ns;
-    let mut traced = Vec::new();
+    let mut observer = Observer::of(plan, warm);
     let recording = loop {
-        let plain = System::step_inlined;
         let drove = drive(
             &mut system,
-            plain,
+            &mut observer,
             |_| warm,
             &mut should_continue,
             |_| false,
@@ -55,7 +53,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
             in_flight: system.layers.loads.in_flight(),
         };
         let finished =
-            drove && recording.drive(&mut system, plan, &mut should_continue, &mut traced);
+            drove && recording.drive(&mut system, &mut observer, plan, &mut should_continue);
         if let Some(fault) = system.failure() {
             return Err(RunError::Plan(vec![fault]));
         }
@@ -70,6 +68,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
             break recording;
         }
         warm = until;
+        observer = Observer::of(plan, warm);
         loads.begin_recording(warm, warm + plan.duration_ns);
     };
     // What was simulated is reported even where its state finds no space.
@@ -90,7 +89,8 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
         breaches,
         unsaved,
     );
-    if plan.details.trace_ios > 0 {
+    if let Some(observer) = observer {
+        let traced = observer.finish(&mut system);
         result.add_ios(&system, &traced);
     }
     Ok(result)
@@ -109,38 +109,18 @@ struct Recording {
 }
 
 impl Recording {
-    /// Handles events up to the end that the plan sets; false if the caller asked to stop. The I/Os
-    /// whose stages the plan asks for are `traced`.
+    /// Handles events up to the end that the plan sets; false if the caller asked to stop.
     fn drive(
         &self,
         system: &mut System,
-        plan: &Plan,
-        should_continue: &mut impl FnMut() -> bool,
-        traced: &mut Vec<Life>,
-    ) -> bool {
-        let details = &plan.details;
-        if details.trace_ios == 0 {
-            return self.drive_by(system, System::step_inlined, plan, should_continue);
-        }
-        let from = self.from.max(Time::ZERO + details.trace_from_ns);
-        let mut observer = Observer::new(system, details.trace_ios, from);
-        let step = |system: &mut System, limit| observer.step(system, limit);
-        let finished = self.drive_by(system, step, plan, should_continue);
-        *traced = observer.finish(system);
-        finished
-    }
-
-    fn drive_by(
-        &self,
-        system: &mut System,
-        step: impl FnMut(&mut System, Time) -> bool,
+        observer: &mut Option<Observer>,
         plan: &Plan,
         should_continue: &mut impl FnMut() -> bool,
     ) -> bool {
         let mut look_at = LEAST_FOR_PRECISION;
         drive(
             system,
-            step,
+            observer,
             |system| self.limit(system),
             should_continue,
             |system| {
@@ -209,10 +189,28 @@ fn last_recorded(system: &System) -> Time {
     last.max().unwrap_or(Time::ZERO)
 }
 
-/// Handles events by `step` up to `limit` or until `done`; false if the caller asked to stop.
+/// Handles events up to `limit` or until `done`; false if the caller asked to stop.
 fn drive(
     system: &mut System,
+    observer: &mut Option<Observer>,
+    limit: impl Fn(&System) -> Time,
+    should_continue: &mut impl FnMut() -> bool,
+    done: impl FnMut(&System) -> bool,
+) -> bool {
+    match observer {
+        None => drive_by(System::step_inlined, system, limit, should_continue, done),
+        Some(observer) => {
+            let step = |system: &mut System, limit| observer.step(system, limit);
+            drive_by(step, system, limit, should_continue, done)
+        }
+    }
+}
+
+/// The same, by a step of its own.
+#[inline]
+fn drive_by(
     mut step: impl FnMut(&mut System, Time) -> bool,
+    system: &mut System,
     limit: impl Fn(&System) -> Time,
     should_continue: &mut impl FnMut() -> bool,
     mut done: impl FnMut(&System) -> bool,

@@ -10,6 +10,7 @@ mod component;
 pub(crate) mod life;
 pub mod report;
 
+use crate::plan::Plan;
 use crate::run::io_trace::component::Places;
 use crate::run::io_trace::life::{Life, Role};
 use crate::run::system::System;
@@ -21,6 +22,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Observer {
     wanted: usize,
     from: Time,
+    /// Whether changes of the records are noted.
+    looks: bool,
     /// Requests followed so far, complete or not, and how many of them are not.
     taken: usize,
     open: usize,
@@ -36,26 +39,35 @@ pub(crate) struct Observer {
 }
 
 impl Observer {
-    /// Follows `wanted` requests that are issued at `from` or later.
-    pub(crate) fn new(system: &mut System, wanted: u32, from: Time) -> Observer {
-        system.layers.path.ios.observe(wanted > 0);
-        Observer {
-            wanted: wanted as usize,
-            from,
+    /// What a plan wants to be followed, from the end of the warm-up on at the earliest.
+    pub(crate) fn of(plan: &Plan, warm: Time) -> Option<Observer> {
+        let wanted = plan.details.trace_ios as usize;
+        (wanted > 0).then(|| Observer {
+            wanted,
+            from: warm.max(Time::ZERO + plan.details.trace_from_ns),
+            looks: false,
             taken: 0,
             open: 0,
             numbers: 0,
             live: BTreeMap::new(),
             ended: Vec::new(),
-            done: Vec::with_capacity(wanted as usize),
+            done: Vec::with_capacity(wanted),
             changes: Vec::new(),
-        }
+        })
     }
 
     /// Handles the next event, as [`System::step`].
     pub(crate) fn step(&mut self, system: &mut System, limit: Time) -> bool {
+        if self.taken == self.wanted && self.open == 0 {
+            return system.step(limit);
+        }
+        if !self.looks {
+            let next = system.layers.path.calendar.next_time();
+            self.looks = next.is_some_and(|next| next >= self.from);
+            system.layers.path.ios.observe(self.looks);
+        }
         let went = system.step(limit);
-        if self.taken < self.wanted || self.open > 0 {
+        if self.looks {
             self.look(system);
             if self.taken == self.wanted && self.open == 0 {
                 system.layers.path.ios.observe(false);
