@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/pytest --quiet --numprocesses auto --maxprocesses 8 --dist worksteal
 RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lock 2>/dev/null)
 
 .DEFAULT_GOAL := help
@@ -36,14 +37,14 @@ demo: setup ## Published and measured drives beside simulated ones: a table and 
 test: setup ## Run all Rust and Python tests
 	@tools/get-fio
 	cargo test --workspace --quiet
-	$(BIN)/pytest --quiet
+	$(PYTEST)
 
 test-rust: ## Run the Rust tests alone
 	@tools/check-toolchain $(PYTHON)
 	cargo test --workspace --quiet
 
 test-python: setup ## Run the Python tests alone
-	$(BIN)/pytest --quiet
+	$(PYTEST)
 
 FUZZ_SECONDS ?= 3600
 FUZZ_SEED ?= 1

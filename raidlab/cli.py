@@ -90,6 +90,11 @@ COMMANDS = {
         "size",
         "Find the least drives, the highest rate ... with which a scenario meets goals.",
     ),
+    "sensitivity": Lazy(
+        "sensitivity",
+        "sensitivity",
+        "Rank the numbers that are open by what they do to a latency or rate.",
+    ),
     "risk": Lazy(
         "risk",
         "risk",
