@@ -253,6 +253,8 @@ pub struct Extent {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Start {
+    /// Its job file: phases of different files are independent.
+    pub file: u32,
     /// It begins when all threads of lower phases have ended.
     pub phase: u32,
     /// So long after its phase began.

@@ -5,10 +5,10 @@ import subprocess
 
 import pytest
 
-from raidlab.calibration.fio import engines
-from raidlab.calibration.fio import jobs as fio_jobs
 from raidlab.calibration.fio.simulated import ARRAY_FILE, simulate
 from raidlab.devices.faults import SpecError
+from raidlab.scenarios.fio import engines
+from raidlab.scenarios.fio import jobfile as fio_jobs
 from tests.calibration.fio.test_jobs import TEXT
 
 

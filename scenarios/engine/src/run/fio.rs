@@ -8,7 +8,7 @@ use crate::run::report::{RunResult, WorkloadResult};
 use crate::run::simulation::Simulation;
 use crate::run::single::RunError;
 use crate::state::records::{Outcome, Outside};
-use raidlab_jobs::plan::JobsPlan;
+use raidlab_jobs::plan::{JobsPlan, Start};
 use raidlab_jobs::{Port, Request, Thread, Wait};
 use raidlab_kernel::{Nanos, Op, Time};
 use std::cmp::Reverse;
@@ -38,14 +38,21 @@ impl Port for Submission<'_> {
     }
 }
 
+/// What stands between two stonewalls of a job file.
+#[derive(Clone, Copy, Default)]
+struct Phase {
+    number: u32,
+    /// Threads of it that have not ended.
+    left: usize,
+}
+
 struct Jobs {
     simulation: Simulation,
     threads: Vec<Thread>,
     waits: Vec<Option<Wait>>,
     timers: BinaryHeap<Reverse<(Time, u32)>>,
-    phase: u32,
-    /// Threads of it that have not ended.
-    left: usize,
+    /// The present phase of each job file.
+    phases: Vec<Phase>,
     /// When the last thread of each load ended.
     ends: Vec<(u32, Time)>,
     begun: Vec<bool>,
@@ -68,13 +75,14 @@ pub(crate) fn run(
         let mut of_load = jobs.threads.iter().filter(|each| each.load == load as u32);
         of_load.next().map_or(0, |thread| thread.array)
     };
+    let files = jobs.threads.iter().map(|thread| thread.start.file + 1);
+    let files = files.max().unwrap_or(0);
     let mut all = Jobs {
         simulation,
         threads: jobs.threads.iter().map(Thread::new).collect(),
         waits: vec![None; jobs.threads.len()],
         timers: BinaryHeap::new(),
-        phase: 0,
-        left: 0,
+        phases: vec![Phase::default(); files as usize],
         ends: (0..loads)
             .map(|load| (array_of(load), Time::ZERO))
             .collect(),
@@ -84,7 +92,9 @@ pub(crate) fn run(
         Nanos::ZERO => Time::NEVER,
         until => Time::ZERO + until,
     };
-    all.begin_phase();
+    for file in 0..files {
+        all.begin_phase(file);
+    }
     all.drive(until, &mut should_continue)?;
     if until < Time::NEVER && all.simulation.now() < until {
         // Loads of the plan go on up to the end.
@@ -104,27 +114,34 @@ impl Jobs {
         self.waits[thread] == Some(Wait::Over)
     }
 
-    /// The threads of the present phase are about to begin.
-    fn begin_phase(&mut self) {
+    /// The threads of a job file's present phase are about to begin; an empty one is over.
+    fn begin_phase(&mut self, file: u32) {
         let now = self.simulation.now();
+        let phase = &mut self.phases[file as usize];
         for (index, thread) in (0..).zip(&self.threads) {
             let start = thread.plan().start;
-            if start.phase == self.phase {
-                self.left += usize::from(self.waits[index as usize].is_none());
+            if (start.file, start.phase) == (file, phase.number) {
+                phase.left += usize::from(self.waits[index as usize].is_none());
                 self.timers.push(Reverse((now + start.delay_ns, index)));
             }
         }
+        if phase.left == 0 {
+            self.next_phase(file);
+        }
     }
 
-    /// The next phase that has threads begins when this one is over; false if there is none.
-    fn next_phase(&mut self) -> bool {
-        let phases = self.threads.iter().map(|thread| thread.plan().start.phase);
-        let Some(next) = phases.filter(|&phase| phase > self.phase).min() else {
-            return false;
-        };
-        self.phase = next;
-        self.begin_phase();
-        true
+    /// The next phase of a job file begins, if there is one.
+    fn next_phase(&mut self, file: u32) {
+        let starts = self.threads.iter().map(|thread| thread.plan().start);
+        let phases = starts.filter(|start| start.file == file);
+        let present = self.phases[file as usize].number;
+        let later = phases
+            .map(|start| start.phase)
+            .filter(|&phase| phase > present);
+        if let Some(number) = later.min() {
+            self.phases[file as usize] = Phase { number, left: 0 };
+            self.begin_phase(file);
+        }
     }
 
     fn drive(
@@ -150,10 +167,8 @@ impl Jobs {
             } else if let Some(Reverse((_, index))) = self.timers.pop() {
                 self.go_on(index as usize)?;
             }
-            while self.left == 0 {
-                if !self.next_phase() {
-                    return Ok(());
-                }
+            if self.phases.iter().all(|phase| phase.left == 0) {
+                return Ok(());
             }
             left -= 1;
             if left == 0 {
@@ -218,25 +233,36 @@ impl Jobs {
         let start = self.threads[index].plan().start;
         let end = &mut self.ends[self.threads[index].plan().load as usize].1;
         *end = now.max(*end);
-        self.left -= 1;
         if start.ends_others {
-            self.stop(|phase| phase == start.phase)?;
+            self.stop(|other| (other.file, other.phase) == (start.file, start.phase))?;
         }
+        self.leave(start);
         Ok(())
     }
 
+    /// A thread has ended; with the last one of its phase the next phase begins.
+    fn leave(&mut self, start: Start) {
+        let phase = &mut self.phases[start.file as usize];
+        if phase.number == start.phase {
+            phase.left -= 1;
+            if phase.left == 0 {
+                self.next_phase(start.file);
+            }
+        }
+    }
+
     /// Those that have begun end when their I/Os are back, the others never begin.
-    fn stop(&mut self, which: impl Fn(u32) -> bool) -> Result<(), RunError> {
+    fn stop(&mut self, which: impl Fn(Start) -> bool) -> Result<(), RunError> {
         for index in 0..self.threads.len() {
-            if self.is_over(index) || !which(self.threads[index].plan().start.phase) {
+            let start = self.threads[index].plan().start;
+            if self.is_over(index) || !which(start) {
                 continue;
             }
             self.threads[index].stop();
             match self.waits[index] {
                 None => {
                     self.waits[index] = Some(Wait::Over);
-                    let own = self.threads[index].plan().start.phase == self.phase;
-                    self.left -= usize::from(own);
+                    self.leave(start);
                 }
                 Some(Wait::Until(_)) => self.go_on(index)?,
                 Some(_) => {}
