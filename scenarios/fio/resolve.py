@@ -130,6 +130,7 @@ def resolve(
         for clone in range(job.clones):
             number = len(threads) + 1
             start = {
+                "file": 0,
                 "phase": phase,
                 "delay_ns": job.reader.time("startdelay"),
                 "ends_others": job.reader.flag("exitall"),
@@ -306,7 +307,7 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
     ran = reader.choice("random_generator", "tausworthe", ("tausworthe", "tausworthe64", "lfsr"))
     seeded = "randseed" in reader
     seed = reader.read("randseed", lambda text: values.size(text), _DEFAULT_SEED)
-    repeats = reader.flag("randrepeat", True) and not seeded
+    repeats = reader.flag("randrepeat", True)
     return {
         "array": array,
         "extent": _extent(reader, size),
@@ -323,6 +324,8 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
         "seeds": {
             "seed": seed if seeded or repeats else None,
             "repeat_offsets": repeats,
+            # fio 3.33 seeds offsets before it heeds that a randseed is given.
+            "repeat_passes": repeats and not seeded,
             "repeat_all": reader.flag("allrandrepeat"),
         },
         "files": files,

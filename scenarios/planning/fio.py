@@ -110,6 +110,7 @@ def seeded(jobs: Mapping[str, Any], seed: int, replication: int) -> dict[str, An
         if seeds["seed"] is None or replication:
             digest = hashlib.sha256(f"{seed} fio {replication} {at}".encode()).digest()
             own = int.from_bytes(digest[:8], "little")
-            seeds = {"seed": own, "repeat_offsets": False, "repeat_all": False}
+            repeats = ("repeat_offsets", "repeat_passes", "repeat_all")
+            seeds = {"seed": own, **dict.fromkeys(repeats, False)}
         threads.append({**thread, "seeds": seeds})
     return {**jobs, "threads": threads}

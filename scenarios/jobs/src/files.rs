@@ -42,7 +42,7 @@ impl File {
         let least = |sizes: &[crate::plan::Sizes]| sizes.iter().map(|size| size.min).min();
         let of_map = plan.strides.map_or(used, |strides| strides.range);
         let mapped = of_map / least(&plan.sizes).unwrap_or(1);
-        let seed = if plan.seeds.repeat_offsets {
+        let seed = if plan.seeds.repeat_passes {
             file.name_hash.wrapping_mul(plan.number)
         } else {
             seeds.of(Purpose::Blocks) as u32

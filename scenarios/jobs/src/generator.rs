@@ -73,7 +73,7 @@ impl Generator {
             issued: [0; 3],
             mixed: READ,
             mixed_until: 0,
-            in_sequence: plan.sequence.every,
+            in_sequence: 1,
             in_zone: 0,
             synced: false,
             plan: plan.clone(),
@@ -86,7 +86,7 @@ impl Generator {
     pub fn reopen(&mut self) {
         self.files.reopen(&self.seeds, self.wide);
         (self.in_zone, self.synced, self.mixed_until) = (0, false, 0);
-        if self.plan.seeds.repeat_offsets {
+        if self.plan.seeds.repeat_passes {
             let fresh = Generator::new(&self.plan);
             (self.offsets, self.sizes, self.mix) = (fresh.offsets, fresh.sizes, fresh.mix);
             (self.order, self.zones) = (fresh.order, fresh.zones);

@@ -127,6 +127,8 @@ pub struct Seeds {
     pub seed: u64,
     /// Offsets are those of fio's fixed seed.
     pub repeat_offsets: bool,
+    /// Each pass draws the same numbers, and skewed distributions are seeded by a file's name.
+    pub repeat_passes: bool,
     /// All draws are those of fio's fixed seed.
     pub repeat_all: bool,
 }
