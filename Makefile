@@ -8,7 +8,7 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust test-python fuzz lint format bench docs site wheel sdist \
-	calibrate-catalogue datasheets clean
+	calibrate-catalogue datasheets lab-site clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
@@ -89,6 +89,9 @@ $(VENV)/.docs: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --group docs
 	@touch $@
 
+lab-site: setup ## Write the lab into lab-site/, pages that need no Python: put them on any web server
+	@$(BIN)/raidlab lab --site lab-site
+
 wheel: $(VENV)/.release ## Build a wheel for Python 3.11 and newer, and try it on every one that is here
 	@rm -rf dist/*.whl
 	$(BIN)/python -m build --wheel --outdir dist .
@@ -108,6 +111,6 @@ calibrate-catalogue: setup ## Fit the catalogue's devices to published figures; 
 	@$(BIN)/python -m raidlab.calibration.published.catalogue
 
 clean: ## Remove everything that was built
-	rm -rf $(VENV) .layout target build dist site *.egg-info raidlab.egg-info validation.html
+	rm -rf $(VENV) .layout target build dist site lab-site *.egg-info raidlab.egg-info validation.html
 	find . -name '_engine*.so' -not -path './$(VENV)/*' -delete
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

@@ -143,6 +143,11 @@ COMMANDS = {
         "store",
         "List what the store of finished runs has, or clear it.",
     ),
+    "lab": Lazy(
+        "lab",
+        "lab",
+        "Open the lab in the browser: rooms that each answer one question by simulation.",
+    ),
     "compare": Lazy("compare", "compare", "Simulate every measured point and show both."),
 }
 IMPORTS = {
