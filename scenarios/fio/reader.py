@@ -125,7 +125,10 @@ class Reader:
                 if (value or "1").strip() not in options.OFF:
                     self.fault(key, options.REFUSED[key])
             elif engine not in REFUSED_ENGINES:
-                self.fault(key, "an option of fio", sorted(options.KNOWN))
+                where = self._found[key][1]
+                known = tuple(sorted(options.KNOWN))
+                fault = Fault(f"[{self.name}]", key, "an option of fio", known, where)
+                self.findings.faults.append(fault)
 
 
 _DEFAULTS = {"direct": "1", "buffered": "0", "invalidate": "1", "thread": "1", "gtod_reduce": "0"}

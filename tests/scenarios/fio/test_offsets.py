@@ -43,7 +43,6 @@ JOBS = {
     "pareto": "rw=randread\nrandom_distribution=pareto:0.3\nbs=4k\nsize=64m",
     "normal": "rw=randread\nrandom_distribution=normal:15\nbs=4k\nsize=64m",
     "zoned": "rw=randread\nrandom_distribution=zoned:60/10:30/20:10/70\nbs=4k\nsize=64m",
-    "zoned apart": "rw=randrw\nrandom_distribution=zoned:60/10:40/90,20/50:80/50\nbs=4k\nsize=64m",
     "zoned in bytes": "rw=randread\nrandom_distribution=zoned_abs:60/8m:40/24m\nsize=64m",
     "offset": "rw=randread\noffset=8m\nsize=8m\nbs=4k",
     "files": "rw=randread\nnrfiles=4\nsize=16m\nbs=4k",
@@ -79,7 +78,9 @@ def of_fio(folder: Path, options: str, count: int) -> list[Io]:
             files[words[1]] = sizes[len(files)]["start_bytes"]
         if len(words) == 5 and words[2] in ("read", "write", "trim", "sync"):
             offset = files[words[1]] + int(words[3])
-            found.append((words[2], 0, 0) if words[2] == "sync" else (words[2], offset, int(words[4])))
+            found.append(
+                (words[2], 0, 0) if words[2] == "sync" else (words[2], offset, int(words[4]))
+            )
     return found
 
 
