@@ -47,7 +47,7 @@ pub(crate) enum Step {
     /// An I/O that is made durable, or an `fsync`, is under way.
     Syncing { since: Time },
     /// All I/Os in flight are waited for, then comes a pause.
-    Quiesce,
+    Quiesce { pause: Nanos },
     /// A pause until then.
     Think { until: Time },
     /// The pass ends when all I/Os are back.
@@ -77,6 +77,8 @@ pub(crate) struct Search {
     pub(crate) failed: u64,
     pub(crate) stable: u32,
     pub(crate) last_run: bool,
+    /// The depth became less: I/Os in flight belong to no window.
+    pub(crate) settles: bool,
 }
 
 /// One clone of a job.

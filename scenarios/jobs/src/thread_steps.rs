@@ -26,7 +26,7 @@ impl Thread {
                 Step::Next => self.next(now, port)?,
                 Step::Reap { full } => self.reap_some(full, now, port)?,
                 Step::Syncing { since } => self.wait_for_sync(since, now),
-                Step::Quiesce => self.quiesce(now, port)?,
+                Step::Quiesce { pause } => self.quiesce(pause, now, port)?,
                 Step::Think { until } => {
                     if now >= until {
                         self.step = Step::Next;
@@ -64,6 +64,10 @@ impl Thread {
         }
         if self.is_done(now) {
             self.step = Step::Drain;
+            return Ok(None);
+        }
+        if self.is_full() {
+            self.step = Step::Reap { full: true };
             return Ok(None);
         }
         match self.generator.next() {
@@ -160,8 +164,12 @@ impl Thread {
         if !self.ramping && self.plan.latency_target.is_some() {
             self.decide(now);
         }
-        if self.step == Step::Next && self.wants_to_think(now) {
-            self.step = Step::Quiesce;
+        let think = self.plan.think.map_or(Nanos::ZERO, |think| think.pause_ns);
+        if self.wants_to_think(now) {
+            self.step = Step::Quiesce { pause: think };
+        } else if self.search.settles {
+            let pause = Nanos::ZERO;
+            self.step = Step::Quiesce { pause };
         }
     }
 
@@ -184,7 +192,12 @@ impl Thread {
         by_time || by_count
     }
 
-    fn quiesce(&mut self, now: Time, port: &mut impl Port) -> Result<Option<Wait>, String> {
+    fn quiesce(
+        &mut self,
+        pause: Nanos,
+        now: Time,
+        port: &mut impl Port,
+    ) -> Result<Option<Wait>, String> {
         self.commit(now, port)?;
         if !self.back.is_empty() {
             self.reap(1, now);
@@ -195,7 +208,9 @@ impl Thread {
         if self.in_flight > 0 {
             return Ok(Some(Wait::Completions(1)));
         }
-        let pause = self.plan.think.map_or(Nanos::ZERO, |think| think.pause_ns);
+        if std::mem::take(&mut self.search.settles) {
+            self.new_window(now);
+        }
         self.step = Step::Think { until: now + pause };
         Ok(None)
     }
@@ -338,6 +353,7 @@ impl Thread {
         }
         search.depth = (search.depth + search.low) / 2;
         search.stable = 0;
+        search.settles = true;
         self.new_window(now);
     }
 
