@@ -59,6 +59,7 @@ def test_critical_stages_add_up_to_the_latency(scenario: dict[str, Any]) -> None
 
 def test_a_flash_read_waits_for_its_channel_behind_the_sense() -> None:
     scenario = _scenario("jbod", "generic-sata-tlc", 1, rw="randread", outstanding=32)
+    scenario["run"]["precondition"] = "steady-state"
     result = raidlab.simulate(scenario, trace_ios=200)
     order = [[stage["stage"] for stage in _critical(io)] for io in result.ios or ()]
     assert all(stages[0] in ("host", "host_wait") and stages[-1] == "host" for stages in order)

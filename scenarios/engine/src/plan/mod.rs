@@ -9,6 +9,7 @@ mod host;
 
 pub use details::{Details, TRACED_IOS};
 pub use host::{BlockLayerParams, PageCacheParams, Scheduler};
+use raidlab_jobs::JobsPlan;
 use raidlab_kernel::Nanos;
 use raidlab_models::{DeviceParams, HostParams, LinkParams};
 use serde::Deserialize;
@@ -77,6 +78,9 @@ pub struct Plan {
     /// What is recorded beyond rates, latencies and their parts.
     #[serde(default)]
     pub details: Details,
+    /// Jobs of fio, each thread of which is an outside caller.
+    #[serde(default)]
+    pub jobs: Option<JobsPlan>,
 }
 
 fn one() -> u32 {
