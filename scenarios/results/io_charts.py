@@ -25,7 +25,7 @@ Io = Mapping[str, Any]
 
 DRAWN = 200
 """I/Os that a picture has at most."""
-_BARS = 2000
+_BARS = 1200
 """Bars that it has at most."""
 _OF_DRIVE = re.compile(r"(.*/.*\.)\d+(?= |$)")
 """What stands before the number of a drive in an array of several."""
@@ -121,7 +121,7 @@ def lives(ios: Sequence[Io]) -> go.Figure:
         for stage in io["stages"]
         if stage["critical"]
     ]
-    figure = _gantt(ios, bars, "I/O %{y}, ")
+    figure = _gantt(ios, bars, "I/O %{y}, %{text}, ")
     rows = len(ios)
     figure.update_layout(height=max(320, min(900, 130 + 9 * rows)))
     step = next(each for each in (1, 2, 5, 10, 20) if rows / each <= 12 or each == 20)
@@ -134,12 +134,12 @@ def work(ios: Sequence[Io]) -> go.Figure:
     """A row for each component: what it worked on, and for which I/O."""
     short = short_names(ios)
     bars = [
-        (stage["stage"], stage, label(short[stage["component"]]), f"I/O {row}")
+        (stage["stage"], stage, label(short[stage["component"]]), row)
         for row, io in enumerate(ios, 1)
         for stage in io["stages"]
         if stage["stage"] not in WAITS
     ]
-    figure = _gantt(ios, bars, "%{y}, ")
+    figure = _gantt(ios, bars, "%{y}, I/O %{text}, ")
     names = in_order_of_the_way(
         (stage["kind"], label(short[stage["component"]])) for _, stage, _, _ in bars
     )
@@ -154,7 +154,9 @@ def work(ios: Sequence[Io]) -> go.Figure:
     return figure
 
 
-def _gantt(ios: Sequence[Io], bars: Sequence[tuple[str, Io, Any, str]], subject: str) -> go.Figure:
+def _gantt(
+    ios: Sequence[Io], bars: Sequence[tuple[str, Io, Any, str | int]], subject: str
+) -> go.Figure:
     """Bars over time by part: part, stage, row, and what else is said of it."""
     begin = min(io["issued_ns"] for io in ios)
     end = max(io["issued_ns"] + io["latency_ns"] for io in ios)
@@ -170,7 +172,7 @@ def _gantt(ios: Sequence[Io], bars: Sequence[tuple[str, Io, Any, str]], subject:
                 base=[(stage["begin_ns"] - begin) / scale for _, stage, _, _ in own],
                 x=[(stage["end_ns"] - stage["begin_ns"]) / scale for _, stage, _, _ in own],
                 y=[row for _, _, row, _ in own],
-                text=[label(more) for *_, more in own],
+                text=[more if isinstance(more, int) else label(more) for *_, more in own],
                 textposition="none",
                 name=part_name(part),
                 width=0.8,
@@ -182,7 +184,7 @@ def _gantt(ios: Sequence[Io], bars: Sequence[tuple[str, Io, Any, str]], subject:
                     if pattern
                     else {},
                 },
-                hovertemplate=subject + part_name(part) + ", %{text}: %{x:.4~g} " + unit
+                hovertemplate=subject + part_name(part) + ": %{x:.4~g} " + unit
                 + " from %{base:.6~g} " + unit + "<extra></extra>",
             )
         )  # fmt: skip

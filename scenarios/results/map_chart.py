@@ -8,7 +8,12 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from raidlab.scenarios.results.latency_map import bin_end, edges, percentile_us
+from raidlab.scenarios.results.latency_map import (
+    bin_end,
+    edges,
+    percentile_us,
+    with_columns,
+)
 from raidlab.scenarios.results.look import BLACK, VERMILLION, dress, log_axis
 
 _SHADES = (
@@ -20,7 +25,9 @@ _SHADES = (
 """Share of a column's I/Os from which on a field has this name and this much of the colour."""
 _COLOUR = "0, 114, 178"
 _LEAST = 100
-"""I/Os of a column from which on its p99 is drawn."""
+"""I/Os that columns have in the mean, if there are so many; of one from which on it has a p99."""
+_COLUMNS = 64
+"""Columns that a picture has at most."""
 
 
 def figure(over_time: Mapping[str, Any], begin_s: float) -> go.Figure:
@@ -30,6 +37,8 @@ def figure(over_time: Mapping[str, Any], begin_s: float) -> go.Figure:
         over_time: Of reads, of writes or of both.
         begin_s: Where the first column begins.
     """
+    ios = sum(count for column in over_time["columns"] for _, count in column)
+    over_time = with_columns(over_time, min(_COLUMNS, max(1, ios // _LEAST)))
     ends, columns = over_time["t_s"], over_time["columns"]
     begins = [begin_s, *ends[:-1]]
     longest = ends[-1] - begin_s

@@ -8,6 +8,7 @@ from raidlab.scenarios.results.latency_map import (
     merge_maps,
     percentile_us,
     share_below,
+    with_columns,
 )
 
 
@@ -33,6 +34,12 @@ def test_the_share_below_a_bound_takes_a_part_of_its_bucket():
     assert share_below(bins, 1040) == pytest.approx(0.6)
     assert share_below(bins, 5000) == 1.0
     assert share_below([], 1.0) is None
+
+
+def test_fewer_columns_have_the_same_ios():
+    narrow = {"t_s": [1.0, 2.0, 3.0], "columns": [[[8, 1]], [[8, 2]], [[12, 4]]]}
+    assert with_columns(narrow, 3) is narrow
+    assert with_columns(narrow, 2) == {"t_s": [2.0, 4.0], "columns": [[[8, 3]], [[12, 4]]]}
 
 
 def test_maps_of_other_columns_are_put_together_at_the_wider_ones():
