@@ -8,7 +8,7 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust test-python fuzz lint format bench docs site wheel sdist \
-	calibrate-catalogue datasheets lab-site clean
+	calibrate-catalogue datasheets hosts lab-site clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
@@ -109,6 +109,9 @@ datasheets: setup ## Make the catalogue's devices that come from data sheets, an
 
 calibrate-catalogue: setup ## Fit the catalogue's devices to published figures; goes on where it was stopped
 	@$(BIN)/python -m raidlab.calibration.published.catalogue
+
+hosts: setup ## Fit HOST to MEASUREMENTS of several drives, and leave each drive out
+	@$(BIN)/python -m raidlab.calibration.fitting.hosts $(HOST) $(MEASUREMENTS)
 
 clean: ## Remove everything that was built
 	rm -rf $(VENV) .layout target build dist site lab-site *.egg-info raidlab.egg-info validation.html
