@@ -1,6 +1,6 @@
 //! One run from a plan to a result, with the self-checks at its end.
 
-use crate::plan::Plan;
+use crate::plan::{Counted, Plan};
 use crate::run::cache_report::CountsBefore;
 use crate::run::checks;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
@@ -322,6 +322,16 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
                 "host",
                 busy,
             ));
+        }
+    }
+    for load in system.layers.loads.workloads() {
+        for (counted, busy) in load.limit.iter().flat_map(|limit| limit.busy_until(at)) {
+            let of = match counted {
+                Counted::Ios => "IOPS",
+                Counted::Bytes => "bandwidth",
+            };
+            let name = format!("{} {of} limit", load.name);
+            all.push(StationReport::new(name, "limit", busy));
         }
     }
     for controller in &system.layers.path.controllers {
