@@ -3,11 +3,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/pytest --quiet --numprocesses auto --maxprocesses 8 --dist worksteal
 RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lock 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust test-python fuzz lint format bench docs site wheel sdist \
-	calibrate-catalogue datasheets clean
+	calibrate-catalogue datasheets hosts lab-site clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
@@ -36,14 +37,14 @@ demo: setup ## Published and measured drives beside simulated ones: a table and 
 test: setup ## Run all Rust and Python tests
 	@tools/get-fio
 	cargo test --workspace --quiet
-	$(BIN)/pytest --quiet
+	$(PYTEST)
 
 test-rust: ## Run the Rust tests alone
 	@tools/check-toolchain $(PYTHON)
 	cargo test --workspace --quiet
 
 test-python: setup ## Run the Python tests alone
-	$(BIN)/pytest --quiet
+	$(PYTEST)
 
 FUZZ_SECONDS ?= 3600
 FUZZ_SEED ?= 1
@@ -88,6 +89,9 @@ $(VENV)/.docs: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --group docs
 	@touch $@
 
+lab-site: setup ## Write the lab into lab-site/, pages that need no Python: put them on any web server
+	@$(BIN)/raidlab lab --site lab-site
+
 wheel: $(VENV)/.release ## Build a wheel for Python 3.11 and newer, and try it on every one that is here
 	@rm -rf dist/*.whl
 	$(BIN)/python -m build --wheel --outdir dist .
@@ -106,7 +110,10 @@ datasheets: setup ## Make the catalogue's devices that come from data sheets, an
 calibrate-catalogue: setup ## Fit the catalogue's devices to published figures; goes on where it was stopped
 	@$(BIN)/python -m raidlab.calibration.published.catalogue
 
+hosts: setup ## Fit HOST to MEASUREMENTS of several drives, and leave each drive out
+	@$(BIN)/python -m raidlab.calibration.fitting.hosts $(HOST) $(MEASUREMENTS)
+
 clean: ## Remove everything that was built
-	rm -rf $(VENV) .layout target build dist site *.egg-info raidlab.egg-info validation.html
+	rm -rf $(VENV) .layout target build dist site lab-site *.egg-info raidlab.egg-info validation.html
 	find . -name '_engine*.so' -not -path './$(VENV)/*' -delete
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

@@ -90,6 +90,11 @@ COMMANDS = {
         "size",
         "Find the least drives, the highest rate ... with which a scenario meets goals.",
     ),
+    "sensitivity": Lazy(
+        "sensitivity",
+        "sensitivity",
+        "Rank the numbers that are open by what they do to a latency or rate.",
+    ),
     "risk": Lazy(
         "risk",
         "risk",
@@ -137,6 +142,11 @@ COMMANDS = {
         "store",
         "store",
         "List what the store of finished runs has, or clear it.",
+    ),
+    "lab": Lazy(
+        "lab",
+        "lab",
+        "Open the lab in the browser: rooms that each answer one question by simulation.",
     ),
     "compare": Lazy("compare", "compare", "Simulate every measured point and show both."),
 }

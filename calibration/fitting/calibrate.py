@@ -23,6 +23,7 @@ from raidlab.calibration.fitting.checkpoint import Checkpoint
 from raidlab.calibration.fitting.compare import Compared, compare, summary
 from raidlab.calibration.fitting.fit import Fit
 from raidlab.calibration.fitting.fit_model import FitModel
+from raidlab.calibration.fitting.fitted_file import with_fitted
 from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.fitting.loss import groups_of
 from raidlab.calibration.fitting.parameters import Kind
@@ -55,7 +56,7 @@ from raidlab.scenarios.running.simulate import Progress
 from raidlab.scenarios.running.store import Store
 
 Array = npt.NDArray[np.float64]
-_FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, programs=100.0, slices_s=1.5)
+FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, programs=100.0, slices_s=1.5)
 _GLANCE = Effort(ios=200, ios_of_slow=100, rounds=1.0)
 _SYSTEMS_APART = 100.0
 """Ratio of rates before a fit beyond which a system cannot be the measured one."""
@@ -136,25 +137,9 @@ class Calibration:
 
     def to_toml(self, tree: Mapping[str, Any] | None = None) -> str:
         """The fitted device's file; of another `tree` with the same sources if one is given."""
-        sources: dict[str, Any] = dict(self.base_sources)
-        for estimate in self.fit.estimates:
-            parameter = estimate.parameter
-            if parameter.key.startswith(("host.", "state.")):
-                continue
-            error = float(f"{estimate.stderr:.3g}")
-            source = {
-                "source": "fitted",
-                "stderr": f"{error:g} {parameter.unit}" if parameter.unit else error,
-                "measurement": self.measurement.name,
-            }
-            note = _note(estimate)
-            key = _source_key(parameter.key, self.tree)
-            earlier = sources.get(key, {})
-            if isinstance(earlier, dict) and earlier.get("measurement") == self.measurement.name:
-                # Another number of the same list: the larger statement holds for all.
-                note = "; ".join(part for part in (earlier.get("note", ""), note) if part)
-                source["stderr"] = earlier["stderr"]
-            sources[key] = source | ({"note": note} if note else {})
+        sources = with_fitted(
+            self.base_sources, self.fit.estimates, self.tree, self.measurement.name
+        )
         test = summary(self.part("test"))
         head = [f"Fitted to {self.measurement.name}, measured {self.where}."]
         if test["points"]:
@@ -192,23 +177,6 @@ class Calibration:
         }
         head = [f"The host {self.host['name']} as a fit to {self.measurement.name} found it."]
         return device_toml(dict(self.host) | {"name": name, "title": title}, sources, head)
-
-
-def _source_key(key: str, tree: Mapping[str, Any]) -> str:
-    head, _, last = key.rpartition(".")
-    # A list has one source for all its numbers.
-    return head if last.isdigit() and isinstance(get(tree, head), list | tuple) else key
-
-
-def _note(estimate: Estimate) -> str:
-    parts = []
-    if estimate.parameter.of:
-        parts.append(f"{estimate.parameter.key} as {estimate.value:.4g} times the base")
-    if estimate.at_bound:
-        parts.append("next to a bound")
-    elif not estimate.identifiable:
-        parts.append("hardly determined")
-    return ", ".join(parts)
 
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
@@ -278,7 +246,7 @@ def calibrate(
     ordered = [*chosen, *others]
     parts = ["train"] * len(chosen) + ["test"] * len(others)
     every = [measurement.points[index] for index in ordered]
-    rows = compare(bench, every, _FINAL, parts=parts, workers=settings.workers)
+    rows = compare(bench, every, FINAL, parts=parts, workers=settings.workers)
     warnings += bench.doubts(points)
     warnings += [*_ended(settled, found, settings), *_far(kind, rows), *_unusual(kind, found)]
     groups = groups_of(points)
@@ -440,7 +408,7 @@ def base_of(
         _override(tree, key, value)
         if not isinstance(value, str) or is_quantity(value):
             sources[key] = {"source": "data-sheet", "note": "as given for the calibration"}
-    tree["name"] = settings.name or _name(measured)
+    tree["name"] = settings.name or name_of(measured)
     tree["title"] = f"{tree.get('title', device.spec.name)}, fitted to {measured}"
     _check(kind, tree, settings)
     return tree, sources
@@ -482,7 +450,8 @@ def _check(kind: Kind, tree: Mapping[str, Any], settings: Settings) -> None:
         raise SpecError([*named, *rest])
 
 
-def _name(text: str) -> str:
+def name_of(text: str) -> str:
+    """A device's name of a measurement's: small letters, figures, dots, pluses and hyphens."""
     allowed = "".join(c if c.isalnum() or c in ".+-" else "-" for c in text.lower()).strip("-.+")
     return f"{allowed or 'device'}-fitted"
 

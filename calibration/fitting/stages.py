@@ -58,7 +58,7 @@ _COMPARED = 4
 """Points on which modes of operation are compared."""
 _ABOUT_AS_WELL = 4.0
 """Loss by which the fits of two modes of operation differ, beyond their share of it, if they do."""
-_IMPOSSIBLE = 100.0
+IMPOSSIBLE = 100.0
 _PER_PARAMETER = 2.0
 """What a parameter more must lower the loss by to be worth it (Akaike 1974)."""
 _LEAST_SAMPLES = 50
@@ -174,7 +174,7 @@ class Task:
             except SpecError:
                 # Numbers that no drive can have are as far away as can be.
                 count = sum(1 for group in groups if group in set(indices))
-                return np.full(count, _IMPOSSIBLE)
+                return np.full(count, IMPOSSIBLE)
             return values(residuals(looked, results))
 
         if self.checkpoint is None:

@@ -13,6 +13,7 @@ from raidlab.calibration.fitting.kinds import KINDS
 from raidlab.calibration.fitting.parameters import Choice
 from raidlab.calibration.fitting.stages import BUDGET
 from raidlab.calibration.measurements.measurement import load_measurement
+from raidlab.commands.calibrate_together import Together, fit_together
 from raidlab.commands.common import (
     Json,
     Seed,
@@ -38,14 +39,32 @@ if TYPE_CHECKING:
 @command
 def calibrate(
     measurement: Annotated[
-        Path, typer.Argument(help="A measurement, as `raidlab import` makes.", parser=path)
+        list[Path],
+        typer.Argument(
+            help="A measurement, as `raidlab import` makes; of several, drives and hosts are"
+            " fitted together.",
+            parser=path,
+        ),
     ],
     kind: Annotated[
         str,
         typer.Option("--kind", help=f"One of {', '.join(KINDS)}; that of --like if left out."),
     ] = "",
     host: Annotated[
-        str, typer.Option("--host", help="Host of the catalogue, or a file.", show_default=False)
+        str,
+        typer.Option(
+            "--host",
+            help="Host of the catalogue, or a file; one for each measurement, with commas.",
+            show_default=False,
+        ),
+    ] = "",
+    drive: Annotated[
+        str,
+        typer.Option(
+            "--drive",
+            help="Of several measurements: whose each is, with commas; one name for all.",
+            show_default=False,
+        ),
     ] = "",
     system: Annotated[
         str,
@@ -103,7 +122,12 @@ def calibrate(
     ] = None,
     seed: Seed = 1,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The device file to write.", parser=path)
+        Path | None,
+        typer.Option(
+            "--out",
+            help="The device file to write; of several measurements the folder.",
+            parser=path,
+        ),
     ] = None,
     host_out: Annotated[
         Path | None,
@@ -126,7 +150,6 @@ def calibrate(
     from raidlab.calibration.fitting.posterior import document as posterior_of
     from raidlab.calibration.fitting.stages import Settings
 
-    check_writable(out, host_out, report)
     settings = Settings(
         kind=kind or _kind_of(like),
         host=host,
@@ -145,7 +168,26 @@ def calibrate(
         seed=seed,
         workers=workers or os.cpu_count() or 1,
     )
-    measured = load_measurement(measurement)
+    if len(measurement) > 1:
+        refused = {
+            "--system": system,
+            "--like": like,
+            "--name": name,
+            "--time-limit": time_limit,
+            "--posterior": posterior,
+            "--draws": draws,
+            "--host-out": host_out,
+            "--report": report,
+            "--fix": fix,
+            "--tie": tie,
+        }
+        _one_measurement_only(refused)
+        fit_together(Together(measurement, host, drive, out, json, wide), settings)
+        return
+    check_writable(out, host_out, report)
+    if drive:
+        raise SpecError([Fault("--drive", drive, "only with several measurements")])
+    measured = load_measurement(measurement[0])
     if draws is not None and posterior == 0:
         raise SpecError([Fault("--draws", str(draws), "only with --posterior N")])
     with resumable("steps of the fit") as (tell, store):
@@ -160,8 +202,8 @@ def calibrate(
         from raidlab.scenarios.results.page import again
 
         line = again(
-            "calibrate", measurement, kind=kind, host=host, system=system, like=like, train=train,
-            budget=budget, time_limit=time_limit, seed=seed,
+            "calibrate", measurement[0], kind=kind, host=host, system=system, like=like,
+            train=train, budget=budget, time_limit=time_limit, seed=seed,
         ).replace("--html", "--report")  # fmt: skip
         return html_calibration(result, line)
 
@@ -180,6 +222,13 @@ def calibrate(
     deliver(files, show)
     for warning in result.warnings:
         say(f"warning: {warning}")
+
+
+def _one_measurement_only(options: dict[str, object]) -> None:
+    allowed = "only with one measurement"
+    faults = [Fault(name, str(value), allowed) for name, value in options.items() if value]
+    if faults:
+        raise SpecError(faults)
 
 
 def _kind_of(like: str) -> str:

@@ -29,6 +29,15 @@ def plan(
         Path,
         typer.Argument(help="A question file (docs/reference/formats/question.md).", parser=path),
     ],
+    draws: Annotated[
+        int,
+        typer.Option(
+            "--draws",
+            min=0,
+            max=10_000,
+            help="Simulate so many draws of what data sheets leave open; gives intervals.",
+        ),
+    ] = 0,
     store: StoreFile = None,
     json: Json = False,
     html: Html = None,
@@ -50,13 +59,20 @@ def plan(
     asked = load_question(question)
     check_writable(html)
     with resumable(f"{question.stem}: plan", store) as (tell, opened):
-        found = answer_it(asked, seed=seed, running=Running(workers, tell, opened))
+        found = answer_it(asked, seed=seed, draws=draws, running=Running(workers, tell, opened))
 
     def page() -> str:
-        return report.plan_report(found, again("plan", question, seed=None if seed == 1 else seed))
+        return report.plan_report(
+            found, again("plan", question, draws=draws or None, seed=None if seed == 1 else seed)
+        )
 
     def show() -> Shown:
-        tables = [report.table(found), report.others(found)]
+        tables = [
+            report.table(found),
+            report.changes(found),
+            report.doubts(found),
+            report.others(found),
+        ]
         rests = assumptions(asked, found.front)
         return Shown(
             asked.title, report.answer(found), [each for each in tables if each.rows], rests

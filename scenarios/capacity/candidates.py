@@ -34,6 +34,8 @@ class Candidate:
     capital: float | None
     watts: float | None
     rack_units: float | None
+    choices: dict[str, str]
+    """What was chosen of each thing that a question offers: `drives`, `level`, `controller` ..."""
     scenario: Scenario | None = None
     why_not: str = ""
     """Why it cannot be built."""
@@ -149,6 +151,12 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
         flash = any(is_flash(name, question) for name in (drive, cache[0]) if name)
         tree["run"] = ({"precondition": "steady-state"} if flash else {}) | question.table.run
         tree = scaled(question, tree, question.growth)
+        choices = {
+            "host": host, "controller": controller, "drive": drive, "level": level,
+            "drives": str(count), "spares": str(spares), "stripe unit": unit,
+            "write policy": write or "its own",
+            "SSD cache": f"{cache[1]} x {cache[0]}" if cache[1] else "none",
+        }  # fmt: skip
         devices = [drive] * (count + spares) + [cache[0]] * cache[1]
         devices += [host] + ([] if controller == "none" else [controller])
         capital, watts, units = _sums(question, devices)
@@ -156,8 +164,9 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
         if cost is not None and watts is not None:
             cost += watts / 1e3 * 8766 * question.table.horizon * question.table.energy_price
         yield Candidate(
-            ", ".join(parts), tree, drive, count, level, spares, cost, capital, watts, units
-        )
+            ", ".join(parts), tree, drive, count, level, spares, cost, capital, watts, units,
+            choices,
+        )  # fmt: skip
 
 
 def is_flash(name: str, question: Question) -> bool:

@@ -14,11 +14,15 @@ from itertools import pairwise
 from typing import Any
 
 from raidlab.devices.catalogue import find
+from raidlab.devices.draws import open_numbers
 from raidlab.devices.units import DURATION, IO_RATE
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.bounds import Drive, drives_alone, prune
-from raidlab.scenarios.capacity.candidates import Candidate, expand, scaled
+from raidlab.scenarios.capacity.candidates import Candidate, expand
+from raidlab.scenarios.capacity.doubt import Drawn, check_draws, draws_of
+from raidlab.scenarios.capacity.headroom import Headroom, ended, headroom_of
 from raidlab.scenarios.capacity.question import Question
+from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.result import Result
@@ -28,11 +32,9 @@ from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.studies.goals import CLEAR, Measured, Source, of_load
 from raidlab.scenarios.studies.size import (
     Running,
-    Search,
     falls_behind,
     life_of,
     rebuilt,
-    searched,
 )
 
 RUNGS = ((1 / 8, 0.25), (1 / 2, 0.08), (1.0, 0.0))
@@ -48,23 +50,6 @@ _REPLICATIONS = (4, 16)
 _CLEARED = 4
 _REBUILD_SHARE = 0.3
 """Of a drive's time that a rebuild has by default."""
-_SHORTEST_NS = 500_000_000
-_STEP, _STEPS = 1.05, 48
-"""Of the loads' rates, where the headroom is searched: up to ten times."""
-
-
-@dataclass(frozen=True)
-class Headroom:
-    """How much more the recommended candidate bears than it has today."""
-
-    factor: float
-    """Of today's rates, up to which the goals are met."""
-    iops: float
-    """More I/Os a second than today."""
-    limit: str
-    """What bounds the next step."""
-    beyond_search: bool
-    """True if it bears more than was searched."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +69,10 @@ class Answer:
     """Until growth ends the recommended one; None without growth."""
     ended_by: str
     simulated: int
+    upgrades: tuple[Upgrade, ...] = ()
+    """Single changes of the recommended one, the best first."""
+    drawn: tuple[Drawn, ...] = ()
+    """What draws of devices give: the recommended one, then others of the front."""
     warnings: tuple[str, ...] = ()
     breaches: tuple[str, ...] = ()
 
@@ -103,11 +92,22 @@ class Answer:
             "months": self.months,
             "ended_by": self.ended_by,
             "simulated": self.simulated,
+            "upgrades": [vars(each) for each in self.upgrades],
+            "draws": [each.to_dict() for each in self.drawn],
+            "beats": self.beats(),
             "candidates": [self._row(each) for each in self.candidates],
             "assumptions": assumptions(self.question, self.front),
             "warnings": list(self.warnings),
             "breaches": list(self.breaches),
         }
+
+    def beats(self) -> list[dict[str, Any]]:
+        """How probable it is that the recommended one is the better one, for each other drawn."""
+        prefer = self.question.table.prefer
+        return [
+            {"other": each.candidate.name, "probability": self.drawn[0].beats(each, prefer)}
+            for each in self.drawn[1:]
+        ]
 
     def _row(self, each: Candidate) -> dict[str, Any]:
         fails: list[dict[str, Any]] = [
@@ -190,7 +190,24 @@ def assumptions(question: Question, shown: Sequence[Candidate] = ()) -> list[str
         known = find(name, folder).sources.get("nand.rated_cycles")
         if known is not None and known.source == "assumed":
             found.append(f"The life of {name} is by assumed cycles of its NAND: it states none.")
-    return found
+    return found + _open(shown)
+
+
+def _open(shown: Sequence[Candidate]) -> list[str]:
+    """Devices of which data sheets leave numbers open."""
+    devices = {
+        name: device
+        for each in shown
+        if each.scenario is not None
+        for name, device in each.scenario.models.items()
+    }
+    counts = {name: len(open_numbers(device)) for name, device in devices.items()}
+    return [
+        f"{count} numbers that the data sheet of {name} leaves open are assumed, each within bounds"
+        " from which --draws takes them."
+        for name, count in counts.items()
+        if count
+    ]
 
 
 class _Planning:
@@ -426,19 +443,24 @@ def _beats(one: Candidate, other: Candidate, slack: float) -> bool:
     return all(a <= b for a, b in zip(ours, theirs, strict=True)) and ours != theirs
 
 
-def plan(question: Question, *, seed: int = 1, running: Running | None = None) -> Answer:
+def plan(
+    question: Question, *, seed: int = 1, draws: int = 0, running: Running | None = None
+) -> Answer:
     """Answers a question.
 
     Args:
         question: Load, goals, candidates, prices.
         seed: Of the random numbers: the same gives the same answer, whatever the workers.
+        draws: Of what data sheets leave open, for the candidates of the front.
         running: Workers, progress and store.
 
     Raises:
-        SpecError: No candidate can be built, or a load cannot be.
+        SpecError: No candidate can be built, a load cannot be, or there is nothing to draw.
         KeyboardInterrupt: Ctrl-C. What was simulated is in the store.
     """
     planning = _Planning(question, running or Running(), seed)
+    if draws:
+        check_draws(planning.candidates)
     finals = planning.halve(planning.closed_forms())
     planning.clear(finals)
     planning.rebuilds_and_risks(finals)
@@ -449,8 +471,14 @@ def plan(question: Question, *, seed: int = 1, running: Running | None = None) -
         for each in fitting
         if not any(_beats(other, each, 0.0) for other in fitting if other is not each)
     ]
-    headroom = None if recommended is None else _headroom(planning, recommended)
-    months, ended_by = _ends(question, recommended, headroom)
+    headroom, more, drawn = None, list[Upgrade](), list[Drawn]()
+    if recommended is not None:
+        own = planning.running
+        headroom = headroom_of(question, recommended, own, seed)
+        more = upgrades(question, recommended, headroom, planning.candidates, own, seed)
+        first = [recommended, *(each for each in front if each is not recommended)]
+        drawn = draws_of(question, first, draws, own, seed) if draws else []
+    months, ended_by = ended(question, recommended, headroom)
     last = min(planning.candidates, key=misses, default=None) if recommended is None else None
     shown = recommended or last
     return Answer(
@@ -464,56 +492,8 @@ def plan(question: Question, *, seed: int = 1, running: Running | None = None) -
         months=months,
         ended_by=ended_by,
         simulated=planning.simulated,
+        upgrades=tuple(more),
+        drawn=tuple(drawn),
         warnings=() if shown is None else planning.warnings.get(shown.name, ()),
         breaches=tuple(sorted(planning.breaches)),
     )
-
-
-def _headroom(planning: _Planning, candidate: Candidate) -> Headroom | None:
-    """How far rates can grow until a latency goal is missed; None for loads without a rate."""
-    question = planning.question
-    rates = [load.get("rate") for load in question.table.load]
-    if None in rates:
-        return None
-    goals = tuple(goal for goal in question.goals if goal.source is Source.LATENCY)
-    values: dict[Any, tuple[dict[str, Any], Scenario]] = {}
-    for step in range(_STEPS):
-        factor = question.growth * _STEP**step
-        tree = _as_many_ios(scaled(question, candidate.tree, factor), _STEP**step)
-        values[factor] = tree, build_scenario(tree, question.path)
-    search = Search(values, goals, question.path, replace(planning.running, progress=None),
-                    planning.seed)  # fmt: skip
-    order = list(range(_STEPS))[::-1]
-    found, beyond = searched(search, order)
-    today = sum(float(IO_RATE.parse(str(rate))) for rate in rates)
-    if found is None:
-        found, beyond = 0, None
-    factor = search.values[found]
-    limit = "" if beyond is None else search.tried[beyond].limit
-    return Headroom(factor, (factor - 1) * today, limit, found == _STEPS - 1)
-
-
-def _as_many_ios(tree: dict[str, Any], factor: float) -> dict[str, Any]:
-    """A tree whose run is so much shorter: at that much higher rates it has as many I/Os."""
-    run = tree["run"]
-    for key in ("warm_up", "duration"):
-        if run.get(key, "auto") != "auto":
-            run[key] = f"{max(_SHORTEST_NS, round(float(DURATION.parse(run[key])) / factor))} ns"
-    return tree
-
-
-def _ends(
-    question: Question, candidate: Candidate | None, headroom: Headroom | None
-) -> tuple[float | None, str]:
-    """In how many months growth ends a candidate, and by what."""
-    ends: list[tuple[float, str]] = []
-    growth = question.table.growth
-    if candidate is not None and headroom is not None and growth.rate:
-        months = 12 * math.log(headroom.factor) / math.log1p(growth.rate)
-        ends.append((months, headroom.limit or "the load's rate"))
-    if candidate is not None and growth.capacity:
-        for goal in question.goals:
-            if goal.quantity == "usable" and goal.bound:
-                room = candidate.usable_bytes / goal.bound
-                ends.append((12 * math.log(room) / math.log1p(growth.capacity), "capacity"))
-    return min(ends, default=(None, ""))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.plan import Answer, assumptions, fits, price
+from raidlab.scenarios.capacity.upgrades import Upgrade
 from raidlab.scenarios.results.look import (
     BLUE,
     GREY,
@@ -22,6 +23,7 @@ from raidlab.scenarios.results.look import (
     percent,
 )
 from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Picture, Text
+from raidlab.scenarios.studies.draws import interval
 from raidlab.scenarios.studies.goals import Judged
 
 if TYPE_CHECKING:
@@ -64,7 +66,56 @@ def answer(found: Answer) -> str:
         )
         by = "the loads' rates" if found.ended_by != "capacity" else "capacity"
         text += f" Growth of {by} ends it after {end}."
+    if found.upgrades:
+        text += f" What would help most: {_gives(found, found.upgrades[0])}."
+    if found.drawn:
+        text += f" It fits in {percent(found.drawn[0].share)} of draws."
     return text
+
+
+def _gives(found: Answer, each: Upgrade) -> str:
+    """A change and what it gives, in words."""
+    if found.headroom is None:
+        gain = f"{100 * (each.factor - 1):+.0f} % IO/s"
+    else:
+        gain = f"{each.factor:.2g} times today's rates and more"
+    cost = f" for {found.question.amount(each.cost)}" if each.cost is not None else ""
+    return f"{each.change}, {gain}{cost}"
+
+
+def changes(found: Answer) -> Table:
+    """Single changes of the recommended candidate, the best first."""
+    closed = found.headroom is None
+    columns = [
+        Column("change", kind=Kind.PROSE, width=30),
+        Column("more cost", found.question.table.currency),
+        Column("rate" if closed else "bears", "x"),
+        Column("then limited by", kind=Kind.TEXT, priority=2, width=12),
+    ]
+    rows: list[list[Cell]] = [
+        [each.change, each.cost, each.factor, each.limit or None] for each in found.upgrades
+    ]
+    what = "of its rate" if closed else "of today's rates, at least"
+    return Table(f"What single changes give, in multiples {what}", columns, rows)
+
+
+def doubts(found: Answer) -> Table:
+    """What draws of the numbers that data sheets leave open give."""
+    columns = [
+        Column("candidate", kind=Kind.PROSE, width=24),
+        Column("fits in", "%"),
+        Column("p99 from", "ms"),
+        Column("to", "ms"),
+        Column("recommended is better in", "%", priority=2),
+    ]
+    better = [None, *(100 * each["probability"] for each in found.beats())]
+    rows: list[list[Cell]] = []
+    for each, share in zip(found.drawn, better, strict=False):
+        low, high = interval(each.p99_us) or (None, None)
+        ends = [None if end is None else end / 1e3 for end in (low, high)]
+        rows.append([each.candidate.name, 100 * each.share, *ends, share])
+    count = len(found.drawn[0].fits) if found.drawn else 0
+    return Table(f"95 % of {count} draws of what data sheets leave open", columns, rows)
 
 
 def _says(one: Judged) -> bool:
@@ -164,6 +215,7 @@ def plan_report(found: Answer, command: str = "") -> str:
     evidence: list[Evidence] = []
     if found.front:
         evidence.append(table(found))
+    evidence += [each for each in (changes(found), doubts(found)) if each.rows]
     evidence.append(Folded("Why the others are no answer", others(found)))
     evidence.append(Text("What it rests on", assumptions(found.question, found.front)))
     pictures = []

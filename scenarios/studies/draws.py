@@ -73,15 +73,15 @@ def _spread(row: Row, others: Sequence[Row]) -> dict[str, Any]:
 
 def _of_side(row: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     latencies = {
-        name: _interval([each["latency_us"][name] for each in others])
+        name: interval([each["latency_us"][name] for each in others])
         for name, value in row["latency_us"].items()
         if isinstance(value, int | float)
     }
-    rates = _interval([each["iops"] for each in others])
+    rates = interval([each["iops"] for each in others])
     return {"iops_draws95": rates, "latency_us_draws95": latencies}
 
 
-def _interval(values: Sequence[float | None]) -> list[float] | None:
+def interval(values: Sequence[float | None]) -> list[float] | None:
     """The 2.5th and the 97.5th percentile, between neighbours linearly; None if one is unknown."""
     known = sorted(value for value in values if value is not None)
     if len(known) < len(values) or not known:

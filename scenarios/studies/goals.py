@@ -25,6 +25,7 @@ _STRIPES = 1e-4
 """Share of a capacity that whole stripes may lack."""
 _GOAL = re.compile(r"(?:([A-Za-z0-9_.+-]+)\s*:)?\s*(read\s+|write\s+)?([a-z][a-z0-9_. -]*?)\s*"
                    r"(<=?|>=?)\s*(\S.*)")  # fmt: skip
+_NAME = re.compile(r"(?:([A-Za-z0-9_.+-]+)\s*:)?\s*(read\s+|write\s+)?([a-z][a-z0-9_. -]*)")
 _NUMBER = re.compile(r"([+]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(.*)")
 
 
@@ -210,9 +211,7 @@ def goals_of(texts: Sequence[str], option: str = "--goal", file: str = "") -> li
         name = _SYNONYMS.get(name, name.replace("_", " "))
         known = QUANTITIES.get(name)
         if known is None:
-            choices = tuple(QUANTITIES)
-            nearest = Fault(option, name, f"one of {', '.join(choices)}", choices, file)
-            faults.append(nearest)
+            faults.append(_unknown(option, name, file))
             continue
         try:
             value = known.parse(bound.strip())
@@ -228,6 +227,28 @@ def goals_of(texts: Sequence[str], option: str = "--goal", file: str = "") -> li
     if faults:
         raise SpecError(faults)
     return found
+
+
+def _unknown(option: str, name: str, file: str = "") -> Fault:
+    choices = tuple(QUANTITIES)
+    return Fault(option, name, f"one of {', '.join(choices)}", choices, file)
+
+
+def quantity_of(text: str, option: str = "--of") -> Goal:
+    """A quantity alone, such as `write p99`, as a goal whose bound has no meaning.
+
+    Raises:
+        SpecError: There is none of that name.
+    """
+    match = _NAME.fullmatch(text.strip())
+    if match is None:
+        raise SpecError([Fault(option, text, 'a quantity, such as "p99" or "mail: write mean"')])
+    workload, side, name = match.groups()
+    name = _SYNONYMS.get(name, name.replace("_", " "))
+    if name not in QUANTITIES:
+        raise SpecError([_unknown(option, name)])
+    at_most = QUANTITIES[name].source is Source.LATENCY
+    return Goal(text.strip(), name, at_most, 0.0, (side or "").strip(), workload or "")
 
 
 def _contradictions(goals: Sequence[Goal], option: str, file: str) -> list[Fault]:

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("sim", "devices", "scenarios", "calibration", "raidlab")
-"""The layers, lowest first."""
+PACKAGES = ("sim", "devices", "scenarios", "calibration", "raidlab", "notebooks")
+"""The layers, lowest first; the last two are the faces of the project and share a layer."""
 
 
 def tracked(*patterns: str) -> list[Path]:

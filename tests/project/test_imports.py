@@ -74,7 +74,8 @@ GRAPH = {name: imports_of(path) - {name} for name, path in MODULES.items()}
 
 def layer(module: str) -> int:
     part = module.split(".")[1] if "." in module else "raidlab"
-    return PACKAGES.index(part) if part in PACKAGES else PACKAGES.index("raidlab")
+    face = PACKAGES.index("raidlab")
+    return min(PACKAGES.index(part), face) if part in PACKAGES else face
 
 
 def package(module: str) -> tuple[str, int] | None:

@@ -6,6 +6,8 @@ import math
 
 import pytest
 
+from raidlab.devices.catalogue import find
+from raidlab.devices.draws import drawn
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.capacity import plan as module
 from raidlab.scenarios.capacity.bounds import small_write
@@ -73,6 +75,49 @@ def test_the_cheapest_of_queues_by_hand(question):
     assert "Plotly.newPlot" in plan_report(found)
     # How far it goes: 5 * 769.7 of 3300 a second, in steps of 5 %.
     assert found.headroom.factor == pytest.approx(5 * 769.7 / 3300, rel=0.06)
+
+
+def test_the_change_that_helps_most_by_hand(question):
+    """Of 5 slow drives: 5 fast ones bear 5 * 1769.7 / 3300 = 2.68 times, 9 slow ones 2.10."""
+    question["price"][1]["cost"] = 275
+    question["candidates"][0]["counts"] = [5, 7, 9]
+    found = answered(question)
+    assert found.recommended.choices["drives"] == "5"
+    changes = {each.change.split("/")[-1]: each for each in found.upgrades}
+    assert set(changes) == {
+        "slow.toml", "7 drives instead of 5", "9 drives instead of 5"
+    }  # fmt: skip
+    best = found.upgrades[0]
+    assert best.change.startswith("drive ") and best.cost == 5 * 275 - 500
+    bears = found.headroom.factor
+    # 1.17 times 1.25, 1.5, 2, 3: the last that is below 1.63, 2.10 and 2.68 times.
+    assert best.factor == pytest.approx(2 * bears) and best.factor < 2.68
+    assert changes["7 drives instead of 5"].factor == pytest.approx(1.25 * bears)
+    assert "What would help most: drive " in answer(found)
+
+
+def test_draws_fit_where_the_closed_form_says_so(question, tmp_path):
+    """p99 < 20 ms of 5 queues wants a service below 1 / (3300 / 5 + 230.3) = 1.123 ms."""
+    slow = tmp_path / "slow.toml"
+    bounds = 'service = { source = "assumed", note = "test", range = ["0.8 ms", "1.5 ms"] }'
+    slow.write_text(slow.read_text().replace('all = "assumed"', f'all = "assumed"\n{bounds}'))
+    question["candidates"][0] |= {"drives": [str(slow)], "counts": [5, 6]}
+    found = plan(question_of(question), draws=12)
+    device = find(str(slow))
+    services = [drawn(device, f"1 {at} {slow}").spec.service / 1e6 for at in range(12)]
+    first, second = found.drawn
+    assert first.candidate is found.recommended and first.candidate.count == 5
+    clear = [at for at in range(12) if abs(services[at] / 1.123 - 1) > 0.03]
+    assert len(clear) > 8
+    assert [first.fits[at] for at in clear] == [services[at] < 1.123 for at in clear]
+    assert 0 < first.share < second.share
+    (pair,) = found.to_dict()["beats"]
+    assert pair == {"other": second.candidate.name, "probability": first.share}
+    assert f"fits in {100 * first.share:.0f} % of draws" in answer(found)
+    assert any("numbers that the data sheet" in line for line in found.to_dict()["assumptions"])
+    question["candidates"][0]["drives"] = [str(tmp_path / "fast.toml")]
+    with pytest.raises(SpecError, match="--draws"):
+        plan(question_of(question), draws=2)
 
 
 def test_the_same_answer_with_any_number_of_workers(question):

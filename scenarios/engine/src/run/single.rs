@@ -6,6 +6,7 @@ use crate::run::checks;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
 use crate::run::report::{Component, RunResult};
 use crate::run::system::System;
+use crate::state::records::Workload;
 use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{Fault, Written, write_states};
 use std::path::Path;
@@ -313,6 +314,22 @@ fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
     })
 }
 
+/// The limits of the loads.
+fn limits(system: &System, at: Time) -> impl Iterator<Item = StationReport<'_>> {
+    let of_load = move |load: &Workload| {
+        let busy = load.limit.iter().flat_map(|limit| limit.busy_until(at));
+        let reports = busy.map(|(counted, busy)| {
+            let of = match counted {
+                Counted::Ios => "IOPS",
+                Counted::Bytes => "bandwidth",
+            };
+            StationReport::new(format!("{} {of} limit", load.name), "limit", busy)
+        });
+        reports.collect::<Vec<_>>()
+    };
+    system.layers.loads.workloads().iter().flat_map(of_load)
+}
+
 pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
     let mut all = Vec::from_iter(host_cpu(system, at));
     for (thread, busy) in system.layers.loads.host().busy_until(at).enumerate() {
@@ -324,16 +341,7 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
             ));
         }
     }
-    for load in system.layers.loads.workloads() {
-        for (counted, busy) in load.limit.iter().flat_map(|limit| limit.busy_until(at)) {
-            let of = match counted {
-                Counted::Ios => "IOPS",
-                Counted::Bytes => "bandwidth",
-            };
-            let name = format!("{} {of} limit", load.name);
-            all.push(StationReport::new(name, "limit", busy));
-        }
-    }
+    all.extend(limits(system, at));
     for controller in &system.layers.path.controllers {
         let cores = &controller.chip.cores;
         all.push(StationReport {

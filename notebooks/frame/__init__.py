@@ -1,0 +1,27 @@
+"""What every room of the lab is made of.
+
+A room says its question, its scenario as a function of controls, its answer and its claims. The
+frame makes of it a notebook, a static page, a line of the index, and tests.
+"""
+
+from raidlab.notebooks.frame.live import Live as Live
+from raidlab.notebooks.frame.pictures import Axis as Axis
+from raidlab.notebooks.frame.pictures import Series as Series
+from raidlab.notebooks.frame.pictures import bars as bars
+from raidlab.notebooks.frame.pictures import dashed as dashed
+from raidlab.notebooks.frame.pictures import lines as lines
+from raidlab.notebooks.frame.pictures import mark as mark
+from raidlab.notebooks.frame.pictures import parts as parts
+from raidlab.notebooks.frame.room import Answer as Answer
+from raidlab.notebooks.frame.room import Box as Box
+from raidlab.notebooks.frame.room import Claim as Claim
+from raidlab.notebooks.frame.room import Control as Control
+from raidlab.notebooks.frame.room import Exercise as Exercise
+from raidlab.notebooks.frame.room import Picture as Picture
+from raidlab.notebooks.frame.room import Prediction as Prediction
+from raidlab.notebooks.frame.room import Room as Room
+from raidlab.notebooks.frame.room import Values as Values
+from raidlab.notebooks.frame.room import figure as figure
+from raidlab.notebooks.frame.running import run as run
+from raidlab.scenarios.results.look import digits as digits
+from raidlab.scenarios.results.look import percent as percent

@@ -1,0 +1,49 @@
+"""The rooms that there are: each is a notebook beside the frame, and named like its file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.notebooks.frame.room import Room
+
+FOLDER = Path(__file__).parent.parent
+"""Where the notebooks are."""
+
+
+def names() -> list[str]:
+    """Names of all rooms, as `raidlab lab` takes them."""
+    files = (path for path in FOLDER.glob("*.py") if not path.name.startswith("_"))
+    return sorted(path.stem.replace("_", "-") for path in files)
+
+
+def notebook(name: str) -> Path:
+    """The file of a room.
+
+    Raises:
+        SpecError: There is no room of this name.
+    """
+    if name not in names():
+        allowed = "a room: " + ", ".join(names())
+        raise SpecError([Fault("NAME", name, allowed, tuple(names()))])
+    return FOLDER / f"{name.replace('-', '_')}.py"
+
+
+@cache
+def room(name: str) -> Room:
+    """A room.
+
+    Raises:
+        SpecError: There is none of this name.
+    """
+    notebook(name)
+    found: Room = import_module(f"raidlab.notebooks.{name.replace('-', '_')}").room()
+    return found
+
+
+def rooms() -> Sequence[Room]:
+    """All rooms, in the order of their numbers."""
+    return sorted(map(room, names()), key=lambda each: each.number)

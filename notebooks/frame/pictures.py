@@ -1,0 +1,203 @@
+"""Pictures that rooms share, in the look of all pages (`raidlab.scenarios.results.look`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import plotly.graph_objects as go
+
+from raidlab.scenarios.results.look import (
+    BLUE,
+    GREY,
+    OUTLINE,
+    PARTS,
+    apart,
+    depth_axis,
+    dress,
+    end_label,
+    figure,
+    line,
+    log_axis,
+    part_name,
+)
+
+_LEAST = 0.02
+"""Share of the longest bar below which a part joins "other"."""
+_APART = 0.075
+"""Least distance of labels at the lines' ends, as a share of the picture's height."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Of a picture: its title has the unit."""
+
+    title: str
+    log: bool = False
+    depths: bool = False
+    """True for queue depths, each written out."""
+
+    def layout(self, values: Iterable[float | None]) -> dict[str, Any]:
+        """For plotly, around the values."""
+        known = [value for value in values if value is not None]
+        if self.depths:
+            return depth_axis([int(value) for value in known], self.title)
+        if self.log:
+            return log_axis(known, self.title)
+        low, high = min([0.0, *known]), max([0.0, *known]) or 1.0
+        top = high + 0.06 * (high - low)
+        return {"title_text": self.title, "range": [low, top], "tickformat": ",~r"}
+
+
+@dataclass(frozen=True)
+class Series:
+    """A line of a picture: measured on the engine, or (`closed`) computed from a closed form."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float | None]
+    closed: bool = False
+
+
+def lines(series: Sequence[Series], x: Axis, y: Axis, height: int = 300) -> go.Figure:
+    """Lines named at their ends; closed forms are dashed and grey."""
+    drawn = dress(go.Figure(), labels=110, height=height)
+    drawn.update_xaxes(x.layout(value for each in series for value in each.x))
+    measured = [value for each in series if not each.closed for value in each.y]
+    drawn.update_yaxes(y.layout(measured))
+    at = 0
+    for each in series:
+        if each.closed:
+            look: dict[str, Any] = {
+                "mode": "lines",
+                "line": {"color": GREY, "width": 2, "dash": "dash"},
+            }
+        else:
+            look, at = {"mode": "lines+markers", **line(at)}, at + 1
+        drawn.add_trace(
+            go.Scatter(
+                x=list(each.x),
+                y=list(each.y),
+                name=each.name,
+                hovertemplate=f"{each.name}: %{{y:,.4~g}} at %{{x:,~r}}<extra></extra>",
+                **look,
+            )
+        )
+    _name_ends(drawn, series, x, y)
+    return drawn
+
+
+def _name_ends(drawn: go.Figure, series: Sequence[Series], x: Axis, y: Axis) -> None:
+    low, high = drawn.layout.yaxis.range
+    ends = []
+    for each in series:
+        known = [(a, b) for a, b in zip(each.x, each.y, strict=True) if b is not None and b > 0]
+        inside = [(a, b) for a, b in known if low <= _place(b, y) <= high]
+        if inside:
+            ends.append((each.name, _place(inside[-1][0], x), _place(inside[-1][1], y)))
+    heights = apart([end[2] for end in ends], _APART * (high - low), high)
+    for (name, across, _), up in zip(ends, heights, strict=True):
+        end_label(drawn, (across, up), name)
+
+
+def _place(value: float, axis: Axis) -> float:
+    return math.log10(value) if axis.log or axis.depths else value
+
+
+def dashed(drawn: go.Figure, x: float, text: str, axis: Axis | None = None) -> None:
+    """A dotted vertical line at a value of the x axis."""
+    at = math.log10(x) if axis and (axis.log or axis.depths) else x
+    drawn.add_shape(
+        type="line", x0=x, x1=x, y0=0, y1=1, yref="paper", line={"color": GREY, "dash": "dot"}
+    )  # fmt: skip
+    drawn.add_annotation(
+        x=at, y=1, yref="paper", text=text, showarrow=False, xanchor="right", yanchor="top",
+        xshift=-4, font={"size": 13},
+    )  # fmt: skip
+
+
+def mark(drawn: go.Figure, x: float, y: float, text: str) -> None:
+    """A ring around the point that the controls chose."""
+    drawn.add_trace(
+        go.Scatter(
+            x=[x],
+            y=[y],
+            mode="markers",
+            marker={"size": 16, "symbol": "circle-open", "color": OUTLINE, "line_width": 3},
+            hovertemplate=f"{text}<extra></extra>",
+            showlegend=False,
+        )
+    )
+
+
+def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> go.Figure:
+    """A horizontal bar for each value, its number beside it; the marked one stands out."""
+    drawn = dress(go.Figure(), labels=72, height=80 + 36 * len(values))
+    unit = axis.title.rpartition(", ")[2] if ", " in axis.title else axis.title
+    drawn.add_trace(
+        go.Bar(
+            x=list(values.values()),
+            y=list(values),
+            orientation="h",
+            name=axis.title,
+            text=[figure(value, unit) for value in values.values()],
+            textposition="outside",
+            cliponaxis=False,
+            marker_color=[BLUE if name == marked or not marked else GREY for name in values],
+            hovertemplate="%{y}: %{text}<extra></extra>",
+        )
+    )
+    if axis.log:
+        drawn.update_xaxes(log_axis(list(values.values()), axis.title))
+    else:
+        drawn.update_xaxes(replace(axis).layout(values.values()))
+    drawn.update_yaxes(autorange="reversed", showgrid=False)
+    return drawn
+
+
+def parts(rows: Mapping[str, Mapping[str, float]], unit: str = "us") -> go.Figure:
+    """A horizontal bar for each row, of the parts of an I/O's mean time in their fixed colours.
+
+    Args:
+        rows: Microseconds of each part, as in `Row.breakdown_us`.
+        unit: Of the axis: `us` or `ms`.
+    """
+    scale = 1.0 if unit == "us" else 1e-3
+    longest = max(sum(row.values()) for row in rows.values())
+    shown = [
+        part for part in PARTS if any(row.get(part, 0) >= _LEAST * longest for row in rows.values())
+    ]
+    drawn = dress(go.Figure(), height=130 + 44 * len(rows))
+    for part in [*shown, "other"]:
+        lengths = [
+            scale
+            * (
+                sum(row.values()) - sum(row.get(each, 0) for each in shown)
+                if part == "other"
+                else row.get(part, 0)
+            )
+            for row in rows.values()
+        ]
+        if max(lengths) <= 1e-6 * longest * scale:
+            continue
+        color, pattern, stripes = PARTS.get(part, ("#FFFFFF", "", ""))
+        drawn.add_trace(
+            go.Bar(
+                x=lengths,
+                y=list(rows),
+                orientation="h",
+                name=part_name(part),
+                marker={
+                    "color": color,
+                    "line": {"color": OUTLINE, "width": 0.75},
+                    "pattern": {"shape": pattern, "fgcolor": stripes or None, "solidity": 0.3},
+                },
+                hovertemplate=f"{part_name(part)}: %{{x:,.4~g}} {unit}<extra></extra>",
+            )
+        )
+    drawn.update_layout(barmode="stack", showlegend=True, margin_t=60)
+    drawn.update_xaxes(title_text=f"mean time of an I/O, {unit}", showgrid=True)
+    drawn.update_yaxes(autorange="reversed", showgrid=False)
+    return drawn

@@ -1,0 +1,105 @@
+"""The lab as a local web server: the index and every room, on loopback, behind a random token."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from http.cookies import SimpleCookie
+from urllib.parse import parse_qs
+
+import marimo
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from raidlab.notebooks.frame import catalogue
+from raidlab.notebooks.frame.pages import index
+
+LOOPBACK = "127.0.0.1"
+PORT = 8642
+"""The usual one: a browser keeps predictions by address and port."""
+_HOSTS = [LOOPBACK, "localhost"]
+_TOKEN = "token"
+"""Of the address's query, and of the cookie that the first visit gets."""
+_REFUSED = "Open the address that raidlab lab printed: it has a token that this request lacks.\n"
+
+
+class Guard:
+    """Lets only those in who know the token; the address is asked once, then a cookie."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self.app = app
+        self.token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, or one websocket."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        asked = HTTPConnection(scope)
+        cookie = f"raidlab-lab-{asked.url.port}"
+        given = parse_qs(asked.url.query).get(_TOKEN, [""])[0]
+        if self._right(SimpleCookie(asked.headers.get("cookie", "")).get(cookie)):
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http" and secrets.compare_digest(given, self.token):
+            response = RedirectResponse(asked.url.path, status_code=303)
+            response.set_cookie(cookie, self.token, httponly=True, samesite="strict")
+            await response(scope, receive, send)
+        elif scope["type"] == "http":
+            await PlainTextResponse(_REFUSED, status_code=403)(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 4403})
+
+    def _right(self, morsel: object) -> bool:
+        value = getattr(morsel, "value", "")
+        return secrets.compare_digest(str(value).encode(), self.token.encode())
+
+
+def application(token: str) -> Starlette:
+    """The index at `/`, and each room at `/NAME/`."""
+    rooms = catalogue.rooms()
+    page = index(rooms, {room.name: f"/{room.name}/" for room in rooms})
+    builder = marimo.create_asgi_app(quiet=True, include_code=True)
+    for room in rooms:
+        builder = builder.with_app(path=f"/{room.name}", root=str(catalogue.notebook(room.name)))
+    return Starlette(
+        routes=[
+            Route("/", lambda request: HTMLResponse(page)),
+            Mount("/", app=builder.build()),
+        ],
+        middleware=[
+            Middleware(TrustedHostMiddleware, allowed_hosts=_HOSTS),
+            Middleware(Guard, token=token),
+        ],
+    )
+
+
+def listening(port: int | None) -> socket.socket:
+    """A socket on loopback.
+
+    Args:
+        port: 0 is any that is free; None the usual one, or if it is taken any that is free.
+
+    Raises:
+        OSError: The port is taken.
+    """
+    if port is None:
+        try:
+            return listening(PORT)
+        except OSError:
+            return listening(0)
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.bind((LOOPBACK, port))
+    return made
+
+
+def serve(door: socket.socket, token: str) -> None:
+    """Serves until it is interrupted."""
+    import uvicorn
+
+    uvicorn.Server(uvicorn.Config(application(token), log_level="error")).run(sockets=[door])

@@ -1,0 +1,52 @@
+"""Rooms as pages that need no Python: an answer for every setting of the controls is inside.
+
+A page is one file and fetches nothing, so that a teacher puts it on any web server, or opens it
+from a folder. The same rooms give the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from raidlab.devices.files import write_files
+from raidlab.notebooks.frame import pages
+from raidlab.notebooks.frame.room import SEED, Room
+
+
+def page(room: Room, progress: Callable[[int, int], None] = lambda done, of: None) -> str:
+    """The page of a room.
+
+    Args:
+        room: The room; all its settings are simulated.
+        progress: Called with the number of finished and of all settings.
+    """
+    settings = list(room.settings())
+    answers = []
+    for at, values in enumerate(settings):
+        progress(at, len(settings))
+        answers.append(pages.answered(room, values, SEED))
+    progress(len(settings), len(settings))
+    packed = gzip.compress(json.dumps(answers, separators=(",", ":")).encode(), 9, mtime=0)
+    return pages.page(room, base64.b64encode(packed).decode())
+
+
+def site(
+    rooms: Sequence[Room],
+    folder: Path,
+    progress: Callable[[str, int, int], None] = lambda room, done, of: None,
+) -> None:
+    """Writes the pages of rooms and their index, whole or not at all.
+
+    Raises:
+        SpecError: A file cannot be written.
+    """
+    made: dict[Path, str | bytes] = {
+        folder / f"{room.name}.html": page(room, partial(progress, room.name)) for room in rooms
+    }
+    links = {room.name: f"{room.name}.html" for room in rooms}
+    write_files(made | {folder / "index.html": pages.index(rooms, links)})

@@ -1,0 +1,90 @@
+// A room: what its page does, with Python behind it or with all answers in the page.
+//
+// `ask({asked, seed})` gives the answer to one setting: `asked` has the index of each control's value.
+function room(root, about, ask) {
+  const find = (name) => root.querySelector(`#${name}`);
+  const inputs = about.controls.map((_, at) => find(`control-${at}`));
+  const config = {displayModeBar: false, responsive: true, doubleClick: false};
+  let shown = null, under_way = false, again = false;
+
+  const values = () => inputs.map((input) => Number(input.value));
+  function label() {
+    values().forEach((value, at) => {
+      const text = find(`value-${at}`), words = about.controls[at][value];
+      if (text) text.textContent = words;
+      inputs[at].setAttribute("aria-valuetext", words);
+    });
+  }
+
+  // One question at a time; of those that come meanwhile, the last. The old answer stands until then.
+  async function update() {
+    label();
+    if (under_way) { again = true; return; }
+    under_way = true;
+    const soon = setTimeout(() => { find("busy").hidden = false; root.classList.add("busy"); }, 300);
+    const answer = await ask({asked: values(), seed: Number(find("seed")?.value ?? about.seed)});
+    clearTimeout(soon);
+    find("busy").hidden = true;
+    root.classList.remove("busy");
+    find("wrong").hidden = !answer.wrong;
+    find("wrong").textContent = answer.wrong ?? "";
+    if (!answer.wrong) { shown = answer; show(); }
+    under_way = false;
+    if (again) { again = false; update(); }
+  }
+
+  function show() {
+    find("result").innerHTML = shown.result;
+    find("scenario").textContent = shown.scenario;
+    find("download").href = "data:application/toml;charset=utf-8," + encodeURIComponent(shown.scenario);
+    for (const figure of root.querySelectorAll("figure")) figure.hidden = true;
+    shown.pictures.forEach(plot);
+  }
+
+  function plot(picture, at) {
+    let figure = find(`picture-${at}`);
+    if (!figure) {
+      figure = document.createElement("figure");
+      figure.id = `picture-${at}`;
+      figure.setAttribute("role", "group");
+      figure.innerHTML = "<figcaption><b></b> <span></span></figcaption><div class=plot role=img></div>";
+      find("pictures").append(figure);
+    }
+    figure.hidden = false;
+    figure.className = picture.wide ? "whole" : "";
+    figure.querySelector("b").textContent = picture.seen;
+    figure.querySelector("span").textContent = picture.drawn;
+    const place = figure.querySelector(".plot");
+    place.setAttribute("aria-label", `${picture.seen}: ${picture.drawn}`);
+    place.style.height = `${picture.layout.height}px`;
+    Plotly.react(place, picture.data, fitted(picture.layout, place), config);
+  }
+
+  // A prediction stays what it was when it was first made, in this browser.
+  const key = `raidlab-lab-${about.name}`;
+  function kept() {
+    try { return localStorage.getItem(key); } catch { return null; }
+  }
+  function compare(guess) {
+    const number = (value) => value.toLocaleString("en", {maximumSignificantDigits: 3});
+    const factor = guess > 0 ? `, ${number(about.outcome / guess)} times the prediction` : "";
+    find("compared").textContent = `Predicted: ${number(guess)} ${about.unit}. Simulated: ${about.outcome_text}${factor}. ${about.why}`;
+    find("guess").value = guess;
+    find("guess").disabled = true;
+    root.querySelector("#prediction button").hidden = true;
+  }
+  find("prediction").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const guess = kept() ?? find("guess").value;
+    try { localStorage.setItem(key, guess); } catch { /* It is shown, and not kept. */ }
+    compare(Number(guess));
+  });
+  if (kept() !== null && isFinite(Number(kept()))) compare(Number(kept()));
+
+  for (const input of [...inputs, find("seed")]) input?.addEventListener("input", update);
+  let was = narrow();
+  window.addEventListener("resize", () => {
+    if (narrow() !== was && shown) { was = narrow(); show(); }
+  });
+  update();
+}

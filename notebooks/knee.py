@@ -1,0 +1,251 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
+"""Room 3: Little's law and the knee."""
+
+import marimo
+
+app = marimo.App(width="full", app_title="Room 3: the knee")
+
+with app.setup:
+    from raidlab.notebooks.frame import (
+        Answer,
+        Axis,
+        Box,
+        Claim,
+        Control,
+        Exercise,
+        Live,
+        Picture,
+        Prediction,
+        Room,
+        Series,
+        dashed,
+        digits,
+        figure,
+        lines,
+        mark,
+        run,
+    )
+
+    DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+    DRIVES = {
+        "fivex": "5 ms, exponential",
+        "five": "5 ms, fixed",
+        "generic-15000rpm": "15,000 rpm disk",
+        "p3700-800": "NVMe SSD",
+    }
+
+
+@app.function
+def scenario(values):
+    """Random reads of 4 KiB on a stripe of equal drives, at nine depths."""
+    fast = values["drive"] == "p3700-800"
+    return {
+        "title": f"{values['count']} x {DRIVES[values['drive']]}: rate and latency over depth",
+        "array": [
+            {
+                "level": "raid0" if values["count"] > 1 else "jbod",
+                "software_raid": "os",
+                "drives": [{"model": values["drive"], "count": values["count"]}],
+            }
+        ],
+        "workload": [
+            {
+                "rw": "randread",
+                "block_size": "4 KiB",
+                "align": "4 KiB",
+                "area": "whole",
+                "outstanding": list(DEPTHS),
+            }
+        ],
+        "run": {
+            "warm_up": "10 ms" if fast else "2 s",
+            "duration": "20 ms" if fast else "20 s",
+        }
+        | ({"precondition": "filled"} if fast else {}),
+    }
+
+
+@app.function
+def answer(values, seed):
+    """Rate and latency over depth, the two asymptotes, and the point that is looked at."""
+    rows = run(scenario(values), seed).rows
+    rate = [row.iops for row in rows]
+    mean = [row.latency_us.mean / 1e3 for row in rows]
+    p99 = [row.latency_us.p99 / 1e3 for row in rows]
+    at = DEPTHS.index(values["depth"])
+    best, alone = max(rate), mean[0]
+    knee = next(n for n, x in zip(DEPTHS, rate, strict=True) if x >= 0.9 * best)
+    crossing = best * alone / 1e3
+    depth = Axis("outstanding I/Os", depths=True)
+    # The two straight lines between which every closed system lies.
+    ideal = [1e3 * n / alone for n in DEPTHS]
+    rates = lines(
+        [
+            Series("N / R<sub>1</sub>", DEPTHS, ideal, closed=True),
+            Series("best", DEPTHS, [best] * len(DEPTHS), closed=True),
+            Series("IO/s", DEPTHS, rate),
+        ],
+        depth,
+        Axis("IO/s"),
+    )
+    mark(rates, values["depth"], rate[at], f"{values['depth']} outstanding")
+    dashed(rates, knee, f"knee {knee}", depth)
+    times = lines(
+        [Series("mean", DEPTHS, mean), Series("p99", DEPTHS, p99)],
+        depth,
+        Axis("latency, ms", log=True),
+    )
+    mark(times, values["depth"], mean[at], f"{values['depth']} outstanding")
+    product = rate[at] * mean[at] / 1e3
+    name = rows[at].bottleneck or "none"
+    return Answer(
+        f"{knee} outstanding I/Os reach nine tenths of the best rate, {figure(best, 'IO/s')};"
+        f" beyond, mostly the wait grows.",
+        [
+            Picture(
+                f"{figure(rate[at], 'IO/s')} at {values['depth']} outstanding",
+                "rate, with both asymptotes dashed",
+                rates,
+            ),
+            Picture(
+                f"{figure(mean[at], 'ms')} mean, {figure(p99[at], 'ms')} p99",
+                "latency on the same axis",
+                times,
+            ),
+        ],
+        {
+            "iops": rate[at],
+            "mean_ms": mean[at],
+            "p99_ms": p99[at],
+            "knee": knee,
+            "best": best,
+            "crossing": crossing,
+            "bottleneck": name,
+        },
+        boxes=[
+            Box(
+                f"{digits(rate[at])} × {digits(mean[at])} ms",
+                f"rate × latency = {product:.1f} I/Os",
+            ),
+            Box(f"N* = {crossing:.1f}", "where the asymptotes cross"),
+            Box(name.partition(" at ")[2] or "–", f"busiest: {name.partition(' at ')[0]}"),
+        ],
+    )
+
+
+@app.function
+def notice():
+    """What is there to see."""
+    return [
+        Claim(
+            "Rate times latency is the number outstanding, at every depth and for every drive:"
+            " Little's law has no exceptions.",
+            lambda at: all(
+                abs(x["iops"] * x["mean_ms"] / 1e3 / n - 1) < 0.03
+                for n in (1, 8, 64)
+                for x in (at(depth=n), at(depth=n, drive="five"))
+            ),
+        ),
+        Claim(
+            "Eight outstanding I/Os do not keep eight drives busy: they reach little more than"
+            " half of the best rate.",
+            lambda at: 0.5 < at(depth=8)["iops"] / 1600 < 0.6,
+        ),
+        Claim(
+            "With fixed service times there is less waiting, and the same asymptotes.",
+            lambda at: (
+                at(depth=8, drive="five")["iops"] > 1.1 * at(depth=8)["iops"]
+                and abs(at(depth=256, drive="five")["best"] / at(depth=256)["best"] - 1) < 0.03
+            ),
+        ),
+        Claim(
+            "From 64 to 256 outstanding the rate of the exponential drives gains less than a"
+            " tenth, and the mean latency grows more than three times.",
+            lambda at: (
+                at(depth=256)["iops"] < 1.1 * at(depth=64)["iops"]
+                and at(depth=256)["mean_ms"] > 3 * at(depth=64)["mean_ms"]
+            ),
+        ),
+        Claim(
+            "Disks have no flat top: a deeper queue lets the arm choose nearer requests.",
+            lambda at: (
+                at(depth=256, drive="generic-15000rpm")["iops"]
+                > 1.15 * at(depth=128, drive="generic-15000rpm")["iops"]
+            ),
+        ),
+        Claim(
+            "The bottleneck changes its name: it is a drive for disks, the load thread of the"
+            " host for SSDs.",
+            lambda at: (
+                "rpm" in at(depth=256, drive="generic-15000rpm")["bottleneck"]
+                and "host" in at(depth=64, drive="p3700-800")["bottleneck"]
+            ),
+        ),
+    ]
+
+
+@app.function
+def exercises():
+    """Tasks with solutions."""
+    return [
+        Exercise(
+            "Eight exponential drives, 32 outstanding: compute the rate from the closed form,"
+            " then read it. Seed 1.",
+            "N / (N + 7) × 1,600 = 32 / 39 × 1,600 = 1,313 IO/s; the run gives it within 2 %.",
+            lambda at: abs(at(depth=32)["iops"] / 1313 - 1) < 0.02,
+        ),
+        Exercise(
+            "One drive of fixed 5 ms: how many IO/s at depth 1, and what does depth 16 change?",
+            "200 IO/s at both. Only the latency changes: 16 × 5 ms = 80 ms.",
+            lambda at: (
+                abs(at(depth=16, drive="five", count=1)["mean_ms"] / 80 - 1) < 0.01
+                and abs(at(depth=1, drive="five", count=1)["iops"] / 200 - 1) < 0.01
+            ),
+        ),
+    ]
+
+
+@app.function
+def room():
+    """What the lab knows of this room."""
+    return Room(
+        name="knee",
+        number=3,
+        question="How many outstanding I/Os are enough?",
+        about="Random reads of 4 KiB, striped over equal drives. A fixed number of them is always"
+        " under way: when one completes, the next begins. The slider picks the depth to look at.",
+        prediction=Prediction(
+            "Eight drives of 5 ms each do 1,600 IO/s at best. With eight reads outstanding,"
+            " how many IO/s do they do?",
+            "IO/s",
+            lambda at: at(depth=8)["iops"],
+            "Reads fall on drives at random: some drives have two, others none. For exponential"
+            " service times the exact answer is N / (N + 7) × 1,600 = 853 IO/s.",
+        ),
+        controls=[
+            Control("depth", "Outstanding I/Os", DEPTHS, 8),
+            Control("drive", "Drives", tuple(DRIVES), "fivex", words=DRIVES),
+            Control("count", "Number of drives", (1, 2, 4, 8, 16), 8),
+        ],
+        scenario=scenario,
+        answer=answer,
+        notice=notice(),
+        exercises=exercises(),
+        sources=[
+            "J. D. C. Little, A proof for the queuing formula L = λW, 1961",
+            "E. D. Lazowska et al., Quantitative System Performance, 1984, chapters 3 to 6",
+        ],
+    )
+
+
+@app.cell
+def _():
+    Live(room())
+    return
+
+
+if __name__ == "__main__":
+    app.run()

@@ -1,0 +1,122 @@
+"""`raidlab calibrate` with several measurements: drives and hosts fitted together."""
+
+from __future__ import annotations
+
+import json as json_module
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raidlab.calibration.fitting.kinds import kind_of
+from raidlab.calibration.measurements.measurement import load_measurement
+from raidlab.commands.outputs import deliver
+from raidlab.commands.tables import Output, Shown, print_shown
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.output import echo
+from raidlab.scenarios.results.look import Column, Kind, Table, digits
+
+if TYPE_CHECKING:
+    from raidlab.calibration.fitting.joint import JointFit, Member
+    from raidlab.calibration.fitting.stages import Settings
+
+
+@dataclass(frozen=True)
+class Together:
+    """What the options of the command say where there are several measurements."""
+
+    files: Sequence[Path]
+    hosts: str
+    """One for all, or one for each measurement, with commas between."""
+    drives: str
+    """The same of names of drives; a drive for each measurement if empty."""
+    out: Path | None
+    """A folder."""
+    json: bool
+    wide: bool
+
+
+def members_of(given: Together, usual_host: str) -> list[Member]:
+    """The measurements with their drives and hosts.
+
+    Raises:
+        SpecError: The numbers of names and of measurements differ, or a file is not in order.
+    """
+    from raidlab.calibration.fitting.joint import Member
+
+    measured = [load_measurement(path) for path in given.files]
+    names = [measurement.name for measurement in measured]
+    hosts = _each("--host", given.hosts or usual_host, len(measured))
+    drives = _each("--drive", given.drives or ",".join(names), len(measured))
+    return [Member(*row) for row in zip(measured, drives, hosts, strict=True)]
+
+
+def _each(option: str, text: str, count: int) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if len(names) == 1:
+        return names * count
+    if len(names) != count or not all(names):
+        allowed = f"one name, or {count} with commas between: one for each measurement"
+        raise SpecError([Fault(option, text, allowed)])
+    return names
+
+
+def fit_together(given: Together, said: Settings) -> None:
+    """Fits, writes a file for each drive and each host, and prints what came out."""
+    from raidlab.calibration.fitting import joint
+
+    members = members_of(given, kind_of(said.kind).host)
+    settings = joint.JointSettings(
+        said.kind,
+        train=said.train,
+        free=said.choice.free,
+        overrides=said.overrides,
+        budget=said.budget,
+        seed=said.seed,
+        workers=said.workers,
+    )
+    result = joint.fit_together(members, settings)
+    files: dict[Path | None, Any] = {}
+    if given.out is not None:
+        for drive in result.drives:
+            files[given.out / f"{drive}.toml"] = partial(result.drive_toml, drive)
+        for host in result.hosts:
+            files[given.out / f"{result.host_name(host)}.toml"] = partial(result.host_toml, host)
+
+    def show() -> None:
+        document = result.to_dict()
+        if given.json:
+            echo(json_module.dumps(document, indent=2))
+        else:
+            print_shown(_shown(result, document), Output.of(json=False, wide=given.wide))
+
+    deliver([files], show)
+
+
+def _shown(result: JointFit, document: dict[str, Any]) -> Shown:
+    from raidlab.calibration.fitting.report import parameters_table
+
+    columns = [
+        Column("measurement", kind=Kind.TEXT, width=24),
+        Column("drive", kind=Kind.TEXT, priority=3, width=12),
+        Column("host", kind=Kind.TEXT, width=10),
+        Column("unseen points"),
+        Column("median error of the rate,", "%"),
+        Column("nine of ten within,", "%"),
+        Column("by lines,", "%", priority=2),
+    ]
+    rows = []
+    for member in document["members"]:
+        of = member["test"] if member["test"]["points"] else member["train"]
+        errors = of["median_abs_error_pct"], of["p90_abs_error_pct"]
+        names = member["measurement"], member["drive"], member["host"]
+        lines = member["baseline"]["median_abs_error_pct"]
+        rows.append([*names, member["test"]["points"], *errors, lines])
+    worst = max(float(row[4]) for row in rows)
+    answer = (
+        f"{len(result.drives)} drives and {len(result.hosts)} hosts meet {len(rows)} measurements"
+        f" within {digits(worst)} % in the median, each of them."
+    )
+    tables = [Table("Measurements", columns, rows), parameters_table(result.fit.estimates)]
+    return Shown("Fitted together", answer, tables)

@@ -1,0 +1,91 @@
+"""`raidlab lab`: rooms that each answer one question, in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from raidlab.commands.common import check_writable, command, path, progress, say
+from raidlab.devices.faults import Fault, SpecError
+
+
+@command
+def lab(
+    name: Annotated[str | None, typer.Argument(help="A room; all of them if left out.")] = None,
+    listing: Annotated[bool, typer.Option("--list", help="Print a room a line, and end.")] = False,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help="On loopback; 8642, or any that is free."),
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option(help="Open a browser; without, the address is only printed.")
+    ] = True,
+    site: Annotated[
+        Path | None,
+        typer.Option(
+            "--site", help="Write pages that need no Python into this folder, and end.", parser=path
+        ),
+    ] = None,
+) -> None:
+    """Open the lab in the browser: rooms that each answer one question by simulation.
+
+    The server listens on loopback alone; its address has a random token. Ctrl-C ends it.
+    """
+    try:
+        import marimo as _  # noqa: F401
+    except ImportError:
+        allowed = "the lab needs marimo: pip install 'raidlab[lab]'"
+        raise SpecError([Fault("", None, allowed)]) from None
+    from raidlab.notebooks.frame import catalogue
+
+    if name is not None:
+        catalogue.notebook(name)
+    if listing:
+        from raidlab.output import echo
+
+        for room in catalogue.rooms():
+            echo(f"{room.name:<20} {room.question}")
+    elif site is not None:
+        _write(site, name)
+    else:
+        _open(name, port, browser)
+
+
+def _write(folder: Path, name: str | None) -> None:
+    from raidlab.notebooks.frame import catalogue, static
+
+    chosen = catalogue.rooms() if name is None else [catalogue.room(name)]
+    check_writable(folder / "index.html")
+    ahead = 0
+    total = sum(sum(1 for _ in room.settings()) for room in chosen)
+    with progress("lab") as show:
+
+        def step(room: str, done: int, of: int) -> None:
+            nonlocal ahead
+            show(ahead + done, total)
+            ahead += of if done == of else 0
+
+        static.site(chosen, folder, step)
+    say(f"wrote {folder / 'index.html'}")
+
+
+def _open(name: str | None, port: int | None, browser: bool) -> None:
+    import secrets
+    import webbrowser
+
+    from raidlab.notebooks.frame import serve
+
+    try:
+        door = serve.listening(port)
+    except OSError as error:
+        raise SpecError([Fault("--port", port, f"a port that is free ({error})")]) from None
+    token = secrets.token_urlsafe(16)
+    room = f"{name}/" if name else ""
+    address = f"http://{serve.LOOPBACK}:{door.getsockname()[1]}/{room}?token={token}"
+    say(f"The lab is at {address}")
+    say("Ctrl-C ends it.")
+    if browser:
+        webbrowser.open(address)
+    serve.serve(door, token)

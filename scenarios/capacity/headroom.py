@@ -1,0 +1,90 @@
+"""How much more load a candidate bears than today's, and when growth ends it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from raidlab.devices.units import DURATION, IO_RATE
+from raidlab.scenarios.capacity.candidates import Candidate, scaled
+from raidlab.scenarios.capacity.question import Question
+from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.studies.goals import Source
+from raidlab.scenarios.studies.size import Running, Search, searched
+
+_SHORTEST_NS = 500_000_000
+_STEP, _STEPS = 1.05, 48
+"""Of the loads' rates, where the headroom is searched: up to ten times."""
+
+
+@dataclass(frozen=True)
+class Headroom:
+    """How much more the recommended candidate bears than it has today."""
+
+    factor: float
+    """Of today's rates, up to which the goals are met."""
+    iops: float
+    """More I/Os a second than today."""
+    limit: str
+    """What bounds the next step."""
+    beyond_search: bool
+    """True if it bears more than was searched."""
+
+
+def headroom_of(
+    question: Question, candidate: Candidate, running: Running, seed: int
+) -> Headroom | None:
+    """How far rates can grow until a latency goal is missed; None for loads without a rate."""
+    rates = [load.get("rate") for load in question.table.load]
+    if None in rates:
+        return None
+    goals = tuple(goal for goal in question.goals if goal.source is Source.LATENCY)
+    values: dict[Any, tuple[dict[str, Any], Scenario]] = {}
+    for step in range(_STEPS):
+        factor = question.growth * _STEP**step
+        values[factor] = at_rates(question, candidate, factor)
+    search = Search(values, goals, question.path, replace(running, progress=None), seed)
+    order = list(range(_STEPS))[::-1]
+    found, beyond = searched(search, order)
+    today = sum(float(IO_RATE.parse(str(rate))) for rate in rates)
+    if found is None:
+        found, beyond = 0, None
+    factor = search.values[found]
+    limit = "" if beyond is None else search.tried[beyond].limit
+    return Headroom(factor, (factor - 1) * today, limit, found == _STEPS - 1)
+
+
+def at_rates(
+    question: Question, candidate: Candidate, factor: float
+) -> tuple[dict[str, Any], Scenario]:
+    """A candidate with today's rates times a factor, its tree and scenario."""
+    tree = scaled(question, candidate.tree, factor)
+    tree = _as_many_ios(tree, factor / question.growth)
+    return tree, build_scenario(tree, question.path)
+
+
+def _as_many_ios(tree: dict[str, Any], factor: float) -> dict[str, Any]:
+    """A tree whose run is so much shorter: at that much higher rates it has as many I/Os."""
+    run = tree["run"]
+    for key in ("warm_up", "duration"):
+        if run.get(key, "auto") != "auto":
+            run[key] = f"{max(_SHORTEST_NS, round(float(DURATION.parse(run[key])) / factor))} ns"
+    return tree
+
+
+def ended(
+    question: Question, candidate: Candidate | None, headroom: Headroom | None
+) -> tuple[float | None, str]:
+    """In how many months growth ends a candidate, and by what."""
+    ends: list[tuple[float, str]] = []
+    growth = question.table.growth
+    if candidate is not None and headroom is not None and growth.rate:
+        months = 12 * math.log(headroom.factor) / math.log1p(growth.rate)
+        ends.append((months, headroom.limit or "the load's rate"))
+    if candidate is not None and growth.capacity:
+        for goal in question.goals:
+            if goal.quantity == "usable" and goal.bound:
+                room = candidate.usable_bytes / goal.bound
+                ends.append((12 * math.log(room) / math.log1p(growth.capacity), "capacity"))
+    return min(ends, default=(None, ""))

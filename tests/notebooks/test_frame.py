@@ -1,0 +1,155 @@
+"""What rooms share: answers to a page's questions, static pages, the command and its server."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+pytest.importorskip("marimo")
+pytest.importorskip("anywidget")
+
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.notebooks.frame import Answer, Box, Claim, Control, Exercise, Prediction, Room
+from raidlab.notebooks.frame.live import Live
+from raidlab.notebooks.frame.static import page, site
+
+LARGEST_PAGE = 1_500_000
+"""Bytes (docs: pages)."""
+
+
+def answer(values, seed):
+    if values["n"] == 3:
+        raise SpecError([Fault("n", 3, "1 or 2")])
+    if values["n"] == 4:
+        raise RuntimeError("the engine is gone")
+    return Answer(f"n is {values['n']}", [], {"n": values["n"]}, [Box("1", "seed")])
+
+
+def small():
+    return Room(
+        name="small",
+        number=99,
+        question="How many?",
+        about="Nothing is simulated.",
+        prediction=Prediction("How many?", "I/Os", lambda at: at(n=2)["n"], "It is two."),
+        controls=[
+            Control("n", "Number", (1, 2, 3, 4), 1),
+            Control("word", "Word", ("a", "b"), "a", words={"a": "first"}),
+        ],
+        scenario=lambda values: {"title": "none", "run": {"seed": 1}, "array": [{"n": 1}]},
+        answer=answer,
+        notice=[Claim("One is less than two.", lambda at: at()["n"] < at(n=2)["n"])],
+        exercises=[Exercise("How many?", "1", lambda at: at()["n"] == 1)],
+        sources=["none"],
+    )
+
+
+def ask(live, *asked, seed=1, number=1):
+    live.question = {"asked": list(asked), "seed": seed, "number": number}
+    return live.answer
+
+
+def test_a_question_is_answered_under_its_number():
+    live = Live(small())
+    assert ask(live, 1, 0, number=7)["number"] == 7
+    assert "n is 2" in live.answer["result"]
+    assert live.values == {"n": 2, "word": "a"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "seed", "said"),
+    [((2, 0), 1, "1 or 2"), ((3, 0), 1, "the engine is gone"), ((0, 0), -1, "a whole number")],
+)
+def test_what_goes_wrong_is_a_message_and_the_room_goes_on(asked, seed, said):
+    live = Live(small())
+    assert said in ask(live, *asked, seed=seed)["wrong"]
+    assert "n is 1" in ask(live, 0, 0, number=2)["result"]
+
+
+def test_a_control_starts_at_one_of_its_values():
+    with pytest.raises(ValueError, match="none of"):
+        Control("n", "Number", (1, 2), 3)
+    with pytest.raises(ValueError, match="no control"):
+        small().at(m=1)
+
+
+def possible():
+    """The small room without the settings that fail."""
+    room = small()
+    return Room(
+        **(vars(room) | {"controls": [Control("n", "Number", (1, 2), 1), room.controls[1]]})
+    )
+
+
+def test_a_static_page_has_every_answer_and_fetches_nothing():
+    text = page(possible())
+    assert text == page(possible())
+    packed = re.search(r'atob\("([^"]+)"\)', text)
+    answers = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    assert ["n is 1" in each["result"] for each in answers] == [True, True, False, False]
+    own = text.split("<script>")[0] + text.split("</script>")[-1]
+    assert 'src="' not in own and "<link" not in own and "http" not in own
+    assert len(text.encode()) < LARGEST_PAGE
+
+
+def test_a_site_has_an_index(tmp_path):
+    site([possible()], tmp_path)
+    assert 'href="small.html"' in (tmp_path / "index.html").read_text()
+    assert (tmp_path / "small.html").exists()
+
+
+def raidlab(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "raidlab", "lab", *arguments], capture_output=True, text=True
+    )
+
+
+def test_the_command_lists_rooms():
+    done = raidlab("--list")
+    assert done.returncode == 0
+    assert any(line.split()[0] == "knee" for line in done.stdout.splitlines())
+
+
+def test_the_command_names_the_nearest_room():
+    done = raidlab("kne")
+    assert done.returncode == 2
+    assert 'did you mean "knee"?' in done.stderr
+
+
+def test_the_server_lets_in_who_knows_the_token():
+    with subprocess.Popen(
+        [sys.executable, "-m", "raidlab", "lab", "--no-browser", "--port", "0"],
+        stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        try:
+            address = process.stderr.readline().split()[-1]
+            plain, _, token = address.partition("?token=")
+            assert plain.startswith("http://127.0.0.1:") and len(token) > 20
+            for refused in (plain, f"{plain}?token=wrong", f"{plain}knee/"):
+                with pytest.raises(urllib.error.HTTPError, match="403"):
+                    patiently(refused)
+            cookies = urllib.request.HTTPCookieProcessor()
+            page = urllib.request.build_opener(cookies).open(address).read().decode()
+            assert 'href="/knee/"' in page
+        finally:
+            process.terminate()
+
+
+def patiently(address):
+    for _ in range(100):
+        try:
+            return urllib.request.urlopen(address)
+        except urllib.error.HTTPError:
+            raise
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError("the server does not come up")

@@ -1,0 +1,73 @@
+"""Each room keeps its word: claims, exercises and predictions hold in the simulation it shows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("marimo")
+pytest.importorskip("anywidget")
+
+import raidlab
+from raidlab.notebooks.frame import catalogue, pages
+from raidlab.notebooks.frame.room import scenario_toml
+
+ROOMS = catalogue.rooms()
+CLAIMS = [(room, claim) for room in ROOMS for claim in room.notice]
+EXERCISES = [(room, exercise) for room in ROOMS for exercise in room.exercises]
+MOST_SETTINGS = 200
+"""Answers that a static page holds."""
+
+
+@pytest.mark.parametrize(("room", "claim"), CLAIMS, ids=lambda each: getattr(each, "name", ""))
+def test_what_to_notice_is_there_to_be_noticed(room, claim):
+    assert claim.holds(room.at), claim.text
+
+
+@pytest.mark.parametrize(
+    ("room", "exercise"), EXERCISES, ids=lambda each: getattr(each, "name", "")
+)
+def test_solutions_are_what_the_run_gives(room, exercise):
+    assert exercise.holds(room.at), exercise.solution
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_a_room_is_complete(room):
+    assert room.question.endswith("?")
+    assert len(room.notice) >= 3 and room.exercises and room.sources
+    assert room.prediction.outcome(room.at) > 0
+    assert 1 < sum(1 for _ in room.settings()) <= MOST_SETTINGS
+    shown = pages.answered(room, room.start, 1)
+    assert 1 <= len(shown["pictures"]) <= 2
+    kinds = {trace.get("type", "scatter") for each in shown["pictures"] for trace in each["data"]}
+    assert kinds <= {"scatter", "bar"}, "the basic part of plotly.js draws no others"
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_the_scenario_to_download_is_one(room, tmp_path):
+    path = tmp_path / "room.toml"
+    for values in (room.start, *corners(room)):
+        path.write_text(scenario_toml(room.scenario(values), [room.question]))
+        assert raidlab.load_scenario(path).points
+
+
+def corners(room):
+    """Every control at its two ends, alone."""
+    for control in room.controls:
+        for value in (control.values[0], control.values[-1]):
+            yield room.start | {control.name: value}
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_the_notebook_runs_as_a_script(room):
+    done = subprocess.run(
+        [sys.executable, catalogue.notebook(room.name)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_rooms_have_numbers_of_their_own():
+    assert len({room.number for room in ROOMS}) == len(ROOMS)
+    assert [room.name for room in ROOMS] and {room.name for room in ROOMS} == {*catalogue.names()}
