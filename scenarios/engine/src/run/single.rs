@@ -314,6 +314,27 @@ fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
     })
 }
 
+/// The drives, and what each has of its own that can be busy.
+fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>) {
+    for drive in &system.layers.path.drives {
+        let (busy, servers) = drive.device.busy_until(at);
+        all.push(StationReport {
+            servers,
+            load: Some(&drive.load),
+            queue_depth: Some(drive.queue_depth).filter(|&depth| depth > 0),
+            written: drive.device.written(),
+            figures: drive.device.figures(),
+            ..StationReport::new(drive.name.clone(), "drive", busy)
+        });
+        for (kind, busy, servers) in drive.device.parts_busy_until(at) {
+            all.push(StationReport {
+                servers,
+                ..StationReport::new(format!("{} {kind}", drive.name), kind, busy)
+            });
+        }
+    }
+}
+
 /// The limits of the loads.
 fn limits(system: &System, at: Time) -> impl Iterator<Item = StationReport<'_>> {
     let of_load = move |load: &Workload| {
@@ -392,22 +413,6 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
             link.busy_until(at),
         ));
     }
-    for drive in &system.layers.path.drives {
-        let (busy, servers) = drive.device.busy_until(at);
-        all.push(StationReport {
-            servers,
-            load: Some(&drive.load),
-            queue_depth: Some(drive.queue_depth).filter(|&depth| depth > 0),
-            written: drive.device.written(),
-            figures: drive.device.figures(),
-            ..StationReport::new(drive.name.clone(), "drive", busy)
-        });
-        for (kind, busy, servers) in drive.device.parts_busy_until(at) {
-            all.push(StationReport {
-                servers,
-                ..StationReport::new(format!("{} {kind}", drive.name), kind, busy)
-            });
-        }
-    }
+    add_drives(system, at, &mut all);
     all
 }
