@@ -25,7 +25,9 @@ def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
     """A warning for each respect in which a workload falls short, for all points together."""
     plans = scenario.base["workloads"]
     rates = {
-        workload.name: sum(plans[part]["arrival"].get("per_s", 0.0) for part in workload.parts)
+        workload.name: 0.0
+        if workload.is_fio
+        else sum(plans[part]["arrival"].get("per_s", 0.0) for part in workload.parts)
         for workload in scenario.workloads
     }
     lowest = {
@@ -81,8 +83,15 @@ def _of_nothing(scenario: Scenario) -> Iterator[str]:
     """Loads that read SSDs to which nothing was ever written, and nothing is."""
     plan = scenario.base
     written = {load["array"] for load in plan["workloads"] if load["read_share"] < 1}
+    threads = plan.get("jobs", {}).get("threads", ())
+    written |= {thread["array"] for thread in threads if thread["direction"] != "read"}
+    first = len(plan["workloads"])
     for workload in scenario.workloads:
-        arrays = {plan["workloads"][part]["array"] for part in workload.parts} - written
+        if workload.is_fio:
+            own = {each["array"] for each in threads if each["load"] + first in workload.parts}
+        else:
+            own = {plan["workloads"][part]["array"] for part in workload.parts}
+        arrays = own - written
         if any(has_fresh_ssds(plan, array) for array in arrays):
             yield (
                 f"{workload.name}: reads what was never written, and SSDs answer that without NAND"

@@ -7,6 +7,7 @@
 mod host;
 
 pub use host::{BlockLayerParams, PageCacheParams, Scheduler};
+use raidlab_jobs::JobsPlan;
 use raidlab_kernel::Nanos;
 use raidlab_models::{DeviceParams, HostParams, LinkParams};
 use serde::Deserialize;
@@ -72,6 +73,9 @@ pub struct Plan {
     /// True to follow the versions of the data and say what became of them.
     #[serde(default)]
     pub data: bool,
+    /// Jobs of fio, each thread of which is an outside caller.
+    #[serde(default)]
+    pub jobs: Option<JobsPlan>,
 }
 
 fn one() -> u32 {

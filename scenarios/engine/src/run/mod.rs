@@ -5,6 +5,7 @@ pub(crate) mod backlog;
 pub(crate) mod build;
 pub(crate) mod cache_report;
 pub(crate) mod checks;
+pub(crate) mod fio;
 pub mod intervals;
 pub(crate) mod layers;
 pub(crate) mod livelock;

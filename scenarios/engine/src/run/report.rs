@@ -8,6 +8,7 @@ use crate::run::system::System;
 use crate::state::log::LogEntry;
 use crate::state::measure::Meter;
 use crate::state::records::Workload;
+use raidlab_jobs::ThreadResult;
 use raidlab_kernel::{self as kernel, Nanos, Part, Parts, Time};
 use raidlab_models::Written;
 use serde::Serialize;
@@ -159,12 +160,32 @@ impl WorkloadResult {
         }
     }
 
+    /// One for each load of fio's jobs, up to its end.
+    pub(crate) fn of_jobs(
+        system: &System,
+        plan: &Plan,
+        ends: &[(u32, Time)],
+    ) -> Vec<WorkloadResult> {
+        let Some(jobs) = &plan.jobs else {
+            return Vec::new();
+        };
+        let meters = system.layers.loads.outside().meters().iter();
+        let of = |((name, meter), &(array, end)): ((&String, &Meter), &(u32, Time))| {
+            let found = WorkloadResult::of(system, (name, array), meter, end, plan);
+            // A job has no steady state to be found.
+            let steady = None;
+            WorkloadResult { steady, ..found }
+        };
+        jobs.loads.iter().zip(meters).zip(ends).map(of).collect()
+    }
+
     /// One for each array, if the caller asked for records.
     fn of_outside(system: &System, until: Time, plan: &Plan) -> Vec<WorkloadResult> {
         let meters = system.layers.loads.outside().meters().iter().enumerate();
         meters
             .map(|(array, meter)| {
-                WorkloadResult::of(system, (OUTSIDE, array as u32), meter, until, plan)
+                let array = (array % system.layers.path.arrays.len()) as u32;
+                WorkloadResult::of(system, (OUTSIDE, array), meter, until, plan)
             })
             .collect()
     }
@@ -287,6 +308,9 @@ pub struct RunResult {
     pub breaches: Vec<String>,
     /// Why the state that was to be saved could not be.
     pub unsaved: Option<String>,
+    /// What each thread of fio's jobs did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<ThreadResult>,
     /// Arrays, each with a result of an outside caller's I/Os behind those of the loads, if the
     /// caller asked for records.
     #[serde(skip)]
@@ -306,6 +330,19 @@ impl RunResult {
             steady,
             ..load
         }];
+        self
+    }
+
+    /// The same result with the loads of fio's jobs in place of an outside caller's I/Os.
+    pub(crate) fn with_jobs(
+        mut self,
+        loads: Vec<WorkloadResult>,
+        threads: Vec<ThreadResult>,
+    ) -> RunResult {
+        let own = self.workloads.len() - loads.len();
+        self.workloads.truncate(own);
+        self.workloads.extend(loads);
+        self.threads = threads;
         self
     }
 
@@ -358,6 +395,7 @@ impl RunResult {
             data: system.data_report(),
             breaches,
             unsaved,
+            threads: Vec::new(),
             arrays: system.layers.path.arrays.len(),
         }
     }

@@ -3,6 +3,7 @@
 use crate::plan::{Counted, Plan};
 use crate::run::cache_report::CountsBefore;
 use crate::run::checks;
+use crate::run::fio;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
 use crate::run::report::{Component, RunResult};
 use crate::run::system::System;
@@ -34,6 +35,9 @@ const LEAST_FOR_PRECISION: u64 = 4096;
 /// # Errors
 /// The plan's faults, or that the caller asked to stop.
 pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<RunResult, RunError> {
+    if let Some(jobs) = &plan.jobs {
+        return fio::run(plan, jobs, should_continue);
+    }
     let mut system = System::new(plan).map_err(RunError::Plan)?;
     let mut warm = Time::ZERO + plan.warm_up_ns;
     let recording = loop {
