@@ -4,8 +4,10 @@
 //! units, named in its key: nanoseconds, bytes, bytes a second. The Python side has checked
 //! what people wrote; what is checked here again is what the engine's own safety needs.
 
+mod details;
 mod host;
 
+pub use details::{Details, TRACED_IOS};
 pub use host::{BlockLayerParams, PageCacheParams, Scheduler};
 use raidlab_jobs::JobsPlan;
 use raidlab_kernel::Nanos;
@@ -73,6 +75,9 @@ pub struct Plan {
     /// True to follow the versions of the data and say what became of them.
     #[serde(default)]
     pub data: bool,
+    /// What is recorded beyond rates, latencies and their parts.
+    #[serde(default)]
+    pub details: Details,
     /// Jobs of fio, each thread of which is an outside caller.
     #[serde(default)]
     pub jobs: Option<JobsPlan>,

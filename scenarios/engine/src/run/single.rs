@@ -4,6 +4,7 @@ use crate::plan::{Counted, Plan};
 use crate::run::cache_report::CountsBefore;
 use crate::run::checks;
 use crate::run::fio;
+use crate::run::io_trace::Observer;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
 use crate::run::report::{Component, RunResult};
 use crate::run::system::System;
@@ -40,8 +41,15 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
     }
     let mut system = System::new(plan).map_err(RunError::Plan)?;
     let mut warm = Time::ZERO + plan.warm_up_ns;
+    let mut observer = Observer::of(plan, warm);
     let recording = loop {
-        let drove = drive(&mut system, |_| warm, &mut should_continue, |_| false);
+        let drove = drive(
+            &mut system,
+            &mut observer,
+            |_| warm,
+            &mut should_continue,
+            |_| false,
+        );
         let recording = Recording {
             from: warm,
             end: warm + plan.duration_ns,
@@ -49,7 +57,8 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
             before: Snapshot::take(&mut system, warm),
             in_flight: system.layers.loads.in_flight(),
         };
-        let finished = drove && recording.drive(&mut system, plan, &mut should_continue);
+        let finished =
+            drove && recording.drive(&mut system, &mut observer, plan, &mut should_continue);
         if let Some(fault) = system.failure() {
             return Err(RunError::Plan(vec![fault]));
         }
@@ -64,6 +73,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
             break recording;
         }
         warm = until;
+        observer = Observer::of(plan, warm);
         loads.begin_recording(warm, warm + plan.duration_ns);
     };
     // What was simulated is reported even where its state finds no space.
@@ -75,7 +85,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
     let components = recording.before.components(&system, until);
     let caches = recording.before.counts.reports(&system);
     let breaches = checks::check(&system, handled);
-    Ok(RunResult::new(
+    let mut result = RunResult::new(
         plan,
         &mut system,
         until,
@@ -83,7 +93,12 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
         caches,
         breaches,
         unsaved,
-    ))
+    );
+    if let Some(observer) = observer {
+        let traced = observer.finish(&mut system);
+        result.add_ios(&system, &traced);
+    }
+    Ok(result)
 }
 
 /// A recording from the end of the warm-up on.
@@ -103,12 +118,14 @@ impl Recording {
     fn drive(
         &self,
         system: &mut System,
+        observer: &mut Option<Observer>,
         plan: &Plan,
         should_continue: &mut impl FnMut() -> bool,
     ) -> bool {
         let mut look_at = LEAST_FOR_PRECISION;
         drive(
             system,
+            observer,
             |system| self.limit(system),
             should_continue,
             |system| {
@@ -180,6 +197,25 @@ fn last_recorded(system: &System) -> Time {
 /// Handles events up to `limit` or until `done`; false if the caller asked to stop.
 fn drive(
     system: &mut System,
+    observer: &mut Option<Observer>,
+    limit: impl Fn(&System) -> Time,
+    should_continue: &mut impl FnMut() -> bool,
+    done: impl FnMut(&System) -> bool,
+) -> bool {
+    match observer {
+        None => drive_by(System::step_inlined, system, limit, should_continue, done),
+        Some(observer) => {
+            let step = |system: &mut System, limit| observer.step(system, limit);
+            drive_by(step, system, limit, should_continue, done)
+        }
+    }
+}
+
+/// The same, by a step of its own.
+#[inline]
+fn drive_by(
+    mut step: impl FnMut(&mut System, Time) -> bool,
+    system: &mut System,
     limit: impl Fn(&System) -> Time,
     should_continue: &mut impl FnMut() -> bool,
     mut done: impl FnMut(&System) -> bool,
@@ -187,7 +223,8 @@ fn drive(
     let mut recorded = system.layers.loads.recorded();
     loop {
         for _ in 0..EVENTS_BETWEEN_LOOKS {
-            if !system.step_inlined(limit(system)) {
+            let until = limit(system);
+            if !step(system, until) {
                 return true;
             }
             if system.layers.loads.recorded() != recorded {
