@@ -438,12 +438,12 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
         .iter()
         .zip(system.layers.raid.stripes().volumes().iter())
     {
-        let in_host = volume.filter(|volume| volume.parity().is_limited());
+        let in_host = volume.filter(|volume| volume.thread().takes_time());
         if let Some(volume) = in_host {
             all.push(StationReport::new(
                 format!("{} parity thread", array.name),
                 "host",
-                volume.parity().busy_until(at),
+                volume.thread().busy_until(at),
             ));
         }
     }

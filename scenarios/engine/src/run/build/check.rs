@@ -65,6 +65,7 @@ fn check_host(plan: &Plan, faults: &mut Faults) {
         ("submit_ns", host.submit_ns),
         ("complete_ns", host.complete_ns),
         ("raid_command_ns", host.raid_command_ns),
+        ("stripe_page_ns", host.stripe_page_ns),
         ("wake_ns", host.wake_ns),
         ("fill_ns", host.fill_ns),
         ("page_ns", host.page_ns),
