@@ -17,6 +17,9 @@ def run(plan: str, should_stop: Callable[[], bool] | None = None) -> str:
 def capacities(plan: str) -> str:
     """Give the bytes that each drive of a plan holds, as a JSON list."""
 
+def job_requests(thread: str, count: int) -> list[tuple[str, int, int]]:
+    """Give the first I/Os of a thread of fio's jobs (JSON): operation, first byte, bytes."""
+
 class TraceError(ValueError):
     """A trace has faults: `args[0]` is a JSON list of key, value, allowed, choices."""
 

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from raidlab.calibration.fio.jobs import ALIASES, Section
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.scenarios.fio.jobfile import ALIASES, Section
 
 Argument = Literal["none", "optional", "required"]
 

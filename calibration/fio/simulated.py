@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from raidlab.calibration.fio import engines
-from raidlab.calibration.fio.jobs import ALIASES, Section
 from raidlab.calibration.fio.options import OptionError, is_buffered, size
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.scenarios.fio import engines
+from raidlab.scenarios.fio.jobfile import ALIASES, Section
 
 ARRAY_FILE = "/proc/self/fd/999"
 """Where the preloaded library shows the array to fio."""

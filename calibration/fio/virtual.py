@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.calibration.fio import command_line
-from raidlab.calibration.fio import jobs as fio_jobs
 from raidlab.calibration.fio.command_line import CommandLine
-from raidlab.calibration.fio.jobs import Section
 from raidlab.calibration.fio.simulated import ARRAY_FILE, needs_content, simulate
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
 from raidlab.devices.printable import printable, printable_lines
+from raidlab.scenarios.fio import jobfile as fio_jobs
+from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario, load_scenario
 from raidlab.scenarios.running.engine_faults import capacities

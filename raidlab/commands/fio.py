@@ -33,6 +33,12 @@ def fio(
         str | None, typer.Option("--array", help="The array that fio sees; the first by default.")
     ] = None,
     seed: OwnSeed = None,
+    native: Annotated[
+        bool, typer.Option("--native", help="Without fio: the engine itself runs the jobs.")
+    ] = False,
+    device: Annotated[
+        str | None, typer.Option("--device", help="With --native: one drive instead of a scenario.")
+    ] = None,
     describe: Annotated[bool, typer.Option("--describe", hidden=True)] = False,
 ) -> None:
     """Run fio's jobs on a simulated system; everything else on the line is fio's own.
@@ -42,6 +48,13 @@ def fio(
     if describe:
         echo(json.dumps(virtual_fio.bridge(scenario, array, seed).describe()))
         return
+    if native:
+        from raidlab.calibration.fio.native import run_line
+
+        run_line(context.args, scenario=scenario, device=device, array=array, seed=seed)
+        return
+    if device is not None:
+        raise SpecError([Fault("--device", device, "left out, or beside --native")])
 
     def system() -> virtual_fio.Bridge:
         return virtual_fio.bridge(scenario, array, seed)

@@ -16,9 +16,12 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import BlockLayer, HostSpec
 from raidlab.devices.schema import check, read_toml
 from raidlab.devices.units import format_size
+from raidlab.scenarios.fio.jobfile import Section
+from raidlab.scenarios.fio.resolve import Jobs
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.caching import controller_plan, settings_warnings
 from raidlab.scenarios.planning.events import plan_events
+from raidlab.scenarios.planning.fio import FioWorkload, fio_faults, fio_workload, jobs_plan, seeded
 from raidlab.scenarios.planning.host_warnings import host_warnings
 from raidlab.scenarios.planning.ssd_cache import follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
@@ -40,6 +43,8 @@ class Loaded:
     """For each point; 0 for an open load."""
     parts: tuple[int, ...]
     """Indices of the engine's workloads: several where drives are loaded independently."""
+    is_fio: bool = False
+    """True for a job of fio, which stands behind the plan's own workloads in the result."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,6 +71,8 @@ class Scenario:
     path: str = ""
     snapshot: str = ""
     """Digest of the file of `run.snapshot`, if there is one."""
+    jobs: tuple[Jobs, ...] = ()
+    """What job files of fio ask for, in the order of their threads in the plan."""
 
     def __repr__(self) -> str:
         drives, loads = len(self.base["drives"]), len(self.workloads)
@@ -86,7 +93,11 @@ class Scenario:
         plan = copy.deepcopy(dict(self.base))
         seed = self.seed if seed is None else seed
         plan["seed"] = _own_seed(seed, replication, self.snapshot)
+        if self.jobs:
+            plan["jobs"] = seeded(plan["jobs"], plan["seed"], replication)
         for workload in self.workloads:
+            if workload.is_fio:
+                continue
             for part in workload.parts:
                 arrival = plan["workloads"][part]["arrival"]
                 if arrival["kind"] == "closed":
@@ -160,6 +171,7 @@ def build_scenario(
     tree: Mapping[str, Any],
     path: str | Path | None = None,
     own: Mapping[str, Device] | None = None,
+    sections: Sequence[Section] | None = None,
 ) -> Scenario:
     """A scenario from the tree of its file.
 
@@ -167,6 +179,7 @@ def build_scenario(
         tree: What a scenario file holds.
         path: The file, for messages and for device files named relative to it.
         own: Devices by the name that the tree has for them, instead of those of that name.
+        sections: What job files of its workloads hold, if they were read.
 
     Raises:
         SpecError: Everything that is wrong with it.
@@ -184,6 +197,7 @@ def build_scenario(
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
     workloads = _workloads(table, parts, host)
+    fio = _fio_workloads(table, parts, None if path is None else path.parent, sections)
     if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
         faults.add(
             "run.time_lapse", table.run.time_lapse, "1: without a cache_tier it has no effect"
@@ -204,13 +218,18 @@ def build_scenario(
         "events": events,
         "data": follows_data(table),
         "workloads": [plan for _, plans in workloads for plan in plans],
+        **jobs_plan(fio, _jobs_until(table, only=not workloads)),
     }
+    points = max((len(loaded.outstanding) for loaded, _ in workloads), default=1)
     return Scenario(
         title=table.title or ("scenario" if path is None else path.stem),
         seed=table.run.seed,
         replications=table.run.replications,
-        points=max((len(loaded.outstanding) for loaded, _ in workloads), default=1),
-        workloads=tuple(loaded for loaded, _ in workloads),
+        points=points,
+        workloads=(
+            *(loaded for loaded, _ in workloads),
+            *_fio_loaded(fio, len(plan["workloads"]), points),
+        ),
         models=parts.devices,
         warnings=(
             *parts.warnings,
@@ -222,6 +241,7 @@ def build_scenario(
         usable_bytes=sum(len(arrays) * (usable or 0) for arrays, usable in parts.offered.values()),
         path="" if path is None else str(path),
         snapshot=_snapshot_digest(plan["devices"]),
+        jobs=tuple(workload.jobs for workload in fio),
     )
 
 
@@ -298,7 +318,7 @@ def _workloads(
             allowed = f"the name of an array: {', '.join(parts.offered)}"
             parts.faults.add(f"{key}.target", target or None, allowed, parts.offered)
             continue
-        if any(True for _ in workload.faults()):
+        if workload.fio is not None or any(True for _ in workload.faults()):
             continue
         arrays, usable = parts.offered[target]
         area = _area(key, workload, usable, table.host.threads, parts.faults)
@@ -321,6 +341,42 @@ def _workloads(
         index += len(plans)
         loaded.append((Loaded(name, target, outstanding, parts_of), plans))
     return _in_step(loaded, parts.faults)
+
+
+def _fio_workloads(
+    table: ScenarioTable,
+    parts: Parts,
+    folder: Path | None,
+    sections: Sequence[Section] | None,
+) -> list[FioWorkload]:
+    """Every workload that a job file says."""
+    found = []
+    for at, workload in enumerate(table.workload):
+        if workload.fio is None or table.target_name(at) not in parts.offered:
+            continue
+        parts.faults.extend(fio_faults(workload), f"workload.{at}")
+        name = workload.name or f"workload-{at}"
+        found.append(fio_workload(at, name, table, parts, folder, sections))
+    return [each for each in found if each is not None]
+
+
+def _fio_loaded(workloads: Sequence[FioWorkload], first: int, points: int) -> Iterator[Loaded]:
+    """Rows of the result: one for each job, behind those of the plan's own workloads."""
+    for workload in workloads:
+        for at, name in enumerate(workload.names()):
+            depths = (
+                thread["depth"]["depth"] for thread in workload.jobs.threads if thread["load"] == at
+            )
+            yield Loaded(name, workload.target, (sum(depths),) * points, (first,), is_fio=True)
+            first += 1
+
+
+def _jobs_until(table: ScenarioTable, *, only: bool) -> int:
+    """When jobs of fio are stopped: with the run, if it has an end of its own; else 0."""
+    run = table.run
+    if only and not run.model_fields_set & {"duration", "warm_up"}:
+        return 0
+    return run.least_warm_up + run.duration
 
 
 def _no_whole_sectors(key: str, workload: WorkloadTable) -> Iterator[str]:
@@ -464,4 +520,5 @@ def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) ->
         "area_bytes": area,
         "arrival": arrival,
         "passes": workload.passes,
+        **({"limits": workload.limits} if workload.limit else {}),
     }

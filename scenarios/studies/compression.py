@@ -169,6 +169,8 @@ def _of_scenario(
 def _compresses(scenario: Scenario, load: Loaded) -> bool:
     """Whether all drives that a workload is on compress."""
     plan = scenario.base
+    if load.is_fio:
+        return False
     arrays = [plan["arrays"][plan["workloads"][part]["array"]] for part in load.parts]
     models = {plan["drives"][drive]["device"] for array in arrays for drive in array["drives"]}
     return all(plan["devices"][model].get("compression") for model in models)

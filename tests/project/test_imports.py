@@ -17,6 +17,7 @@ from tests.project.sources import PACKAGES, ROOT, tracked
 ORDER = {
     "scenarios": [
         {"spec"},
+        {"fio"},
         {"planning"},
         {"results"},
         {"running"},

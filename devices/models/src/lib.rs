@@ -15,6 +15,7 @@ mod port;
 mod run_queues;
 mod ssd;
 mod station;
+mod stripe_thread;
 mod volume;
 
 pub use controller::{
@@ -35,4 +36,5 @@ pub use ssd::{
     TemperatureParams, ThrottleStep, Written, read_states, write_states,
 };
 pub use station::{FixedStation, ServiceTime, StationParams};
+pub use stripe_thread::StripeThread;
 pub use volume::{Counts, LimitParams, Volume, VolumeParams};

@@ -6,6 +6,8 @@
 #[cfg(feature = "extension-module")]
 mod convert;
 #[cfg(feature = "extension-module")]
+mod jobs;
+#[cfg(feature = "extension-module")]
 mod simulation;
 #[cfg(feature = "extension-module")]
 mod traces;
@@ -18,6 +20,8 @@ mod _engine {
 
     #[pymodule_export]
     use crate::convert::PlanError;
+    #[pymodule_export]
+    use crate::jobs::job_requests;
     #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]

@@ -18,6 +18,7 @@ pub use integrity::DataReport;
 pub use integrity::sectors::token as version_of;
 pub use layout::Layout;
 pub use plan::Plan;
+pub use raidlab_jobs as jobs;
 pub use raidlab_kernel as kernel;
 pub use raidlab_models::Fault;
 pub use run::build::capacities;

@@ -34,7 +34,7 @@ pub use prefetch::prefetch;
 pub use queue::Queue;
 pub use random::Stream;
 pub use recency::{Linked, NO_SLOT, RecencyLink, RecencyList};
-pub use slab::Slab;
+pub use slab::{Change, Slab};
 pub use station::{Served, Station, Stations};
 pub use statistics::{Interval, TimeWeighted, student_t_975};
 pub use steadiness::{is_steady, steady_from};

@@ -5,11 +5,11 @@ import subprocess
 
 import pytest
 
-from raidlab.calibration.fio import engines
-from raidlab.calibration.fio import jobs as fio_jobs
 from raidlab.calibration.fio.simulated import ARRAY_FILE, simulate
 from raidlab.devices.faults import SpecError
-from tests.calibration.fio.test_jobs import TEXT
+from raidlab.scenarios.fio import engines
+from raidlab.scenarios.fio import jobfile as fio_jobs
+from tests.scenarios.fio.test_jobfile import TEXT
 
 
 def test_files_and_engines_are_replaced_and_nothing_else():

@@ -4,10 +4,14 @@ use crate::integrity::DataReport;
 use crate::plan::Plan;
 use crate::run::cache_report::CacheReport;
 use crate::run::intervals::{Ends, Latency, LatencyIntervals, as_map};
+use crate::run::io_trace::life::Life;
+use crate::run::io_trace::report::TracedIo;
 use crate::run::system::System;
 use crate::state::log::LogEntry;
 use crate::state::measure::Meter;
+use crate::state::owner::OwnerOf;
 use crate::state::records::Workload;
+use raidlab_jobs::ThreadResult;
 use raidlab_kernel::{self as kernel, Nanos, Part, Parts, Time};
 use raidlab_models::Written;
 use serde::Serialize;
@@ -143,6 +147,9 @@ pub struct WorkloadResult {
     pub periods: Vec<PeriodResult>,
     /// Rate and latency over time.
     pub timeline: Timeline,
+    /// The stages of single I/Os, if the plan asks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traced_ios: Option<Vec<TracedIo>>,
 }
 
 /// Name under which I/Os of an outside caller are reported.
@@ -159,12 +166,32 @@ impl WorkloadResult {
         }
     }
 
+    /// One for each load of fio's jobs, up to its end.
+    pub(crate) fn of_jobs(
+        system: &System,
+        plan: &Plan,
+        ends: &[(u32, Time)],
+    ) -> Vec<WorkloadResult> {
+        let Some(jobs) = &plan.jobs else {
+            return Vec::new();
+        };
+        let meters = system.layers.loads.outside().meters().iter();
+        let of = |((name, meter), &(array, end)): ((&String, &Meter), &(u32, Time))| {
+            let found = WorkloadResult::of(system, (name, array), meter, end, plan);
+            // A job has no steady state to be found.
+            let steady = None;
+            WorkloadResult { steady, ..found }
+        };
+        jobs.loads.iter().zip(meters).zip(ends).map(of).collect()
+    }
+
     /// One for each array, if the caller asked for records.
     fn of_outside(system: &System, until: Time, plan: &Plan) -> Vec<WorkloadResult> {
         let meters = system.layers.loads.outside().meters().iter().enumerate();
         meters
             .map(|(array, meter)| {
-                WorkloadResult::of(system, (OUTSIDE, array as u32), meter, until, plan)
+                let array = (array % system.layers.path.arrays.len()) as u32;
+                WorkloadResult::of(system, (OUTSIDE, array), meter, until, plan)
             })
             .collect()
     }
@@ -201,6 +228,7 @@ impl WorkloadResult {
             breakdown_us: breakdown(&meter.parts, all.count()),
             periods: periods(meter, until, plan),
             timeline: timeline(meter, until, plan),
+            traced_ios: None,
         }
     }
 }
@@ -287,6 +315,9 @@ pub struct RunResult {
     pub breaches: Vec<String>,
     /// Why the state that was to be saved could not be.
     pub unsaved: Option<String>,
+    /// What each thread of fio's jobs did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<ThreadResult>,
     /// Arrays, each with a result of an outside caller's I/Os behind those of the loads, if the
     /// caller asked for records.
     #[serde(skip)]
@@ -306,6 +337,35 @@ impl RunResult {
             steady,
             ..load
         }];
+        self
+    }
+
+    /// The stages of I/Os of loads, each with its load.
+    pub(crate) fn add_ios(&mut self, system: &System, lives: &[Life]) {
+        for load in &mut self.workloads {
+            load.traced_ios = Some(Vec::new());
+        }
+        for life in lives {
+            let Some(slot) = life.owner.slot() else {
+                continue;
+            };
+            let load = system.layers.path.slots[slot as usize].workload;
+            let ios = &mut self.workloads[load as usize].traced_ios;
+            ios.get_or_insert_default()
+                .push(TracedIo::new(system, life));
+        }
+    }
+
+    /// The same result with the loads of fio's jobs in place of an outside caller's I/Os.
+    pub(crate) fn with_jobs(
+        mut self,
+        loads: Vec<WorkloadResult>,
+        threads: Vec<ThreadResult>,
+    ) -> RunResult {
+        let own = self.workloads.len() - loads.len();
+        self.workloads.truncate(own);
+        self.workloads.extend(loads);
+        self.threads = threads;
         self
     }
 
@@ -358,6 +418,7 @@ impl RunResult {
             data: system.data_report(),
             breaches,
             unsaved,
+            threads: Vec::new(),
             arrays: system.layers.path.arrays.len(),
         }
     }

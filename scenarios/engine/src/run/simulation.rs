@@ -64,6 +64,31 @@ impl Simulation {
         Ok(new)
     }
 
+    /// The same system, with a record for each load of the caller's threads.
+    ///
+    /// # Arguments
+    /// `load_of_thread`: the load of each of the plan's outside threads.
+    ///
+    /// # Errors
+    /// Every fault of the plan.
+    pub(crate) fn recorded_by_load(
+        plan: &Plan,
+        load_of_thread: Vec<u32>,
+        loads: usize,
+        steps: usize,
+    ) -> Result<Simulation, Vec<Fault>> {
+        let mut new = Simulation::recorded_in_steps(plan, steps)?;
+        let outside = new.system.layers.loads.outside_mut();
+        outside.begin_by_load(load_of_thread, loads, steps);
+        Ok(new)
+    }
+
+    /// A load of the caller's threads is recorded from a time on.
+    pub(crate) fn begin_load(&mut self, load: u32, from: Time, steps: usize) {
+        let outside = self.system.layers.loads.outside_mut();
+        outside.begin_load(load, from, steps);
+    }
+
     /// What a recorded system has done up to the present.
     ///
     /// Loads of the plan first, then the caller's I/Os, a workload for each array. None if it is

@@ -2,30 +2,54 @@
 
 use crate::path::loads::Loads;
 use crate::state::measure::Meter;
-use raidlab_kernel::{Io, Nanos, Time};
+use crate::state::owner::OwnerOf;
+use raidlab_kernel::{Io, Nanos, Op, Time};
 
 /// A step of the timeline at first; it doubles whenever there is no space for a further one.
 const FIRST_STEP: Nanos = Nanos(1_000_000);
 
-/// A record for each array; none of them unless the caller asked for it.
+/// A record for each array, or for each load of the caller; none of them unless it asked for it.
 #[derive(Debug, Default)]
-pub(crate) struct OutsideRecord(Vec<Meter>);
+pub(crate) struct OutsideRecord {
+    meters: Vec<Meter>,
+    /// The load of each outside thread; empty if arrays count.
+    load_of_thread: Vec<u32>,
+}
 
 impl OutsideRecord {
     /// Records from now, time zero, to whenever the caller stops; in so many steps at most.
     pub(crate) fn begin(&mut self, arrays: usize, steps: usize) {
         let step = if steps > 0 { FIRST_STEP } else { Nanos::ZERO };
         let meter = |_| Meter::new(Time::ZERO, Time::NEVER, step, steps).without_end();
-        self.0 = (0..arrays).map(meter).collect();
+        self.meters = (0..arrays).map(meter).collect();
     }
 
-    /// By array.
+    /// The same, by the load of each outside thread.
+    pub(crate) fn begin_by_load(&mut self, load_of_thread: Vec<u32>, loads: usize, steps: usize) {
+        self.begin(loads, steps);
+        self.load_of_thread = load_of_thread;
+    }
+
+    /// By array, or by load.
     pub(crate) fn meters(&self) -> &[Meter] {
-        &self.0
+        &self.meters
+    }
+
+    /// A load is recorded from a time on, in so many steps of its timeline.
+    pub(crate) fn begin_load(&mut self, load: u32, from: Time, steps: usize) {
+        let meter = Meter::new(from, Time::NEVER, FIRST_STEP, steps).without_end();
+        self.meters[load as usize] = meter;
     }
 
     fn meter(&mut self, io: &Io) -> Option<&mut Meter> {
-        self.0.get_mut(io.array as usize)
+        if self.load_of_thread.is_empty() {
+            return self.meters.get_mut(io.array as usize);
+        }
+        if io.op == Op::Flush {
+            return None;
+        }
+        let thread = io.owner.outside_number() as usize % self.load_of_thread.len();
+        self.meters.get_mut(self.load_of_thread[thread] as usize)
     }
 }
 

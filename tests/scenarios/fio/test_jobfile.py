@@ -2,8 +2,8 @@
 
 import pytest
 
-from raidlab.calibration.fio import jobs as fio_jobs
 from raidlab.devices.faults import SpecError
+from raidlab.scenarios.fio import jobfile as fio_jobs
 
 TEXT = """
 ; a comment

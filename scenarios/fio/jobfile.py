@@ -47,6 +47,8 @@ class Section:
     name: str
     options: list[tuple[str, str | None]] = field(default_factory=list)
     """In order; a flag without a value has None."""
+    where: list[str] = field(default_factory=list)
+    """File and line of each option, where they are known."""
 
     def get(self, name: str) -> str | None:
         """The last value of an option; `1` for a flag without one; None if it is not there.
@@ -94,11 +96,12 @@ def parse(text: str, file: str = "", folder: Path | None = None, depth: int = 0)
             allowed = "a section such as [global] first"
             faults.append(Fault(f"line {number}", line, allowed, (), file))
         elif line.startswith("include "):
-            sections[-1].options += _included(
-                line.removeprefix("include ").strip(), folder, depth + 1
-            )
+            inside = _included(line.removeprefix("include ").strip(), folder, depth + 1)
+            sections[-1].options += inside.options
+            sections[-1].where += inside.where
         else:
             sections[-1].options.append(_option(line))
+            sections[-1].where.append(f"{file}:{number - (depth > 0)}")
     if faults:
         raise SpecError(faults)
     return sections
@@ -109,7 +112,7 @@ def _option(line: str) -> tuple[str, str | None]:
     return key.strip(), value.strip() if equals else None
 
 
-def _included(name: str, folder: Path | None, depth: int) -> list[tuple[str, str | None]]:
+def _included(name: str, folder: Path | None, depth: int) -> Section:
     """The options of a file that a job file includes; fio looks here first, then beside it."""
     path = Path(name)
     if not path.exists() and folder is not None:
@@ -120,7 +123,7 @@ def _included(name: str, folder: Path | None, depth: int) -> list[tuple[str, str
     if len(inside) > 1:
         allowed = "options only: fio knows no sections in included files"
         raise SpecError([Fault("section", inside[1].name, allowed, (), str(path))])
-    return inside[0].options
+    return inside[0]
 
 
 def read(name: str | Path) -> list[Section]:

@@ -1,0 +1,277 @@
+//! fio's jobs on a system: each thread is an outside caller that goes on when its I/Os are back.
+//!
+//! What a thread does next is `raidlab-jobs`'; here is who goes on when, and the phases between
+//! which `stonewall` stands.
+
+use crate::plan::Plan;
+use crate::run::report::{RunResult, WorkloadResult};
+use crate::run::simulation::Simulation;
+use crate::run::single::RunError;
+use crate::state::records::{Outcome, Outside};
+use raidlab_jobs::plan::{JobsPlan, Start};
+use raidlab_jobs::{Port, Request, Thread, Wait};
+use raidlab_kernel::{Nanos, Op, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Completions between two questions whether to go on.
+const BETWEEN_LOOKS: u64 = 1024;
+/// Steps of a load's timeline at the most.
+const STEPS: usize = 512;
+
+/// The way of one thread's I/Os into the system.
+struct Submission<'a> {
+    simulation: &'a mut Simulation,
+    array: u32,
+    /// Its index and the number of all threads: the mark of an I/O is `slot * threads + index`.
+    index: u32,
+    threads: u32,
+}
+
+impl Port for Submission<'_> {
+    fn submit(&mut self, request: Request, slot: u32) -> Result<(), String> {
+        let Request { op, offset, bytes } = request;
+        let mark = slot * self.threads + self.index;
+        self.simulation
+            .submit(self.array, op, offset, bytes, mark)
+            .map(|_| ())
+    }
+}
+
+/// What stands between two stonewalls of a job file.
+#[derive(Clone, Copy, Default)]
+struct Phase {
+    number: u32,
+    /// Threads of it that have not ended.
+    left: usize,
+}
+
+struct Jobs {
+    simulation: Simulation,
+    threads: Vec<Thread>,
+    waits: Vec<Option<Wait>>,
+    timers: BinaryHeap<Reverse<(Time, u32)>>,
+    /// The present phase of each job file.
+    phases: Vec<Phase>,
+    /// When the last thread of each load ended.
+    ends: Vec<(u32, Time)>,
+    begun: Vec<bool>,
+}
+
+/// Runs fio's jobs beside the plan's own loads, until all of them have ended.
+///
+/// # Errors
+/// The plan's faults, an I/O that does not fit its array, or that the caller asked to stop.
+pub(crate) fn run(
+    plan: &Plan,
+    jobs: &JobsPlan,
+    mut should_continue: impl FnMut() -> bool,
+) -> Result<RunResult, RunError> {
+    let load_of_thread = jobs.threads.iter().map(|thread| thread.load).collect();
+    let loads = jobs.loads.len();
+    let simulation =
+        Simulation::recorded_by_load(plan, load_of_thread, loads, STEPS).map_err(RunError::Plan)?;
+    let array_of = |load: usize| {
+        let mut of_load = jobs.threads.iter().filter(|each| each.load == load as u32);
+        of_load.next().map_or(0, |thread| thread.array)
+    };
+    let files = jobs.threads.iter().map(|thread| thread.start.file + 1);
+    let files = files.max().unwrap_or(0);
+    let mut all = Jobs {
+        simulation,
+        threads: jobs.threads.iter().map(Thread::new).collect(),
+        waits: vec![None; jobs.threads.len()],
+        timers: BinaryHeap::new(),
+        phases: vec![Phase::default(); files as usize],
+        ends: (0..loads)
+            .map(|load| (array_of(load), Time::ZERO))
+            .collect(),
+        begun: vec![false; loads],
+    };
+    let until = match jobs.until_ns {
+        Nanos::ZERO => Time::NEVER,
+        until => Time::ZERO + until,
+    };
+    for file in 0..files {
+        all.begin_phase(file);
+    }
+    all.drive(until, &mut should_continue)?;
+    if until < Time::NEVER && all.simulation.now() < until {
+        // Loads of the plan go on up to the end.
+        while all.simulation.advance(until).is_some() {}
+    }
+    if let Some(fault) = all.simulation.system().failure() {
+        return Err(RunError::Plan(vec![fault]));
+    }
+    let report = all.simulation.report(plan);
+    let report = report.ok_or_else(|| RunError::Form("nothing was recorded".into()))?;
+    let loads = WorkloadResult::of_jobs(all.simulation.system(), plan, &all.ends);
+    Ok(report.with_jobs(loads, all.threads.iter().map(Thread::result).collect()))
+}
+
+impl Jobs {
+    fn is_over(&self, thread: usize) -> bool {
+        self.waits[thread] == Some(Wait::Over)
+    }
+
+    /// The threads of a job file's present phase are about to begin; an empty one is over.
+    fn begin_phase(&mut self, file: u32) {
+        let now = self.simulation.now();
+        let phase = &mut self.phases[file as usize];
+        for (index, thread) in (0..).zip(&self.threads) {
+            let start = thread.plan().start;
+            if (start.file, start.phase) == (file, phase.number) {
+                phase.left += usize::from(self.waits[index as usize].is_none());
+                self.timers.push(Reverse((now + start.delay_ns, index)));
+            }
+        }
+        if phase.left == 0 {
+            self.next_phase(file);
+        }
+    }
+
+    /// The next phase of a job file begins, if there is one.
+    fn next_phase(&mut self, file: u32) {
+        let starts = self.threads.iter().map(|thread| thread.plan().start);
+        let phases = starts.filter(|start| start.file == file);
+        let present = self.phases[file as usize].number;
+        let later = phases
+            .map(|start| start.phase)
+            .filter(|&phase| phase > present);
+        if let Some(number) = later.min() {
+            self.phases[file as usize] = Phase { number, left: 0 };
+            self.begin_phase(file);
+        }
+    }
+
+    fn drive(
+        &mut self,
+        until: Time,
+        should_continue: &mut impl FnMut() -> bool,
+    ) -> Result<(), RunError> {
+        let mut left = BETWEEN_LOOKS;
+        let mut until = until;
+        loop {
+            let timer = self.timers.peek().map_or(Time::NEVER, |first| first.0.0);
+            let limit = timer.min(until);
+            if let Some(back) = self.simulation.advance(limit) {
+                self.came_back(&back)?;
+            } else if self.simulation.system().failure().is_some() {
+                return Ok(());
+            } else if limit == Time::NEVER {
+                let why = "threads of fio's jobs wait for ever";
+                return Err(RunError::Form(why.into()));
+            } else if until <= timer {
+                self.stop_all()?;
+                until = Time::NEVER;
+            } else if let Some(Reverse((_, index))) = self.timers.pop() {
+                self.go_on(index as usize)?;
+            }
+            if self.phases.iter().all(|phase| phase.left == 0) {
+                return Ok(());
+            }
+            left -= 1;
+            if left == 0 {
+                left = BETWEEN_LOOKS;
+                if !should_continue() {
+                    return Err(RunError::Stopped);
+                }
+            }
+        }
+    }
+
+    /// An I/O is complete; its thread goes on if that was all it waited for.
+    fn came_back(&mut self, back: &Outside) -> Result<(), RunError> {
+        let count = self.threads.len() as u32;
+        let (slot, index) = (back.owner / count, (back.owner % count) as usize);
+        let thread = &mut self.threads[index];
+        let failed = back.outcome != Outcome::Done;
+        if back.op == Op::Write && thread.plan().syncs.each_write && !failed {
+            let array = thread.plan().array;
+            let submitted = self
+                .simulation
+                .submit(array, Op::Flush, 0, 0, back.owner)
+                .map(|_| ());
+            return submitted.map_err(RunError::Form);
+        }
+        thread.completed(slot, failed);
+        match self.waits[index] {
+            Some(wait) if self.threads[index].may_go_on(wait) => self.go_on(index),
+            _ => Ok(()),
+        }
+    }
+
+    fn go_on(&mut self, index: usize) -> Result<(), RunError> {
+        if self.is_over(index) {
+            return Ok(());
+        }
+        let now = self.simulation.now();
+        let thread = &mut self.threads[index];
+        let (load, array) = (thread.plan().load, thread.plan().array);
+        if !self.begun[load as usize] {
+            self.begun[load as usize] = true;
+            let from = now + thread.plan().extent.ramp_ns;
+            self.simulation.begin_load(load, from, STEPS);
+        }
+        let mut port = Submission {
+            simulation: &mut self.simulation,
+            array,
+            index: index as u32,
+            threads: self.waits.len() as u32,
+        };
+        let wait = thread.go_on(now, &mut port).map_err(RunError::Form)?;
+        self.waits[index] = Some(wait);
+        match wait {
+            Wait::Until(at) => self.timers.push(Reverse((at, index as u32))),
+            Wait::Over => self.ended(index, now)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, index: usize, now: Time) -> Result<(), RunError> {
+        let start = self.threads[index].plan().start;
+        let end = &mut self.ends[self.threads[index].plan().load as usize].1;
+        *end = now.max(*end);
+        if start.ends_others {
+            self.stop(|other| (other.file, other.phase) == (start.file, start.phase))?;
+        }
+        self.leave(start);
+        Ok(())
+    }
+
+    /// A thread has ended; with the last one of its phase the next phase begins.
+    fn leave(&mut self, start: Start) {
+        let phase = &mut self.phases[start.file as usize];
+        if phase.number == start.phase {
+            phase.left -= 1;
+            if phase.left == 0 {
+                self.next_phase(start.file);
+            }
+        }
+    }
+
+    /// Those that have begun end when their I/Os are back, the others never begin.
+    fn stop(&mut self, which: impl Fn(Start) -> bool) -> Result<(), RunError> {
+        for index in 0..self.threads.len() {
+            let start = self.threads[index].plan().start;
+            if self.is_over(index) || !which(start) {
+                continue;
+            }
+            self.threads[index].stop();
+            match self.waits[index] {
+                None => {
+                    self.waits[index] = Some(Wait::Over);
+                    self.leave(start);
+                }
+                Some(Wait::Until(_)) => self.go_on(index)?,
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn stop_all(&mut self) -> Result<(), RunError> {
+        self.stop(|_| true)
+    }
+}

@@ -1,0 +1,1 @@
+"""fio's job files: parsed, resolved into threads, reported in fio's JSON."""

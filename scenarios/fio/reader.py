@@ -1,0 +1,139 @@
+"""The options of one job: found by name, read by kind, faults with file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from raidlab.devices.faults import Fault
+from raidlab.scenarios.fio import options, values
+from raidlab.scenarios.fio.engines import REFUSED as REFUSED_ENGINES
+from raidlab.scenarios.fio.engines import name_of
+from raidlab.scenarios.fio.jobfile import ALIASES, Section
+
+T = TypeVar("T")
+
+
+@dataclass
+class Findings:
+    """What is found in all jobs of a file."""
+
+    file: str
+    faults: list[Fault] = field(default_factory=list)
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    """The jobs that a note is about, by its text."""
+
+    def note(self, job: str, text: str) -> None:
+        """Something that a reader should know of a job."""
+        names = self.notes.setdefault(text, [])
+        if job not in names:
+            names.append(job)
+
+    def lines(self) -> tuple[str, ...]:
+        """The notes, a line each."""
+        return tuple(
+            f"{', '.join(f'[{name}]' for name in names)}: {text}"
+            for text, names in self.notes.items()
+        )
+
+
+class Reader:
+    """The options of a job, those of `[global]` included."""
+
+    def __init__(self, name: str, inherited: Section, own: Section, findings: Findings) -> None:
+        self.name = name
+        self.findings = findings
+        self._found: dict[str, tuple[str | None, str]] = {}
+        for section in (inherited, own):
+            places = section.where or [findings.file] * len(section.options)
+            for (key, value), where in zip(section.options, places, strict=True):
+                self._found[ALIASES.get(key, key)] = value, where
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._found
+
+    def fault(self, key: str, allowed: str, choices: Iterable[str] = ()) -> None:
+        """An option that cannot be as it is."""
+        value, where = self._found.get(key, (None, self.findings.file))
+        fault = Fault(f"[{self.name}] {key}", value, allowed, tuple(choices), where)
+        if fault not in self.findings.faults:
+            self.findings.faults.append(fault)
+
+    def read(self, key: str, reader: Callable[[str], T], default: T) -> T:
+        """The value of an option; its default where it is not there or at fault."""
+        if key not in self._found:
+            return default
+        text = self._found[key][0]
+        try:
+            return reader(values.expand("1" if text is None else text))
+        except values.OptionValueError as fault:
+            self.fault(key, str(fault))
+            return default
+
+    def text(self, key: str, default: str = "") -> str:
+        """An option as it stands there."""
+        return self.read(key, str, default).strip()
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        """A switch."""
+        return self.read(key, values.flag, default)
+
+    def whole(self, key: str, default: int, least: int = 0) -> int:
+        """A whole number."""
+        return self.read(key, lambda text: values.whole(text, least), default)
+
+    def bytes(self, key: str, default: int = 0) -> int:
+        """A size."""
+        return self.read(key, lambda text: values.size(text, self.kb_base), default)
+
+    def bytes_or_share(self, key: str) -> int | values.Share:
+        """A size, or a percentage; 0 where it is not there."""
+        nothing: int | values.Share = 0
+        return self.read(key, lambda text: values.size_or_share(text, self.kb_base), nothing)
+
+    @property
+    def kb_base(self) -> int:
+        """What `k` is a power of."""
+        return int(self.choice("kb_base", "1024", ("1024", "1000")))
+
+    def time(self, key: str, default: int = 0, unit: str = "s") -> int:
+        """A time in nanoseconds."""
+        return self.read(key, lambda text: values.duration(text, unit), default)
+
+    def choice(self, key: str, default: str, choices: Iterable[str]) -> str:
+        """One of some words."""
+        found = self.text(key, default)
+        allowed = list(choices)
+        if found not in allowed:
+            self.fault(key, f"one of {', '.join(allowed)}", allowed)
+            return default
+        return found
+
+    def check_names(self) -> None:
+        """Options that are unknown, refused, or without effect."""
+        engine = name_of(self.text("ioengine", "psync"))
+        for key, (value, _) in self._found.items():
+            if key in options.EFFECTIVE:
+                continue
+            if key in options.WITHOUT_EFFECT:
+                if not _is_default(key, value):
+                    self.findings.note(
+                        self.name, f"{key} has no effect: {options.WITHOUT_EFFECT[key]}"
+                    )
+            elif key in options.REFUSED:
+                if (value or "1").strip() not in options.OFF:
+                    self.fault(key, options.REFUSED[key])
+            elif engine not in REFUSED_ENGINES:
+                where = self._found[key][1]
+                known = tuple(sorted(options.KNOWN))
+                fault = Fault(f"[{self.name}]", key, "an option of fio", known, where)
+                self.findings.faults.append(fault)
+
+
+_DEFAULTS = {"direct": "1", "buffered": "0", "invalidate": "1", "thread": "1", "gtod_reduce": "0"}
+
+
+def _is_default(key: str, value: str | None) -> bool:
+    """True if an option without effect asks for what is there anyway."""
+    return (value or "1").strip() == _DEFAULTS.get(key)

@@ -1,0 +1,520 @@
+"""From a job file's sections to the threads of the engine's plan.
+
+Source: fio's manual; what is unclear there was read off fio 3.33.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.units import format_size
+from raidlab.scenarios.fio import engines, sizes, values
+from raidlab.scenarios.fio.jobfile import Section
+from raidlab.scenarios.fio.places import Place, Places, Target, name_hash
+from raidlab.scenarios.fio.reader import Findings, Reader
+from raidlab.scenarios.fio.values import OptionValueError, Share
+
+DIRECTIONS = {
+    "read": ("read", False),
+    "write": ("write", False),
+    "trim": ("trim", False),
+    "randread": ("read", True),
+    "randwrite": ("write", True),
+    "randtrim": ("trim", True),
+    "rw": ("read_write", False),
+    "readwrite": ("read_write", False),
+    "randrw": ("read_write", True),
+    "trimwrite": ("trim_write", False),
+    "randtrimwrite": ("trim_write", True),
+}
+"""fio's `rw`: what is asked for, and whether in random order."""
+
+_DEFAULT_SEED = 0x89
+_MOST_THREADS = 4096
+_MOST_DEPTH = 1 << 16
+_MSEC = 1_000_000
+_PERCENTILES = "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99"
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a thread is reported."""
+
+    name: str
+    group: int
+    grouped: bool
+    """True if all threads of its group are one entry."""
+    options: Mapping[str, str]
+    """The options of its section, as they were written."""
+    percentiles: tuple[float, ...]
+    shown: tuple[bool, bool, bool]
+    """Percentiles of submission, completion and total latencies."""
+    kept: tuple[bool, bool, bool]
+    """Submission, completion and total latencies at all."""
+    target_ns: int = 0
+    """Of `latency_target`."""
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """All jobs of a file, as the engine runs them."""
+
+    threads: tuple[Mapping[str, Any], ...]
+    """Entries of the plan."""
+    reports: tuple[Report, ...]
+    """Of each thread."""
+    loads: tuple[str, ...]
+    """Names of the jobs, which the threads' `load` counts."""
+    notes: tuple[str, ...]
+    """What has no effect, or is otherwise than in fio."""
+    options: Mapping[str, str]
+    """Global options, as they were written."""
+    compressible: float | None = None
+    """How far the data can be compressed, where a job says it."""
+
+
+@dataclass
+class _Job:
+    """A section with its options, before its files have their places."""
+
+    reader: Reader
+    section: Section
+    clones: int
+    inherited: Sequence[tuple[str, str | None]]
+    """Options of [global]."""
+    files: list[list[str]] = field(default_factory=list)
+    """Names of the files of each clone."""
+
+
+def resolve(
+    sections: Iterable[Section],
+    file: str,
+    targets: Mapping[str, Target],
+    default: str,
+) -> Jobs:
+    """The threads of all jobs.
+
+    Args:
+        sections: As they were read.
+        file: Where, for messages.
+        targets: Arrays by their names.
+        default: The array that stands for any device.
+
+    Raises:
+        SpecError: Everything that cannot be run.
+    """
+    findings = Findings(file)
+    places = Places(targets, targets[default])
+    jobs = _jobs(sections, findings)
+    if not jobs:
+        findings.faults.append(
+            Fault("job", None, "at least one section besides [global]", (), file)
+        )
+    for job in jobs:
+        job.reader.check_names()
+        _name_files(job, places)
+    if places.total > places.default.size_bytes:
+        allowed = (
+            f"files of at most {format_size(places.default.size_bytes)} in all, what the array"
+            f" holds; these have {format_size(places.total)}"
+        )
+        findings.faults.append(Fault("size", None, allowed, (), file))
+    threads: list[dict[str, Any]] = []
+    reports: list[Report] = []
+    order = _Order()
+    for load, job in enumerate(jobs):
+        phase, group = order.next(job.reader)
+        for clone in range(job.clones):
+            number = len(threads) + 1
+            start = {
+                "file": 0,
+                "phase": phase,
+                "delay_ns": job.reader.time("startdelay"),
+                "ends_others": job.reader.flag("exitall"),
+            }
+            threads.append(
+                _thread(job, clone, places) | {"load": load, "number": number, "start": start}
+            )
+            reports.append(_report(job, group))
+    if len(threads) > _MOST_THREADS:
+        allowed = f"at most {_MOST_THREADS} threads of all jobs"
+        findings.faults.append(Fault("numjobs", len(threads), allowed, (), file))
+    if findings.faults:
+        raise SpecError(findings.faults)
+    return Jobs(
+        tuple(threads),
+        tuple(reports),
+        _unique(job.section.name for job in jobs),
+        findings.lines(),
+        _written(Section("global", [each for job in jobs[:1] for each in job.inherited])),
+        _compressible(jobs),
+    )
+
+
+def _jobs(sections: Iterable[Section], findings: Findings) -> list[_Job]:
+    inherited = Section("global")
+    jobs = []
+    for section in sections:
+        if section.is_global:
+            inherited = Section(
+                "global",
+                [*inherited.options, *section.options],
+                [*inherited.where, *section.where],
+            )
+            continue
+        reader = Reader(section.name, inherited, section, findings)
+        clones = reader.read("numjobs", lambda text: values.whole(text, 1, _MOST_THREADS), 1)
+        jobs.append(_Job(reader, section, clones, inherited.options))
+    return jobs
+
+
+class _Order:
+    """Phases between stonewalls, and groups of reports."""
+
+    def __init__(self) -> None:
+        self._phase = self._group = 0
+        self._first = True
+
+    def next(self, reader: Reader) -> tuple[int, int]:
+        """Phase and group of the next job."""
+        walled, parted = reader.flag("stonewall"), reader.flag("new_group")
+        if not self._first:
+            self._phase += walled
+            self._group += walled or parted
+        self._first = False
+        return self._phase, self._group
+
+
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    found: list[str] = []
+    for name in names:
+        number, unique = 1, name
+        while unique in found:
+            number += 1
+            unique = f"{name}-{number}"
+        found.append(unique)
+    return tuple(found)
+
+
+def _written(section: Section) -> dict[str, str]:
+    return {key: "1" if value is None else value for key, value in section.options}
+
+
+def _compressible(jobs: Sequence[_Job]) -> float | None:
+    found = {job.reader.whole("buffer_compress_percentage", 0) / 100 for job in jobs}
+    return max(found) if found and max(found) > 0 else None
+
+
+def _report(job: _Job, group: int) -> Report:
+    reader = job.reader
+    listed = reader.read("percentile_list", _percentiles, _percentiles(_PERCENTILES))
+    kept = tuple(not reader.flag(f"disable_{name}") for name in ("slat", "clat", "lat"))
+    shown = (
+        reader.flag("slat_percentiles"),
+        reader.flag("clat_percentiles", not reader.flag("lat_percentiles")),
+        reader.flag("lat_percentiles"),
+    )
+    return Report(
+        name=job.section.name,
+        group=group,
+        grouped=reader.flag("group_reporting"),
+        options=_written(job.section),
+        percentiles=listed,
+        shown=shown,
+        kept=(kept[0], kept[1], kept[2]),
+        target_ns=reader.time("latency_target", unit="us"),
+    )
+
+
+def _percentiles(text: str) -> tuple[float, ...]:
+    found = tuple(values.number(part) for part in text.split(":") if part)
+    if not found or len(found) > 20 or max(found) > 100:
+        raise OptionValueError("up to 20 percentages with colons between them")
+    return tuple(sorted(found))
+
+
+def _name_files(job: _Job, places: Places) -> None:
+    """The names of the files of each clone, and how large files of their own must be."""
+    reader = job.reader
+    named = _split_names(reader.text("filename"))
+    count = reader.whole("nrfiles", 1, 1)
+    folder = reader.text("directory")
+    sized = "size" in reader or "filesize" in reader
+    for clone in range(job.clones):
+        names = list(named)
+        if not named and not sized and count == 1:
+            names = ["/dev/array"]
+        elif not named:
+            before = f"{folder}/" if folder else ""
+            names = [f"{before}{job.section.name}.{clone}.{at}" for at in range(count)]
+        job.files.append(names)
+        own = [name for name in names if places.device(name) is None]
+        for name in own:
+            places.need(name, _own_size(reader, clone, len(names)))
+
+
+def _split_names(text: str) -> list[str]:
+    kept = text.replace("\\:", "\0")
+    return [part.replace("\0", ":") for part in kept.split(":") if part]
+
+
+def _own_size(reader: Reader, clone: int, count: int) -> int:
+    """Bytes of a file that is no array: all that the job uses of it."""
+    whole = reader.bytes("filesize")
+    if whole:
+        return whole
+    found = reader.bytes_or_share("size")
+    if isinstance(found, Share) or not found:
+        if "size" in reader:
+            reader.fault("size", "bytes, for a file that is no device and has no filesize=")
+        else:
+            reader.fault("filename", "a device or an array, or a file with size=")
+        return 0
+    return _offset(reader, clone, 0) + -(-found // count)
+
+
+def _offset(reader: Reader, clone: int, whole: int) -> int:
+    """Where a clone's I/O begins."""
+    first, increment = reader.bytes_or_share("offset"), reader.bytes_or_share("offset_increment")
+    share = isinstance(first, Share) or isinstance(increment, Share)
+    offset = (first.of(whole) if isinstance(first, Share) else first) + clone * (
+        increment.of(whole) if isinstance(increment, Share) else increment
+    )
+    if not share:
+        return offset
+    align = reader.bytes("offset_align")
+    align = align or min(each["min"] for each in sizes.of_directions(reader))
+    return -(-offset // align) * align
+
+
+def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
+    reader = job.reader
+    direction, random, sequence = _direction(reader)
+    of_directions = sizes.of_directions(reader)
+    law = sizes.distribution(reader)
+    if not random:
+        of_directions = [each | {"align": each["min"]} for each in of_directions]
+    mapped = law["kind"] == "uniform" and not reader.flag("norandommap")
+    mapped = mapped and all(each["align"] == each["min"] for each in of_directions)
+    files, size, array = _files(job, clone, places, of_directions)
+    engine = reader.text("ioengine", "psync")
+    if engines.name_of(engine) not in engines.SIMULATED_AS:
+        why = engines.REFUSED.get(engines.name_of(engine), "is not an engine that is simulated")
+        reader.fault("ioengine", f"{engines.simulated()}; {engine} {why}")
+    ran = reader.choice("random_generator", "tausworthe", ("tausworthe", "tausworthe64", "lfsr"))
+    seeded = "randseed" in reader
+    seed = reader.read("randseed", lambda text: values.size(text), _DEFAULT_SEED)
+    repeats = reader.flag("randrepeat", True)
+    return {
+        "array": array,
+        "extent": _extent(reader, size),
+        "direction": direction,
+        "random": random,
+        "read_percent": _read_percent(reader),
+        "sequence": sequence,
+        "sizes": of_directions,
+        "unaligned": reader.flag("bs_unaligned"),
+        "sizes_by_order": reader.flag("bs_is_seq_rand"),
+        "distribution": law,
+        "random_map": mapped,
+        "generator": ran,
+        "seeds": {
+            "seed": seed if seeded or repeats else None,
+            "repeat_offsets": repeats,
+            # fio 3.33 seeds offsets before it heeds that a randseed is given.
+            "repeat_passes": repeats and not seeded,
+            "repeat_all": reader.flag("allrandrepeat"),
+        },
+        "files": files,
+        **_file_service(reader),
+        "strides": _strides(reader),
+        **_depth(reader),
+        "think": _think(reader),
+        "syncs": _syncs(reader),
+        "latency_target": _latency_target(reader),
+        "max_latency_ns": reader.time("max_latency", unit="us"),
+        "sample_ns": reader.whole("bwavgtime", 500) * _MSEC,
+    }
+
+
+def _direction(reader: Reader) -> tuple[str, bool, dict[str, Any]]:
+    """What is asked for, whether in random order, and fio's number behind `rw`."""
+    word, _, number = reader.text("rw", "read").partition(":")
+    if word not in DIRECTIONS:
+        reader.fault("rw", f"one of {', '.join(DIRECTIONS)}", list(DIRECTIONS))
+        word = "read"
+    direction, random = DIRECTIONS[word]
+    between = reader.choice("rw_sequencer", "sequential", ("sequential", "identical"))
+    sequence = {"every": 1, "step_bytes": 0, "between": between}
+    try:
+        if number and random:
+            sequence["every"] = values.whole(number, 1)
+        elif number:
+            back = number.startswith("-")
+            step = values.size(number.lstrip("-"), reader.kb_base)
+            sequence["step_bytes"] = -step if back else step
+    except OptionValueError as fault:
+        reader.fault("rw", f"behind the colon, {fault}")
+    return direction, random, sequence
+
+
+def _read_percent(reader: Reader) -> int:
+    percent = lambda text: values.whole(text, 0, 100)  # noqa: E731
+    if "rwmixread" in reader:
+        return reader.read("rwmixread", percent, 50)
+    return 100 - reader.read("rwmixwrite", percent, 50)
+
+
+def _extent(reader: Reader, size: int) -> dict[str, Any]:
+    io_size = reader.bytes_or_share("io_size")
+    runtime = reader.time("runtime")
+    time_based = reader.flag("time_based")
+    if time_based and not runtime:
+        reader.findings.note(reader.name, "time_based has no effect: it wants a runtime")
+    return {
+        "size": size,
+        "io_size": io_size.of(size) if isinstance(io_size, Share) else io_size,
+        "loops": reader.whole("loops", 1, 1),
+        "number_ios": reader.whole("number_ios", 0),
+        "runtime_ns": runtime,
+        "time_based": time_based and runtime > 0,
+        "ramp_ns": reader.time("ramp_time"),
+    }
+
+
+def _files(
+    job: _Job,
+    clone: int,
+    places: Places,
+    of_directions: Sequence[Mapping[str, Any]],
+) -> tuple[list[dict[str, Any]], int, int]:
+    """The files of a clone, the bytes that it uses of all of them, and their array."""
+    reader = job.reader
+    names = job.files[clone]
+    size = reader.bytes_or_share("size")
+    least = min(each["min"] for each in of_directions)
+    each_size, extra = (0, 0)
+    if not isinstance(size, Share) and "filesize" not in reader:
+        each_size = size // len(names)
+        extra = (size - each_size * len(names)) // least
+    files, total, arrays = [], 0, set()
+    for name in names:
+        target = places.device(name)
+        place = places.place(name) if target is None else Place(target, 0, target.size_bytes)
+        arrays.add(place.target.index)
+        offset = _offset(reader, clone, place.size)
+        used = each_size
+        if extra and used:
+            extra, used = extra - 1, used + least
+        used = used or place.size - offset
+        if isinstance(size, Share) and size.percent != 100:
+            used = min(size.of(used + offset), place.size - offset)
+            used -= used % least
+        if offset + used > place.size or used < least:
+            key = "offset" if offset + least > place.size else "size"
+            space = max(0, place.size - offset)
+            allowed = f"at least a block of {least} B, at most {space} B, what {name} has there"
+            reader.fault(key, allowed)
+        total += used
+        files.append(
+            {
+                "start_bytes": place.start,
+                "offset_bytes": offset,
+                "io_bytes": used,
+                "real_bytes": place.size,
+                "name_hash": name_hash(name),
+            }
+        )
+    if len(arrays) > 1:
+        reader.fault("filename", "files of one array for each job")
+    if not isinstance(size, Share) and size:
+        total = min(size, total)
+    return files, total, min(arrays)
+
+
+def _file_service(reader: Reader) -> dict[str, Any]:
+    kinds = {"roundrobin": "round_robin", "sequential": "sequential", "random": "random"}
+    word, _, number = reader.text("file_service_type", "roundrobin").partition(":")
+    if word not in kinds:
+        reader.fault("file_service_type", f"one of {', '.join(kinds)}", list(kinds))
+        word = "roundrobin"
+    at_once = int(number) if number.isdecimal() else 1
+    return {"file_service": kinds[word], "file_service_ios": at_once}
+
+
+def _strides(reader: Reader) -> dict[str, Any] | None:
+    mode = reader.choice("zonemode", "none", ("none", "strided"))
+    size = reader.bytes("zonesize")
+    if mode == "none" and ("zonemode" in reader or not size):
+        return None
+    if not size:
+        reader.fault("zonemode", "strided with a zonesize=")
+        return None
+    given = reader.bytes("zonerange")
+    skip = reader.bytes("zoneskip")
+    return {"size": size, "range": given or size, "skip": skip}
+
+
+def _depth(reader: Reader) -> dict[str, Any]:
+    engine = engines.name_of(reader.text("ioengine", "psync"))
+    synchronous = engines.SIMULATED_AS.get(engine) not in ("libaio", "posixaio")
+    asked = reader.read("iodepth", lambda text: values.whole(text, 1, _MOST_DEPTH), 1)
+    depth = 1 if synchronous else asked
+    if synchronous and asked > 1:
+        reader.findings.note(
+            reader.name, f"iodepth has no effect: ioengine={engine} has one I/O at once"
+        )
+    batch = reader.whole("iodepth_batch", 1)
+    low = reader.whole("iodepth_low", 0)
+    least = reader.whole("iodepth_batch_complete_min", 1)
+    return {
+        "synchronous": synchronous,
+        "depth": {
+            "depth": depth,
+            "batch": batch if 0 < batch <= depth else depth,
+            "complete_min": least,
+            "complete_max": max(least, reader.whole("iodepth_batch_complete_max", 0)),
+            "low": low if 0 < low <= depth else depth,
+        },
+    }
+
+
+def _think(reader: Reader) -> dict[str, Any] | None:
+    pause = reader.time("thinktime", unit="us")
+    if not pause:
+        return None
+    after = reader.time("thinktime_iotime")
+    kind = reader.choice("thinktime_blocks_type", "complete", ("complete", "issue"))
+    given = "thinktime_blocks" in reader or not after
+    return {
+        "pause_ns": pause,
+        "blocks": reader.whole("thinktime_blocks", 1, 1) if given else 0,
+        "completed": kind == "complete",
+        "after_ns": after,
+    }
+
+
+def _syncs(reader: Reader) -> dict[str, Any]:
+    word = reader.choice("sync", "none", ("none", "0", "sync", "1", "dsync"))
+    return {
+        "fsync": reader.whole("fsync", 0),
+        "fdatasync": reader.whole("fdatasync", 0),
+        "at_end": reader.flag("end_fsync"),
+        "each_write": word not in ("none", "0"),
+    }
+
+
+def _latency_target(reader: Reader) -> dict[str, Any] | None:
+    target = reader.time("latency_target", unit="us")
+    if not target:
+        return None
+    window = reader.time("latency_window", unit="us")
+    return {
+        "target_ns": target,
+        "window_ns": window,
+        "percentile": reader.read("latency_percentile", values.number, 100.0),
+        "runs_on": reader.flag("latency_run"),
+    }

@@ -1,0 +1,159 @@
+"""Sizes of a job's I/Os and its skewed distributions, as the plan of a thread has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from raidlab.scenarios.fio import values
+from raidlab.scenarios.fio.reader import Reader
+from raidlab.scenarios.fio.values import OptionValueError
+
+_MOST_BLOCK = 1 << 30
+_ZIPF, _PARETO = 1.1, 0.2
+"""What fio takes where a distribution has no number."""
+_KINDS = ("random", "zipf", "pareto", "normal", "zoned", "zoned_abs")
+
+
+def of_directions(reader: Reader) -> list[dict[str, Any]]:
+    """Sizes of reads, writes and trims."""
+
+    def size(text: str) -> int:
+        found = values.size(text, reader.kb_base)
+        if not 1 <= found <= _MOST_BLOCK:
+            raise OptionValueError("1 B to 1 GiB")
+        return found
+
+    def sizes(text: str) -> list[int]:
+        return [size(part) for part in values.by_direction(text, ("4k", "4k", "4k"))]
+
+    def ranges(text: str) -> list[tuple[int, int]]:
+        return [_range(part, size) for part in values.by_direction(text, ("4k-4k",) * 3)]
+
+    def splits(text: str) -> list[list[tuple[int, int]]]:
+        return [_split(part, size) for part in values.by_direction(text, ("4k/100",) * 3)]
+
+    plain = reader.read("bs", sizes, [4096] * 3)
+    least_most = reader.read("bsrange", ranges, [(one, one) for one in plain])
+    unsplit: list[list[tuple[int, int]]] = [[], [], []]
+    shares = reader.read("bssplit", splits, unsplit)
+    random = reader.read("percentage_random", _percents, [100] * 3)
+    zones = _zones(reader, size)
+    aligned = reader.read("ba", lambda text: _aligned(text, size), [0] * 3)
+    found = []
+    for at in range(3):
+        split = shares[at]
+        low, high = least_most[at]
+        if split:
+            low, high = min(each for each, _ in split), max(each for each, _ in split)
+        found.append(
+            {
+                "min": low,
+                "max": high,
+                "align": aligned[at] or low,
+                "split": split,
+                "percent_random": random[at],
+                "zones": zones[at],
+            }
+        )
+    return found
+
+
+def _aligned(text: str, size: Any) -> list[int]:
+    return [size(part) for part in values.by_direction(text, ("4k", "4k", "4k"))]
+
+
+def _range(text: str, size: Any) -> tuple[int, int]:
+    low, dash, high = text.partition("-")
+    if not dash:
+        low, dash, high = text.partition(":")
+    ends = size(low), size(high if dash else low)
+    return min(ends), max(ends)
+
+
+def _split(text: str, size: Any) -> list[tuple[int, int]]:
+    """Sizes with their shares in percent, the rest divided among those without one."""
+    parts = [part.partition("/") for part in text.split(":") if part]
+    given = [(size(one), values.whole(share, 0, 100) if share else None) for one, _, share in parts]
+    known = sum(share or 0 for _, share in given)
+    missing = [share for _, share in given if share is None]
+    if not given or known > 100:
+        raise OptionValueError("sizes with shares of at most 100 in all, such as 4k/60:64k/40")
+    rest = (100 - known) // len(missing) if missing else 0
+    return sorted(
+        ((one, rest if share is None else share) for one, share in given),
+        key=lambda pair: pair[1],
+    )
+
+
+def _percents(text: str) -> list[int]:
+    parts = values.by_direction(text, ("100", "100", "100"))
+    return [values.whole(part, 0, 100) for part in parts]
+
+
+def distribution(reader: Reader) -> dict[str, Any]:
+    """Which blocks are asked for."""
+    text = reader.text("random_distribution", "random")
+    kind, _, rest = text.partition(":")
+    if kind not in _KINDS:
+        reader.fault("random_distribution", f"one of {', '.join(_KINDS)}", _KINDS)
+        return {"kind": "uniform"}
+    if kind == "random":
+        return {"kind": "uniform"}
+    if kind in ("zoned", "zoned_abs"):
+        return {"kind": kind}
+    first, _, second = rest.partition(":")
+    try:
+        value = values.number(first) if first else None
+        center = values.number(second) if second else None
+    except OptionValueError:
+        reader.fault("random_distribution", f"{kind}:NUMBER[:CENTER]")
+        return {"kind": "uniform"}
+    if center is not None and center > 1:
+        reader.fault("random_distribution", "a center from 0 to 1")
+    if kind == "zipf":
+        theta = _ZIPF if value is None else value
+        if theta in (0, 1) or theta > 20:
+            reader.fault("random_distribution", "zipf:THETA, above 0, not 1, at most 20")
+        return {"kind": "zipf", "theta": theta, "center": center}
+    if kind == "pareto":
+        power = _PARETO if value is None else value
+        if not 0 < power < 1:
+            reader.fault("random_distribution", "pareto:H, above 0, below 1")
+        return {"kind": "pareto", "h": power, "center": center}
+    if (value or 0) >= 100:
+        reader.fault("random_distribution", "normal:DEVIATION, below 100 percent")
+    return {"kind": "normal", "deviation": value or 0.0, "center": center}
+
+
+def _zones(reader: Reader, size: Any) -> list[list[tuple[int, int]]]:
+    """Of each direction: percent of the accesses, end of the zone in percent or bytes."""
+    text = reader.text("random_distribution", "random")
+    kind, _, rest = text.partition(":")
+    if kind not in ("zoned", "zoned_abs"):
+        return [[], [], []]
+    allowed = f"{kind}:ACCESS/SIZE:..., accesses of 100 percent in all"
+    try:
+        parts = values.by_direction(rest, (rest.split(",")[0],) * 3)
+        return [_zones_of(part, kind == "zoned_abs", allowed) for part in parts]
+    except OptionValueError:
+        reader.fault("random_distribution", allowed)
+        return [[], [], []]
+
+
+def _zones_of(text: str, absolute: bool, allowed: str) -> list[tuple[int, int]]:
+    pairs = [part.partition("/") for part in text.split(":") if part]
+    accesses = [values.whole(access, 0, 100) for access, _, _ in pairs]
+    sizes = [
+        (values.size(share) if absolute else values.whole(share, 0, 100)) if share else None
+        for _, _, share in pairs
+    ]
+    missing = sum(one is None for one in sizes)
+    known = sum(one or 0 for one in sizes)
+    if sum(accesses) != 100 or (not absolute and known > 100):
+        raise OptionValueError(allowed)
+    rest = (100 - known) // missing if missing and not absolute else 0
+    end, found = 0, []
+    for access, one in zip(accesses, sizes, strict=True):
+        end += rest if one is None else one
+        found.append((access, end))
+    return found

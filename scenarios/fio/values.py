@@ -1,0 +1,224 @@
+"""Values of fio's options: sizes, times, lists, expressions, variables.
+
+Source: fio's manual, "Parameter types"; what is unclear there was read off fio 3.33.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+_SIZE = re.compile(r"(0x[0-9a-f]+|\d+(?:\.\d+)?)\s*(?:([kmgtp])(ib|i|b)?|b)?", re.IGNORECASE)
+_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(us|usec|ms|msec|s|m|h|d)?", re.IGNORECASE)
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_UNIT_NS = {
+    "us": 1_000,
+    "usec": 1_000,
+    "ms": 1_000_000,
+    "msec": 1_000_000,
+    "s": 1_000_000_000,
+    "m": 60 * 1_000_000_000,
+    "h": 3600 * 1_000_000_000,
+    "d": 86400 * 1_000_000_000,
+}
+_OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_IN_EXPRESSION = re.compile(r"(\d+(?:\.\d+)?)([a-z]+)", re.IGNORECASE)
+_LARGEST = 1 << 63
+_LONGEST_EXPRESSION = 200
+_LARGEST_POWER = 64
+
+
+class OptionValueError(ValueError):
+    """A value that an option cannot have; the text says what is allowed."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """A size in percent of something."""
+
+    percent: int
+
+    def of(self, whole: int) -> int:
+        """Bytes, of so many."""
+        return whole * self.percent // 100
+
+
+def expand(text: str) -> str:
+    """The same text with the values of the environment's variables in it.
+
+    Raises:
+        OptionValueError: A variable is not set.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        found = os.environ.get(match[1])
+        if found is None:
+            raise OptionValueError(f"a variable that is set: ${{{match[1]}}} is not")
+        return found
+
+    text = _VARIABLE.sub(value, text)
+    for name, number in (
+        ("$pagesize", 4096),
+        ("$ncpus", os.cpu_count() or 1),
+        ("$mb_memory", _memory_mib()),
+    ):
+        text = text.replace(name, str(number))
+    return text
+
+
+def _memory_mib() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    except (ValueError, OSError, AttributeError):
+        return 1024
+
+
+def size(text: str, kb_base: int = 1024) -> int:
+    """Bytes: `4096`, `4k`, `0x1000`, `(4*1024)`; `kib` is 1000 as in fio.
+
+    Raises:
+        OptionValueError: It is none of these.
+    """
+    if text.startswith("("):
+        return round(_expression(text, lambda number: size(number, kb_base)))
+    match = _SIZE.fullmatch(text.strip())
+    allowed = "a size such as 4096, 4k, 1m or (4*1024)"
+    if match is None:
+        raise OptionValueError(allowed)
+    unit = (match[2] or "").lower()
+    base = 1000 if (match[3] or "").lower() == "ib" else kb_base
+    number = int(match[1], 16) if match[1][:2].lower() == "0x" else float(match[1])
+    exact = int(match[1]) if match[1].isdecimal() else number
+    found = int(exact * base ** " kmgtp".index(unit or " "))
+    if found >= _LARGEST:
+        raise OptionValueError(f"{allowed}, below 2^63 B")
+    return found
+
+
+def size_or_share(text: str, kb_base: int = 1024) -> int | Share:
+    """Bytes, or a share: `1g`, `20%`.
+
+    Raises:
+        OptionValueError: It is neither.
+    """
+    text = text.strip()
+    if text.endswith("%") and text[:-1].strip().isdecimal():
+        percent = int(text[:-1])
+        if percent > 100:
+            raise OptionValueError("at most 100%")
+        return Share(percent)
+    if text.endswith("z"):
+        raise OptionValueError("bytes or a percentage: no zoned device is simulated")
+    return size(text, kb_base)
+
+
+def duration(text: str, unit: str = "s") -> int:
+    """Nanoseconds: `30`, `500ms`, `2m`, `(60*5)`.
+
+    Args:
+        text: What stands there.
+        unit: That of a number without one.
+
+    Raises:
+        OptionValueError: It is no time.
+    """
+    if text.startswith("("):
+        return round(_expression(text, lambda number: duration(number, unit)))
+    match = _TIME.fullmatch(text.strip())
+    if match is None:
+        raise OptionValueError("a time such as 30, 30s, 500ms or 2m")
+    found = round(float(match[1]) * _UNIT_NS[(match[2] or unit).lower()])
+    if found >= 1 << 59:
+        raise OptionValueError("a time of at most 18 years")
+    return found
+
+
+def whole(text: str, least: int = 0, most: int = (1 << 31) - 1) -> int:
+    """A whole number, units of sizes allowed.
+
+    Raises:
+        OptionValueError: It is none, or out of bounds.
+    """
+    allowed = f"a whole number from {least} to {most}"
+    try:
+        found = size(text)
+    except OptionValueError:
+        raise OptionValueError(allowed) from None
+    if not least <= found <= most:
+        raise OptionValueError(allowed)
+    return found
+
+
+def flag(text: str | None) -> bool:
+    """A switch; on where nothing stands behind its name.
+
+    Raises:
+        OptionValueError: It is neither 0 nor 1.
+    """
+    if text is None:
+        return True
+    if text.strip() not in ("0", "1"):
+        raise OptionValueError("0 or 1")
+    return text.strip() == "1"
+
+
+def number(text: str) -> float:
+    """A number with a point.
+
+    Raises:
+        OptionValueError: It is none.
+    """
+    if re.fullmatch(r"\d+(\.\d*)?|\.\d+", text.strip()) is None:
+        raise OptionValueError("a number")
+    return float(text)
+
+
+def by_direction(text: str, defaults: tuple[str, str, str]) -> tuple[str, str, str]:
+    """What stands for reads, writes and trims: `8k`, `8k,32k`, `8k,,32k`; trims are as writes."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) > 3:
+        raise OptionValueError("at most three values: reads, writes, trims")
+    first = parts[0] or defaults[0]
+    second = parts[1] or defaults[1] if len(parts) > 1 else first
+    third = parts[2] or defaults[2] if len(parts) > 2 else second
+    return first, second, third
+
+
+def _expression(text: str, reader: Callable[[str], int]) -> float:
+    """The value of an expression whose numbers have units."""
+    allowed = "an expression such as (4*1024): numbers, + - * / % ^ and brackets"
+    if len(text) > _LONGEST_EXPRESSION:
+        raise OptionValueError(allowed)
+    plain = _IN_EXPRESSION.sub(lambda match: str(reader(match[0])), text).replace("^", "**")
+    try:
+        found = _value(ast.parse(plain.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, ZeroDivisionError, OverflowError, RecursionError):
+        raise OptionValueError(allowed) from None
+    if not 0 <= found < _LARGEST:
+        raise OptionValueError("an expression from 0 to 2^63")
+    # Numbers without a unit are what the reader takes them for.
+    return found if plain != text.replace("^", "**") else float(reader(repr(found)))
+
+
+def _value(node: ast.expr) -> float:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return node.value
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        left, right = _value(node.left), _value(node.right)
+        if isinstance(node.op, ast.Pow) and abs(right) > _LARGEST_POWER:
+            raise ValueError
+        return _OPERATORS[type(node.op)](left, right)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_value(node.operand)
+    raise ValueError

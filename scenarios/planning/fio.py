@@ -1,0 +1,116 @@
+"""Workloads that job files of fio say: their threads in the engine's plan."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.scenarios.fio import jobfile
+from raidlab.scenarios.fio.jobfile import Section
+from raidlab.scenarios.fio.places import Target
+from raidlab.scenarios.fio.resolve import Jobs, resolve
+from raidlab.scenarios.planning.builder import Parts
+from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
+
+_ALLOWED = frozenset({"name", "target", "fio"})
+"""Keys of a workload beside `fio`."""
+
+
+@dataclass(frozen=True)
+class FioWorkload:
+    """A workload that a job file says."""
+
+    name: str
+    target: str
+    array: int
+    jobs: Jobs
+
+    def names(self) -> list[str]:
+        """The workload's name, and that of the job where there are several."""
+        loads = self.jobs.loads
+        return [self.name] if len(loads) == 1 else [f"{self.name}.{load}" for load in loads]
+
+
+def fio_faults(workload: WorkloadTable) -> Iterator[Fault]:
+    """Keys that a job file settles."""
+    for key in sorted(workload.model_fields_set - _ALLOWED):
+        yield Fault(key, None, "is settled by the job file: leave it out")
+
+
+def fio_workload(
+    at: int,
+    name: str,
+    table: ScenarioTable,
+    parts: Parts,
+    folder: Path | None,
+    sections: Sequence[Section] | None = None,
+) -> FioWorkload | None:
+    """The threads of a workload's job file; None, and faults, if it cannot be run.
+
+    Args:
+        at: The workload's place in the scenario.
+        name: Its name.
+        table: The scenario.
+        parts: What is known of its arrays; takes faults and warnings.
+        folder: Of the scenario's file, from which the job file is named.
+        sections: What the job file holds, if it was read.
+    """
+    workload = table.workload[at]
+    target = table.target_name(at)
+    arrays, usable = parts.offered[target]
+    if usable is None or len(arrays) != 1:
+        if len(arrays) > 1:
+            allowed = "an array that is one device: drives of level independent are several"
+            parts.faults.add(f"workload.{at}.fio", workload.fio, allowed)
+        return None
+    offered = {
+        array: Target(indices[0], bytes_)
+        for array, (indices, bytes_) in parts.offered.items()
+        if bytes_ is not None and len(indices) == 1
+    }
+    file = str(workload.fio)
+    try:
+        if sections is None:
+            file = str((folder or Path()) / file)
+            sections = jobfile.read(file)
+        jobs = resolve(sections, file, offered, target)
+    except SpecError as error:
+        parts.faults.extend(error.faults)
+        return None
+    parts.warnings += [f"{workload.fio}: {note}" for note in jobs.notes]
+    return FioWorkload(name, target, arrays[0], jobs)
+
+
+def jobs_plan(workloads: Sequence[FioWorkload], until_ns: int) -> dict[str, Any]:
+    """The engine's plan of all job files; nothing if there are none."""
+    if not workloads:
+        return {}
+    threads: list[dict[str, Any]] = []
+    loads: list[str] = []
+    for file, workload in enumerate(workloads):
+        for thread in workload.jobs.threads:
+            start = {**thread["start"], "file": file}
+            threads.append({**thread, "load": len(loads) + thread["load"], "start": start})
+        loads += workload.names()
+    return {
+        "outside_threads": len(threads),
+        "jobs": {"threads": threads, "loads": loads, "until_ns": until_ns},
+    }
+
+
+def seeded(jobs: Mapping[str, Any], seed: int, replication: int) -> dict[str, Any]:
+    """The same jobs with seeds where they name none; further replications have their own."""
+    threads = []
+    for at, thread in enumerate(jobs["threads"]):
+        seeds = thread["seeds"]
+        if seeds["seed"] is None or replication:
+            digest = hashlib.sha256(f"{seed} fio {replication} {at}".encode()).digest()
+            own = int.from_bytes(digest[:8], "little")
+            repeats = ("repeat_offsets", "repeat_passes", "repeat_all")
+            seeds = {"seed": own, **dict.fromkeys(repeats, False)}
+        threads.append({**thread, "seeds": seeds})
+    return {**jobs, "threads": threads}

@@ -1,0 +1,135 @@
+"""Job files on drives that take a fixed time: everything follows from it by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios import _engine
+from raidlab.scenarios.fio import jobfile
+from raidlab.scenarios.fio.report import fio_json
+from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.running.simulate import simulate
+
+MS = 1_000_000
+
+
+def scenario(drives: Path, job: str, **run: Any) -> Scenario:
+    """One drive of 1 ms a command behind a host that takes no time."""
+    host = drives / "free-host.toml"
+    host.write_text(
+        'kind = "host"\nname = "free-host"\nlike = "generic"\nsubmit = "0 ns"\ncomplete = "0 ns"\n'
+        '[sources]\nsubmit = "assumed"\ncomplete = "assumed"\n'
+    )
+    tree = {
+        "host": {"model": "free-host.toml"},
+        "array": [{"name": "d", "drives": [{"model": "card.toml", "count": 1}]}],
+        "workload": [{"fio": "x.fio"}],
+        "run": run,
+    }
+    sections = jobfile.parse(job, "x.fio")
+    return build_scenario(tree, drives / "s.toml", sections=sections)
+
+
+def entries(drives: Path, job: str) -> list[dict[str, Any]]:
+    checked = scenario(drives, job)
+    found = json.loads(_engine.run(json.dumps(checked.plan(0, 0))))
+    threads = [thread | {"depth": 1} for thread in found["threads"]]
+    document = fio_json(checked.jobs[0], threads, {}, bins=True)
+    return list(document["jobs"])
+
+
+def test_a_synchronous_job_makes_an_io_after_the_other(drives: Path) -> None:
+    (job,) = entries(drives, "[a]\nrw=randread\nsize=400k\n")
+    # 100 blocks, 1 ms each, and the link.
+    assert job["read"]["total_ios"] == 100
+    assert job["read"]["runtime"] == pytest.approx(100, abs=1)
+    assert job["read"]["slat_ns"]["N"] == 0
+    assert job["read"]["clat_ns"]["percentile"]["50.000000"] == pytest.approx(MS, rel=0.02)
+
+
+def test_stonewall_waits_and_groups(drives: Path) -> None:
+    jobs = entries(
+        drives,
+        "[global]\nioengine=libaio\nsize=40k\ngroup_reporting\n"
+        "[a]\nrw=read\nnumjobs=2\n[b]\nrw=write\nstonewall\n",
+    )
+    assert [(job["jobname"], job["groupid"]) for job in jobs] == [("a", 0), ("b", 1)]
+    assert jobs[0]["read"]["total_ios"] == 20 and jobs[1]["write"]["total_ios"] == 10
+
+
+def test_a_pause_comes_after_so_many_ios(drives: Path) -> None:
+    job = "[a]\nrw=read\nsize=40k\nthinktime=5ms\nthinktime_blocks=5\n"
+    (found,) = entries(drives, job)
+    # 10 I/Os of 1 ms and two pauses of 5 ms, the last behind the last I/O.
+    assert found["read"]["runtime"] == pytest.approx(20, abs=1)
+
+
+def test_a_batch_waits_for_itself(drives: Path) -> None:
+    options = "iodepth_batch=4\niodepth_batch_complete_min=4\niodepth=4"
+    (job,) = entries(drives, f"[a]\nioengine=libaio\nrw=randread\nsize=160k\n{options}\n")
+    # A drive of one server: four I/Os take 4 ms, and all count when the last one is there.
+    assert job["read"]["clat_ns"]["min"] == pytest.approx(4 * MS, rel=0.02)
+    assert job["iodepth_submit"]["4"] == 100.0
+
+
+def test_runtime_and_ramp_and_loops(drives: Path) -> None:
+    (job,) = entries(drives, "[a]\nrw=randread\nsize=40k\ntime_based\nruntime=1\nramp_time=500ms\n")
+    assert job["read"]["total_ios"] == pytest.approx(1000, rel=0.02)
+    assert job["job_runtime"] == pytest.approx(1000, abs=2)
+    (job,) = entries(drives, "[a]\nrw=randread\nsize=40k\nloops=3\n")
+    assert job["read"]["total_ios"] == 30
+    (job,) = entries(drives, "[a]\nrw=randread\nsize=40k\nio_size=100k\n")
+    assert job["read"]["total_ios"] == 25
+    (job,) = entries(drives, "[a]\nrw=randread\nsize=1m\nnumber_ios=7\n")
+    assert job["read"]["total_ios"] == 7
+
+
+def test_a_latency_target_finds_its_depth(drives: Path) -> None:
+    options = "latency_target=5ms\nlatency_window=200ms\nlatency_percentile=95\niodepth=64"
+    job = f"[a]\nioengine=libaio\nrw=randread\nsize=1g\ntime_based\nruntime=20\n{options}\n"
+    (found,) = entries(drives, job)
+    # One server of 1 ms: at depth n an I/O takes n ms.
+    assert 3 <= found["latency_depth"] <= 5
+
+
+def test_syncs_are_counted_apart(drives: Path) -> None:
+    (job,) = entries(drives, "[a]\nrw=write\nsize=40k\nfsync=5\n")
+    assert job["write"]["total_ios"] == 10
+    assert job["sync"]["total_ios"] == 1
+
+
+def test_a_workload_is_a_row(drives: Path) -> None:
+    checked = scenario(drives, "[a]\nrw=randread\nsize=400k\n")
+    result = simulate(checked)
+    (row,) = result.results
+    assert row["workload"] == "workload-0"
+    assert row["ios"] == 100
+    assert row["iops"] == pytest.approx(1000, rel=0.02)
+    again = simulate(scenario(drives, "[a]\nrw=randread\nsize=400k\n"), workers=2)
+    assert json.dumps(again.results) == json.dumps(result.results)
+
+
+def test_faults_name_line_option_and_the_nearest(drives: Path) -> None:
+    with pytest.raises(SpecError) as raised:
+        scenario(drives, "[a]\nrw=randred\niodpeth=4\nsize=10%\nverify=crc32c\nioengine=rbd\n")
+    text = str(raised.value)
+    assert 'x.fio:2: [a] rw = "randred"' in text and 'did you mean "randread"' in text
+    assert "verify" in text and "rbd reaches its store over a network" in text
+
+
+def test_an_unknown_option_is_an_error(drives: Path) -> None:
+    with pytest.raises(SpecError) as raised:
+        scenario(drives, "[a]\nrw=read\nsize=1m\n\niodpeth=4\n")
+    expected = 'x.fio:5: [a] = "iodpeth": an option of fio; did you mean "iodepth"?'
+    assert expected in str(raised.value)
+
+
+def test_options_without_effect_are_listed(drives: Path) -> None:
+    checked = scenario(drives, "[a]\nrw=read\nsize=1m\nprio=3\nrate_iops=100\n")
+    assert any("prio has no effect" in warning for warning in checked.warnings)
+    assert any("rate_iops has no effect" in warning for warning in checked.warnings)

@@ -1,0 +1,136 @@
+"""The I/Os that threads ask for, block by block as fio itself, and their distributions."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from raidlab.scenarios import _engine
+from raidlab.scenarios.fio import jobfile
+from raidlab.scenarios.fio.places import Target, name_hash
+from raidlab.scenarios.fio.resolve import Jobs, resolve
+
+Io = tuple[str, int, int]
+
+JOBS = {
+    "random": "rw=randread\nbs=4k\nsize=8m",
+    "covers": "rw=randread\nbs=4k\nsize=1m",
+    "without a map": "rw=randread\nbs=4k\nsize=8m\nnorandommap",
+    "mix": "rw=randrw\nbs=4k\nsize=8m\nrwmixread=70",
+    "sequential mix": "rw=rw\nbs=8k\nsize=4m\nrwmixwrite=40",
+    "range of sizes": "rw=randread\nbsrange=4k-64k\nsize=32m",
+    "split": "rw=randrw\nbssplit=4k/50:16k/30:64k/20,8k/60:32k/40\nsize=64m",
+    "unaligned": "rw=randread\nbsrange=512-8k\nbs_unaligned\nsize=8m\nnorandommap",
+    "aligned": "rw=randwrite\nbs=16k\nba=4k\nsize=32m",
+    "both sizes": "rw=randrw\nbs=4k,16k\nsize=32m",
+    "every eighth": "rw=randread:8\nbs=4k\nsize=16m",
+    "identical": "rw=randwrite:4\nrw_sequencer=identical\nbs=4k\nsize=16m",
+    "holes": "rw=read:12k\nbs=4k\nsize=1m",
+    "backwards": "rw=read:-8k\nbs=4k\noffset=4m\nsize=4m",
+    "partly random": "rw=randread\npercentage_random=30\nbs=4k\nsize=16m",
+    "seeded": "rw=randread\nrandseed=4711\nbs=4k\nsize=16m",
+    "all repeat": "rw=randrw\nallrandrepeat=1\nbs=4k\nsize=16m",
+    "wide": "rw=randread\nrandom_generator=tausworthe64\nbs=4k\nsize=16m",
+    "register": "rw=randread\nrandom_generator=lfsr\nbs=4k\nsize=4m",
+    "zipf": "rw=randread\nrandom_distribution=zipf:1.2\nbs=4k\nsize=64m",
+    "zipf below 1": "rw=randread\nrandom_distribution=zipf:0.8:0.3\nbs=4k\nsize=64m",
+    "pareto": "rw=randread\nrandom_distribution=pareto:0.3\nbs=4k\nsize=64m",
+    "normal": "rw=randread\nrandom_distribution=normal:15\nbs=4k\nsize=64m",
+    "zoned": "rw=randread\nrandom_distribution=zoned:60/10:30/20:10/70\nbs=4k\nsize=64m",
+    "zoned in bytes": "rw=randread\nrandom_distribution=zoned_abs:60/8m:40/24m\nsize=64m",
+    "offset": "rw=randread\noffset=8m\nsize=8m\nbs=4k",
+    "files": "rw=randread\nnrfiles=4\nsize=16m\nbs=4k",
+    "random files": "rw=randread\nnrfiles=4\nfile_service_type=random\nsize=16m\nbs=4k",
+    "files in turn": "rw=read\nnrfiles=3\nfile_service_type=sequential\nsize=3m\nbs=16k",
+    "strides": "rw=read\nzonemode=strided\nzonesize=64k\nzonerange=128k\nzoneskip=64k\nsize=4m",
+    "random strides": "rw=randread\nzonemode=strided\nzonesize=64k\nzonerange=256k\nsize=4m",
+    "trim and write": "rw=randtrimwrite\nbs=4k\nsize=4m",
+    "sync": "rw=randwrite\nfsync=3\nbs=4k\nsize=4m",
+    "by order": "rw=randread\npercentage_random=50\nbs=64k,4k\nbs_is_seq_rand=1\nsize=64m",
+}
+
+
+def resolved(text: str, size: int = 1 << 40) -> Jobs:
+    return resolve(jobfile.parse(text, "x.fio"), "x.fio", {"disk": Target(0, size)}, "disk")
+
+
+def native(text: str, count: int, thread: int = 0) -> list[Io]:
+    return _engine.job_requests(json.dumps(resolved(text).threads[thread]), count)
+
+
+def of_fio(folder: Path, options: str, count: int) -> list[Io]:
+    log = folder / "iolog"
+    job = folder / "job.fio"
+    job.write_text(f"[a]\nioengine=null\n{options}\nnumber_ios={count}\nwrite_iolog={log}\n")
+    subprocess.run(["fio", str(job)], cwd=folder, capture_output=True, text=True, check=True)
+    found: list[Io] = []
+    files: dict[str, int] = {}
+    sizes = resolved(f"[a]\nioengine=libaio\n{options}\n").threads[0]["files"]
+    for line in log.read_text().splitlines():
+        words = line.split()
+        if len(words) == 3 and words[2] == "add":
+            files[words[1]] = sizes[len(files)]["start_bytes"]
+        if len(words) == 5 and words[2] in ("read", "write", "trim", "sync"):
+            offset = files[words[1]] + int(words[3])
+            found.append(
+                (words[2], 0, 0) if words[2] == "sync" else (words[2], offset, int(words[4]))
+            )
+    return found
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is missing")
+@pytest.mark.parametrize("options", JOBS.values(), ids=JOBS.keys())
+def test_the_blocks_are_those_of_fio(tmp_path: Path, options: str) -> None:
+    expected = of_fio(tmp_path, options, 400)
+    assert len(expected) > 100
+    assert native(f"[a]\nioengine=libaio\n{options}\n", len(expected)) == expected
+
+
+def chi_square(observed: Sequence[int], expected: Sequence[float]) -> float:
+    return sum((a - b) ** 2 / b for a, b in zip(observed, expected, strict=True))
+
+
+def ranks(text: str, blocks: int, count: int) -> Counter[int]:
+    """How often each rank is asked for: offsets without fio's scattering."""
+    ios = native(f"[a]\nioengine=libaio\nbs=4k\nsize={blocks * 4}k\nnorandommap\n{text}\n", count)
+    return Counter(offset // 4096 for _, offset, _ in ios)
+
+
+def test_uniform_blocks_are_uniform() -> None:
+    seen = ranks("rw=randread", 100, 50_000)
+    # 99 degrees of freedom: 148 is exceeded once in a thousand.
+    assert chi_square([seen[at] for at in range(100)], [500] * 100) < 148
+
+
+def test_zones_have_their_shares() -> None:
+    seen = ranks("rw=randread\nrandom_distribution=zoned:50/10:30/20:20/70", 100, 50_000)
+    shares = [0.5 / 10] * 10 + [0.3 / 20] * 20 + [0.2 / 70] * 70
+    expected = [50_000 * share for share in shares]
+    assert chi_square([seen[at] for at in range(100)], expected) < 148
+
+
+def test_zipf_ranks_follow_their_law() -> None:
+    """Gray's method is exact for the first two ranks and near it beyond: wide classes."""
+    blocks, theta, count = 4000, 1.2, 50_000
+    seen = ranks(f"rw=randread\nrandom_distribution=zipf:{theta}:0", blocks, count)
+    golden, scattered = 0x61C8864680B583EB, {}
+    for rank in range(blocks):
+        block = rank * golden % 2**64 % blocks
+        scattered[rank] = block
+    first = [seen[scattered[0]], seen[scattered[1]]]
+    zeta = sum(n**-theta for n in range(1, blocks + 1))
+    expected = [count / zeta, count * 2**-theta / zeta]
+    rest = count - sum(expected)
+    # Two degrees of freedom: 13.8 is exceeded once in a thousand.
+    assert chi_square([*first, count - sum(first)], [*expected, rest]) < 13.8 + 40
+
+
+def test_the_hash_of_a_name_is_that_of_fio() -> None:
+    # From a zipf job of fio 3.33 on files of these names, by the place of its most wanted block.
+    assert name_hash("") == 0x61C88647
