@@ -256,7 +256,7 @@ def make_row(
     """
     loads = [run["workloads"][part] for part in parts]
     merged = ({"slowest": None} | loads[0]) if len(loads) == 1 else merge_loads(loads)
-    met = behind(run["components"], target)
+    met = behind(run["components"], target, name)
     busy = busiest(felt(met, merged["breakdown_us"]))
     bottleneck, runner_up, *_ = [*busy, None, None]
     return {

@@ -33,6 +33,7 @@ _CAUSES = {
     "link_wait": "a busy link",
     "controller_wait": "the controller",
     "host_wait": "the host's CPU",
+    "limit_wait": "its load's limit",
     "raid": "a locked stripe or parity",
     "queue": "commands before it",
 }

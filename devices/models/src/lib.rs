@@ -15,6 +15,8 @@ mod port;
 mod run_queues;
 mod ssd;
 mod station;
+mod stripe_thread;
+mod volume;
 
 pub use controller::{
     Cache, Chip, ChipParams, CopyEnd, Eligible, Found, LINE_SECTORS, Leaving, Lookup, PAGE,
@@ -34,3 +36,5 @@ pub use ssd::{
     TemperatureParams, ThrottleStep, Written, read_states, write_states,
 };
 pub use station::{FixedStation, ServiceTime, StationParams};
+pub use stripe_thread::StripeThread;
+pub use volume::{Counts, LimitParams, Volume, VolumeParams};

@@ -48,6 +48,8 @@ macro_rules! parts {
 }
 
 parts! {
+    /// Waiting for tokens of its load's limit.
+    LimitWait = "limit_wait",
     /// Waiting for a host CPU thread.
     HostWait = "host_wait",
     /// CPU time on a host thread.

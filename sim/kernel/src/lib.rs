@@ -21,6 +21,7 @@ mod station;
 mod statistics;
 mod steadiness;
 mod time;
+mod token_bucket;
 
 pub use batches::{Batches, Estimate, Side};
 pub use bits::Bits;
@@ -38,3 +39,4 @@ pub use station::{Served, Station, Stations};
 pub use statistics::{Interval, TimeWeighted, student_t_975};
 pub use steadiness::{is_steady, steady_from};
 pub use time::{Nanos, Time};
+pub use token_bucket::TokenBucket;

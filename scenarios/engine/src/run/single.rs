@@ -1,6 +1,6 @@
 //! One run from a plan to a result, with the self-checks at its end.
 
-use crate::plan::Plan;
+use crate::plan::{Counted, Plan};
 use crate::run::cache_report::CountsBefore;
 use crate::run::checks;
 use crate::run::fio;
@@ -8,6 +8,7 @@ use crate::run::io_trace::Observer;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
 use crate::run::report::{Component, RunResult};
 use crate::run::system::System;
+use crate::state::records::Workload;
 use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{Fault, Written, write_states};
 use std::path::Path;
@@ -355,6 +356,43 @@ fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
     })
 }
 
+/// The drives, and what each has of its own that can be busy.
+fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>) {
+    for drive in &system.layers.path.drives {
+        let (busy, servers) = drive.device.busy_until(at);
+        all.push(StationReport {
+            servers,
+            load: Some(&drive.load),
+            queue_depth: Some(drive.queue_depth).filter(|&depth| depth > 0),
+            written: drive.device.written(),
+            figures: drive.device.figures(),
+            ..StationReport::new(drive.name.clone(), "drive", busy)
+        });
+        for (kind, busy, servers) in drive.device.parts_busy_until(at) {
+            all.push(StationReport {
+                servers,
+                ..StationReport::new(format!("{} {kind}", drive.name), kind, busy)
+            });
+        }
+    }
+}
+
+/// The limits of the loads.
+fn limits(system: &System, at: Time) -> impl Iterator<Item = StationReport<'_>> {
+    let of_load = move |load: &Workload| {
+        let busy = load.limit.iter().flat_map(|limit| limit.busy_until(at));
+        let reports = busy.map(|(counted, busy)| {
+            let of = match counted {
+                Counted::Ios => "IOPS",
+                Counted::Bytes => "bandwidth",
+            };
+            StationReport::new(format!("{} {of} limit", load.name), "limit", busy)
+        });
+        reports.collect::<Vec<_>>()
+    };
+    system.layers.loads.workloads().iter().flat_map(of_load)
+}
+
 pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
     let mut all = Vec::from_iter(host_cpu(system, at));
     for (thread, busy) in system.layers.loads.host().busy_until(at).enumerate() {
@@ -366,6 +404,7 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
             ));
         }
     }
+    all.extend(limits(system, at));
     for controller in &system.layers.path.controllers {
         let cores = &controller.chip.cores;
         all.push(StationReport {
@@ -400,12 +439,12 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
         .iter()
         .zip(system.layers.raid.stripes().volumes().iter())
     {
-        let in_host = volume.filter(|volume| volume.parity().is_limited());
+        let in_host = volume.filter(|volume| volume.thread().takes_time());
         if let Some(volume) = in_host {
             all.push(StationReport::new(
                 format!("{} parity thread", array.name),
                 "host",
-                volume.parity().busy_until(at),
+                volume.thread().busy_until(at),
             ));
         }
     }
@@ -416,22 +455,6 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
             link.busy_until(at),
         ));
     }
-    for drive in &system.layers.path.drives {
-        let (busy, servers) = drive.device.busy_until(at);
-        all.push(StationReport {
-            servers,
-            load: Some(&drive.load),
-            queue_depth: Some(drive.queue_depth).filter(|&depth| depth > 0),
-            written: drive.device.written(),
-            figures: drive.device.figures(),
-            ..StationReport::new(drive.name.clone(), "drive", busy)
-        });
-        for (kind, busy, servers) in drive.device.parts_busy_until(at) {
-            all.push(StationReport {
-                servers,
-                ..StationReport::new(format!("{} {kind}", drive.name), kind, busy)
-            });
-        }
-    }
+    add_drives(system, at, &mut all);
     all
 }
