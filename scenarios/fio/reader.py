@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from raidlab.devices.faults import Fault
-from raidlab.scenarios.fio import options, values
-from raidlab.scenarios.fio.engines import REFUSED as REFUSED_ENGINES
-from raidlab.scenarios.fio.engines import name_of
+from raidlab.scenarios.fio import engines, options, values
 from raidlab.scenarios.fio.jobfile import ALIASES, Section
 
 T = TypeVar("T")
@@ -110,9 +108,16 @@ class Reader:
             return default
         return found
 
+    def check_engine(self) -> None:
+        """An engine that is not simulated."""
+        engine = self.text("ioengine", "psync")
+        if engines.name_of(engine) not in engines.SIMULATED_AS:
+            why = engines.REFUSED.get(engines.name_of(engine), "is no engine that is simulated")
+            self.fault("ioengine", f"{engines.simulated()}; {engine} {why}")
+
     def check_names(self) -> None:
         """Options that are unknown, refused, or without effect."""
-        engine = name_of(self.text("ioengine", "psync"))
+        engine = engines.name_of(self.text("ioengine", "psync"))
         for key, (value, _) in self._found.items():
             if key in options.EFFECTIVE:
                 continue
@@ -124,7 +129,7 @@ class Reader:
             elif key in options.REFUSED:
                 if (value or "1").strip() not in options.OFF:
                     self.fault(key, options.REFUSED[key])
-            elif engine not in REFUSED_ENGINES:
+            elif engine not in engines.REFUSED:
                 where = self._found[key][1]
                 known = tuple(sorted(options.KNOWN))
                 fault = Fault(f"[{self.name}]", key, "an option of fio", known, where)

@@ -35,6 +35,7 @@ DIRECTIONS = {
 _DEFAULT_SEED = 0x89
 _MOST_THREADS = 4096
 _MOST_DEPTH = 1 << 16
+_MOST_FILES = 10_000
 _MSEC = 1_000_000
 _PERCENTILES = "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99"
 
@@ -115,6 +116,14 @@ def resolve(
         )
     for job in jobs:
         job.reader.check_names()
+        job.reader.check_engine()
+    clones = sum(job.clones for job in jobs)
+    if clones > _MOST_THREADS:
+        allowed = f"at most {_MOST_THREADS} threads of all jobs"
+        findings.faults.append(Fault("numjobs", clones, allowed, (), file))
+    if findings.faults:
+        raise SpecError(findings.faults)
+    for job in jobs:
         _name_files(job, places)
     if places.total > places.default.size_bytes:
         allowed = (
@@ -139,9 +148,6 @@ def resolve(
                 _thread(job, clone, places) | {"load": load, "number": number, "start": start}
             )
             reports.append(_report(job, group))
-    if len(threads) > _MOST_THREADS:
-        allowed = f"at most {_MOST_THREADS} threads of all jobs"
-        findings.faults.append(Fault("numjobs", len(threads), allowed, (), file))
     if findings.faults:
         raise SpecError(findings.faults)
     return Jobs(
@@ -240,7 +246,7 @@ def _name_files(job: _Job, places: Places) -> None:
     """The names of the files of each clone, and how large files of their own must be."""
     reader = job.reader
     named = _split_names(reader.text("filename"))
-    count = reader.whole("nrfiles", 1, 1)
+    count = reader.read("nrfiles", lambda text: values.whole(text, 1, _MOST_FILES), 1)
     folder = reader.text("directory")
     sized = "size" in reader or "filesize" in reader
     for clone in range(job.clones):
@@ -300,10 +306,6 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
     mapped = law["kind"] == "uniform" and not reader.flag("norandommap")
     mapped = mapped and all(each["align"] == each["min"] for each in of_directions)
     files, size, array = _files(job, clone, places, of_directions)
-    engine = reader.text("ioengine", "psync")
-    if engines.name_of(engine) not in engines.SIMULATED_AS:
-        why = engines.REFUSED.get(engines.name_of(engine), "is not an engine that is simulated")
-        reader.fault("ioengine", f"{engines.simulated()}; {engine} {why}")
     ran = reader.choice("random_generator", "tausworthe", ("tausworthe", "tausworthe64", "lfsr"))
     seeded = "randseed" in reader
     seed = reader.read("randseed", lambda text: values.size(text), _DEFAULT_SEED)
