@@ -23,5 +23,7 @@ from raidlab.notebooks.frame.room import Room as Room
 from raidlab.notebooks.frame.room import Values as Values
 from raidlab.notebooks.frame.room import figure as figure
 from raidlab.notebooks.frame.running import run as run
+from raidlab.notebooks.frame.running import run_all as run_all
 from raidlab.scenarios.results.look import digits as digits
+from raidlab.scenarios.results.look import dress as dress
 from raidlab.scenarios.results.look import percent as percent

@@ -109,12 +109,11 @@ def _place(value: float, axis: Axis) -> float:
 def dashed(drawn: go.Figure, x: float, text: str, axis: Axis | None = None) -> None:
     """A dotted vertical line at a value of the x axis."""
     at = math.log10(x) if axis and (axis.log or axis.depths) else x
-    drawn.add_shape(
-        type="line", x0=x, x1=x, y0=0, y1=1, yref="paper", line={"color": GREY, "dash": "dot"}
-    )  # fmt: skip
+    line = {"color": GREY, "dash": "dot"}
+    drawn.add_shape(type="line", x0=x, x1=x, y0=0, y1=1, yref="paper", line=line)
     drawn.add_annotation(
-        x=at, y=1, yref="paper", text=text, showarrow=False, xanchor="right", yanchor="top",
-        xshift=-4, font={"size": 13},
+        x=at, y=0, yref="paper", text=text, showarrow=False, xanchor="left", yanchor="bottom",
+        xshift=4, font={"size": 13},
     )  # fmt: skip
 
 

@@ -29,6 +29,8 @@ class Control:
     unit: str = ""
     words: Mapping[Any, str] = field(default_factory=dict)
     """What values are called, where the number with its unit does not say it."""
+    plays: bool = False
+    """True for a button that moves the slider from its first value to its last."""
 
     def __post_init__(self) -> None:
         if self.start not in self.values:

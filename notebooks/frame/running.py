@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
 from typing import Any
 
 import raidlab
@@ -20,6 +21,16 @@ def run(scenario: Mapping[str, Any], seed: int) -> raidlab.Result:
         SpecError: It cannot be run.
     """
     return _run(json.dumps(scenario, sort_keys=True), seed)
+
+
+def run_all(scenarios: Sequence[Mapping[str, Any]], seed: int) -> list[raidlab.Result]:
+    """Simulates several scenarios side by side.
+
+    Raises:
+        SpecError: One cannot be run.
+    """
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(partial(run, seed=seed), scenarios))
 
 
 @lru_cache(maxsize=_KEPT)

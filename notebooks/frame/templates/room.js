@@ -81,6 +81,18 @@ function room(root, about, ask) {
   });
   if (kept() !== null && isFinite(Number(kept()))) compare(Number(kept()));
 
+  // Moves a slider from its first value to its last, each step when the one before has its answer.
+  for (const button of root.querySelectorAll("[data-plays]")) {
+    const input = inputs[Number(button.dataset.plays)];
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      for (let value = 0; value <= Number(input.max); value++) {
+        input.value = value;
+        await Promise.all([update(), new Promise((resolve) => setTimeout(resolve, 500))]);
+      }
+      button.disabled = false;
+    });
+  }
   for (const input of [...inputs, find("seed")]) input?.addEventListener("input", update);
   let was = narrow();
   window.addEventListener("resize", () => {

@@ -1,0 +1,193 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
+"""Room 5: pull the battery."""
+
+import marimo
+
+app = marimo.App(width="full", app_title="Room 5: the battery")
+
+with app.setup:
+    from raidlab.notebooks.frame import (
+        Answer,
+        Axis,
+        Box,
+        Claim,
+        Control,
+        Exercise,
+        Live,
+        Picture,
+        Prediction,
+        Room,
+        bars,
+        figure,
+        run,
+    )
+
+    POLICIES = {"always-write-back": "write-back", "write-through": "write-through"}
+    BACKUPS = {"none": "none", "fbu": "flash backup"}
+    CACHES = {"off": "off", "on": "on"}
+
+
+@app.function
+def scenario(values):
+    """Random writes to a RAID 5, and the power fails."""
+    return {
+        "title": "The power fails under random writes",
+        "controller": {
+            "model": "lsi2208-512-3.0",
+            "write": values["policy"],
+            "backup": values["backup"],
+            "disk_cache": values["caches"] == "on",
+        },
+        "array": [{"level": "raid5", "drives": [{"model": "generic-15000rpm", "count": 4}]}],
+        "workload": [{"rw": "randwrite", "block_size": "4 KiB", "outstanding": 16, "area": "4 GB"}],
+        "event": [{"at": f"{values['at']} s", "action": "power-fail", "lasts": "1 s"}],
+        "run": {"warm_up": "500 ms", "duration": "3500 ms"},
+    }
+
+
+@app.function
+def answer(values, seed):
+    """What was acknowledged, and what of it is gone or wrong."""
+    result = run(scenario(values), seed)
+    data = result.data
+    lost, corrupt = data["lost_writes"], data["corrupt_stripes"]
+    safe = data["acknowledged_writes"] - lost
+    if lost:
+        said = f"{figure(lost)} acknowledged writes are lost"
+    else:
+        said = "No acknowledged write is lost"
+    said += (
+        f", and {figure(corrupt)} stripes have wrong parity." if corrupt else "; parity is right."
+    )
+    return Answer(
+        said,
+        [
+            Picture(
+                "Acknowledged is not durable" if lost else "Every acknowledged write is there",
+                "acknowledged writes of the whole run",
+                bars({"lost": lost, "still there": safe}, Axis("writes"), marked="lost"),
+            ),
+            Picture(
+                f"{figure(corrupt)} stripes will give wrong data if a drive fails",
+                "stripes whose parity does not match their data",
+                bars(
+                    {"wrong parity": corrupt, "writes under way": 16},
+                    Axis("count"),
+                    marked="wrong parity",
+                ),
+            ),
+        ],
+        {
+            "lost": lost,
+            "corrupt": corrupt,
+            "acknowledged": data["acknowledged_writes"],
+            "in_drives": data["lost_in_drive_caches"],
+        },
+        boxes=[
+            Box(figure(lost), "acknowledged writes lost"),
+            Box(figure(corrupt), "stripes with wrong parity"),
+            Box(figure(data["lost_in_drive_caches"]), "lost in the drives' own caches"),
+        ],
+    )
+
+
+@app.function
+def notice():
+    """What is there to see."""
+    return [
+        Claim(
+            "Write-back without a backup loses tens of thousands of writes: the cache was all that"
+            " had them.",
+            lambda at: at()["lost"] > 10_000,
+        ),
+        Claim(
+            "Write-through loses none, and still leaves stripes with wrong parity, at most one for"
+            " each write under way: the write hole.",
+            lambda at: (
+                at(policy="write-through")["lost"] == 0
+                and 0 < at(policy="write-through")["corrupt"] <= 16
+            ),
+        ),
+        Claim(
+            "A healthy backup closes both holes: the controller finishes what was cut off.",
+            lambda at: at(backup="fbu")["lost"] == 0 and at(backup="fbu")["corrupt"] == 0,
+        ),
+        Claim(
+            "With the drives' own caches on the backup is not enough: drives had acknowledged what"
+            " only their memory held, and the controller no longer has it.",
+            lambda at: (
+                at(backup="fbu", caches="on")["lost"] > 0
+                and at(backup="fbu", caches="on")["corrupt"] > 0
+            ),
+        ),
+    ]
+
+
+@app.function
+def exercises():
+    """Tasks with solutions."""
+    return [
+        Exercise(
+            "512 MiB of cache of which three quarters take writes, 4 KiB each: how many writes can"
+            " be lost at most?",
+            "0.75 × 2²⁹ / 4,096 = 98,304. Each setting of the first slider stays below.",
+            lambda at: all(at(at=each)["lost"] <= 98_304 for each in (1, 2, 3)),
+        ),
+        Exercise(
+            "Which figures change with another seed, and which zeros stay?",
+            "The losses and wrong stripes change. The zeros of a healthy backup with the drives'"
+            " caches off stay: they follow from the mechanism.",
+            lambda at: at(backup="fbu", at=1)["lost"] + at(backup="fbu", at=3)["lost"] == 0,
+        ),
+    ]
+
+
+@app.function
+def room():
+    """What the lab knows of this room."""
+    return Room(
+        name="battery",
+        number=5,
+        question="What is lost when the power fails?",
+        about="Four disks in RAID 5 behind a controller with 512 MiB of memory, random writes of"
+        " 4 KiB, 16 outstanding. The power fails, comes back, and the data are compared with what"
+        " was acknowledged.",
+        prediction=Prediction(
+            "Write-through, disk caches off: how many stripes have wrong parity afterwards?",
+            "stripes",
+            lambda at: at(policy="write-through")["corrupt"],
+            "A write changes data and parity on two disks; the power can fail between the two.",
+        ),
+        controls=[
+            Control(
+                "policy", "Controller's cache", tuple(POLICIES), "always-write-back", words=POLICIES
+            ),
+            Control("backup", "Its backup", tuple(BACKUPS), "none", words=BACKUPS),
+            Control("caches", "Caches of the disks", tuple(CACHES), "off", words=CACHES),
+            Control("at", "The power fails after", (1, 2, 3), 2, "s"),
+        ],
+        scenario=scenario,
+        answer=answer,
+        notice=notice(),
+        exercises=exercises(),
+        sources=[
+            "A. Krioukov et al., Parity lost and parity regained, 2008",
+            "A. Varma and Q. Jacobson, Destage algorithms for disk arrays with nonvolatile caches,"
+            " 1998",
+        ],
+        limits="An outage cuts writes at a random sector. Errors of firmware and bits that decay"
+        " are not modelled.",
+    )
+
+
+@app.cell
+def _():
+    Live(room())
+    return
+
+
+if __name__ == "__main__":
+    app.run()

@@ -1,0 +1,188 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
+"""Room 7: what data do to a SandForce."""
+
+import marimo
+
+app = marimo.App(width="full", app_title="Room 7: what data do to a SandForce")
+
+with app.setup:
+    from raidlab.notebooks.frame import (
+        Answer,
+        Axis,
+        Box,
+        Claim,
+        Control,
+        Exercise,
+        Live,
+        Picture,
+        Prediction,
+        Room,
+        Series,
+        digits,
+        figure,
+        lines,
+        mark,
+        run_all,
+    )
+
+    SHARES = (0, 25, 50, 75, 90)
+    LOADS = {"randwrite": "at random, 4 KiB", "write": "in sequence, 128 KiB"}
+
+
+@app.function
+def scenario(values):
+    """Writes of data that shrink by so much."""
+    return {
+        "title": f"An SSD that compresses, data that shrink by {values['shrink']} %",
+        "array": [{"drives": [{"model": "teaching-compressing"}]}],
+        "workload": [
+            {
+                "rw": values["load"],
+                "block_size": "4 KiB" if values["load"] == "randwrite" else "128 KiB",
+                "outstanding": 32,
+                "compressible": f"{values['shrink']} %",
+            }
+        ],
+        "run": {"warm_up": "500 ms", "duration": "2 s", "precondition": "steady-state"},
+    }
+
+
+@app.function
+def answer(values, seed):
+    """Rate and bytes to NAND for the chosen data, beside the others."""
+    found = run_all([scenario(values | {"shrink": shrink}) for shrink in SHARES], seed)
+    rows = dict(zip(SHARES, (result.rows[0] for result in found), strict=True))
+    own, plain = rows[values["shrink"]], rows[0]
+    waf = {share: row.write_amplification for share, row in rows.items()}
+    rates = lines(
+        [Series("IO/s", SHARES, [row.iops for row in rows.values()])],
+        Axis("data shrink by, %"),
+        Axis("IO/s"),
+    )
+    mark(rates, values["shrink"], own.iops, f"{values['shrink']} %")
+    naive = [waf[0] * (1 - share / 100) for share in SHARES]
+    nand = lines(
+        [
+            Series("if it shrank alone", SHARES, naive, closed=True),
+            Series("simulated", SHARES, list(waf.values())),
+        ],
+        Axis("data shrink by, %"),
+        Axis("NAND bytes a host byte"),
+    )
+    mark(nand, values["shrink"], waf[values["shrink"]], f"{values['shrink']} %")
+    gain = own.iops / plain.iops
+    return Answer(
+        f"Data that shrink by {values['shrink']} % are written {digits(gain)} times as fast as data"
+        f" that do not, with {digits(waf[values['shrink']])} bytes to NAND for each byte.",
+        [
+            Picture(
+                f"{figure(own.iops, 'IO/s')}", "rate of the writes over compressibility", rates
+            ),
+            Picture(
+                f"{digits(waf[values['shrink']])} NAND bytes a host byte",
+                "dashed: if bytes shrank, and nothing else changed",
+                nand,
+            ),
+        ],
+        {"iops": own.iops, "gain": gain, "waf": waf[values["shrink"]], "limit": own.bottleneck},
+        boxes=[
+            Box(figure(own.iops, "IO/s"), own.bottleneck.partition(".0 ")[2] or "limit"),
+            Box(digits(waf[values["shrink"]]), "NAND bytes a host byte"),
+            Box(f"{digits(gain)} ×", "the rate of incompressible data"),
+        ],
+    )
+
+
+@app.function
+def notice():
+    """What is there to see."""
+    return [
+        Claim(
+            "At random, data that shrink by half are written more than twice as fast: less is"
+            " written, and what is saved becomes spare space. In sequence they gain a third.",
+            lambda at: (
+                2.2 < at(shrink=50)["gain"] < 2.5
+                and 1.25 < at(shrink=50, load="write")["gain"] < 1.4
+            ),
+        ),
+        Claim(
+            "So bytes to NAND fall faster than the data shrink: by more than half, for data that"
+            " the drive itself shrinks by a quarter.",
+            lambda at: (
+                at(shrink=50)["waf"] < 0.5 * at(shrink=0)["waf"]
+                and at(shrink=50, load="write")["waf"] > 0.74
+            ),
+        ),
+        Claim(
+            "The drive does not find everything: data that shrink by 25 % for a good compressor"
+            " shrink by 4 % here.",
+            lambda at: abs(at(shrink=25, load="write")["waf"] - 0.963) < 0.01,
+        ),
+        Claim(
+            "Write amplification below 1 is no fault: at 90 % one byte of six reaches NAND.",
+            lambda at: 0.15 < at(shrink=90)["waf"] < 0.18,
+        ),
+        Claim(
+            "From 75 % on the rate stays: the link is the limit, not NAND.",
+            lambda at: (
+                abs(at(shrink=90)["iops"] / at(shrink=75)["iops"] - 1) < 0.01
+                and "SATA" in at(shrink=90)["limit"]
+            ),
+        ),
+    ]
+
+
+@app.function
+def exercises():
+    """Tasks with solutions."""
+    return [
+        Exercise(
+            "The engine replaces runs of three symbols: it finds c³ (3 - 2c) of data"
+            " that shrink by c. How much does it save at c = 50 %?",
+            "c³ (3 - 2c) = 0.125 × 2 = 25 % of the data; in sequence the drive stores 0.76 of"
+            " them, as its coder reaches 95 % of that.",
+            lambda at: abs(at(shrink=50, load="write")["waf"] - 0.76) < 0.02,
+        ),
+    ]
+
+
+@app.function
+def room():
+    """What the lab knows of this room."""
+    return Room(
+        name="compression",
+        number=7,
+        question="What do the data themselves do to an SSD that compresses?",
+        about="Random writes of 4 KiB to a teaching SSD of 512 MiB NAND, which compresses what it"
+        " stores, as the SandForce 1222 did. The slider says by how much a good compressor would"
+        " shrink the data.",
+        prediction=Prediction(
+            "Random writes: how many times as fast are data that shrink by half?",
+            "times",
+            lambda at: at(shrink=50)["gain"],
+            "Smaller data leave more spare space, and spare space lowers write amplification.",
+        ),
+        controls=[
+            Control("shrink", "Data shrink by", SHARES, 50, "%"),
+            Control("load", "Writes", tuple(LOADS), "randwrite", words=LOADS),
+        ],
+        scenario=scenario,
+        answer=answer,
+        notice=notice(),
+        exercises=exercises(),
+        sources=["docs/explanation/ssd.md of raidlab: compression, and what its numbers rest on"],
+        limits="All data of a run have one compressibility.",
+    )
+
+
+@app.cell
+def _():
+    Live(room())
+    return
+
+
+if __name__ == "__main__":
+    app.run()

@@ -1,0 +1,213 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
+"""Room 9: a drive fails at noon."""
+
+import marimo
+
+app = marimo.App(width="full", app_title="Room 9: a drive fails at noon")
+
+with app.setup:
+    from raidlab.notebooks.frame import (
+        Answer,
+        Axis,
+        Box,
+        Claim,
+        Control,
+        Exercise,
+        Live,
+        Picture,
+        Prediction,
+        Room,
+        Series,
+        bars,
+        dashed,
+        digits,
+        figure,
+        lines,
+        run,
+    )
+
+    LEVELS = {"raid5": "RAID 5", "raid6": "RAID 6", "raid10": "RAID 10"}
+    USED_MB = 300
+    FAILS_S = 5
+
+
+@app.function
+def scenario(values):
+    """Eight disks under the database profile; one fails, and a hot spare takes its place."""
+    return {
+        "title": f"{LEVELS[values['level']]}: a rebuild at {values['share']} % beside users",
+        "controller": {"model": "lsi2208-1g-3.0", "backup": "fbu", "disk_cache": False},
+        "array": [
+            {
+                "level": values["level"],
+                "drives": [{"model": "generic-15000rpm", "count": 8}],
+                "used": f"{USED_MB} MB",
+                "hot_spares": 1,
+                "rebuild_rate": values["share"] / 100,
+            }
+        ],
+        "workload": [{"profile": "database", "rate": f"{values['load']} IO/s"}],
+        "event": [{"at": f"{FAILS_S} s", "action": "fail-drive", "drive": 3}],
+        "run": {
+            "warm_up": "1 s",
+            "duration": "120 s",
+            "after_rebuild": "6 s",
+            "timeline_step": "500 ms",
+        },
+    }
+
+
+@app.function
+def answer(values, seed):
+    """How long the rebuild takes, and what users feel meanwhile."""
+    result = run(scenario(values), seed)
+    row = result.rows[0]
+    done = next((e["t_s"] for e in result.events if e["what"].startswith("rebuild done")), None)
+    end = row.timeline.t_s[-1] if done is None else done
+    took = end - FAILS_S
+    periods = {
+        period["from_s"]: period["latency_us"]["p99"] / 1e3
+        for period in result.results[0]["periods"]
+    }
+    before, during = periods[0.0], periods[float(FAILS_S)]
+    rate = USED_MB / took
+    hours = 300e3 / rate / 3600
+    story = lines(
+        [
+            Series(
+                "mean latency",
+                row.timeline.t_s,
+                [value / 1e3 if value else None for value in row.timeline.latency_us],
+            )
+        ],
+        Axis("time, s"),
+        Axis("latency, ms", log=True),
+    )
+    dashed(story, FAILS_S, "a drive fails")
+    if done is not None:
+        dashed(story, done, "rebuilt")
+    return Answer(
+        f"The rebuild takes {figure(took, 's')} for {USED_MB} MB of each drive,"
+        f" {figure(hours, 'h')} for all of 300 GB; users' p99 is"
+        f" {figure(during, 'ms')} meanwhile, {figure(before, 'ms')} before.",
+        [
+            Picture(
+                f"Users wait {digits(during / before)} times as long during the rebuild",
+                "mean latency of the users' I/Os, each half second",
+                story,
+            ),
+            Picture(
+                f"{figure(rate, 'MB/s')} of rebuild beside {values['load']} IO/s",
+                "rate of the rebuild, and of the disk alone",
+                bars(
+                    {"this rebuild": rate, "one disk, in sequence": 179.0},
+                    Axis("MB/s"),
+                    marked="this rebuild",
+                ),
+            ),
+        ],
+        {"took_s": took, "before_ms": before, "during_ms": during, "hours": hours, "rate": rate},
+        boxes=[
+            Box(figure(hours, "h"), "without full redundancy, for whole drives"),
+            Box(figure(during, "ms"), "p99 of users during the rebuild"),
+            Box(figure(before, "ms"), "p99 before"),
+        ],
+        warnings=[] if done is not None else ["The rebuild does not end within 120 s."],
+    )
+
+
+@app.function
+def notice():
+    """What is there to see."""
+    return [
+        Claim(
+            "A larger share shortens the risk and lengthens the wait: 100 % instead of 30 % is"
+            " more than twice as fast, and users' p99 at least doubles.",
+            lambda at: (
+                at(share=100)["took_s"] < 0.5 * at(share=30)["took_s"]
+                and at(share=100)["during_ms"] > 2 * at(share=30)["during_ms"]
+            ),
+        ),
+        Claim(
+            "Less load leaves more to the rebuild: it is faster with 100 IO/s than with 500.",
+            lambda at: at(load=100)["took_s"] < at(load=500)["took_s"],
+        ),
+        Claim(
+            "RAID 10 only copies one disk: at the same share its rebuild takes no longer than"
+            " that of RAID 5, which reads all seven others.",
+            lambda at: at(level="raid10")["took_s"] < 1.05 * at(level="raid5")["took_s"],
+        ),
+        Claim(
+            "A share of time is not a share of rate: at 30 % the rebuild runs at less than 30 % of"
+            " a disk's sequential rate, because each slice seeks anew.",
+            lambda at: at(share=30)["rate"] < 0.3 * 179,
+        ),
+    ]
+
+
+@app.function
+def exercises():
+    """Tasks with solutions."""
+    return [
+        Exercise(
+            "8 TB at 179 MB/s, nothing else to do: how long at least?",
+            "8,000,000 / 179 s = 12.4 h. Beside users it takes a multiple: the first box.",
+            lambda at: at(share=30)["rate"] < 179 and abs(8e6 / 179 / 3600 - 12.4) < 0.05,
+        ),
+        Exercise(
+            "Seven disks of 8 TB are read during a rebuild; one bit in 10¹⁵ cannot be read. How"
+            " probable is it that one sector is lost?",
+            "1 - exp(-7 × 8 × 10¹² × 8 / 10¹⁵) = 36 %, if bits fail independently.",
+            lambda at: abs(1 - 2.718281828 ** (-7 * 8e12 * 8 / 1e15) - 0.36) < 0.005,
+        ),
+    ]
+
+
+@app.function
+def room():
+    """What the lab knows of this room."""
+    return Room(
+        name="rebuild",
+        number=9,
+        question="A drive dies at noon: what do users feel, and for how long?",
+        about="Eight disks of 15,000 rpm under the database profile. A disk fails after five"
+        " seconds and a hot spare takes its place. The controller gives the rebuild a share of the"
+        " array's time while users want it too.",
+        prediction=Prediction(
+            "With 30 % of the time for the rebuild and 300 IO/s of users: how many hours for disks"
+            " of 300 GB?",
+            "h",
+            lambda at: at()["hours"],
+            "The disk alone would need 0.47 h. Each slice of the rebuild seeks back to its place.",
+        ),
+        controls=[
+            Control("share", "Share for the rebuild", (10, 30, 60, 80, 100), 30, "%"),
+            Control("load", "Users", (100, 300, 500), 300, "IO/s"),
+            Control("level", "Level", tuple(LEVELS), "raid5", words=LEVELS),
+        ],
+        scenario=scenario,
+        answer=answer,
+        notice=notice(),
+        exercises=exercises(),
+        sources=[
+            "M. Holland and G. Gibson, Parity declustering for continuous operation in redundant"
+            " disk arrays, 1992",
+            "L. N. Bairavasundaram et al., An analysis of latent sector errors in disk drives,"
+            " 2007",
+        ],
+        limits="Only 300 MB of each disk is used, so that a run takes a second; hours are those of"
+        " whole disks at the same rate.",
+    )
+
+
+@app.cell
+def _():
+    Live(room())
+    return
+
+
+if __name__ == "__main__":
+    app.run()
