@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -18,6 +18,8 @@ class Findings:
     """What is found in all jobs of a file."""
 
     file: str
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Values of `${NAME}` besides those of the environment."""
     faults: list[Fault] = field(default_factory=list)
     notes: dict[str, list[str]] = field(default_factory=dict)
     """The jobs that a note is about, by its text."""
@@ -64,7 +66,7 @@ class Reader:
             return default
         text = self._found[key][0]
         try:
-            return reader(values.expand("1" if text is None else text))
+            return reader(values.expand("1" if text is None else text, self.findings.variables))
         except values.OptionValueError as fault:
             self.fault(key, str(fault))
             return default

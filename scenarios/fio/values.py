@@ -54,15 +54,15 @@ class Share:
         return whole * self.percent // 100
 
 
-def expand(text: str) -> str:
-    """The same text with the values of the environment's variables in it.
+def expand(text: str, variables: Mapping[str, str] | None = None) -> str:
+    """The same text with the values of variables in it, of its own and of the environment.
 
     Raises:
         OptionValueError: A variable is not set.
     """
 
     def value(match: re.Match[str]) -> str:
-        found = os.environ.get(match[1])
+        found = (variables or {}).get(match[1], os.environ.get(match[1]))
         if found is None:
             raise OptionValueError(f"a variable that is set: ${{{match[1]}}} is not")
         return found
