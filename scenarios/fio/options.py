@@ -11,7 +11,7 @@ from raidlab.scenarios.fio.engines import FOREIGN_OPTIONS
 from raidlab.scenarios.fio.jobfile import ALIASES
 
 _EFFECTIVE = """
-    allrandrepeat ba bs bs_is_seq_rand bs_unaligned bsrange bssplit buffer_compress_percentage
+    allrandrepeat ba bs bs_is_seq_rand bs_unaligned bsrange bssplit
     bwavgtime clat_percentiles description directory disable_clat disable_lat disable_slat
     end_fsync exit_what exitall fdatasync file_service_type filename filesize fsync
     group_reporting io_size iodepth iodepth_batch iodepth_batch_complete_max
@@ -46,6 +46,7 @@ _WITHOUT = (
         "cpumask cpus_allowed cpus_allowed_policy numa_cpu_nodes numa_mem_policy mem iomem_align"
         " lockmem hugepage-size gpu_dev_id nice uid gid",
     ),
+    ("say `compressible` beside `fio` in the workload", "buffer_compress_percentage"),
     ("priorities have no effect", "prio prioclass cgroup cgroup_nodelete cgroup_weight"),
     ("drives heed no hints", "write_hint write_barrier atomic fdp fdp_pli fdp_pli_select"),
     ("the scenario's host says which scheduler there is", "ioscheduler"),

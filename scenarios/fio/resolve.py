@@ -74,8 +74,6 @@ class Jobs:
     """What has no effect, or is otherwise than in fio."""
     options: Mapping[str, str]
     """Global options, as they were written."""
-    compressible: float | None = None
-    """How far the data can be compressed, where a job says it."""
 
 
 @dataclass
@@ -160,7 +158,6 @@ def resolve(
         _unique(job.section.name for job in jobs),
         findings.lines(),
         _written(Section("global", [each for job in jobs[:1] for each in job.inherited])),
-        _compressible(jobs),
     )
 
 
@@ -223,11 +220,6 @@ def _unique(names: Iterable[str]) -> tuple[str, ...]:
 
 def _written(section: Section) -> dict[str, str]:
     return {key: "1" if value is None else value for key, value in section.options}
-
-
-def _compressible(jobs: Sequence[_Job]) -> float | None:
-    found = {job.reader.whole("buffer_compress_percentage", 0) / 100 for job in jobs}
-    return max(found) if found and max(found) > 0 else None
 
 
 def _report(job: _Job, group: int) -> Report:
@@ -505,16 +497,16 @@ def _caps(reader: Reader, of_directions: Sequence[Mapping[str, Any]]) -> list[di
     """Bytes a second of each direction; 0 without a cap."""
     kind = reader.choice("rate_process", "linear", ("linear", "poisson"))
 
-    def rates(text: str) -> list[int]:
+    def rates(text: str) -> list[float]:
         parts = values.by_direction(text, ("0", "0", "0"))
-        return [values.size(part, reader.kb_base) for part in parts]
+        return [values.amount(part, reader.kb_base) for part in parts]
 
-    none = [0, 0, 0]
+    none = [0.0, 0.0, 0.0]
     by_bytes, by_ios = reader.read("rate", rates, none), reader.read("rate_iops", rates, none)
     if any(by_bytes) and any(by_ios):
         reader.fault("rate_iops", "left out beside rate")
     caps = [
-        each or ios * sizes["min"]
+        round(each or ios * sizes["min"])
         for each, ios, sizes in zip(by_bytes, by_ios, of_directions, strict=True)
     ]
     if max(caps) >= 1 << 40:

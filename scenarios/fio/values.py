@@ -90,8 +90,17 @@ def size(text: str, kb_base: int = 1024) -> int:
     Raises:
         OptionValueError: It is none of these.
     """
+    return round(amount(text, kb_base))
+
+
+def amount(text: str, kb_base: int = 1024) -> float:
+    """The same, which an expression may make no whole number: `(1000/3)`.
+
+    Raises:
+        OptionValueError: It is no size.
+    """
     if text.startswith("("):
-        return round(_expression(text, lambda number: size(number, kb_base)))
+        return _expression(text, lambda number: size(number, kb_base))
     match = _SIZE.fullmatch(text.strip())
     allowed = "a size such as 4096, 4k, 1m or (4*1024)"
     if match is None:

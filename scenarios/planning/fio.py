@@ -16,9 +16,9 @@ from raidlab.scenarios.fio.resolve import Jobs, resolve
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 
-_ALLOWED = frozenset({"name", "target", "fio"})
+_ALLOWED = frozenset({"name", "target", "fio", "compressible"})
 """Keys of a workload beside `fio`."""
-_OF_PROFILE = frozenset({"name", "target", "profile", "rate", "area"})
+_OF_PROFILE = frozenset({"name", "target", "profile", "rate", "area", "compressible"})
 """Keys of a workload whose profile is a job file."""
 
 
