@@ -166,6 +166,10 @@ def _outstanding(value: Any) -> Any:
     return tuple(steps)
 
 
+def _goals(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
 class WorkloadTable(Table):
     """`[[workload]]`."""
 
@@ -214,6 +218,8 @@ class WorkloadTable(Table):
     """Where it begins in the area."""
     fio: str | None = None
     trace: str | None = None
+    goal: Annotated[tuple[str, ...], BeforeValidator(_goals)] = ()
+    """What the load is to reach: `"p99 < 20 ms"`, or a list; says how much of the time it does."""
 
     @property
     def job_file(self) -> str | None:
