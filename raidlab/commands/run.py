@@ -231,6 +231,8 @@ def _show(result: Result, output: Output, warnings: Sequence[str], slowest: int)
     for found in (goal_table(result), slow_ios(result.results, slowest)):
         if found is not None:
             print_table(found, output)
+    if slowest and not any(row.get("slowest") for row in result.results):
+        print_notes(["No slow I/Os are listed: none were recorded, or all are of fio's jobs."])
     events, worn, gains = events_table(result), wear_table(result), answers.gains(result)
     if events is not None:
         print_table(events, output)

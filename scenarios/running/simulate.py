@@ -73,6 +73,9 @@ def simulate(
     _check_numbers(workers, seed)
     scenario = scenario_of(scenario)
     goals = goals_of_loads(scenario.goals, scenario.path)
+    if scenario.jobs and details.get("trace_ios"):
+        allowed = "0: I/Os of fio's jobs are not traced"
+        raise SpecError([Fault("trace_ios", details["trace_ios"], allowed, (), scenario.path)])
     recorded = plan_of(**(details | ({"latency_map": True} if goals else {})))
     if not scenario.workloads:
         allowed = "at least one: without a load there is nothing to simulate"
