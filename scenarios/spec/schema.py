@@ -167,7 +167,9 @@ def _outstanding(value: Any) -> Any:
 
 
 def _goals(value: object) -> object:
-    return (value,) if isinstance(value, str) else value
+    return (
+        (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+    )
 
 
 class WorkloadTable(Table):
