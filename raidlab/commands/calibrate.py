@@ -17,9 +17,11 @@ from raidlab.commands.calibrate_together import Together, fit_together
 from raidlab.commands.common import (
     Json,
     Seed,
+    Tolerance,
     Workers,
     check_writable,
     command,
+    end_by_tolerance,
     path,
     resumable,
     say,
@@ -120,6 +122,7 @@ def calibrate(
     draws: Annotated[
         Path | None, typer.Option("--draws", help="Folder for the drawn device files.", parser=path)
     ] = None,
+    tolerance: Tolerance = None,
     seed: Seed = 1,
     out: Annotated[
         Path | None,
@@ -146,6 +149,7 @@ def calibrate(
     import os
 
     from raidlab.calibration.fitting.calibrate import calibrate as fit_device
+    from raidlab.calibration.fitting.compare import within
     from raidlab.calibration.fitting.posterior import device_files
     from raidlab.calibration.fitting.posterior import document as posterior_of
     from raidlab.calibration.fitting.stages import Settings
@@ -174,6 +178,7 @@ def calibrate(
             "--like": like,
             "--name": name,
             "--time-limit": time_limit,
+            "--tolerance": tolerance,
             "--posterior": posterior,
             "--draws": draws,
             "--host-out": host_out,
@@ -193,6 +198,9 @@ def calibrate(
     with resumable("steps of the fit") as (tell, store):
         result = fit_device(measured, settings, store, tell)
         document = result.to_dict()
+        unseen = result.part("test") or result.part("train")
+        agreement = None if tolerance is None else within(unseen, tolerance)
+        document["agreement"] = agreement
         if posterior:
             document["posterior"] = posterior_of(result, posterior, settings.workers)
         drawn = [] if draws is None else list(device_files(result, posterior))
@@ -222,6 +230,7 @@ def calibrate(
     deliver(files, show)
     for warning in result.warnings:
         say(f"warning: {warning}")
+    end_by_tolerance(agreement)
 
 
 def _one_measurement_only(options: dict[str, object]) -> None:

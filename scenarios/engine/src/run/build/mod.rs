@@ -9,6 +9,7 @@ use crate::integrity::Integrity;
 use crate::layout::Layout;
 use crate::path::Path;
 use crate::path::agenda::Agenda;
+use crate::path::interrupts::Interrupts;
 use crate::path::loads::Loads;
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
 use crate::raid::Raid;
@@ -90,6 +91,7 @@ impl System {
             ios: Slab::with_capacity(ios),
             agenda: Agenda::with_capacity(64),
             handed_in: Io::NONE,
+            interrupts: plan.host.coalescing.as_ref().map(Interrupts::new),
             links,
             controllers: plan.controllers.iter().map(build_controller).collect(),
             arrays,
