@@ -25,6 +25,7 @@ from raidlab.scenarios.planning.fio import FioWorkload, fio_faults, fio_workload
 from raidlab.scenarios.planning.host_warnings import host_warnings
 from raidlab.scenarios.planning.ssd_cache import follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
+from raidlab.scenarios.spec.arrivals import arrival_plan
 from raidlab.scenarios.spec.loads import HOT_SHARE
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 from raidlab.scenarios.spec.unsupported import not_yet
@@ -43,6 +44,8 @@ class Loaded:
     """For each point; 0 for an open load."""
     parts: tuple[int, ...]
     """Indices of the engine's workloads: several where drives are loaded independently."""
+    rates: tuple[float, ...] = ()
+    """Of an open load, for each point: I/Os a second, of all its parts together."""
     is_fio: bool = False
     """True for a job of fio, which stands behind the plan's own workloads in the result."""
 
@@ -102,6 +105,8 @@ class Scenario:
                 arrival = plan["workloads"][part]["arrival"]
                 if arrival["kind"] == "closed":
                     arrival["outstanding"] = workload.outstanding[point]
+                else:
+                    arrival["per_s"] = workload.rates[point] / len(workload.parts)
         return plan
 
     @property
@@ -328,7 +333,7 @@ def _workloads(
         factor = count if workload.per == "drive" and len(arrays) == 1 else 1
         outstanding = tuple(step * factor for step in workload.outstanding or (1,))
         if workload.rate is not None:
-            outstanding = (0,)
+            outstanding = (0,) * len(workload.rate)
         parts.warnings += _straddles(key, workload, parts.mapping_units(arrays))
         align = workload.alignment(flash=parts.has_flash(arrays))
         plans = [
@@ -339,7 +344,8 @@ def _workloads(
         ]
         parts_of = tuple(range(index, index + len(plans)))
         index += len(plans)
-        loaded.append((Loaded(name, target, outstanding, parts_of), plans))
+        rates = tuple(rate * len(plans) for rate in workload.rate or ())
+        loaded.append((Loaded(name, target, outstanding, parts_of, rates), plans))
     return _in_step(loaded, parts.faults)
 
 
@@ -443,15 +449,19 @@ def _page_cache(
 def _in_step(
     loaded: list[tuple[Loaded, list[dict[str, Any]]]], faults: Faults
 ) -> list[tuple[Loaded, list[dict[str, Any]]]]:
-    """Several lists of outstanding I/Os go in step; a single number stands for all of them."""
+    """Lists of outstanding I/Os and of rates go in step; a single number stands for all points."""
     points = max((len(each.outstanding) for each, _ in loaded), default=1)
     in_step = []
     for at, (each, plans) in enumerate(loaded):
         if len(each.outstanding) not in (1, points):
             allowed = f"one number or, as in another workload, a list of {points}"
-            faults.add(f"workload.{at}.outstanding", list(each.outstanding), allowed)
-        repeated = each.outstanding * points if len(each.outstanding) == 1 else each.outstanding
-        in_step.append((replace(each, outstanding=repeated), plans))
+            key, values = "outstanding", list[float](each.outstanding)
+            if each.rates:
+                key, values = "rate", list(each.rates)
+            faults.add(f"workload.{at}.{key}", values, allowed)
+        times = points if len(each.outstanding) == 1 else 1
+        repeated = replace(each, outstanding=each.outstanding * times, rates=each.rates * times)
+        in_step.append((repeated, plans))
     return in_step
 
 
@@ -501,7 +511,7 @@ def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) ->
         "exponential": workload.think == "exponential",
     }
     if workload.rate is not None:
-        arrival = {"kind": "poisson", "per_s": workload.rate}
+        arrival = arrival_plan(workload.rate[0], workload.arrivals)
     hot_spot = None
     if workload.hot_spot is not None:
         hot_spot = {

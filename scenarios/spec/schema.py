@@ -19,12 +19,12 @@ from raidlab.devices.schema import Table
 from raidlab.devices.units import (
     Duration,
     Frequency,
-    IoRate,
     Share,
     Size,
     format_duration,
     format_size,
 )
+from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
 from raidlab.scenarios.spec.limits import DEFAULT_BURST, LONGEST_BURST, Limits
 from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, RW, Load, Profile, Rw
 
@@ -182,8 +182,11 @@ class WorkloadTable(Table):
     think_time: Duration = 0
     """Pause between a completion and the next I/O of the same place in the queue."""
     think: Literal["fixed", "exponential"] = "fixed"
-    rate: IoRate | None = None
-    """An open load instead: I/Os at random instants, whether or not others have completed."""
+    rate: Rates | None = None
+    """An open load instead: I/Os arrive whether or not others have completed. One rate, or a list
+    (one run each)."""
+    arrivals: Arrivals | None = None
+    """How they arrive: `poisson` (default), `constant`, or a table."""
     limit: Limits | None = None
     """A tenant's cap: `"5000 IO/s"`, `"200 MB/s"`, or a list of both."""
     burst: Duration | None = None
@@ -223,6 +226,7 @@ class WorkloadTable(Table):
             yield from self._load_faults()
         yield from self._hot_spot_faults()
         yield from self._limit_faults()
+        yield from self._arrival_faults()
         align = SECTOR if self.align is None else self.align
         if align == 0:
             yield Fault("align", "0 B", "at least 1 B; usual are 512 B and 4096 B")
@@ -232,11 +236,16 @@ class WorkloadTable(Table):
         if not self.think_time and "think" in self.model_fields_set:
             yield Fault("think", self.think, "left out: it has no effect without `think_time`")
         if self.rate is not None:
-            if self.rate == 0 or self.rate > 1e8:
-                yield Fault("rate", f"{self.rate} IO/s", "above 0, at most 10^8 IO/s")
+            for rate in self.rate:
+                if rate == 0 or rate > MOST_RATE:
+                    yield Fault("rate", f"{rate} IO/s", "above 0, at most 10^8 IO/s")
             for key in ("outstanding", "think_time", "buffered", "passes"):
                 if getattr(self, key):
                     yield Fault(key, None, "has no effect beside `rate`: leave one of them out")
+
+    def _arrival_faults(self) -> Iterator[Fault]:
+        if self.arrivals is not None and self.rate is None:
+            yield Fault("arrivals", None, "left out: it has no effect without `rate`")
 
     def _limit_faults(self) -> Iterator[Fault]:
         if self.limit is not None and self.buffered:

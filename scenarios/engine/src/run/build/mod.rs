@@ -24,6 +24,7 @@ use crate::run::build::memory::Needs;
 use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
 use crate::run::system::System;
+use crate::state::arrivals::Arrivals;
 use crate::state::block_layer::BlockLayer;
 use crate::state::drive::Drive;
 use crate::state::drive::Health;
@@ -35,7 +36,7 @@ use crate::state::records::Array;
 use crate::state::records::Controller;
 use crate::state::records::Slot;
 use crate::state::records::Workload;
-use raidlab_kernel::{Calendar, Io, Nanos, Op, Queue, Slab, Stream, Time, TimeWeighted};
+use raidlab_kernel::{Calendar, Io, Op, Queue, Slab, Stream, Time, TimeWeighted};
 use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link};
 use std::collections::VecDeque;
 
@@ -141,16 +142,14 @@ impl System {
         }
         for (index, workload) in plan.workloads.iter().enumerate() {
             match workload.arrival {
-                Arrival::Poisson { per_s } => {
-                    let mean = Nanos::from_seconds(1.0 / per_s);
-                    let first = self
-                        .layers
-                        .loads
-                        .workload_mut(index as u32)
-                        .pauses
-                        .exponential(mean);
+                Arrival::Poisson { .. } | Arrival::Patterned { .. } => {
+                    let load = self.layers.loads.workload_mut(index as u32);
+                    let Some(arrivals) = &mut load.arrivals else {
+                        continue;
+                    };
+                    let first = arrivals.next(Time::ZERO, &mut load.pauses);
                     let event = Event::Arrival(index as u32);
-                    self.layers.path.calendar.push(Time::ZERO + first, event);
+                    self.layers.path.calendar.push(first, event);
                 }
                 Arrival::Closed { .. } => {
                     let first = self
@@ -330,17 +329,20 @@ fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
             own: place % workload.threads,
         }));
         let from = Time::ZERO + plan.warm_up_ns;
+        let mut pauses = Stream::new(plan.seed, &workload.name, "pause");
+        let arrivals = Arrivals::of(&workload.arrival, &mut pauses);
         workloads.push(Workload {
             name: workload.name.clone(),
             array: workload.array,
             meter: new_meter(plan, from, steps),
             load: Load::new(workload, plan.seed),
-            arrival: workload.arrival,
+            arrival: workload.arrival.clone(),
+            arrivals,
             limit: Limit::of(&workload.limits),
             threads: workload.threads,
             first_thread,
             next_thread: 0,
-            pauses: Stream::new(plan.seed, &workload.name, "pause"),
+            pauses,
             busy_slots: places,
         });
         first_thread += workload.threads;
