@@ -28,11 +28,15 @@ def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
         else len(workload.parts) * min(_let_through(plans[part]) for part in workload.parts)
         for workload in scenario.workloads
     }
-    apart = {
+    lists = {
         workload.name
         for workload in scenario.workloads
         if has_rates([row for row in rows if row["workload"] == workload.name])
-        or any(_is_uneven(plans[part]) for part in workload.parts if not workload.is_fio)
+    }
+    uneven = {
+        workload.name
+        for workload in scenario.workloads
+        if any(_is_uneven(plans[part]) for part in workload.parts if not workload.is_fio)
     }
     dark = _without_power(scenario)
     found_by_method = scenario.base["warm_up_most_ns"] > 0
@@ -40,8 +44,12 @@ def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
         warning
         for row in rows
         for warning in (
-            *_of(row, dark, lowest[row["workload"]], judged=row["workload"] not in apart),
-            *_of_statistics(row, found_by_method=found_by_method),
+            *_of(row, dark, lowest[row["workload"]], judged=row["workload"] not in lists | uneven),
+            *(
+                _of_statistics(row, found_by_method=found_by_method)
+                if row["workload"] not in uneven
+                else ()
+            ),
         )
     )
     others = (*_overloads(scenario, rows), *_unused_limits(scenario, rows))
@@ -51,7 +59,7 @@ def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
 def _is_uneven(load: Mapping[str, Any]) -> bool:
     """True if a load of the plan comes in bursts: its rate in a short time is not its mean."""
     pattern: Mapping[str, str] = load["arrival"].get("pattern", {"kind": "even"})
-    return pattern["kind"] != "even"
+    return pattern["kind"] != "even" or load["arrival"]["kind"] == "traced"
 
 
 def _overloads(scenario: Scenario, rows: Sequence[Row]) -> Iterator[str]:

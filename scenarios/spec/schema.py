@@ -157,6 +157,17 @@ def _outstanding(value: Any) -> Any:
     return tuple(steps)
 
 
+TraceFormat = Literal[
+    "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
+    "alibaba", "tencent", "vscsi", "csv",
+]  # fmt: skip
+_BESIDE_TRACE = {
+    "name", "target", "threads", "limit", "burst", "compressible", "trace", "trace_format",
+    "trace_columns", "trace_volume", "trace_beyond", "trace_slower",
+}  # fmt: skip
+"""Keys of a workload that mean something beside a trace."""
+
+
 class WorkloadTable(Table):
     """`[[workload]]`."""
 
@@ -207,7 +218,18 @@ class WorkloadTable(Table):
     hot_start: Size = 0
     """Where it begins in the area."""
     fio: str | None = None
-    trace: str | None = None
+    trace: str | None = Field(default=None, min_length=1)
+    """A recorded trace: what is asked, and when; its path is relative to the scenario's file."""
+    trace_format: TraceFormat | None = None
+    """Its format; the one that its first lines show if left out."""
+    trace_columns: str | None = None
+    """Of a csv: which column means what, as `raidlab replay --columns` has it."""
+    trace_volume: str | None = None
+    """The volume of the trace that is wanted; all of them, one after the other, if left out."""
+    trace_beyond: Literal["refuse", "wrap", "skip", "scale"] = "refuse"
+    """What becomes of requests that end beyond the array."""
+    trace_slower: float = Field(default=1.0, gt=0, le=1e6)
+    """Times between requests, times this."""
 
     def alignment(self, *, flash: bool) -> int:
         """Bytes of which the load's offsets are multiples.
@@ -227,6 +249,7 @@ class WorkloadTable(Table):
         yield from self._hot_spot_faults()
         yield from self._limit_faults()
         yield from self._arrival_faults()
+        yield from self._trace_faults()
         align = SECTOR if self.align is None else self.align
         if align == 0:
             yield Fault("align", "0 B", "at least 1 B; usual are 512 B and 4096 B")
@@ -246,6 +269,17 @@ class WorkloadTable(Table):
     def _arrival_faults(self) -> Iterator[Fault]:
         if self.arrivals is not None and self.rate is None:
             yield Fault("arrivals", None, "left out: it has no effect without `rate`")
+
+    def _trace_faults(self) -> Iterator[Fault]:
+        given = sorted(self.model_fields_set)
+        if self.trace is None:
+            for key in given:
+                if key.startswith("trace_"):
+                    yield Fault(key, None, "left out: it has no effect without `trace`")
+            return
+        for key in given:
+            if key not in _BESIDE_TRACE:
+                yield Fault(key, None, "left out: the trace says what is asked, and when")
 
     def _limit_faults(self) -> Iterator[Fault]:
         if self.limit is not None and self.buffered:

@@ -40,13 +40,18 @@ pub enum Arrival {
         /// How they come.
         pattern: Pattern,
     },
+    /// As a file has recorded; what is asked stands there, too.
+    Traced {
+        /// The file and how it is read.
+        trace: Box<raidlab_traces::Options>,
+    },
 }
 
 impl Arrival {
     /// I/Os a second of an open load.
     pub fn per_s(&self) -> Option<f64> {
         match self {
-            Arrival::Closed { .. } => None,
+            Arrival::Closed { .. } | Arrival::Traced { .. } => None,
             Arrival::Poisson { per_s } | Arrival::Patterned { per_s, .. } => Some(*per_s),
         }
     }
@@ -165,7 +170,9 @@ impl WorkloadPlan {
     pub(crate) fn places(&self) -> u32 {
         match self.arrival {
             Arrival::Closed { outstanding, .. } => outstanding,
-            Arrival::Poisson { .. } | Arrival::Patterned { .. } => self.threads,
+            Arrival::Poisson { .. } | Arrival::Patterned { .. } | Arrival::Traced { .. } => {
+                self.threads
+            }
         }
     }
 }

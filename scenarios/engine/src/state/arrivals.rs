@@ -7,6 +7,7 @@
 //! memory.
 
 use crate::plan::{Arrival, Pattern};
+use crate::state::traced::Traced;
 use raidlab_kernel::{Nanos, Stream, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,6 +22,8 @@ pub(crate) enum Arrivals {
     Poisson(Nanos),
     /// Every other pattern.
     Patterned(Box<Patterned>),
+    /// As a file has recorded.
+    Traced(Box<Traced>),
 }
 
 /// Arrivals whose next instant depends on more than the mean.
@@ -67,10 +70,10 @@ pub(crate) struct Day {
 }
 
 impl Arrivals {
-    /// The arrivals that a plan asks for; none of a closed load.
+    /// The arrivals that a plan asks for; none of a closed load, and of a trace, which is opened.
     pub(crate) fn of(arrival: &Arrival, draws: &mut Stream) -> Option<Arrivals> {
         match arrival {
-            Arrival::Closed { .. } => None,
+            Arrival::Closed { .. } | Arrival::Traced { .. } => None,
             Arrival::Poisson { per_s } => Some(Arrivals::Poisson(mean_gap(*per_s))),
             Arrival::Patterned { per_s, pattern } => Some(Arrivals::Patterned(Box::new(
                 Patterned::of(*per_s, pattern, draws),
@@ -84,6 +87,7 @@ impl Arrivals {
         match self {
             Arrivals::Poisson(mean) => now + draws.exponential(*mean),
             Arrivals::Patterned(patterned) => patterned.next(now, draws),
+            Arrivals::Traced(traced) => traced.advance(),
         }
     }
 }

@@ -10,3 +10,4 @@ pub(crate) mod log;
 pub(crate) mod measure;
 pub(crate) mod owner;
 pub(crate) mod records;
+pub(crate) mod traced;

@@ -100,6 +100,8 @@ pub struct Workload {
     pub(crate) pauses: Stream,
     /// Places that still issue I/Os.
     pub(crate) busy_slots: u32,
+    /// True of a trace: requests in flight, and those to come, count as a place each.
+    pub(crate) ends: bool,
 }
 
 impl Workload {
@@ -117,7 +119,7 @@ impl Workload {
                 ..
             } => self.pauses.exponential(think_ns),
             Arrival::Closed { think_ns, .. } => think_ns,
-            Arrival::Poisson { .. } | Arrival::Patterned { .. } => Nanos::ZERO,
+            _ => Nanos::ZERO,
         }
     }
 }

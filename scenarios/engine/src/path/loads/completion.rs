@@ -204,6 +204,9 @@ impl Loads {
             self.recorded += u64::from(workload.meter.record(&path.ios[id]));
         }
         let Arrival::Closed { .. } = workload.arrival else {
+            if workload.ends {
+                self.place_over(index as u32, done);
+            }
             return;
         };
         let mut pause = workload.pause();

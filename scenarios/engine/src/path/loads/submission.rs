@@ -3,6 +3,7 @@
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::path::loads::Loads;
+use crate::state::arrivals::Arrivals;
 use crate::state::event::Event;
 use crate::state::load::Request;
 use crate::state::owner::Owner;
@@ -56,14 +57,25 @@ impl Loads {
         let Some(arrivals) = &mut workload.arrivals else {
             return Up::None;
         };
-        let next = arrivals.next(now, &mut workload.pauses);
         let own = workload.next_thread;
         workload.next_thread = (own + 1) % workload.threads;
-        let Some(request) = workload.load.next(own) else {
+        let request = match arrivals {
+            Arrivals::Traced(traced) => traced.take(),
+            _ => workload.load.next(own),
+        };
+        let next = arrivals.next(now, &mut workload.pauses);
+        let Some(request) = request else {
             return Up::None;
         };
         let (array, thread) = (workload.array, workload.first_thread + own);
-        path.calendar.push(next, Event::Arrival(index));
+        if next < Time::NEVER {
+            // While the power was off requests of a trace may have come late.
+            path.calendar.push(next.max(now), Event::Arrival(index));
+        } else {
+            // The load is over with the last of its requests.
+            workload.busy_slots -= 1;
+        }
+        workload.busy_slots += u32::from(workload.ends);
         // The first slots of an open workload are its threads.
         let slot = self.slot_of(path, index, own);
         let id = self.claim(path, request, array, Owner::Slot(slot).into(), now);
