@@ -26,6 +26,8 @@ from raidlab.scenarios.results.look import (
 
 _LEAST = 0.02
 """Share of the longest bar below which a part joins "other"."""
+_UNIT = 5
+"""Letters of a unit that is written beside each bar."""
 _APART = 0.075
 """Least distance of labels at the lines' ends, as a share of the picture's height."""
 
@@ -48,7 +50,7 @@ class Axis:
             return log_axis(known, self.title)
         low, high = min([0.0, *known]), max([0.0, *known]) or 1.0
         top = high + 0.06 * (high - low)
-        return {"title_text": self.title, "range": [low, top], "tickformat": ",~r"}
+        return {"title_text": self.title, "range": [low, top], "tickformat": ",~f"}
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,8 @@ def mark(drawn: go.Figure, x: float, y: float, text: str) -> None:
 def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> go.Figure:
     """A horizontal bar for each value, its number beside it; the marked one stands out."""
     drawn = dress(go.Figure(), labels=72, height=80 + 36 * len(values))
-    unit = axis.title.rpartition(", ")[2] if ", " in axis.title else axis.title
+    unit = axis.title.rpartition(", ")[2]
+    unit = unit if len(unit) <= _UNIT else ""
     drawn.add_trace(
         go.Bar(
             x=list(values.values()),
