@@ -114,6 +114,9 @@ class HostSpec(DeviceSpec):
     time."""
     two_parities: Rate = 0
     """The same for the two parities of RAID 6."""
+    stripe_page: Duration = 0
+    """CPU time of an array's thread for each 4 KiB that a member reads or writes for a stripe with
+    parity."""
     wake: Duration = 0
     """CPU time of a completion besides if its thread was asleep: interrupt, change of context."""
     fill: Duration = 0
@@ -150,6 +153,7 @@ class HostSpec(DeviceSpec):
             "raid_command_ns": round(self.raid_command * scale),
             "parity_bytes_per_s": round(self.parity / scale),
             "two_parities_bytes_per_s": round(self.two_parities / scale),
+            "stripe_page_ns": round(self.stripe_page * scale),
             "wake_ns": round(self.wake * scale),
             "fill_ns": round(self.fill * scale),
             "page_ns": round(self.page * scale),

@@ -24,6 +24,7 @@ from raidlab.calibration.fitting.compare import Compared, compare, summary
 from raidlab.calibration.fitting.fit import Fit
 from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.fitted_file import with_fitted
+from raidlab.calibration.fitting.goodness import goodness
 from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.fitting.loss import groups_of
 from raidlab.calibration.fitting.parameters import Kind
@@ -128,6 +129,8 @@ class Calibration:
             "train": summary(self.part("train")),
             "test": summary(self.part("test")),
             "baseline": against_lines(self.rows),
+            "goodness": goodness(self.fit.residuals.tolist(), len(self.fit.place)),
+            "points": [row.to_dict() for row in self.rows],
             "left_out": [vars(left) for left in self.left_out],
             "evaluations": self.fit.evaluations,
             "wall_s": round(self.fit.wall_s, 3),

@@ -32,6 +32,12 @@ class Compared:
         """Of the rate."""
         return 100.0 * (self.simulated.iops / self.point.iops - 1.0)
 
+    @property
+    def mean_error_pct(self) -> float:
+        """Of the mean latency, with what fio counts to no latency added to the measured one."""
+        measured = self.point.latency_mean_us + self.point.unseen_us
+        return 100.0 * (self.simulated.latency_mean_us / measured - 1.0)
+
     def percentiles(self, percent: float) -> list[tuple[str, float, float]]:
         """Direction, measured and simulated percentile in microseconds."""
         found = []
@@ -121,15 +127,21 @@ def compare(
 
 
 def summary(rows: Sequence[Compared]) -> dict[str, Any]:
-    """How far off: rates and p99."""
+    """How far off: rates, mean latencies, p99 and p99.9."""
     errors = [abs(row.error_pct) for row in rows]
-    p99 = [abs(e) for row in rows if (e := row.percentile_error_pct(99.0)) is not None]
+    means = [abs(row.mean_error_pct) for row in rows]
+    p99, p99_9 = (
+        [abs(e) for row in rows if (e := row.percentile_error_pct(percent)) is not None]
+        for percent in (99.0, 99.9)
+    )
     distances = [d for row in rows if (d := row.distance()) is not None]
     return {
         "points": len(rows),
         "median_abs_error_pct": statistics.median(errors) if errors else None,
         "p90_abs_error_pct": p90(errors) if errors else None,
+        "mean_latency_median_abs_error_pct": statistics.median(means) if means else None,
         "p99_latency_median_abs_error_pct": statistics.median(p99) if p99 else None,
+        "p99_9_latency_median_abs_error_pct": statistics.median(p99_9) if p99_9 else None,
         "median_kolmogorov": statistics.median(distances) if distances else None,
     }
 

@@ -20,7 +20,7 @@ from raidlab.devices.trees import get
 TEMPLATES = Path(__file__).parent / "templates"
 
 CPU_SCALE = "host.cpu"
-CPU_TIMES = ("submit", "complete", "wake", "fill", "interrupt", "raid_command")
+CPU_TIMES = ("submit", "complete", "wake", "fill", "interrupt", "raid_command", "stripe_page")
 """What `host.cpu` scales."""
 REVOLUTION = "revolution"
 """What a disk's time may be a multiple of: the time of a revolution."""

@@ -14,6 +14,7 @@ not. Source: total least squares (Golub and Van Loan 1980), here point by point.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,9 @@ from raidlab.calibration.measurements.measurement import Latency, Point, Side, r
 Array = npt.NDArray[np.float64]
 
 RATE_TOLERANCE = 0.03
+_ALIKE_S = 5.0
+"""Samples of a rate that are less apart count as one: what makes a drive slower for a moment (its
+collection, a sweep of the scheduler) lasts for seconds."""
 PERCENTILES: tuple[tuple[float, float], ...] = (
     *((percent, 0.25) for percent in (10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0)),
     (95.0, 0.20),
@@ -71,6 +75,18 @@ class Residual:
         return float(np.log(self.simulated / self.measured))
 
 
+def rate_tolerance(point: Point) -> float:
+    """The deviation of a rate that counts as agreement, as a share of it.
+
+    A measured rate is the mean of a run, and known to the standard error of that: the spread from
+    sample to sample over the square root of how many independent samples there were. A point whose
+    rate varied weighs less.
+    """
+    spread = max((side.spread for _, side in point.sides()), default=0.0)
+    independent = max(1.0, point.runtime_s / _ALIKE_S)
+    return math.hypot(RATE_TOLERANCE, spread / math.sqrt(independent))
+
+
 def total_percentile(point: Point, side: Side, percent: float) -> float | None:
     """A percentile of the whole round of an I/O, in microseconds, as the simulation counts it.
 
@@ -87,7 +103,7 @@ def residuals(points: Sequence[Point], results: Sequence[Simulated]) -> list[Res
     """Every comparison of measured points with their simulations, in the order of the points."""
     found: list[Residual] = []
     for index, (point, result) in enumerate(zip(points, results, strict=True)):
-        found.append(Residual(index, "rate", point.iops, result.iops, RATE_TOLERANCE))
+        found.append(Residual(index, "rate", point.iops, result.iops, rate_tolerance(point)))
         # The mean latency is what is outstanding over the rate (Little's law) and is compared with
         # it: percentiles give the shape alone, or a shape that no drive of the kind has would
         # be traded for the rate.

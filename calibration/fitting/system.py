@@ -133,6 +133,7 @@ class System:
         found = {"host"}
         if array["software"]:
             found |= {"os-raid", ("", "one-parity", "two-parities")[parity]}
+            found |= {"os-parity"} if parity else set()
         if array["controller"] is None and plan["links"]:
             found.add("ports")
         if array["controller"] is not None:

@@ -75,6 +75,9 @@ _TIER = (
     _LOOKUP,
 )
 
+_OS_RAID_EXTRA = (
+    _time("stripe_page", 0.05, 60.0, "small writes to fast members at depth", "os-parity"),
+)
 _OS_RAID = (
     _time("raid_command", 0.05, 20.0, "requests of several commands at depth, and CPU shares"),
     _rate("parity", 0.2, 100.0, "large writes at depth", "one-parity"),
@@ -103,7 +106,9 @@ SYSTEM_KINDS: Mapping[str, Kind] = {
         "controller", _TEMPLATE, "", _CACHE, needs="write-back", side="write", over_time=True
     ),
     "tier": Kind("controller", _TEMPLATE, "", _TIER, needs="tier", over_time=True),
-    "os-raid": Kind("host", SPECS / "host" / "generic.toml", "", _OS_RAID, needs="os-raid"),
+    "os-raid": Kind(
+        "host", SPECS / "host" / "generic.toml", "", _OS_RAID, _OS_RAID_EXTRA, needs="os-raid"
+    ),
     "host": Kind(
         "host", SPECS / "host" / "generic.toml", "", _HOST, _HOST_EXTRA, needs="host"
     ),

@@ -41,6 +41,11 @@ def fitted_elsewhere(device: DeviceSpec, host: HostSpec) -> Iterator[str]:
 def _free_parity(host: HostSpec, array: str, level: str) -> Iterator[str]:
     parities = _PARITIES.get(level, 0)
     key, rate = ("parity", host.parity) if parities == 1 else ("two_parities", host.two_parities)
+    if parities and not host.stripe_page:
+        yield (
+            f"array {array}: the host {host.name} has no stripe_page, so its thread handles the"
+            f" stripes of its {level} in no time, and writes to fast drives are too fast"
+        )
     if parities and not rate:
         yield (
             f"array {array}: the host {host.name} has no {key}, so parity of its {level} takes no"

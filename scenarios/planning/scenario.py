@@ -520,4 +520,5 @@ def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) ->
         "area_bytes": area,
         "arrival": arrival,
         "passes": workload.passes,
+        **({"limits": workload.limits} if workload.limit else {}),
     }

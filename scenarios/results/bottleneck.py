@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ _BUSY = 0.9
 """Utilisation from which on more places in a queue would bring a component little more."""
 
 
-_IN_FRONT = ("host_wait", "controller_wait", "link_wait")
+_IN_FRONT = ("limit_wait", "host_wait", "controller_wait", "link_wait")
 """Parts of an I/O's time in which it waits before it reaches the drives."""
 _FOR_DRIVES = (
     "queue", "overhead", "seek", "rotation", "transfer", "nand_read", "nand_program",
@@ -37,10 +38,25 @@ _LEAST = 0.01
 """Share of its time that an I/O is at drives that hold it up, waiting before them aside."""
 
 
-def behind(components: Sequence[Component], target: str) -> list[Component]:
-    """What a load on the array `target` can meet: all but drives and links of other arrays."""
+def behind(components: Sequence[Component], target: str, workload: str) -> list[Component]:
+    """What a load on the array `target` can meet.
+
+    That is all but drives and links of other arrays, and limits of other loads.
+    """
     own = ("", target, tier_name(target))
-    return [each for each in components if each["name"].rpartition("/")[0] in own]
+    limit = re.compile(rf"{re.escape(workload)}(\.\d+)? (IOPS|bandwidth) limit")
+    return [
+        each
+        for each in components
+        if each["name"].rpartition("/")[0] in own
+        and (each["kind"] != "limit" or limit.fullmatch(each["name"]))
+    ]
+
+
+def met_by(row: Mapping[str, Any]) -> list[Component]:
+    """What can hold up the load of a row."""
+    met = behind(row["components"], row["target"], row["workload"])
+    return felt(met, row["breakdown_us"])
 
 
 def felt(components: Sequence[Component], breakdown_us: Mapping[str, float]) -> list[Component]:
@@ -91,7 +107,7 @@ def limits(row: Mapping[str, Any]) -> str:
     "–" if nothing worked. Two that are both nearly full are both named: doubling one of them alone
     may change little.
     """
-    found = leading(felt(behind(row["components"], row["target"]), row["breakdown_us"]))
+    found = leading(met_by(row))
     if not found or not found[0]["utilization"]:
         return "–"
     first, *rest = found
@@ -151,8 +167,7 @@ def latency_bound(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _is_spare(row: Mapping[str, Any]) -> bool:
-    busy = felt(behind(row["components"], row["target"]), row["breakdown_us"])
-    return row["ios"] > 0 and all(each["utilization"] < _FULL for each in busy)
+    return row["ios"] > 0 and all(each["utilization"] < _FULL for each in met_by(row))
 
 
 def _rank(component: Component) -> tuple[bool, float]:

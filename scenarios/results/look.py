@@ -36,6 +36,7 @@ OUTLINE = "#3A4653"
 """Around bars: yellow, orange and sky blue stand out too little from white."""
 
 PARTS: dict[str, tuple[str, str, str]] = {
+    "limit_wait": (WAITING, "x", BLACK),
     "host": (BLUE, "", ""),
     "host_wait": (WAITING, "/", BLUE),
     "link": (SKY, "", ""),
@@ -64,6 +65,7 @@ _NAMES = {
     "nand_read": "NAND read",
     "nand_program": "NAND program",
     "overhead": "drive overhead",
+    "limit_wait": "waiting for the limit",
     "host_wait": "waiting for the host",
     "link_wait": "waiting for a link",
     "controller_wait": "waiting for the controller",

@@ -64,6 +64,8 @@ class Picture:
     heat: Heat | None = None
     wide: bool = False
     """True for the whole width of a page."""
+    data: Table | None = None
+    """What it shows as a table, where its lines and bars alone do not say it."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +185,7 @@ def _drawn(at: int, picture: Picture) -> dict[str, Any]:
     if picture.figure is not None:
         figure = without_tags(json.loads(picture.figure.to_json(), parse_float=_rounded))
         plot = json.dumps({"id": f"{name}-plot", **figure}, sort_keys=True, separators=(",", ":"))
-        data = data_of(picture.figure)
+        data = picture.data or data_of(picture.figure)
     return {
         "id": name,
         "picture": picture,

@@ -119,11 +119,41 @@ def pictures(result: Result) -> list[Picture]:
         ]
         found += [_parts(summary, curve, of(curve)) for curve in groups]
         found += over_time
+    found += io_pictures(result)
     heat = charts.utilization(summary)
     if heat.rows:
         drawn = "Percent of the recorded time that each component worked, the busiest first."
         found.append(Picture(_busiest(groups[0].rows), drawn, heat=heat, wide=True))
     return found
+
+
+def io_pictures(result: Result) -> list[Picture]:
+    """The lives of traced I/Os; none without any."""
+    from raidlab.scenarios.results import io_charts
+
+    if not result.ios:
+        return []
+    ios = io_charts.drawn(result.ios)
+    depth = f"{ios[0]['outstanding']} outstanding" if ios[0]["outstanding"] else "open load"
+    which = f"The first {len(ios)} I/Os after the warm-up, {depth}"
+    zoom = "Drag over a part to enlarge it, double-click to go back."
+    table = io_charts.table(ios)
+    return [
+        Picture(
+            io_charts.most_of_the_time(ios),
+            f"{which}: the parts of each from its call to its completion. {zoom}",
+            io_charts.lives(ios),
+            wide=True,
+            data=table,
+        ),
+        Picture(
+            io_charts.most_of_the_work(ios),
+            f"What each component worked on, waiting left out. {zoom}",
+            io_charts.work(ios),
+            wide=True,
+            data=table,
+        ),
+    ]
 
 
 def _rates(summary: Sequence[Row], groups: Sequence[answers.Curve]) -> Picture:

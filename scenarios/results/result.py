@@ -65,6 +65,8 @@ class Result:
     """The scenario as it was written."""
     what_if: tuple[Row, ...] | None = None
     """What twice of something would give; None if it was not asked."""
+    ios: tuple[Row, ...] | None = None
+    """Single I/Os with their stages, by point, replication and time; None if none were asked."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `raidlab run --json` prints."""
@@ -89,6 +91,7 @@ class Result:
             "breaches": list(self.breaches),
             "interrupted": self.interrupted,
             **({} if self.what_if is None else {"what_if": list(self.what_if)}),
+            **({} if self.ios is None else {"ios": list(self.ios)}),
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -249,7 +252,7 @@ def make_row(
     """
     loads = [run["workloads"][part] for part in parts]
     merged = loads[0] if len(loads) == 1 else merge_loads(loads)
-    met = behind(run["components"], target)
+    met = behind(run["components"], target, name)
     busy = busiest(felt(met, merged["breakdown_us"]))
     bottleneck, runner_up, *_ = [*busy, None, None]
     return {

@@ -30,17 +30,39 @@ def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
         else sum(plans[part]["arrival"].get("per_s", 0.0) for part in workload.parts)
         for workload in scenario.workloads
     }
+    lowest = {
+        workload.name: min((_let_through(plans[part]) for part in workload.parts), default=math.inf)
+        * len(workload.parts)
+        for workload in scenario.workloads
+    }
     dark = _without_power(scenario)
     found_by_method = scenario.base["warm_up_most_ns"] > 0
     found = (
         warning
         for row in rows
         for warning in (
-            *_of(row, rates[row["workload"]], dark),
+            *_of(row, rates[row["workload"]], dark, lowest[row["workload"]]),
             *_of_statistics(row, found_by_method=found_by_method),
         )
     )
-    return list(dict.fromkeys([*_of_nothing(scenario), *found]))
+    unused = _unused_limits(scenario, rows)
+    return list(dict.fromkeys([*_of_nothing(scenario), *found, *unused]))
+
+
+def _let_through(load: Mapping[str, Any]) -> float:
+    """I/Os a second that the limits of a load of the plan let through."""
+    sizes = {"ios": 1, "bytes": load["block_bytes"]}
+    rates = (each["milli_per_s"] / 1e3 / sizes[each["counts"]] for each in load.get("limits", ()))
+    return min(rates, default=math.inf)
+
+
+def _unused_limits(scenario: Scenario, rows: Sequence[Row]) -> Iterator[str]:
+    """Limits for which no I/O ever waited."""
+    for workload in scenario.workloads:
+        own = [row for row in rows if row["workload"] == workload.name and row["ios"]]
+        limited = any(scenario.base["workloads"][part].get("limits") for part in workload.parts)
+        if limited and own and not any(row["breakdown_us"].get("limit_wait") for row in own):
+            yield f"{workload.name}: its limit is never reached, no I/O waited for it"
 
 
 def unrebuilt(scenario: Scenario, events: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -98,7 +120,7 @@ def _without_power(scenario: Scenario) -> float:
     return float(sum(max(0, to - since) for since, to in times)) / 1e9
 
 
-def _of(row: Row, rate: float, dark: float) -> Iterator[str]:
+def _of(row: Row, rate: float, dark: float, limit: float) -> Iterator[str]:
     name, seconds = row["workload"], row["duration_s"]
     served = row["ios"] + row["errors"]
     if seconds == 0:
@@ -107,8 +129,9 @@ def _of(row: Row, rate: float, dark: float) -> Iterator[str]:
         yield f"{name}: nothing was recorded, no I/O ended within {seconds:g} s (run.duration)"
     # Power may be off for longer than was recorded.
     elif queue_grows(rate * max(0.0, seconds - dark), served):
+        least = f"its limit lets through, {limit:g} IO/s" if limit < rate else "is served"
         yield (
-            f"{name}: arrives at {rate:g} IO/s, more than is served: the queue grows, and the"
+            f"{name}: arrives at {rate:g} IO/s, more than {least}: the queue grows, and the"
             " latencies grow with run.duration"
         )
 

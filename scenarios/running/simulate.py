@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.files import unwritable, whole
@@ -16,6 +16,7 @@ from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
 from raidlab.scenarios.results.result import Result, Row, make_row
 from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
+from raidlab.scenarios.running.details import Details, plan_of, traced_of
 from raidlab.scenarios.running.engine_faults import RefusedError, other_engine, plan_faults
 from raidlab.scenarios.running.pool import outcomes
 from raidlab.scenarios.running.store import Store, run_key
@@ -48,6 +49,7 @@ def simulate(
     progress: Progress | None = None,
     store: Store | None = None,
     save_state: Path | None = None,
+    **details: Unpack[Details],
 ) -> Result:
     """Simulates a scenario.
 
@@ -59,19 +61,22 @@ def simulate(
         store: Finds finished runs again, and stores new ones.
         save_state: A file for the state of the flash drives at the end, of a scenario with a single
             run; docs/reference/formats/state.md.
+        details: What is recorded beyond rates and latencies, by the names of `Details`:
+            `trace_ios`, `trace_from_s`.
 
     Raises:
-        SpecError: The scenario cannot be run as it stands, or `workers` or `seed` cannot be.
+        SpecError: The scenario cannot be run as it stands, or an argument cannot be.
         UnsavedError: The state could not be written; carries the result.
         Interrupted: Ctrl-C; carries the rows that were finished.
     """
     _check_numbers(workers, seed)
+    recorded = plan_of(**details)
     scenario = scenario_of(scenario)
     if not scenario.workloads:
         allowed = "at least one: without a load there is nothing to simulate"
         raise SpecError([Fault("workload", None, allowed, (), scenario.path)])
     runs = runs_of(scenario)
-    plans = [json.dumps(scenario.plan(*run, seed)) for run in runs]
+    plans = [json.dumps(scenario.plan(*run, seed) | recorded) for run in runs]
     finished: dict[int, str] = {}
     try:
         if save_state is None:
@@ -79,7 +84,8 @@ def simulate(
         else:
             _check_saves(scenario, len(runs), save_state)
             with whole(save_state) as file:
-                plans = [json.dumps(scenario.plan(*runs[0], seed) | {"save_state": str(file)})]
+                saves = {"save_state": str(file)}
+                plans = [json.dumps(scenario.plan(*runs[0], seed) | recorded | saves)]
                 # Without a store: a run that is found again would save nothing.
                 run_plans(plans, finished, workers=workers, progress=progress)
                 unsaved = json.loads(finished[0])["unsaved"]
@@ -265,6 +271,7 @@ def result_of(
     events: list[dict[str, Any]] = []
     data: dict[str, int] = {}
     gathered: dict[str, list[int]] = {}
+    traced: list[dict[str, Any]] | None = None
     for at, (point, replication) in enumerate(runs):
         if at in finished:
             outcome = json.loads(finished[at])
@@ -276,6 +283,8 @@ def result_of(
             breaches += [f"{where}: {breach}" for breach in outcome["breaches"]]
             own = rows_of(scenario, point, replication, outcome)
             rows += own
+            found = traced_of(scenario, point, replication, outcome)
+            traced = traced if found is None else (traced or []) + found
             for name in still_filling(own):
                 gathered.setdefault(name, []).append(own[0]["outstanding"])
     in_drives = data.get("lost_in_drive_caches", 0)
@@ -306,6 +315,7 @@ def result_of(
         fingerprint=scenario.fingerprint,
         interrupted=len(finished) < len(runs),
         written=scenario.written,
+        ios=None if traced is None else tuple(traced),
     )
 
 

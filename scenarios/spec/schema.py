@@ -16,7 +16,16 @@ from pydantic_core import PydanticCustomError
 from raidlab.devices.faults import Fault
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table
-from raidlab.devices.units import Duration, Frequency, IoRate, Share, Size, format_size
+from raidlab.devices.units import (
+    Duration,
+    Frequency,
+    IoRate,
+    Share,
+    Size,
+    format_duration,
+    format_size,
+)
+from raidlab.scenarios.spec.limits import DEFAULT_BURST, LONGEST_BURST, Limits
 from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, RW, Load, Profile, Rw
 
 SECTOR = 512
@@ -175,6 +184,10 @@ class WorkloadTable(Table):
     think: Literal["fixed", "exponential"] = "fixed"
     rate: IoRate | None = None
     """An open load instead: I/Os at random instants, whether or not others have completed."""
+    limit: Limits | None = None
+    """A tenant's cap: `"5000 IO/s"`, `"200 MB/s"`, or a list of both."""
+    burst: Duration | None = None
+    """The limit's tokens collect for so long while the load asks for less."""
     buffered: bool = False
     """True if calls go through the operating system's page cache and block until they are served;
     false for direct I/O."""
@@ -209,6 +222,7 @@ class WorkloadTable(Table):
         if self.fio is None and self.trace is None:
             yield from self._load_faults()
         yield from self._hot_spot_faults()
+        yield from self._limit_faults()
         align = SECTOR if self.align is None else self.align
         if align == 0:
             yield Fault("align", "0 B", "at least 1 B; usual are 512 B and 4096 B")
@@ -223,6 +237,24 @@ class WorkloadTable(Table):
             for key in ("outstanding", "think_time", "buffered", "passes"):
                 if getattr(self, key):
                     yield Fault(key, None, "has no effect beside `rate`: leave one of them out")
+
+    def _limit_faults(self) -> Iterator[Fault]:
+        if self.limit is not None and self.buffered:
+            allowed = "left out: limits of loads that pass through the page cache are not modelled"
+            yield Fault("limit", " and ".join(map(str, self.limit)), allowed)
+        if self.burst is not None and self.limit is None:
+            yield Fault("burst", None, "left out: it has no effect without `limit`")
+        elif self.burst is not None and self.burst > LONGEST_BURST:
+            yield Fault("burst", format_duration(self.burst), "at most 10 d")
+
+    @property
+    def limits(self) -> list[dict[str, Any]]:
+        """The plan's `limits`."""
+        burst = DEFAULT_BURST if self.burst is None else self.burst
+        return [
+            {"counts": limit.counts, "milli_per_s": limit.milli_per_s, "burst_ns": burst}
+            for limit in self.limit or ()
+        ]
 
     def _hot_spot_faults(self) -> Iterator[Fault]:
         if self.hot_spot is None:

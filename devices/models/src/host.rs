@@ -30,6 +30,9 @@ pub struct HostParams {
     /// The same for two parities.
     #[serde(default)]
     pub two_parities_bytes_per_s: u64,
+    /// CPU time of an array's thread for each 4 KiB that a member reads or writes for a stripe.
+    #[serde(default)]
+    pub stripe_page_ns: Nanos,
     /// Extra CPU time of a completion if the thread was asleep.
     #[serde(default)]
     pub wake_ns: Nanos,
@@ -221,6 +224,7 @@ mod tests {
             raid_command_ns: Nanos::ZERO,
             parity_bytes_per_s: 0,
             two_parities_bytes_per_s: 0,
+            stripe_page_ns: Nanos::ZERO,
             wake_ns: Nanos(7),
             fill_ns: Nanos(3),
             page_ns: Nanos(2),

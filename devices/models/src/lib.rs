@@ -15,6 +15,7 @@ mod port;
 mod run_queues;
 mod ssd;
 mod station;
+mod stripe_thread;
 
 pub use controller::{
     Cache, Chip, ChipParams, CopyEnd, Eligible, Found, LINE_SECTORS, Leaving, Lookup, PAGE,
@@ -34,3 +35,4 @@ pub use ssd::{
     TemperatureParams, ThrottleStep, Written, read_states, write_states,
 };
 pub use station::{FixedStation, ServiceTime, StationParams};
+pub use stripe_thread::StripeThread;

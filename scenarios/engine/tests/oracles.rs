@@ -96,6 +96,59 @@ fn four_exponential_servers_with_poisson_arrivals() {
     assert_holds(latency_interval_us(&value, 10), exact, 0.05);
 }
 
+fn limit(counts: &str, per_s: u64, burst_ns: u64) -> Value {
+    json!({"counts": counts, "milli_per_s": per_s * 1000, "burst_ns": burst_ns})
+}
+
+/// A limit of 5000 a second without a burst is a server of 200 us: with 4000 arrivals a second it
+/// is M/D/1, and the wait is 200 us x 0.8 / (2 x 0.2) = 400 us. What it lets through lies 200 us
+/// apart and meets an idle drive.
+#[test]
+fn a_limit_without_a_burst_is_a_deterministic_server() {
+    let mut value = stations(1, 10_000, "fixed", 1);
+    value["workloads"][0]["limits"] = json!([limit("ios", 5000, 0)]);
+    open(&mut value, 4000.0, 20);
+    assert_holds(latency_interval_us(&value, 10), 410.0, 0.05);
+    let found = result(&value);
+    let row = serde_json::to_value(&found.workloads[0]).unwrap();
+    let parts = &row["breakdown_us"];
+    let total = parts["limit_wait"].as_f64().unwrap() + parts["service"].as_f64().unwrap();
+    assert!((total - row["latency_us"]["mean"].as_f64().unwrap()).abs() < 1e-6);
+}
+
+/// A closed load of 8 against a limit of 1000 a second: the rate is the limit's, and by Little's
+/// law an I/O takes 8 ms. Against 2 MB a second blocks of 4096 bytes pass 488.28 times a second.
+#[test]
+fn a_closed_load_gets_its_limit_and_waits_for_it() {
+    for (limits, rate) in [
+        (json!([limit("ios", 1000, 100_000_000)]), 1000.0),
+        (json!([limit("bytes", 2_000_000, 0)]), 2e6 / 4096.0),
+        (
+            json!([limit("ios", 1000, 0), limit("bytes", 2_000_000, 0)]),
+            2e6 / 4096.0,
+        ),
+    ] {
+        let mut value = stations(1, 10_000, "fixed", 1);
+        value["workloads"] = json!([closed("tenant", 8), closed("neighbour", 1)]);
+        value["workloads"][0]["limits"] = limits;
+        value["warm_up_ns"] = json!(1_000_000_000_u64);
+        value["duration_ns"] = json!(10_000_000_000_u64);
+        let found = serde_json::to_value(result(&value)).unwrap();
+        let row = &found["workloads"][0];
+        let served = row["ios"].as_f64().unwrap();
+        assert!((served - 10.0 * rate).abs() <= 1.0, "{served}");
+        let mean = row["latency_us"]["mean"].as_f64().unwrap();
+        assert!((mean / (8e6 / rate) - 1.0).abs() < 1e-3, "{mean}");
+        // What the tenant does not take the neighbour has.
+        let other = found["workloads"][1]["iops"].as_f64().unwrap();
+        assert!((other + rate) / 1e5 > 0.99, "{other}");
+        let components = found["components"].as_array().unwrap();
+        let limits = components.iter().filter(|each| each["kind"] == "limit");
+        let full = limits.map(|each| each["utilization"].as_f64().unwrap());
+        assert!(full.fold(0.0, f64::max) > 0.99, "{components:?}");
+    }
+}
+
 /// Exact mean-value analysis (Reiser and Lavenberg, 1980) of a closed network: a delay (think
 /// time) and single-server stations, all visits equally likely.
 fn mva(outstanding: u32, think: f64, service: f64, drives: u32) -> f64 {

@@ -48,6 +48,8 @@ macro_rules! parts {
 }
 
 parts! {
+    /// Waiting for tokens of its load's limit.
+    LimitWait = "limit_wait",
     /// Waiting for a host CPU thread.
     HostWait = "host_wait",
     /// CPU time on a host thread.
@@ -106,6 +108,24 @@ impl Parts {
 }
 
 impl Parts {
+    /// What was added since these parts were as `earlier`.
+    pub fn since(&self, earlier: &Parts) -> Parts {
+        let each = self.0.iter().zip(&earlier.0);
+        let mut since = Parts::default();
+        for (to, (now, before)) in since.0.iter_mut().zip(each) {
+            *to = Nanos(now.0.saturating_sub(before.0));
+        }
+        since
+    }
+
+    /// Whether no part of `other` is longer.
+    pub fn covers(&self, other: &Parts) -> bool {
+        self.0
+            .iter()
+            .zip(&other.0)
+            .all(|(mine, theirs)| mine >= theirs)
+    }
+
     /// Prefetches all parts.
     #[inline]
     pub fn prefetch(&self) {
@@ -216,6 +236,8 @@ pub struct Io {
     pub entered: Time,
     /// Bytes that the commands of a request have moved so far.
     pub moved: u64,
+    /// Of a flash read's waiting: for the channel, behind its sense.
+    pub channel_wait: Nanos,
 }
 
 impl Io {

@@ -21,6 +21,7 @@ mod station;
 mod statistics;
 mod steadiness;
 mod time;
+mod token_bucket;
 
 pub use batches::{Batches, Estimate, Side};
 pub use bits::Bits;
@@ -33,8 +34,9 @@ pub use prefetch::prefetch;
 pub use queue::Queue;
 pub use random::Stream;
 pub use recency::{Linked, NO_SLOT, RecencyLink, RecencyList};
-pub use slab::Slab;
+pub use slab::{Change, Slab};
 pub use station::{Served, Station, Stations};
 pub use statistics::{Interval, TimeWeighted, student_t_975};
 pub use steadiness::{is_steady, steady_from};
 pub use time::{Nanos, Time};
+pub use token_bucket::TokenBucket;

@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.cli import app
+from raidlab.devices.catalogue import catalogue
 from raidlab.scenarios.planning.scenario import build_scenario, load_scenario
 
 FITTED = """
@@ -16,6 +17,17 @@ service = { value = "1 ms", source = "assumed", note = "for tests" }
 fitted_behind = "ahci"
 [sources]
 capacity = "assumed"
+"""
+
+FREE = """
+kind = "host"
+name = "bare"
+clock = "3 GHz"
+submit = "2 us"
+complete = "2 us"
+raid_command = "1 us"
+[sources]
+all = { source = "assumed", note = "for tests" }
 """
 
 
@@ -33,17 +45,28 @@ def scenario(host, level, drive="null", count=4):
 @pytest.mark.parametrize(
     ("host", "level", "key"),
     [
-        ("nvme", "raid5", "parity"),
-        ("nvme", "raid6", "two_parities"),
+        (FREE, "raid5", "parity"),
+        (FREE, "raid6", "two_parities"),
         ("e5-2637-v3", "raid5", None),
-        ("nvme", "raid10", None),
+        (FREE, "raid10", None),
     ],
 )
-def test_parity_that_costs_nothing_is_a_warning(host, level, key):
-    found = [w for w in build_scenario(scenario(host, level)).warnings if "takes no" in w]
-    assert len(found) == (key is not None)
+def test_parity_that_costs_nothing_is_a_warning(tmp_path, host, level, key):
+    given = tmp_path / "bare.toml"
+    given.write_text(FREE)
+    name = str(given) if host == FREE else host
+    found = [w for w in build_scenario(scenario(name, level)).warnings if "host bare has no" in w]
+    assert len(found) == (0 if key is None else 2)
     if key is not None:
-        assert f"the host {host} has no {key}, so parity of its {level} takes no" in found[0]
+        assert f"has no stripe_page, so its thread handles the stripes of its {level}" in found[0]
+        assert f"has no {key}, so parity of its {level} takes no" in found[1]
+
+
+def test_every_host_of_the_catalogue_has_the_costs_of_parity():
+    hosts = [device.spec for device in catalogue() if device.spec.kind == "host"]
+    assert len(hosts) >= 10
+    for host in hosts:
+        assert host.parity and host.two_parities and host.stripe_page, host.name
 
 
 @pytest.mark.parametrize(("host", "warned"), [("ahci", False), ("nvme", True)])

@@ -82,6 +82,12 @@ impl Throughput {
         self.station.serve(now, own + between)
     }
 
+    /// Moves `bytes` that come at `now`, and works for another time `besides`.
+    pub fn pass_beside(&mut self, now: Time, bytes: u64, besides: Nanos) -> Served {
+        let own = self.duration(bytes) + besides;
+        self.station.serve(now, own)
+    }
+
     /// Moves `bytes` in the background: while the station is idle, and alternating with other work.
     pub fn pass_in_background(&mut self, now: Time, bytes: u64) {
         self.catch_up(now);

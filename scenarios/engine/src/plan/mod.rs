@@ -4,8 +4,10 @@
 //! units, named in its key: nanoseconds, bytes, bytes a second. The Python side has checked
 //! what people wrote; what is checked here again is what the engine's own safety needs.
 
+mod details;
 mod host;
 
+pub use details::{Details, TRACED_IOS};
 pub use host::{BlockLayerParams, PageCacheParams, Scheduler};
 use raidlab_jobs::JobsPlan;
 use raidlab_kernel::Nanos;
@@ -73,6 +75,9 @@ pub struct Plan {
     /// True to follow the versions of the data and say what became of them.
     #[serde(default)]
     pub data: bool,
+    /// What is recorded beyond rates, latencies and their parts.
+    #[serde(default)]
+    pub details: Details,
     /// Jobs of fio, each thread of which is an outside caller.
     #[serde(default)]
     pub jobs: Option<JobsPlan>,
@@ -521,6 +526,28 @@ pub enum Arrival {
     },
 }
 
+/// What a limit counts.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Counted {
+    /// I/Os, each alike.
+    Ios,
+    /// Bytes.
+    Bytes,
+}
+
+/// A limit of a load: a token bucket before the host's CPU.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct LimitPlan {
+    /// What a token stands for.
+    pub counts: Counted,
+    /// Thousandths of a token that flow in each second.
+    pub milli_per_s: u64,
+    /// The bucket holds what flows in within this time.
+    pub burst_ns: Nanos,
+}
+
 /// A load on one array.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
@@ -548,6 +575,9 @@ pub struct WorkloadPlan {
     pub hot_spot: Option<HotSpotPlan>,
     /// Arrival of I/Os.
     pub arrival: Arrival,
+    /// Limits that hold at once.
+    #[serde(default)]
+    pub limits: Vec<LimitPlan>,
     /// How often the area is covered, each block once a time; then the load ends, and the run
     /// with the last load that does. 0 for a load without end.
     #[serde(default)]

@@ -3,8 +3,8 @@
 use crate::layout::{Extent, Layout, Place, Ranges, Role, Run, Unit};
 use crate::path::Path;
 use crate::state::drive::Drive;
-use raidlab_kernel::Time;
-use raidlab_models::{SECTOR, Throughput};
+use raidlab_kernel::{Nanos, Time};
+use raidlab_models::{SECTOR, StripeThread};
 
 /// A drive's place in an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +94,8 @@ pub(crate) struct Volume {
     members: Vec<Member>,
     /// The controller's link to the host, if the requests' data cross it by themselves.
     host_link: Option<u32>,
-    /// The thread of the host that makes the parity of an array in the host.
-    parity: Throughput,
+    /// The thread of the host that handles the stripes of an array in the host.
+    thread: StripeThread,
     /// True if a controller's cache serves it.
     cached: bool,
     /// The number of the task in the background whose jobs count, if there is one.
@@ -122,7 +122,7 @@ impl Volume {
                 })
                 .collect(),
             host_link,
-            parity: Throughput::new(0),
+            thread: StripeThread::new(0, Nanos::ZERO),
             cached: false,
             task: None,
             offline: false,
@@ -157,18 +157,18 @@ impl Volume {
         self.host_link
     }
 
-    /// The thread of the host that makes the parity of an array in the host.
-    pub fn parity(&self) -> &Throughput {
-        &self.parity
+    /// The thread of the host that handles the stripes of an array in the host.
+    pub fn thread(&self) -> &StripeThread {
+        &self.thread
     }
 
-    pub fn parity_mut(&mut self) -> &mut Throughput {
-        &mut self.parity
+    pub fn thread_mut(&mut self) -> &mut StripeThread {
+        &mut self.thread
     }
 
-    /// A thread of the host makes its parity.
-    pub fn set_parity(&mut self, parity: Throughput) {
-        self.parity = parity;
+    /// A thread of the host handles its stripes.
+    pub fn set_thread(&mut self, thread: StripeThread) {
+        self.thread = thread;
     }
 
     /// Whether a controller's cache serves it.

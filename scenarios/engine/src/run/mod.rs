@@ -7,6 +7,7 @@ pub(crate) mod cache_report;
 pub(crate) mod checks;
 pub(crate) mod fio;
 pub mod intervals;
+pub mod io_trace;
 pub(crate) mod layers;
 pub(crate) mod livelock;
 pub(crate) mod power;

@@ -4,9 +4,12 @@ use crate::integrity::DataReport;
 use crate::plan::Plan;
 use crate::run::cache_report::CacheReport;
 use crate::run::intervals::{Ends, Latency, LatencyIntervals, as_map};
+use crate::run::io_trace::life::Life;
+use crate::run::io_trace::report::TracedIo;
 use crate::run::system::System;
 use crate::state::log::LogEntry;
 use crate::state::measure::Meter;
+use crate::state::owner::OwnerOf;
 use crate::state::records::Workload;
 use raidlab_jobs::ThreadResult;
 use raidlab_kernel::{self as kernel, Nanos, Part, Parts, Time};
@@ -144,6 +147,9 @@ pub struct WorkloadResult {
     pub periods: Vec<PeriodResult>,
     /// Rate and latency over time.
     pub timeline: Timeline,
+    /// The stages of single I/Os, if the plan asks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traced_ios: Option<Vec<TracedIo>>,
 }
 
 /// Name under which I/Os of an outside caller are reported.
@@ -222,6 +228,7 @@ impl WorkloadResult {
             breakdown_us: breakdown(&meter.parts, all.count()),
             periods: periods(meter, until, plan),
             timeline: timeline(meter, until, plan),
+            traced_ios: None,
         }
     }
 }
@@ -331,6 +338,22 @@ impl RunResult {
             ..load
         }];
         self
+    }
+
+    /// The stages of I/Os of loads, each with its load.
+    pub(crate) fn add_ios(&mut self, system: &System, lives: &[Life]) {
+        for load in &mut self.workloads {
+            load.traced_ios = Some(Vec::new());
+        }
+        for life in lives {
+            let Some(slot) = life.owner.slot() else {
+                continue;
+            };
+            let load = system.layers.path.slots[slot as usize].workload;
+            let ios = &mut self.workloads[load as usize].traced_ios;
+            ios.get_or_insert_default()
+                .push(TracedIo::new(system, life));
+        }
     }
 
     /// The same result with the loads of fio's jobs in place of an outside caller's I/Os.

@@ -1,12 +1,14 @@
 //! One run from a plan to a result, with the self-checks at its end.
 
-use crate::plan::Plan;
+use crate::plan::{Counted, Plan};
 use crate::run::cache_report::CountsBefore;
 use crate::run::checks;
 use crate::run::fio;
+use crate::run::io_trace::Observer;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
 use crate::run::report::{Component, RunResult};
 use crate::run::system::System;
+use crate::state::records::Workload;
 use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{Fault, Written, write_states};
 use std::path::Path;
@@ -39,8 +41,15 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
     }
     let mut system = System::new(plan).map_err(RunError::Plan)?;
     let mut warm = Time::ZERO + plan.warm_up_ns;
+    let mut observer = Observer::of(plan, warm);
     let recording = loop {
-        let drove = drive(&mut system, |_| warm, &mut should_continue, |_| false);
+        let drove = drive(
+            &mut system,
+            &mut observer,
+            |_| warm,
+            &mut should_continue,
+            |_| false,
+        );
         let recording = Recording {
             from: warm,
             end: warm + plan.duration_ns,
@@ -48,7 +57,8 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
             before: Snapshot::take(&mut system, warm),
             in_flight: system.layers.loads.in_flight(),
         };
-        let finished = drove && recording.drive(&mut system, plan, &mut should_continue);
+        let finished =
+            drove && recording.drive(&mut system, &mut observer, plan, &mut should_continue);
         if let Some(fault) = system.failure() {
             return Err(RunError::Plan(vec![fault]));
         }
@@ -63,6 +73,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
             break recording;
         }
         warm = until;
+        observer = Observer::of(plan, warm);
         loads.begin_recording(warm, warm + plan.duration_ns);
     };
     // What was simulated is reported even where its state finds no space.
@@ -74,7 +85,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
     let components = recording.before.components(&system, until);
     let caches = recording.before.counts.reports(&system);
     let breaches = checks::check(&system, handled);
-    Ok(RunResult::new(
+    let mut result = RunResult::new(
         plan,
         &mut system,
         until,
@@ -82,7 +93,12 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
         caches,
         breaches,
         unsaved,
-    ))
+    );
+    if let Some(observer) = observer {
+        let traced = observer.finish(&mut system);
+        result.add_ios(&system, &traced);
+    }
+    Ok(result)
 }
 
 /// A recording from the end of the warm-up on.
@@ -102,12 +118,14 @@ impl Recording {
     fn drive(
         &self,
         system: &mut System,
+        observer: &mut Option<Observer>,
         plan: &Plan,
         should_continue: &mut impl FnMut() -> bool,
     ) -> bool {
         let mut look_at = LEAST_FOR_PRECISION;
         drive(
             system,
+            observer,
             |system| self.limit(system),
             should_continue,
             |system| {
@@ -179,6 +197,25 @@ fn last_recorded(system: &System) -> Time {
 /// Handles events up to `limit` or until `done`; false if the caller asked to stop.
 fn drive(
     system: &mut System,
+    observer: &mut Option<Observer>,
+    limit: impl Fn(&System) -> Time,
+    should_continue: &mut impl FnMut() -> bool,
+    done: impl FnMut(&System) -> bool,
+) -> bool {
+    match observer {
+        None => drive_by(System::step_inlined, system, limit, should_continue, done),
+        Some(observer) => {
+            let step = |system: &mut System, limit| observer.step(system, limit);
+            drive_by(step, system, limit, should_continue, done)
+        }
+    }
+}
+
+/// The same, by a step of its own.
+#[inline]
+fn drive_by(
+    mut step: impl FnMut(&mut System, Time) -> bool,
+    system: &mut System,
     limit: impl Fn(&System) -> Time,
     should_continue: &mut impl FnMut() -> bool,
     mut done: impl FnMut(&System) -> bool,
@@ -186,7 +223,8 @@ fn drive(
     let mut recorded = system.layers.loads.recorded();
     loop {
         for _ in 0..EVENTS_BETWEEN_LOOKS {
-            if !system.step_inlined(limit(system)) {
+            let until = limit(system);
+            if !step(system, until) {
                 return true;
             }
             if system.layers.loads.recorded() != recorded {
@@ -317,6 +355,43 @@ fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
     })
 }
 
+/// The drives, and what each has of its own that can be busy.
+fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>) {
+    for drive in &system.layers.path.drives {
+        let (busy, servers) = drive.device.busy_until(at);
+        all.push(StationReport {
+            servers,
+            load: Some(&drive.load),
+            queue_depth: Some(drive.queue_depth).filter(|&depth| depth > 0),
+            written: drive.device.written(),
+            figures: drive.device.figures(),
+            ..StationReport::new(drive.name.clone(), "drive", busy)
+        });
+        for (kind, busy, servers) in drive.device.parts_busy_until(at) {
+            all.push(StationReport {
+                servers,
+                ..StationReport::new(format!("{} {kind}", drive.name), kind, busy)
+            });
+        }
+    }
+}
+
+/// The limits of the loads.
+fn limits(system: &System, at: Time) -> impl Iterator<Item = StationReport<'_>> {
+    let of_load = move |load: &Workload| {
+        let busy = load.limit.iter().flat_map(|limit| limit.busy_until(at));
+        let reports = busy.map(|(counted, busy)| {
+            let of = match counted {
+                Counted::Ios => "IOPS",
+                Counted::Bytes => "bandwidth",
+            };
+            StationReport::new(format!("{} {of} limit", load.name), "limit", busy)
+        });
+        reports.collect::<Vec<_>>()
+    };
+    system.layers.loads.workloads().iter().flat_map(of_load)
+}
+
 pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
     let mut all = Vec::from_iter(host_cpu(system, at));
     for (thread, busy) in system.layers.loads.host().busy_until(at).enumerate() {
@@ -328,6 +403,7 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
             ));
         }
     }
+    all.extend(limits(system, at));
     for controller in &system.layers.path.controllers {
         let cores = &controller.chip.cores;
         all.push(StationReport {
@@ -362,12 +438,12 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
         .iter()
         .zip(system.layers.raid.stripes().volumes().iter())
     {
-        let in_host = volume.filter(|volume| volume.parity().is_limited());
+        let in_host = volume.filter(|volume| volume.thread().takes_time());
         if let Some(volume) = in_host {
             all.push(StationReport::new(
                 format!("{} parity thread", array.name),
                 "host",
-                volume.parity().busy_until(at),
+                volume.thread().busy_until(at),
             ));
         }
     }
@@ -378,22 +454,6 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
             link.busy_until(at),
         ));
     }
-    for drive in &system.layers.path.drives {
-        let (busy, servers) = drive.device.busy_until(at);
-        all.push(StationReport {
-            servers,
-            load: Some(&drive.load),
-            queue_depth: Some(drive.queue_depth).filter(|&depth| depth > 0),
-            written: drive.device.written(),
-            figures: drive.device.figures(),
-            ..StationReport::new(drive.name.clone(), "drive", busy)
-        });
-        for (kind, busy, servers) in drive.device.parts_busy_until(at) {
-            all.push(StationReport {
-                servers,
-                ..StationReport::new(format!("{} {kind}", drive.name), kind, busy)
-            });
-        }
-    }
+    add_drives(system, at, &mut all);
     all
 }

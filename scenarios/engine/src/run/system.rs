@@ -179,6 +179,9 @@ impl System {
                     .background_due(&mut self.layers.path, array, now)
             }
             Event::Action(action) => self.act(action, now),
+            Event::Released(io) => {
+                return self.layers.loads.released(&mut self.layers.path, io, now);
+            }
             Event::Late(io) => {
                 return self.layers.raid.late(&mut self.layers.path, io, now);
             }

@@ -58,6 +58,7 @@ pub(crate) fn warm(
             think_ns: Nanos::ZERO,
             exponential: false,
         },
+        limits: Vec::new(),
         ..load.clone()
     };
     let loads: Vec<&WorkloadPlan> = plan.workloads.iter().filter(of_array).collect();
@@ -179,6 +180,7 @@ mod tests {
                 bytes: spot * LINE,
             }),
             arrival: Arrival::Poisson { per_s: 1000.0 },
+            limits: Vec::new(),
             passes: 0,
             page_cache: None,
         };

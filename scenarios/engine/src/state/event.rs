@@ -9,6 +9,8 @@ pub enum Event {
     Issue(u32),
     /// A Poisson workload issues an I/O.
     Arrival(u32),
+    /// A request has the tokens that its load's limit asks for.
+    Released(IoId),
     /// A request has left the host's CPU.
     Admit(IoId),
     /// The controller's firmware is done with a request.

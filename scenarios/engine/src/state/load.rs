@@ -232,6 +232,7 @@ mod tests {
                 think_ns: Nanos::ZERO,
                 exponential: false,
             },
+            limits: Vec::new(),
             passes: 0,
             page_cache: None,
         }

@@ -3,6 +3,7 @@
 pub(crate) mod block_layer;
 pub(crate) mod drive;
 pub(crate) mod event;
+pub(crate) mod limit;
 pub(crate) mod load;
 pub(crate) mod log;
 pub(crate) mod measure;

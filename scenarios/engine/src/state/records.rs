@@ -2,6 +2,7 @@
 
 use crate::layout::{Layout, Run};
 use crate::plan::Arrival;
+use crate::state::limit::Limit;
 use crate::state::load::Load;
 use crate::state::measure::Meter;
 use raidlab_kernel::{IoId, Nanos, Op, Queue, Stream, Time, TimeWeighted};
@@ -88,6 +89,8 @@ pub struct Workload {
     pub meter: Meter,
     pub(crate) load: Load,
     pub(crate) arrival: Arrival,
+    /// What its I/Os wait for before they reach the host's CPU.
+    pub(crate) limit: Option<Box<Limit>>,
     pub(crate) threads: u32,
     pub(crate) first_thread: u32,
     pub(crate) next_thread: u32,

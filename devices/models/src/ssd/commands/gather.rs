@@ -57,6 +57,7 @@ impl Gathered {
             };
             io.charge(wait, times.start);
             io.charge(Part::NandRead, times.sensed);
+            io.channel_wait = times.transfer_start.since(io.mark);
             io.charge(Part::Queue, times.transfer_start);
             io.charge(Part::Transfer, times.end);
         }

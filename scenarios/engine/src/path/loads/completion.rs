@@ -104,7 +104,7 @@ impl Loads {
     }
 
     /// The thread that completes a request of an outside caller or of a page cache.
-    fn thread_behind_no_slot(&self, path: &Path, id: IoId) -> u32 {
+    pub(crate) fn thread_behind_no_slot(&self, path: &Path, id: IoId) -> u32 {
         let io = &path.ios[id];
         match io.owner.into() {
             Owner::Pages(command) => self.page_threads[command as usize],

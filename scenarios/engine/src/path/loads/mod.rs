@@ -1,6 +1,7 @@
 //! Loads and the host's CPU: who issues I/Os, and what is recorded of them.
 
 pub(crate) mod completion;
+pub(crate) mod limits;
 pub(crate) mod outage;
 pub(crate) mod outside;
 pub(crate) mod submission;

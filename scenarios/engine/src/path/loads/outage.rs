@@ -14,6 +14,7 @@ impl Loads {
         self.note_log(path);
         let level = path.inside.level() as i64;
         path.inside.change(now, -level);
+        self.restart_limits(now);
         for id in path.ios.ids().collect::<Vec<_>>() {
             let io = &path.ios[id];
             if job_of(io).is_some() || io.owner.is_aborted() {

@@ -18,15 +18,23 @@ impl Loads {
             own,
         } = path.slots[slot as usize];
         let workload = &mut self.workloads[index as usize];
+        if workload.limit.is_some() {
+            return self.issue_limited(path, slot, now);
+        }
         let Some(request) = workload.load.next(own) else {
-            if self.slot_over(index) {
-                self.workload_over(now);
-            }
+            self.place_over(index, now);
             return Up::None;
         };
         let array = workload.array;
         self.enter(path, request, array, thread, Owner::Slot(slot).into(), now)
             .1
+    }
+
+    /// A place of a load that has an end issues nothing any more.
+    pub(crate) fn place_over(&mut self, index: u32, now: Time) {
+        if self.slot_over(index) {
+            self.workload_over(now);
+        }
     }
 
     /// A place of a load that has an end issues nothing any more; true if it was the last one.
@@ -62,6 +70,14 @@ impl Loads {
         // The first slots of a Poisson workload are its threads.
         let slot = self.slot_of(path, index, own);
         let id = self.claim(path, request, array, Owner::Slot(slot).into(), now);
+        if self.workloads[index as usize].limit.is_some() && self.waits(path, id, index, now) {
+            return Up::None;
+        }
+        self.begin(path, id, thread, now)
+    }
+
+    /// An open load's I/O gets its thread, or waits for it to get a core.
+    pub(crate) fn begin(&mut self, path: &mut Path, id: IoId, thread: u32, now: Time) -> Up {
         if self.host.may_begin(thread, now) {
             self.hand_in(path, id, thread, now)
         } else {

@@ -166,7 +166,9 @@ impl Stripes {
     fn compute_in_host(&mut self, path: &mut Path, index: u32, taken_in: u64, now: Time) {
         let job = &self.jobs[index];
         let (array, io) = (job.array, job.io);
-        let served = self.volumes.of_mut(array).parity_mut().pass(now, taken_in);
+        let moved = path.ios[io].moved + job.written;
+        let thread = self.volumes.of_mut(array).thread_mut();
+        let served = thread.serve(now, taken_in, moved);
         path.ios[io].charge(Part::Raid, served.end);
         self.step_job_at(path, index, Phase::Write, served.end, now);
     }

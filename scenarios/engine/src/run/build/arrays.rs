@@ -9,7 +9,7 @@ use crate::run::build::check::Faults;
 use crate::ssd_cache::{self, SsdCaches};
 use crate::state::drive::Drive;
 use crate::state::records::{Array, CopyChoice};
-use raidlab_models::{Path, Throughput};
+use raidlab_models::{Path, StripeThread};
 
 pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array> {
     let mut arrays = Vec::new();
@@ -199,10 +199,11 @@ pub(crate) fn build_volumes(
         let host_link = link.filter(|_| !built.straight || built.mirrors);
         let mut volume = Volume::new(built.layout.clone(), &array.drives, host_link);
         if controller.is_none() {
-            volume.set_parity(Throughput::new(match array.level.parities() {
+            let rate = match array.level.parities() {
                 2.. => plan.host.two_parities_bytes_per_s,
                 _ => plan.host.parity_bytes_per_s,
-            }));
+            };
+            volume.set_thread(StripeThread::new(rate, plan.host.stripe_page_ns));
         }
         Some(volume)
     };

@@ -1,6 +1,6 @@
 //! What is wrong with a plan: every fault at once, each under its dotted key.
 
-use crate::plan::{Action, Arrival, EventPlan, Plan, Sizes, WorkloadPlan};
+use crate::plan::{Action, Arrival, EventPlan, Plan, Sizes, TRACED_IOS, WorkloadPlan};
 use crate::ssd_cache::forgets;
 use crate::state::owner::PLACES;
 use crate::state::records::Array;
@@ -12,6 +12,11 @@ use raidlab_models::Fault;
 const LONGEST_CPU_TIME: Nanos = Nanos(1 << 36);
 /// Cores of a controller at most.
 const CORES: u32 = 1024;
+
+/// Thousandths of a token a second that a limit lets through at most.
+const LARGEST_LIMIT: u64 = 1 << 60;
+/// What a limit collects tokens for at most: ten days.
+const LONGEST_BURST: Nanos = Nanos(10 * 86_400 * 1_000_000_000);
 
 /// Faults collected under the dotted key at which they stand.
 pub(crate) struct Faults(pub(crate) Vec<Fault>);
@@ -60,6 +65,7 @@ fn check_host(plan: &Plan, faults: &mut Faults) {
         ("submit_ns", host.submit_ns),
         ("complete_ns", host.complete_ns),
         ("raid_command_ns", host.raid_command_ns),
+        ("stripe_page_ns", host.stripe_page_ns),
         ("wake_ns", host.wake_ns),
         ("fill_ns", host.fill_ns),
         ("page_ns", host.page_ns),
@@ -76,6 +82,11 @@ fn check_host(plan: &Plan, faults: &mut Faults) {
 /// References to what the plan lists, and what may not stand together.
 pub(crate) fn check_references(plan: &Plan, faults: &mut Faults) {
     check_host(plan, faults);
+    let traced = plan.details.trace_ios;
+    if traced > TRACED_IOS {
+        let allowed = format!("at most {TRACED_IOS} I/Os");
+        faults.add("details.trace_ios".into(), traced, allowed);
+    }
     check_drives(plan, faults);
     check_owners(plan, faults);
     check_caches(plan, faults);
@@ -337,6 +348,20 @@ fn check_spot_and_arrival(
             "a share of 0 to 1; a block or more inside the area".into(),
         );
     }
+    for limit in &workload.limits {
+        check(
+            (1..=LARGEST_LIMIT).contains(&limit.milli_per_s) && limit.burst_ns <= LONGEST_BURST,
+            "limits",
+            format!("{} for {} ns", limit.milli_per_s, limit.burst_ns.0),
+            format!("1 to {LARGEST_LIMIT} for at most {} ns", LONGEST_BURST.0),
+        );
+    }
+    check(
+        workload.limits.is_empty() || workload.page_cache.is_none(),
+        "limits",
+        workload.limits.len().to_string(),
+        "none of a load that goes through a page cache".into(),
+    );
     match workload.arrival {
         Arrival::Closed { outstanding, .. } => check(
             outstanding > 0 && outstanding <= 1 << 20,

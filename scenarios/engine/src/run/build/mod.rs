@@ -28,6 +28,7 @@ use crate::state::block_layer::BlockLayer;
 use crate::state::drive::Drive;
 use crate::state::drive::Health;
 use crate::state::event::Event;
+use crate::state::limit::Limit;
 use crate::state::load::Load;
 use crate::state::measure::Meter;
 use crate::state::records::Array;
@@ -335,6 +336,7 @@ fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
             meter: new_meter(plan, from, steps),
             load: Load::new(workload, plan.seed),
             arrival: workload.arrival,
+            limit: Limit::of(&workload.limits),
             threads: workload.threads,
             first_thread,
             next_thread: 0,

@@ -1,0 +1,176 @@
+"""How well fits predict given measurements, in one table: `make fits-evidence`.
+
+    python -m raidlab.calibration.fitting.evidence FOLDER
+
+FOLDER has a folder of fio results for each set of `SETS`. Each is fitted on one job at three depths
+and every other point predicted: rate, mean latency and p99, beside straight lines between the
+training points. Arrays of drives that were measured alone behind the same adapter are predicted
+from the fit of that drive: nothing of an array is fitted. Prints Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raidlab.calibration.fio.results import import_fio
+from raidlab.calibration.fitting.baseline import against_lines
+from raidlab.calibration.fitting.calibrate import FINAL, Calibration, calibrate
+from raidlab.calibration.fitting.compare import Compared, compare, summary
+from raidlab.calibration.fitting.scenario_bench import bench_of_scenario
+from raidlab.calibration.fitting.stages import Settings
+from raidlab.calibration.measurements.sanity import possible
+
+_SSD, _HDD = "iodepth=1,8,64 numjobs=1", "iodepth=1,8,32 numjobs=1"
+_ARRAY = """
+[host]
+model = "./host.toml"
+[[array]]
+level = "{level}"
+stripe_unit = "512 KiB"
+software_raid = "os"
+drives = [{{ model = "./drive.toml", count = {count} }}]
+[[workload]]
+rw = "randread"
+block_size = "4 KiB"
+[run]
+precondition = "filled"
+"""
+"""An array of md with its usual chunk; its drives contained data, as the load wrote them."""
+
+
+@dataclass(frozen=True)
+class Set:
+    """A folder of fio results, and what was measured."""
+
+    folder: str
+    kind: str = "ssd"
+    host: str = ""
+    train: str = _SSD
+    system: str = ""
+    """Scenario of the system around the drives, where they were measured as an array."""
+    of: str = ""
+    """The set of the one drive that the array consists of."""
+    level: str = ""
+    count: int = 0
+
+
+_MD_RAID5 = """
+[host]
+model = "sas2008"
+[[array]]
+level = "raid5"
+stripe_unit = "512 KiB"
+software_raid = "os"
+drives = [{ model = "unknown", count = 8 }]
+[[workload]]
+rw = "randread"
+block_size = "4 KiB"
+area = "50000 MiB"
+"""
+
+SETS = (
+    Set("ahci-hgst-hts72101-100gb-7200rpm", "hdd", "ahci", _HDD),
+    Set("ahci-intel-d3-s4610", host="ahci"),
+    Set("sata-3g-intel-d3-s4610", host="sata-3g"),
+    Set("sas2008-intel-d3-s4610", host="sas2008"),
+    Set("sas2008-kingston-dc500m", host="sas2008"),
+    Set("p420i-mx200", host="p420i"),
+    Set("p420i-raid0-3-mx200", of="p420i-mx200", level="raid0", count=3),
+    Set("highpoint-raid5-hdd", "hdd", "", _HDD, system=_MD_RAID5),
+)
+
+
+def fitted(given: Set, folder: Path, around: Path) -> Calibration:
+    """The fit of a set on its training points; `around` is a folder for a system's file."""
+    path = ""
+    if given.system:
+        path = str(around / f"{given.folder}.toml")
+        Path(path).write_text(given.system)
+    settings = Settings(
+        given.kind,
+        host=given.host,
+        system=path,
+        train=given.train,
+        leave_out=False,
+        workers=os.cpu_count() or 1,
+    )
+    return calibrate(import_fio([folder / given.folder]), settings)
+
+
+def predicted(given: Set, one: Calibration, folder: Path, around: Path) -> list[Compared]:
+    """Every point of an array of drives, from the fit of one drive alone."""
+    (around / "drive.toml").write_text(one.to_toml())
+    (around / "host.toml").write_text(one.host_toml())
+    path = around / "array.toml"
+    path.write_text(_ARRAY.format(level=given.level, count=given.count))
+    points, _ = possible(import_fio([folder / given.folder]))
+    bench = bench_of_scenario(str(path))
+    parts = ["test"] * len(points)
+    return compare(bench, points, FINAL, parts=parts, workers=os.cpu_count() or 1)
+
+
+def line(given: Set, rows: Sequence[Compared], spent_s: float) -> str:
+    """A row of the table."""
+    test = summary([row for row in rows if row.part == "test"])
+    lines = against_lines(rows)
+    seen = ", ".join(str(p) for p in sorted({r.point.iodepth for r in rows if r.part == "train"}))
+    cells = [
+        given.folder,
+        seen or f"none: from {given.of}",
+        test["points"],
+        _pair(test, "median_abs_error_pct", "p90_abs_error_pct"),
+        _pair(lines, "median_abs_error_pct", "p90_abs_error_pct"),
+        _pair(lines, "skill", "skill_p90", "{:+.2f}"),
+        _number(test["mean_latency_median_abs_error_pct"]),
+        _number(test["p99_latency_median_abs_error_pct"]),
+        f"{spent_s:.0f} s" if spent_s else "-",
+    ]
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def _number(value: float | None, form: str = "{:.1f}") -> str:
+    return "-" if value is None else form.format(value)
+
+
+def _pair(found: dict[str, Any], one: str, other: str, form: str = "{:.1f}") -> str:
+    return f"{_number(found[one], form)}, {_number(found[other], form)}"
+
+
+HEAD = """\
+| set | depths seen, one job | unseen points | rate | by lines | skill | mean latency | p99 | time |
+|---|---|---|---|---|---|---|---|---|"""
+
+
+def main() -> None:
+    """Prints the table, a row as soon as it is known."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", default="", help="names of sets, with commas")
+    given = parser.parse_args()
+    only = [name for name in given.only.split(",") if name]
+    print(HEAD)
+    fits: dict[str, Calibration] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        around = Path(folder)
+        for each in SETS:
+            if (only and each.folder not in only) or not (given.folder / each.folder).is_dir():
+                continue
+            if each.of:
+                one = fits.get(each.of)
+                if one is None:
+                    found = next(other for other in SETS if other.folder == each.of)
+                    one = fitted(found, given.folder, around)
+                print(line(each, predicted(each, one, given.folder, around), 0.0), flush=True)
+            else:
+                fits[each.folder] = fit = fitted(each, given.folder, around)
+                print(line(each, fit.rows, fit.fit.wall_s), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+//! What a run records beyond rates, latencies and their parts.
+
+use raidlab_kernel::Nanos;
+use serde::Deserialize;
+
+/// I/Os whose stages a run records at most: about 100 MB.
+pub const TRACED_IOS: u32 = 10_000;
+
+/// What a run records when it is asked for.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Details {
+    /// The stages of so many I/Os of all workloads together, the first ones after the warm-up.
+    #[serde(default)]
+    pub trace_ios: u32,
+    /// The first ones that are issued at this time or later, if it is behind the warm-up.
+    #[serde(default)]
+    pub trace_from_ns: Nanos,
+}

@@ -1,0 +1,176 @@
+"""Pictures of single I/Os: each from its call to its completion, and what each component did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from raidlab.devices.printable import label
+from raidlab.scenarios.results.io_lanes import WAITS, in_order_of_the_way
+from raidlab.scenarios.results.look import (
+    OUTLINE,
+    PARTS,
+    Cell,
+    Column,
+    Kind,
+    Table,
+    dress,
+    part_name,
+)
+
+Io = Mapping[str, Any]
+
+DRAWN = 200
+"""I/Os that a picture has at most."""
+_BARS = 3000
+"""Bars that it has at most."""
+
+
+def drawn(ios: Sequence[Io]) -> list[Io]:
+    """The first I/Os of the last run, as many as a picture has room for."""
+    last = ios[-1]
+    key = (last["point"], last["replication"])
+    own = [io for io in ios if (io["point"], io["replication"]) == key][:DRAWN]
+    while len(own) > 1 and sum(len(io["stages"]) for io in own) > _BARS:
+        own = own[: len(own) * 3 // 4]
+    return own
+
+
+def most_of_the_time(ios: Sequence[Io]) -> str:
+    """What the I/Os spend most of their time on, as a title."""
+    times = _times(ios)
+    part = max(times, key=lambda each: times[each])
+    share = 100 * times[part] / sum(times.values())
+    return f"Most of their time single I/Os spend in {part_name(part)} ({share:.0f} %)"
+
+
+def most_of_the_work(ios: Sequence[Io]) -> str:
+    """Which component has most of the work, as a title."""
+    worked: dict[str, int] = {}
+    for io in ios:
+        for stage in io["stages"]:
+            if stage["stage"] not in WAITS:
+                length = stage["end_ns"] - stage["begin_ns"]
+                worked[stage["component"]] = worked.get(stage["component"], 0) + length
+    busiest = max(worked, key=lambda each: worked[each])
+    return f"Of all components {busiest} works the longest for them"
+
+
+def table(ios: Sequence[Io]) -> Table:
+    """A line for each I/O: what it was, its latency and the longest part of it."""
+    rows: list[list[Cell]] = []
+    for number, io in enumerate(ios, 1):
+        times = _times([io])
+        part = max(times, key=lambda each: times[each], default="")
+        latency = io["latency_ns"] / 1e6
+        share = 100 * times[part] / io["latency_ns"] if part else None
+        issued = io["issued_ns"] / 1e6
+        rows.append([number, io["op"], io["offset"], io["bytes"], issued, latency,
+                     part_name(part), share])  # fmt: skip
+    columns = [
+        Column("I/O"),
+        Column("direction", kind=Kind.TEXT),
+        Column("offset,", "B", priority=5),
+        Column("size,", "B", priority=4),
+        Column("issued,", "ms"),
+        Column("latency,", "ms"),
+        Column("longest part", kind=Kind.TEXT),
+        Column("its share,", "%"),
+    ]
+    return Table("", columns, rows)
+
+
+def _times(ios: Sequence[Io]) -> dict[str, int]:
+    """Nanoseconds by part, on the critical paths."""
+    times: dict[str, int] = {}
+    for io in ios:
+        for stage in io["stages"]:
+            if stage["critical"]:
+                length = stage["end_ns"] - stage["begin_ns"]
+                times[stage["stage"]] = times.get(stage["stage"], 0) + length
+    return times
+
+
+def lives(ios: Sequence[Io]) -> go.Figure:
+    """A row for each I/O: the stages of its critical path over time."""
+    bars = [
+        (stage["stage"], stage, row, stage["component"])
+        for row, io in enumerate(ios, 1)
+        for stage in io["stages"]
+        if stage["critical"]
+    ]
+    figure = _gantt(ios, bars, "I/O %{y}, ")
+    rows = len(ios)
+    figure.update_layout(height=max(320, min(900, 130 + 9 * rows)))
+    step = next(each for each in (1, 2, 5, 10, 20) if rows / each <= 12 or each == 20)
+    ticks = list(range(step, rows + 1, step))
+    figure.update_yaxes(title_text="I/O", range=[rows + 0.6, 0.4], tickvals=ticks)
+    return figure
+
+
+def work(ios: Sequence[Io]) -> go.Figure:
+    """A row for each component: what it worked on, and for which I/O."""
+    bars = [
+        (stage["stage"], stage, label(stage["component"]), f"I/O {row}")
+        for row, io in enumerate(ios, 1)
+        for stage in io["stages"]
+        if stage["stage"] not in WAITS
+    ]
+    figure = _gantt(ios, bars, "%{y}, ")
+    names = in_order_of_the_way(
+        (stage["kind"], label(stage["component"])) for _, stage, _, _ in bars
+    )
+    figure.update_layout(height=max(260, 130 + 26 * len(names)))
+    figure.update_yaxes(
+        type="category",
+        categoryorder="array",
+        categoryarray=[name for _, name in names],
+        autorange="reversed",
+        showgrid=False,
+    )
+    return figure
+
+
+def _gantt(ios: Sequence[Io], bars: Sequence[tuple[str, Io, Any, str]], subject: str) -> go.Figure:
+    """Bars over time by part: part, stage, row, and what else is said of it."""
+    begin = min(io["issued_ns"] for io in ios)
+    end = max(io["issued_ns"] + io["latency_ns"] for io in ios)
+    scale, unit = (1e6, "ms") if end - begin >= 2_000_000 else (1e3, "us")
+    figure = go.Figure()
+    for part, (colour, pattern, stripes) in PARTS.items():
+        own = [bar for bar in bars if bar[0] == part]
+        if not own:
+            continue
+        figure.add_trace(
+            go.Bar(
+                orientation="h",
+                base=[(stage["begin_ns"] - begin) / scale for _, stage, _, _ in own],
+                x=[(stage["end_ns"] - stage["begin_ns"]) / scale for _, stage, _, _ in own],
+                y=[row for _, _, row, _ in own],
+                text=[label(more) for *_, more in own],
+                textposition="none",
+                name=part_name(part),
+                width=0.8,
+                marker={
+                    "color": colour,
+                    "line": {"width": 0.3, "color": OUTLINE},
+                    "pattern": {"shape": pattern, "fgcolor": stripes, "bgcolor": colour,
+                                "solidity": 0.3, "size": 5}
+                    if pattern
+                    else {},
+                },
+                hovertemplate=subject + part_name(part) + ", %{text}: %{x:.4~g} " + unit
+                + " from %{base:.6~g} " + unit + "<extra></extra>",
+            )
+        )  # fmt: skip
+    dress(figure)
+    figure.update_layout(
+        barmode="overlay", showlegend=True, margin_t=84, legend_y=1.02, meta={"zoom": True},
+        dragmode="zoom",
+    )  # fmt: skip
+    figure.update_xaxes(
+        title_text=f"time from the first call, {unit}", range=[0, (end - begin) / scale]
+    )
+    return figure

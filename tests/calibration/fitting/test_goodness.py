@@ -1,0 +1,56 @@
+"""Weights of points, statistics of a fit: by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from raidlab.calibration.fitting.bench import Bench, Effort
+from raidlab.calibration.fitting.compare import Compared, summary
+from raidlab.calibration.fitting.goodness import goodness
+from raidlab.calibration.fitting.loss import rate_tolerance, residuals
+from raidlab.calibration.fitting.recovery import load, measure
+from raidlab.devices.catalogue import find
+from raidlab.devices.host import HostSpec
+from raidlab.devices.schema import DriveSpec
+
+
+def test_statistics_are_those_of_lmfit() -> None:
+    """Residuals 1, -1, 2, 0: chi-square 6, three free, reduced 2; AIC 4 ln 1.5 + 2."""
+    found = goodness([1.0, -1.0, 2.0, 0.0], 1)
+    assert found["chi_square"] == pytest.approx(6.0)
+    assert found["reduced_chi_square"] == pytest.approx(2.0)
+    assert found["aic"] == pytest.approx(4 * math.log(1.5) + 2)
+    assert found["bic"] == pytest.approx(4 * math.log(1.5) + math.log(4))
+
+
+def test_a_rate_that_varied_weighs_less() -> None:
+    """60 s are 12 samples of 5 s: a spread of 0.2 is known to 0.058, with 0.03 that is 0.065."""
+    steady = load("randread", 4)
+    side = steady.read
+    assert side is not None
+    assert rate_tolerance(steady) == pytest.approx(0.03)
+    varied = side.model_copy(update={"spread": 0.2})
+    point = steady.model_copy(update={"read": varied, "runtime_s": 60.0})
+    assert rate_tolerance(point) == pytest.approx(math.hypot(0.03, 0.2 / math.sqrt(12)))
+    # One that lasted a second is one sample.
+    short = point.model_copy(update={"runtime_s": 1.0})
+    assert rate_tolerance(short) == pytest.approx(math.hypot(0.03, 0.2))
+
+
+def test_the_weight_reaches_the_fit_and_the_summary_has_mean_and_tail() -> None:
+    drive, host = find("null").spec, find("generic").spec
+    assert isinstance(drive, DriveSpec) and isinstance(host, HostSpec)
+    bench = Bench.of(drive, host)
+    point = measure(bench, [load("randread", 4)], "null", Effort(ios=3000)).points[0]
+    assert point.read is not None
+    varied = point.model_copy(
+        update={"read": point.read.model_copy(update={"spread": 0.4}), "runtime_s": 60.0}
+    )
+    here = bench.run(point, Effort(ios=3000))
+    steady, loose = (residuals([each], [here])[0] for each in (point, varied))
+    assert loose.tolerance > 3 * steady.tolerance
+    found = summary([Compared(point, here)])
+    assert found["mean_latency_median_abs_error_pct"] < 2
+    assert found["p99_9_latency_median_abs_error_pct"] is not None
