@@ -28,7 +28,6 @@ GOAL_S = 2.0
 """Within which a moved control is to be answered."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
-WIDTHS = (390, 1440)
 _READY = "main .main-svg"
 _PATIENCE_MS = 60_000
 

@@ -44,7 +44,7 @@ def scenario(values):
         "array": [{"level": "raid5", "drives": [{"model": "generic-15000rpm", "count": 4}]}],
         "workload": [{"rw": "randwrite", "block_size": "4 KiB", "outstanding": 16, "area": "4 GB"}],
         "event": [{"at": f"{values['at']} s", "action": "power-fail", "lasts": "1 s"}],
-        "run": {"warm_up": "200 ms", "duration": "1800 ms"},
+        "run": {"warm_up": "100 ms", "duration": "1200 ms"},
     }
 
 
@@ -134,13 +134,13 @@ def exercises():
             "512 MiB of cache of which three quarters take writes, 4 KiB each: how many writes can"
             " be lost at most?",
             "0.75 × 2²⁹ / 4,096 = 98,304. Each setting of the first slider stays below.",
-            lambda at: all(at(at=each)["lost"] <= 98_304 for each in (0.5, 1, 1.5)),
+            lambda at: all(at(at=each)["lost"] <= 98_304 for each in (0.25, 0.5, 1)),
         ),
         Exercise(
             "Which figures change with another seed, and which zeros stay?",
             "The losses and wrong stripes change. The zeros of a healthy backup with the drives'"
             " caches off stay: they follow from the mechanism.",
-            lambda at: at(backup="fbu", at=0.5)["lost"] + at(backup="fbu", at=1.5)["lost"] == 0,
+            lambda at: at(backup="fbu", at=0.25)["lost"] + at(backup="fbu", at=1)["lost"] == 0,
         ),
     ]
 
@@ -167,7 +167,7 @@ def room():
             ),
             Control("backup", "Its backup", tuple(BACKUPS), "none", words=BACKUPS),
             Control("caches", "Caches of the disks", tuple(CACHES), "off", words=CACHES),
-            Control("at", "The power fails after", (0.5, 1, 1.5), 1, "s"),
+            Control("at", "The power fails after", (0.25, 0.5, 1), 0.5, "s"),
         ],
         scenario=scenario,
         answer=answer,
