@@ -31,8 +31,9 @@ def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
         for workload in scenario.workloads
     }
     lowest = {
-        workload.name: min((_let_through(plans[part]) for part in workload.parts), default=math.inf)
-        * len(workload.parts)
+        workload.name: math.inf
+        if workload.is_fio
+        else len(workload.parts) * min(_let_through(plans[part]) for part in workload.parts)
         for workload in scenario.workloads
     }
     dark = _without_power(scenario)
@@ -59,6 +60,8 @@ def _let_through(load: Mapping[str, Any]) -> float:
 def _unused_limits(scenario: Scenario, rows: Sequence[Row]) -> Iterator[str]:
     """Limits for which no I/O ever waited."""
     for workload in scenario.workloads:
+        if workload.is_fio:
+            continue
         own = [row for row in rows if row["workload"] == workload.name and row["ios"]]
         limited = any(scenario.base["workloads"][part].get("limits") for part in workload.parts)
         if limited and own and not any(row["breakdown_us"].get("limit_wait") for row in own):
