@@ -136,7 +136,8 @@ Time is from the moved control until the picture is drawn. A setting that was as
 remembered; here each is asked for the first time. Faults are errors of the browser's console and
 requests to anywhere but this machine.
 
-Goal: an answer within {GOAL_S:g} s; {said}. Measured on {os.cpu_count()} cores.
+Goal: an answer within {GOAL_S:g} s; {said}. Measured on {os.cpu_count()} cores, under a
+load of {os.getloadavg()[2]:.1f} processes (mean of 15 minutes).
 
 | room | name | page, s | answer, median s | answer, longest s | faults |
 |---|---|---|---|---|---|
