@@ -46,7 +46,7 @@ def traced(scenario: Mapping[str, Any], seed: int, ios: int) -> Sequence[Mapping
 
 @lru_cache(maxsize=_TRACES)
 def _traced(scenario: str, seed: int, ios: int) -> Sequence[Mapping[str, Any]]:
-    return raidlab.simulate(json.loads(scenario), seed=seed, trace_ios=ios).ios
+    return raidlab.simulate(json.loads(scenario), seed=seed, trace_ios=ios).ios or ()
 
 
 @lru_cache(maxsize=_KEPT)
