@@ -26,7 +26,16 @@ from raidlab.devices.units import (
     format_size,
 )
 from raidlab.scenarios.spec.limits import DEFAULT_BURST, LONGEST_BURST, Limits
-from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, RW, Load, Profile, Rw
+from raidlab.scenarios.spec.loads import (
+    OUTSTANDING,
+    PROFILES,
+    RW,
+    JobProfile,
+    Load,
+    Profile,
+    Rw,
+    profile_file,
+)
 
 SECTOR = 512
 """Bytes of a sector: the least that direct I/O moves."""
@@ -163,7 +172,7 @@ class WorkloadTable(Table):
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
     target: str = ""
     """Name of the array; may be left out where there is only one."""
-    profile: Profile | None = None
+    profile: Profile | JobProfile | None = None
     rw: Rw | None = None
     """fio's word: read, write, rw, randread, randwrite, randrw."""
     read_share: Share | None = None
@@ -206,6 +215,14 @@ class WorkloadTable(Table):
     fio: str | None = None
     trace: str | None = None
 
+    @property
+    def job_file(self) -> str | None:
+        """The job file of fio that says the load, if one does."""
+        if self.fio is not None or self.profile is None:
+            return self.fio
+        file = profile_file(self.profile)
+        return None if file is None else str(file)
+
     def alignment(self, *, flash: bool) -> int:
         """Bytes of which the load's offsets are multiples.
 
@@ -219,7 +236,11 @@ class WorkloadTable(Table):
 
     def faults(self) -> Iterator[Fault]:
         """Statements of the load that contradict each other."""
-        if self.fio is None and self.trace is None:
+        if self.job_file is not None:
+            if self.rate is not None and not 0 < self.rate <= 1e8:
+                yield Fault("rate", f"{self.rate} IO/s", "above 0, at most 10^8 IO/s")
+            return
+        if self.trace is None:
             yield from self._load_faults()
         yield from self._hot_spot_faults()
         yield from self._limit_faults()
@@ -290,8 +311,9 @@ class WorkloadTable(Table):
 
     def load(self) -> Load:
         """Order, share of reads and block size, of a table without faults."""
-        if self.profile is not None:
-            return PROFILES[self.profile]
+        for name, load in PROFILES.items():
+            if name == self.profile:
+                return load
         if self.rw is None or self.block_size is None:
             raise AssertionError("a workload without a load has faults")
         access, share = RW[self.rw]
