@@ -400,7 +400,7 @@ class Parts:
             for at, load in enumerate(self.scenario.workload)
             if name
             and self.scenario.target_name(at) == name
-            and load.fio is None
+            and load.job_file is None
             and load.trace is None
             and not any(True for _ in load.faults())
         ]

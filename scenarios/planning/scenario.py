@@ -224,7 +224,7 @@ def build_scenario(
         "events": events,
         "data": follows_data(table),
         "workloads": [plan for _, plans in workloads for plan in plans],
-        **jobs_plan(fio, _jobs_until(table, only=not workloads)),
+        **jobs_plan(fio, _jobs_until(table)),
     }
     points = max((len(loaded.outstanding) for loaded, _ in workloads), default=1)
     return Scenario(
@@ -320,7 +320,7 @@ def _workloads(
             allowed = f"the name of an array: {', '.join(parts.offered)}"
             parts.faults.add(f"{key}.target", target or None, allowed, parts.offered)
             continue
-        if workload.fio is not None or any(True for _ in workload.faults()):
+        if workload.job_file is not None or any(True for _ in workload.faults()):
             continue
         arrays, usable = parts.offered[target]
         if workload.trace is not None:
@@ -400,7 +400,7 @@ def _fio_workloads(
     """Every workload that a job file says."""
     found = []
     for at, workload in enumerate(table.workload):
-        if workload.fio is None or table.target_name(at) not in parts.offered:
+        if workload.job_file is None or table.target_name(at) not in parts.offered:
             continue
         parts.faults.extend(fio_faults(workload), f"workload.{at}")
         name = workload.name or f"workload-{at}"
@@ -419,9 +419,10 @@ def _fio_loaded(workloads: Sequence[FioWorkload], first: int, points: int) -> It
             first += 1
 
 
-def _jobs_until(table: ScenarioTable, *, only: bool) -> int:
+def _jobs_until(table: ScenarioTable) -> int:
     """When jobs of fio are stopped: with the run, if it has an end of its own; else 0."""
     run = table.run
+    only = all(load.fio is not None for load in table.workload)
     if only and not run.model_fields_set & {"duration", "warm_up"}:
         return 0
     return run.least_warm_up + run.duration
@@ -511,7 +512,7 @@ def _area(
     key: str, workload: WorkloadTable, usable: int | None, threads: int, faults: Faults
 ) -> int | None:
     """Bytes of the area; None, and a fault, if it does not fit."""
-    if usable is None or workload.fio is not None or workload.trace is not None:
+    if usable is None or workload.trace is not None:
         return None
     if workload.area == 0:
         faults.add(f"{key}.area", "0 B", 'above 0 B, or "whole"')

@@ -26,7 +26,16 @@ from raidlab.devices.units import (
 )
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
 from raidlab.scenarios.spec.limits import DEFAULT_BURST, LONGEST_BURST, Limits
-from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, RW, Load, Profile, Rw
+from raidlab.scenarios.spec.loads import (
+    OUTSTANDING,
+    PROFILES,
+    RW,
+    JobProfile,
+    Load,
+    Profile,
+    Rw,
+    profile_file,
+)
 
 SECTOR = 512
 """Bytes of a sector: the least that direct I/O moves."""
@@ -174,7 +183,7 @@ class WorkloadTable(Table):
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
     target: str = ""
     """Name of the array; may be left out where there is only one."""
-    profile: Profile | None = None
+    profile: Profile | JobProfile | None = None
     rw: Rw | None = None
     """fio's word: read, write, rw, randread, randwrite, randrw."""
     read_share: Share | None = None
@@ -231,6 +240,14 @@ class WorkloadTable(Table):
     trace_slower: float = Field(default=1.0, gt=0, le=1e6)
     """Times between requests, times this."""
 
+    @property
+    def job_file(self) -> str | None:
+        """The job file of fio that says the load, if one does."""
+        if self.fio is not None or self.profile is None:
+            return self.fio
+        file = profile_file(self.profile)
+        return None if file is None else str(file)
+
     def alignment(self, *, flash: bool) -> int:
         """Bytes of which the load's offsets are multiples.
 
@@ -244,7 +261,13 @@ class WorkloadTable(Table):
 
     def faults(self) -> Iterator[Fault]:
         """Statements of the load that contradict each other."""
-        if self.fio is None and self.trace is None:
+        if self.job_file is not None:
+            yield from self._rate_faults()
+            if len(self.rate or ()) > 1:
+                allowed = "one rate: a profile of several jobs has no list of them"
+                yield Fault("rate", list(self.rate or ()), allowed)
+            return
+        if self.trace is None:
             yield from self._load_faults()
         yield from self._hot_spot_faults()
         yield from self._limit_faults()
@@ -258,13 +281,16 @@ class WorkloadTable(Table):
             yield Fault("area_start", f"{self.area_start} B", allowed)
         if not self.think_time and "think" in self.model_fields_set:
             yield Fault("think", self.think, "left out: it has no effect without `think_time`")
+        yield from self._rate_faults()
         if self.rate is not None:
-            for rate in self.rate:
-                if rate == 0 or rate > MOST_RATE:
-                    yield Fault("rate", f"{rate} IO/s", "above 0, at most 10^8 IO/s")
             for key in ("outstanding", "think_time", "buffered", "passes"):
                 if getattr(self, key):
                     yield Fault(key, None, "has no effect beside `rate`: leave one of them out")
+
+    def _rate_faults(self) -> Iterator[Fault]:
+        for rate in self.rate or ():
+            if rate == 0 or rate > MOST_RATE:
+                yield Fault("rate", f"{rate} IO/s", "above 0, at most 10^8 IO/s")
 
     def _arrival_faults(self) -> Iterator[Fault]:
         if self.arrivals is not None and self.rate is None:
@@ -333,8 +359,9 @@ class WorkloadTable(Table):
 
     def load(self) -> Load:
         """Order, share of reads and block size, of a table without faults."""
-        if self.profile is not None:
-            return PROFILES[self.profile]
+        for name, load in PROFILES.items():
+            if name == self.profile:
+                return load
         if self.rw is None or self.block_size is None:
             raise AssertionError("a workload without a load has faults")
         access, share = RW[self.rw]

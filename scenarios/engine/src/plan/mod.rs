@@ -8,7 +8,7 @@ mod details;
 mod host;
 mod workload;
 
-pub use details::{Details, TRACED_IOS};
+pub use details::{Details, SLOWEST_IOS, TRACED_IOS};
 pub use host::{BlockLayerParams, PageCacheParams, Scheduler};
 use raidlab_jobs::JobsPlan;
 use raidlab_kernel::Nanos;

@@ -95,10 +95,11 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
         breaches,
         unsaved,
     );
-    if let Some(observer) = observer {
+    if let Some(observer) = observer.filter(|_| plan.details.trace_ios > 0) {
         let traced = observer.finish(&mut system);
         result.add_ios(&system, &traced);
     }
+    result.add_tails(&mut system, plan);
     Ok(result)
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct Loads {
     outside: OutsideRecord,
     tally: Tally,
     recorded: u64,
+    /// Workloads that have completed slow I/Os of which nobody has said what was in work beside them.
+    noticed: Vec<u32>,
     /// Whether more arrived than was answered, or less, while it was recorded.
     backlog_changed: bool,
     /// Loads that have an end and have not come to it.
@@ -56,6 +58,7 @@ impl Loads {
             outside: OutsideRecord::default(),
             tally: Tally::default(),
             recorded: 0,
+            noticed: Vec::new(),
             backlog_changed: false,
             ending,
             over: None,
@@ -103,6 +106,12 @@ impl Loads {
     /// What has been issued and completed.
     pub(crate) fn tally(&self) -> &Tally {
         &self.tally
+    }
+
+    /// The next workload whose slow I/Os somebody should look at.
+    #[inline]
+    pub(crate) fn take_noticed(&mut self) -> Option<u32> {
+        self.noticed.pop()
     }
 
     /// I/Os recorded.

@@ -1,6 +1,8 @@
 //! What is wrong with a plan: every fault at once, each under its dotted key.
 
-use crate::plan::{Action, Arrival, EventPlan, Pattern, Plan, Sizes, TRACED_IOS, WorkloadPlan};
+use crate::plan::{
+    Action, Arrival, EventPlan, Pattern, Plan, SLOWEST_IOS, Sizes, TRACED_IOS, WorkloadPlan,
+};
 use crate::ssd_cache::forgets;
 use crate::state::owner::PLACES;
 use crate::state::records::Array;
@@ -82,10 +84,17 @@ fn check_host(plan: &Plan, faults: &mut Faults) {
 /// References to what the plan lists, and what may not stand together.
 pub(crate) fn check_references(plan: &Plan, faults: &mut Faults) {
     check_host(plan, faults);
-    let traced = plan.details.trace_ios;
-    if traced > TRACED_IOS {
-        let allowed = format!("at most {TRACED_IOS} I/Os");
-        faults.add("details.trace_ios".into(), traced, allowed);
+    for (key, asked, most) in [
+        ("trace_ios", plan.details.trace_ios, TRACED_IOS),
+        ("slowest", plan.details.slowest, SLOWEST_IOS),
+    ] {
+        if asked > most {
+            faults.add(
+                format!("details.{key}"),
+                asked,
+                format!("at most {most} I/Os"),
+            );
+        }
     }
     check_drives(plan, faults);
     check_owners(plan, faults);

@@ -272,6 +272,7 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
 fn new_meter(plan: &Plan, from: Time, steps: usize) -> Meter {
     let end = from + plan.duration_ns;
     let meter = Meter::new(from, end, plan.timeline_step_ns, steps);
+    let meter = meter.with_details(&plan.details);
     let mut meter = meter.one_of(plan.workloads.len());
     if !plan.events.is_empty() {
         meter.begin_period(Time::ZERO, "the run begins");
