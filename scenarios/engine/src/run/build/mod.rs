@@ -74,7 +74,6 @@ impl System {
         needs.add_the_rest(&layouts, commands);
         needs.check(&mut faults)?;
         let (workloads, slots) = build_workloads(plan, &mut faults);
-        faults.none()?;
         let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
         let outside_threads = plan.outside_threads.max(1);
         let all_threads = (threads + outside_threads) as usize + plan.workloads.len();
