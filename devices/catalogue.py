@@ -32,6 +32,7 @@ from raidlab.devices.schema import DeviceSpec, check, read_toml
 from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.station import StationSpec
 from raidlab.devices.trees import get
+from raidlab.devices.volume import VolumeSpec
 
 KINDS: Mapping[str, type[DeviceSpec]] = {
     "hdd": HddSpec,
@@ -39,6 +40,7 @@ KINDS: Mapping[str, type[DeviceSpec]] = {
     "host": HostSpec,
     "controller": ControllerSpec,
     "ssd": SsdSpec,
+    "volume": VolumeSpec,
 }
 """The model of each kind of device file."""
 

@@ -29,20 +29,32 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.outputs import Texts, deliver
 from raidlab.commands.tables import Output, Wide, opening, print_notes, print_table
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.units import DURATION
 from raidlab.output import echo
-from raidlab.scenarios.planning.scenario import load_scenario
+from raidlab.scenarios.planning.scenario import Scenario, load_scenario
 from raidlab.scenarios.results import answers
 from raidlab.scenarios.results.bottleneck import latency_bound
+from raidlab.scenarios.results.chrome_trace import chrome_trace
 from raidlab.scenarios.results.endurance import cautions, endurance
 from raidlab.scenarios.results.event_summary import integrity_summary
+from raidlab.scenarios.results.goal_table import goal_table
 from raidlab.scenarios.results.page import again
 from raidlab.scenarios.results.report import events_table, wear_table
 from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.slow_ios import table as slow_ios
+from raidlab.scenarios.running.details import MOST_IOS, Details
 from raidlab.scenarios.running.simulate import Interrupted, UnsavedError, simulate
 from raidlab.scenarios.studies.draws import check_draws
 from raidlab.scenarios.studies.draws import draws as draw
+from raidlab.scenarios.studies.goals import Goal, goals_of
 from raidlab.scenarios.studies.what_if import what_if as explain
+from raidlab.scenarios.studies.within import check_goals, with_goals
 
+_SLOWEST = 100
+"""Slow I/Os of each workload that the document lists at least."""
+_TRACED = 200
+"""I/Os that are traced where a file of them is asked for."""
 _FILES = "result.json", "table.csv", "report.html"
 
 
@@ -83,6 +95,39 @@ def run(
             parser=path,
         ),
     ] = None,
+    trace_ios: Annotated[
+        int,
+        typer.Option(
+            "--trace-ios",
+            min=0,
+            max=MOST_IOS,
+            help="Record the stages of the first so many I/Os after the warm-up of each run.",
+        ),
+    ] = 0,
+    trace_from: Annotated[
+        str,
+        typer.Option("--trace-from", help='Record the first ones from then on: "2 s".'),
+    ] = "0 s",
+    trace_json: Annotated[
+        Path | None,
+        typer.Option(
+            "--trace-json",
+            help="Write the stages for Perfetto; of 200 I/Os without --trace-ios.",
+            parser=path,
+        ),
+    ] = None,
+    slowest: Annotated[
+        int,
+        typer.Option("--slowest", min=0, max=MOST_IOS, help="List so many of the slowest I/Os."),
+    ] = 0,
+    goal: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--goal",
+            help='Say how much of the I/Os and of the time meets it: "p99 < 20 ms" ...',
+            show_default=False,
+        ),
+    ] = None,
     wide: Wide = False,
     workers: Workers = None,
 ) -> None:
@@ -96,7 +141,16 @@ def run(
         say(f"warning: {warning}")
     if draws:
         check_draws(checked)
-    check_writable(html, save_state, *(() if out is None else (out / name for name in _FILES)))
+    asked = _asked(checked, goal)
+    details = Details(
+        trace_ios=trace_ios or (_TRACED if trace_json else 0),
+        trace_from_s=_seconds(trace_from),
+        slowest=max(_SLOWEST, slowest),
+        latency_map=True,
+    )
+    check_writable(
+        html, save_state, trace_json, *(() if out is None else (out / name for name in _FILES))
+    )
     interrupted, unsaved = False, None
     with ExitStack() as stack:
         store = stored_runs(stack)
@@ -109,6 +163,7 @@ def run(
                 progress=tell,
                 store=store,
                 save_state=save_state,
+                **details,
             )
         except Interrupted as stopped:
             result, interrupted = stopped.result, True
@@ -126,13 +181,18 @@ def run(
                 result = draw(checked, result, draws, workers=workers, progress=tell, store=store)
             except KeyboardInterrupt:
                 interrupted = True
+    result = with_goals(result, asked) if asked else result
     fresh = [warning for warning in result.warnings if warning not in checked.warnings]
     if interrupted:
         say("interrupted: the same command goes on from here")
         result = replace(result, interrupted=True)
+    line = again(
+        "run", scenario, seed=seed, what_if=what_if, trace_ios=trace_ios or None, goal=goal
+    )
+    traced: Texts = {trace_json: lambda: chrome_trace(result.ios or (), result.title)}
     deliver(
-        _files(result, html, out, again("run", scenario, seed=seed, what_if=what_if)),
-        lambda: _show(result, Output.of(json=json, wide=wide), fresh),
+        [*_files(result, html, out, line), traced],
+        lambda: _show(result, Output.of(json=json, wide=wide), fresh, slowest),
         partial=interrupted,
     )
     broken = tell_breaches(result.breaches)
@@ -144,7 +204,30 @@ def run(
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _show(result: Result, output: Output, warnings: Sequence[str]) -> None:
+def _asked(scenario: Scenario, texts: Sequence[str] | None) -> list[Goal]:
+    """The goals that are asked for.
+
+    Raises:
+        SpecError: What is wrong with them.
+    """
+    goals = goals_of(texts) if texts else []
+    check_goals(goals, [workload.name for workload in scenario.workloads])
+    return goals
+
+
+def _seconds(text: str) -> float:
+    """A time of the run.
+
+    Raises:
+        SpecError: It is none.
+    """
+    try:
+        return float(DURATION.parse(text)) / 1e9
+    except ValueError:
+        raise SpecError([Fault("--trace-from", text, 'a time of the run: "2 s"')]) from None
+
+
+def _show(result: Result, output: Output, warnings: Sequence[str], slowest: int) -> None:
     """Title, answer, warnings, the table, then events, wear and what-if where there are any."""
     if output is Output.JSON:
         for warning in warnings:
@@ -156,6 +239,9 @@ def _show(result: Result, output: Output, warnings: Sequence[str]) -> None:
         print_table(answers.table(result), output)
         notes = answers.caution(result), answers.warm_up(result)
         print_notes([*latency_bound(result.summary()), *notes, *_spreads(result)])
+    for found in (goal_table(result), slow_ios(result.results, slowest)):
+        if found is not None:
+            print_table(found, output)
     events, worn, gains = events_table(result), wear_table(result), answers.gains(result)
     if events is not None:
         print_table(events, output)

@@ -33,6 +33,10 @@ ALIASES: Mapping[str, str] = {
     "ratecycle": "rate_cycle",
     "wait_for_previous": "stonewall",
     "disable_bw": "disable_bw_measurement",
+    "threads": "thread",
+    "ss": "steadystate",
+    "ss_dur": "steadystate_duration",
+    "ss_ramp": "steadystate_ramp_time",
 }
 """Other names of job options."""
 

@@ -11,17 +11,17 @@ from raidlab.scenarios.fio.engines import FOREIGN_OPTIONS
 from raidlab.scenarios.fio.jobfile import ALIASES
 
 _EFFECTIVE = """
-    allrandrepeat ba bs bs_is_seq_rand bs_unaligned bsrange bssplit buffer_compress_percentage
+    allrandrepeat ba bs bs_is_seq_rand bs_unaligned bsrange bssplit
     bwavgtime clat_percentiles description directory disable_clat disable_lat disable_slat
     end_fsync exit_what exitall fdatasync file_service_type filename filesize fsync
-    group_reporting io_size ioengine iodepth iodepth_batch iodepth_batch_complete_max
-    iodepth_batch_complete_min iodepth_low iopsavgtime kb_base lat_percentiles latency_percentile
-    latency_run latency_target latency_window loops max_latency name new_group norandommap nrfiles
-    number_ios numjobs offset offset_align offset_increment percentage_random percentile_list
-    ramp_time random_distribution random_generator randrepeat randseed runtime rw rw_sequencer
-    rwmixread rwmixwrite size slat_percentiles startdelay stonewall sync thinktime thinktime_blocks
-    thinktime_blocks_type thinktime_iotime thinktime_spin time_based zonemode zonerange zonesize
-    zoneskip
+    group_reporting io_size iodepth iodepth_batch iodepth_batch_complete_max
+    iodepth_batch_complete_min iodepth_low ioengine iopsavgtime kb_base lat_percentiles
+    latency_percentile latency_run latency_target latency_window loops max_latency name
+    new_group norandommap nrfiles number_ios numjobs offset offset_align offset_increment
+    percentage_random percentile_list ramp_time random_distribution random_generator randrepeat
+    randseed rate rate_iops rate_process runtime rw rw_sequencer rwmixread rwmixwrite size
+    slat_percentiles startdelay stonewall sync thinktime thinktime_blocks thinktime_blocks_type
+    thinktime_iotime thinktime_spin time_based wait_for zonemode zonerange zonesize zoneskip
 """
 
 EFFECTIVE = frozenset(_EFFECTIVE.split())
@@ -46,8 +46,9 @@ _WITHOUT = (
         "cpumask cpus_allowed cpus_allowed_policy numa_cpu_nodes numa_mem_policy mem iomem_align"
         " lockmem hugepage-size gpu_dev_id nice uid gid",
     ),
+    ("say `compressible` beside `fio` in the workload", "buffer_compress_percentage"),
     ("priorities have no effect", "prio prioclass cgroup cgroup_nodelete cgroup_weight"),
-    ("drives heed no hints", "write_hint write_barrier atomic"),
+    ("drives heed no hints", "write_hint write_barrier atomic fdp fdp_pli fdp_pli_select"),
     ("the scenario's host says which scheduler there is", "ioscheduler"),
     ("the clock is simulated", "clocksource gtod_cpu gtod_reduce"),
     ("no command is run", "exec_prerun exec_postrun"),
@@ -59,13 +60,14 @@ _WITHOUT = (
         " log_alternate_epoch_clock_id per_job_logs write_iolog",
     ),
     (
-        "not yet: the job goes as fast as its depth lets it",
-        "rate rate_min rate_iops rate_iops_min rate_process rate_cycle rate_ignore_thinktime",
+        "a job does not end because it is slow",
+        "rate_min rate_iops_min rate_cycle",
     ),
+    ("a job catches up on its pauses", "rate_ignore_thinktime"),
     ("jobs do not wait for each other", "flow flow_id flow_sleep flow_watermark"),
     (
         "a job ends by its own limits",
-        "steadystate steadystate_duration steadystate_ramp_time",
+        "steadystate steadystate_duration steadystate_ramp_time steadystate_check_interval",
     ),
     (
         "an I/O that fails ends its job",
@@ -83,8 +85,11 @@ _WITHOUT = (
     ("nothing is read back to be compared", "verify_pattern verify_fatal verify_dump"),
     ("nothing is read back to be compared", "verify_async verify_async_cpus verify_backlog"),
     ("nothing is read back to be compared", "verify_backlog_batch experimental_verify"),
-    ("nothing is read back to be compared", "verify_state_load verify_state_save"),
-    ("nothing is read back to be compared", "verifysort verifysort_nr"),
+    (
+        "nothing is read back to be compared",
+        "verify_state_load verify_state_save verify_write_sequence",
+    ),
+    ("nothing is read back to be compared", "verifysort verifysort_nr verify_write_sequence"),
     ("no I/O is trimmed and verified", "trim_verify_zero trim_backlog trim_backlog_batch"),
     ("no trace is read", "read_iolog_chunked replay_no_stall replay_redirect replay_scale"),
     ("no trace is read", "replay_align replay_time_scale replay_skip merge_blktrace_file"),
@@ -112,8 +117,11 @@ REFUSED: Mapping[str, str] = {
     "file_append": "left out: the array is no file that grows",
     "profile": "a job file: a profile makes its jobs inside fio",
     "create_only": "left out: files are parts of the array",
-    "wait_for": "stonewall, which waits for all earlier jobs",
     "sync_file_range": "fsync or fdatasync",
+    "num_range": "left out: a trim is of one range",
+    "sprandom": "left out: a scenario's precondition says what drives have been through",
+    "spr_op": "left out: see sprandom",
+    "spr_num_regions": "left out: see sprandom",
 }
 """Options whose job would be another one without them, unless they are off."""
 

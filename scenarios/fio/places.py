@@ -36,6 +36,7 @@ class Places:
     """The array that stands for any device."""
     _files: dict[str, int] = field(default_factory=dict)
     """Bytes of each file, in their order."""
+    _starts: dict[str, int] = field(default_factory=dict)
 
     def device(self, name: str) -> Target | None:
         """The array that a file's name stands for; None if it is a file of its own."""
@@ -46,10 +47,7 @@ class Places:
     def need(self, name: str, size: int) -> None:
         """A job uses so many bytes of a file."""
         self._files[name] = max(self._files.get(name, 0), size)
-
-    def size(self, name: str) -> int:
-        """Bytes of a file."""
-        return self._files[name]
+        self._starts = {}
 
     @property
     def total(self) -> int:
@@ -58,12 +56,12 @@ class Places:
 
     def place(self, name: str) -> Place:
         """Where a file lies."""
-        start = 0
-        for each, size in self._files.items():
-            if each == name:
-                return Place(self.default, start, size)
-            start += -(-size // _MIB) * _MIB
-        raise KeyError(name)
+        if not self._starts:
+            start = 0
+            for each, size in self._files.items():
+                self._starts[each] = start
+                start += -(-size // _MIB) * _MIB
+        return Place(self.default, self._starts[name], self._files[name])
 
 
 def name_hash(name: str) -> int:

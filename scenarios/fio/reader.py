@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from raidlab.devices.faults import Fault
-from raidlab.scenarios.fio import options, values
-from raidlab.scenarios.fio.engines import REFUSED as REFUSED_ENGINES
-from raidlab.scenarios.fio.engines import name_of
+from raidlab.scenarios.fio import engines, options, values
 from raidlab.scenarios.fio.jobfile import ALIASES, Section
 
 T = TypeVar("T")
@@ -20,6 +18,8 @@ class Findings:
     """What is found in all jobs of a file."""
 
     file: str
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Values of `${NAME}` besides those of the environment."""
     faults: list[Fault] = field(default_factory=list)
     notes: dict[str, list[str]] = field(default_factory=dict)
     """The jobs that a note is about, by its text."""
@@ -66,7 +66,7 @@ class Reader:
             return default
         text = self._found[key][0]
         try:
-            return reader(values.expand("1" if text is None else text))
+            return reader(values.expand("1" if text is None else text, self.findings.variables))
         except values.OptionValueError as fault:
             self.fault(key, str(fault))
             return default
@@ -110,9 +110,16 @@ class Reader:
             return default
         return found
 
+    def check_engine(self) -> None:
+        """An engine that is not simulated."""
+        engine = self.text("ioengine", "psync")
+        if engines.name_of(engine) not in engines.SIMULATED_AS:
+            why = engines.REFUSED.get(engines.name_of(engine), "is no engine that is simulated")
+            self.fault("ioengine", f"{engines.simulated()}; {engine} {why}")
+
     def check_names(self) -> None:
         """Options that are unknown, refused, or without effect."""
-        engine = name_of(self.text("ioengine", "psync"))
+        engine = engines.name_of(self.text("ioengine", "psync"))
         for key, (value, _) in self._found.items():
             if key in options.EFFECTIVE:
                 continue
@@ -124,7 +131,7 @@ class Reader:
             elif key in options.REFUSED:
                 if (value or "1").strip() not in options.OFF:
                     self.fault(key, options.REFUSED[key])
-            elif engine not in REFUSED_ENGINES:
+            elif engine not in engines.REFUSED:
                 where = self._found[key][1]
                 known = tuple(sorted(options.KNOWN))
                 fault = Fault(f"[{self.name}]", key, "an option of fio", known, where)

@@ -35,6 +35,8 @@ DIRECTIONS = {
 _DEFAULT_SEED = 0x89
 _MOST_THREADS = 4096
 _MOST_DEPTH = 1 << 16
+_MOST_FILES = 10_000
+"""Of a job, all clones together."""
 _MSEC = 1_000_000
 _PERCENTILES = "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99"
 
@@ -72,8 +74,6 @@ class Jobs:
     """What has no effect, or is otherwise than in fio."""
     options: Mapping[str, str]
     """Global options, as they were written."""
-    compressible: float | None = None
-    """How far the data can be compressed, where a job says it."""
 
 
 @dataclass
@@ -94,6 +94,7 @@ def resolve(
     file: str,
     targets: Mapping[str, Target],
     default: str,
+    variables: Mapping[str, str] | None = None,
 ) -> Jobs:
     """The threads of all jobs.
 
@@ -102,11 +103,12 @@ def resolve(
         file: Where, for messages.
         targets: Arrays by their names.
         default: The array that stands for any device.
+        variables: Values of `${NAME}` besides those of the environment.
 
     Raises:
         SpecError: Everything that cannot be run.
     """
-    findings = Findings(file)
+    findings = Findings(file, variables or {})
     places = Places(targets, targets[default])
     jobs = _jobs(sections, findings)
     if not jobs:
@@ -115,6 +117,13 @@ def resolve(
         )
     for job in jobs:
         job.reader.check_names()
+        job.reader.check_engine()
+    clones = sum(job.clones for job in jobs)
+    if clones > _MOST_THREADS:
+        allowed = f"at most {_MOST_THREADS} threads of all jobs"
+        findings.faults.append(Fault("numjobs", clones, allowed, (), file))
+        raise SpecError(findings.faults)
+    for job in jobs:
         _name_files(job, places)
     if places.total > places.default.size_bytes:
         allowed = (
@@ -127,9 +136,11 @@ def resolve(
     order = _Order()
     for load, job in enumerate(jobs):
         phase, group = order.next(job.reader)
+        after = _after(job.reader, jobs[:load])
         for clone in range(job.clones):
             number = len(threads) + 1
             start = {
+                "after": after,
                 "file": 0,
                 "phase": phase,
                 "delay_ns": job.reader.time("startdelay"),
@@ -139,9 +150,6 @@ def resolve(
                 _thread(job, clone, places) | {"load": load, "number": number, "start": start}
             )
             reports.append(_report(job, group))
-    if len(threads) > _MOST_THREADS:
-        allowed = f"at most {_MOST_THREADS} threads of all jobs"
-        findings.faults.append(Fault("numjobs", len(threads), allowed, (), file))
     if findings.faults:
         raise SpecError(findings.faults)
     return Jobs(
@@ -150,7 +158,6 @@ def resolve(
         _unique(job.section.name for job in jobs),
         findings.lines(),
         _written(Section("global", [each for job in jobs[:1] for each in job.inherited])),
-        _compressible(jobs),
     )
 
 
@@ -169,6 +176,18 @@ def _jobs(sections: Iterable[Section], findings: Findings) -> list[_Job]:
         clones = reader.read("numjobs", lambda text: values.whole(text, 1, _MOST_THREADS), 1)
         jobs.append(_Job(reader, section, clones, inherited.options))
     return jobs
+
+
+def _after(reader: Reader, earlier: Sequence[_Job]) -> int | None:
+    """The job whose end a job waits for."""
+    wanted = reader.text("wait_for")
+    if not wanted or wanted == "none":
+        return None
+    names = [job.section.name for job in earlier]
+    if wanted not in names:
+        reader.fault("wait_for", "the name of an earlier job", names)
+        return None
+    return names.index(wanted)
 
 
 class _Order:
@@ -203,11 +222,6 @@ def _written(section: Section) -> dict[str, str]:
     return {key: "1" if value is None else value for key, value in section.options}
 
 
-def _compressible(jobs: Sequence[_Job]) -> float | None:
-    found = {job.reader.whole("buffer_compress_percentage", 0) / 100 for job in jobs}
-    return max(found) if found and max(found) > 0 else None
-
-
 def _report(job: _Job, group: int) -> Report:
     reader = job.reader
     listed = reader.read("percentile_list", _percentiles, _percentiles(_PERCENTILES))
@@ -240,9 +254,12 @@ def _name_files(job: _Job, places: Places) -> None:
     """The names of the files of each clone, and how large files of their own must be."""
     reader = job.reader
     named = _split_names(reader.text("filename"))
-    count = reader.whole("nrfiles", 1, 1)
+    most = max(1, _MOST_FILES // job.clones)
+    count = reader.read("nrfiles", lambda text: values.whole(text, 1, most), 1)
     folder = reader.text("directory")
     sized = "size" in reader or "filesize" in reader
+    if not sized:
+        named = [name if places.device(name) else f"/dev/{name}" for name in named]
     for clone in range(job.clones):
         names = list(named)
         if not named and not sized and count == 1:
@@ -268,10 +285,7 @@ def _own_size(reader: Reader, clone: int, count: int) -> int:
         return whole
     found = reader.bytes_or_share("size")
     if isinstance(found, Share) or not found:
-        if "size" in reader:
-            reader.fault("size", "bytes, for a file that is no device and has no filesize=")
-        else:
-            reader.fault("filename", "a device or an array, or a file with size=")
+        reader.fault("size", "bytes, for a file that is no device and has no filesize=")
         return 0
     return _offset(reader, clone, 0) + -(-found // count)
 
@@ -300,10 +314,6 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
     mapped = law["kind"] == "uniform" and not reader.flag("norandommap")
     mapped = mapped and all(each["align"] == each["min"] for each in of_directions)
     files, size, array = _files(job, clone, places, of_directions)
-    engine = reader.text("ioengine", "psync")
-    if engines.name_of(engine) not in engines.SIMULATED_AS:
-        why = engines.REFUSED.get(engines.name_of(engine), "is not an engine that is simulated")
-        reader.fault("ioengine", f"{engines.simulated()}; {engine} {why}")
     ran = reader.choice("random_generator", "tausworthe", ("tausworthe", "tausworthe64", "lfsr"))
     seeded = "randseed" in reader
     seed = reader.read("randseed", lambda text: values.size(text), _DEFAULT_SEED)
@@ -332,6 +342,7 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
         **_file_service(reader),
         "strides": _strides(reader),
         **_depth(reader),
+        "caps": _caps(reader, of_directions),
         "think": _think(reader),
         "syncs": _syncs(reader),
         "latency_target": _latency_target(reader),
@@ -480,6 +491,27 @@ def _depth(reader: Reader) -> dict[str, Any]:
             "low": low if 0 < low <= depth else depth,
         },
     }
+
+
+def _caps(reader: Reader, of_directions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Bytes a second of each direction; 0 without a cap."""
+    kind = reader.choice("rate_process", "linear", ("linear", "poisson"))
+
+    def rates(text: str) -> list[float]:
+        parts = values.by_direction(text, ("0", "0", "0"))
+        return [values.amount(part, reader.kb_base) for part in parts]
+
+    none = [0.0, 0.0, 0.0]
+    by_bytes, by_ios = reader.read("rate", rates, none), reader.read("rate_iops", rates, none)
+    if any(by_bytes) and any(by_ios):
+        reader.fault("rate_iops", "left out beside rate")
+    caps = [
+        round(each or ios * sizes["min"])
+        for each, ios, sizes in zip(by_bytes, by_ios, of_directions, strict=True)
+    ]
+    if max(caps) >= 1 << 40:
+        reader.fault("rate" if any(by_bytes) else "rate_iops", "at most 2^40 B/s")
+    return [{"bytes_per_s": cap, "poisson": kind == "poisson"} for cap in caps]
 
 
 def _think(reader: Reader) -> dict[str, Any] | None:

@@ -54,15 +54,15 @@ class Share:
         return whole * self.percent // 100
 
 
-def expand(text: str) -> str:
-    """The same text with the values of the environment's variables in it.
+def expand(text: str, variables: Mapping[str, str] | None = None) -> str:
+    """The same text with the values of variables in it, of its own and of the environment.
 
     Raises:
         OptionValueError: A variable is not set.
     """
 
     def value(match: re.Match[str]) -> str:
-        found = os.environ.get(match[1])
+        found = (variables or {}).get(match[1], os.environ.get(match[1]))
         if found is None:
             raise OptionValueError(f"a variable that is set: ${{{match[1]}}} is not")
         return found
@@ -90,8 +90,17 @@ def size(text: str, kb_base: int = 1024) -> int:
     Raises:
         OptionValueError: It is none of these.
     """
+    return round(amount(text, kb_base))
+
+
+def amount(text: str, kb_base: int = 1024) -> float:
+    """The same, which an expression may make no whole number: `(1000/3)`.
+
+    Raises:
+        OptionValueError: It is no size.
+    """
     if text.startswith("("):
-        return round(_expression(text, lambda number: size(number, kb_base)))
+        return _expression(text, lambda number: size(number, kb_base))
     match = _SIZE.fullmatch(text.strip())
     allowed = "a size such as 4096, 4k, 1m or (4*1024)"
     if match is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ from raidlab.scenarios.fio.resolve import Jobs, resolve
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 
-_ALLOWED = frozenset({"name", "target", "fio"})
+_ALLOWED = frozenset({"name", "target", "fio", "compressible"})
 """Keys of a workload beside `fio`."""
+_OF_PROFILE = frozenset({"name", "target", "profile", "rate", "area", "compressible"})
+"""Keys of a workload whose profile is a job file."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class FioWorkload:
 
 def fio_faults(workload: WorkloadTable) -> Iterator[Fault]:
     """Keys that a job file settles."""
-    for key in sorted(workload.model_fields_set - _ALLOWED):
+    allowed = _ALLOWED if workload.fio is not None else _OF_PROFILE
+    for key in sorted(workload.model_fields_set - allowed):
         yield Fault(key, None, "is settled by the job file: leave it out")
 
 
@@ -65,24 +68,66 @@ def fio_workload(
     if usable is None or len(arrays) != 1:
         if len(arrays) > 1:
             allowed = "an array that is one device: drives of level independent are several"
-            parts.faults.add(f"workload.{at}.fio", workload.fio, allowed)
+            parts.faults.add(f"workload.{at}.fio", workload.job_file, allowed)
         return None
     offered = {
         array: Target(indices[0], bytes_)
         for array, (indices, bytes_) in parts.offered.items()
         if bytes_ is not None and len(indices) == 1
     }
-    file = str(workload.fio)
+    file = str(workload.job_file)
+    variables: dict[str, str] = {}
+    if workload.fio is None:
+        variables = {} if workload.rate is None else {"RATE": f"{workload.rate[0]:.6f}"}
+        offered[target] = _area(at, workload, offered[target], parts)
     try:
         if sections is None:
             file = str((folder or Path()) / file)
             sections = jobfile.read(file)
-        jobs = resolve(sections, file, offered, target)
+        capped = any("${RATE}" in (value or "") for each in sections for _, value in each.options)
+        if workload.fio is None and capped != (workload.rate is not None):
+            allowed = (
+                "the I/Os a second of the whole profile"
+                if capped
+                else "left out: the profile goes as fast as it can"
+            )
+            parts.faults.add(f"workload.{at}.rate", list(workload.rate or ()) or None, allowed)
+            return None
+        jobs = resolve(sections, file, offered, target, variables)
     except SpecError as error:
         parts.faults.extend(error.faults)
         return None
-    parts.warnings += [f"{workload.fio}: {note}" for note in jobs.notes]
+    if workload.fio is None:
+        jobs = _without_end(jobs, table.run.least_warm_up)
+    if table.run.precondition == "steady-state" and any(_writes(each) for each in jobs.threads):
+        parts.warnings.append(
+            f"{name}: what its jobs write is no part of the steady state before the run; say it in"
+            " the array's `history`"
+        )
+    parts.warnings += [f"{Path(file).name}: {note}" for note in jobs.notes]
     return FioWorkload(name, target, arrays[0], jobs)
+
+
+def _writes(thread: Mapping[str, Any]) -> bool:
+    return thread["direction"] in ("write", "read_write", "trim_write")
+
+
+def _area(at: int, workload: WorkloadTable, target: Target, parts: Parts) -> Target:
+    """The part of the array that a profile loads."""
+    if workload.area is None:
+        return target
+    if not 0 < workload.area <= target.size_bytes:
+        allowed = f"above 0, at most {target.size_bytes} B, what the array holds"
+        parts.faults.add(f"workload.{at}.area", f"{workload.area} B", allowed)
+        return target
+    return Target(target.index, workload.area)
+
+
+def _without_end(jobs: Jobs, warm_up_ns: int) -> Jobs:
+    """The same jobs for as long as the run lasts, recorded behind its warm-up."""
+    own = {"time_based": True, "runtime_ns": 0, "ramp_ns": warm_up_ns}
+    threads = ({**each, "extent": {**each["extent"], **own}} for each in jobs.threads)
+    return replace(jobs, threads=tuple(threads))
 
 
 def jobs_plan(workloads: Sequence[FioWorkload], until_ns: int) -> dict[str, Any]:
@@ -94,6 +139,8 @@ def jobs_plan(workloads: Sequence[FioWorkload], until_ns: int) -> dict[str, Any]
     for file, workload in enumerate(workloads):
         for thread in workload.jobs.threads:
             start = {**thread["start"], "file": file}
+            if start["after"] is not None:
+                start["after"] += len(loads)
             threads.append({**thread, "load": len(loads) + thread["load"], "start": start})
         loads += workload.names()
     return {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
-from raidlab.devices.printable import label
+from raidlab.devices.printable import label, printable
 from raidlab.scenarios.results.io_lanes import WAITS, in_order_of_the_way
 from raidlab.scenarios.results.look import (
     OUTLINE,
@@ -24,8 +25,10 @@ Io = Mapping[str, Any]
 
 DRAWN = 200
 """I/Os that a picture has at most."""
-_BARS = 3000
+_BARS = 1200
 """Bars that it has at most."""
+_OF_DRIVE = re.compile(r"(.*/.*\.)\d+(?= |$)")
+"""What stands before the number of a drive in an array of several."""
 
 
 def drawn(ios: Sequence[Io]) -> list[Io]:
@@ -43,7 +46,9 @@ def most_of_the_time(ios: Sequence[Io]) -> str:
     times = _times(ios)
     part = max(times, key=lambda each: times[each])
     share = 100 * times[part] / sum(times.values())
-    return f"Most of their time single I/Os spend in {part_name(part)} ({share:.0f} %)"
+    name = part_name(part)
+    how = name if name.startswith("waiting") else f"on {name}"
+    return f"Single I/Os spend most of their time {how} ({share:.0f} %)"
 
 
 def most_of_the_work(ios: Sequence[Io]) -> str:
@@ -55,6 +60,7 @@ def most_of_the_work(ios: Sequence[Io]) -> str:
                 length = stage["end_ns"] - stage["begin_ns"]
                 worked[stage["component"]] = worked.get(stage["component"], 0) + length
     busiest = max(worked, key=lambda each: worked[each])
+    busiest = short_names(ios)[busiest]
     return f"Of all components {busiest} works the longest for them"
 
 
@@ -93,15 +99,29 @@ def _times(ios: Sequence[Io]) -> dict[str, int]:
     return times
 
 
+def short_names(ios: Sequence[Io]) -> dict[str, str]:
+    """What each component is called where room is scarce: `drive 2` for `data/generic-hdd.2`."""
+    names = {stage["component"] for io in ios for stage in io["stages"]}
+    heads = {match[1] for name in names if (match := _OF_DRIVE.match(name)) is not None}
+    if len(heads) != 1:
+        return {name: printable(name) for name in names}
+    (head,) = heads
+    return {
+        name: printable("drive " + name[len(head) :] if name.startswith(head) else name)
+        for name in names
+    }
+
+
 def lives(ios: Sequence[Io]) -> go.Figure:
     """A row for each I/O: the stages of its critical path over time."""
+    short = short_names(ios)
     bars = [
-        (stage["stage"], stage, row, stage["component"])
+        (stage["stage"], stage, row, short[stage["component"]])
         for row, io in enumerate(ios, 1)
         for stage in io["stages"]
         if stage["critical"]
     ]
-    figure = _gantt(ios, bars, "I/O %{y}, ")
+    figure = _gantt(ios, bars, "I/O %{y}, %{text}, ")
     rows = len(ios)
     figure.update_layout(height=max(320, min(900, 130 + 9 * rows)))
     step = next(each for each in (1, 2, 5, 10, 20) if rows / each <= 12 or each == 20)
@@ -112,15 +132,16 @@ def lives(ios: Sequence[Io]) -> go.Figure:
 
 def work(ios: Sequence[Io]) -> go.Figure:
     """A row for each component: what it worked on, and for which I/O."""
+    short = short_names(ios)
     bars = [
-        (stage["stage"], stage, label(stage["component"]), f"I/O {row}")
+        (stage["stage"], stage, label(short[stage["component"]]), row)
         for row, io in enumerate(ios, 1)
         for stage in io["stages"]
         if stage["stage"] not in WAITS
     ]
-    figure = _gantt(ios, bars, "%{y}, ")
+    figure = _gantt(ios, bars, "%{y}, I/O %{text}, ")
     names = in_order_of_the_way(
-        (stage["kind"], label(stage["component"])) for _, stage, _, _ in bars
+        (stage["kind"], label(short[stage["component"]])) for _, stage, _, _ in bars
     )
     figure.update_layout(height=max(260, 130 + 26 * len(names)))
     figure.update_yaxes(
@@ -133,7 +154,9 @@ def work(ios: Sequence[Io]) -> go.Figure:
     return figure
 
 
-def _gantt(ios: Sequence[Io], bars: Sequence[tuple[str, Io, Any, str]], subject: str) -> go.Figure:
+def _gantt(
+    ios: Sequence[Io], bars: Sequence[tuple[str, Io, Any, str | int]], subject: str
+) -> go.Figure:
     """Bars over time by part: part, stage, row, and what else is said of it."""
     begin = min(io["issued_ns"] for io in ios)
     end = max(io["issued_ns"] + io["latency_ns"] for io in ios)
@@ -149,7 +172,7 @@ def _gantt(ios: Sequence[Io], bars: Sequence[tuple[str, Io, Any, str]], subject:
                 base=[(stage["begin_ns"] - begin) / scale for _, stage, _, _ in own],
                 x=[(stage["end_ns"] - stage["begin_ns"]) / scale for _, stage, _, _ in own],
                 y=[row for _, _, row, _ in own],
-                text=[label(more) for *_, more in own],
+                text=[more if isinstance(more, int) else label(more) for *_, more in own],
                 textposition="none",
                 name=part_name(part),
                 width=0.8,
@@ -161,7 +184,7 @@ def _gantt(ios: Sequence[Io], bars: Sequence[tuple[str, Io, Any, str]], subject:
                     if pattern
                     else {},
                 },
-                hovertemplate=subject + part_name(part) + ", %{text}: %{x:.4~g} " + unit
+                hovertemplate=subject + part_name(part) + ": %{x:.4~g} " + unit
                 + " from %{base:.6~g} " + unit + "<extra></extra>",
             )
         )  # fmt: skip

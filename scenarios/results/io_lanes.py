@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 WAITS = frozenset(
-    ("host_wait", "controller_wait", "cache_wait", "link_wait", "queue", "garbage_collection")
+    (
+        "limit_wait",
+        "host_wait",
+        "controller_wait",
+        "cache_wait",
+        "link_wait",
+        "queue",
+        "garbage_collection",
+    )
 )
 """Parts of the time in which nothing works for the I/O."""
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from raidlab.scenarios.results import answers
+from raidlab.scenarios.results import answers, slow_ios
+from raidlab.scenarios.results.asked import in_words, is_served
 from raidlab.scenarios.results.bottleneck import latency_bound
 from raidlab.scenarios.results.endurance import cautions, endurance
 from raidlab.scenarios.results.event_summary import integrity_summary, logged, whose
-from raidlab.scenarios.results.look import Column, Kind, Table, between, digits, part_name
-from raidlab.scenarios.results.page import Evidence, Page, Picture, Text
+from raidlab.scenarios.results.goal_table import goal_table
+from raidlab.scenarios.results.look import Column, Kind, Table, between, digits, figure, part_name
+from raidlab.scenarios.results.page import Evidence, Folded, Page, Picture, Text
 from raidlab.scenarios.results.result import Result, Row
 
 _WEAR = {
@@ -27,6 +29,12 @@ _WEAR = {
     "throttled_s": Column("throttled", "s", priority=6),
 }
 """Columns of the table of wear by their keys in `endurance`."""
+
+
+_SLOW = 20
+"""Slow I/Os that a page lists."""
+_TAILS = 3
+"""Workloads whose tails a page draws."""
 
 
 def html_report(result: Result, command: str = "") -> str:
@@ -119,11 +127,38 @@ def pictures(result: Result) -> list[Picture]:
         ]
         found += [_parts(summary, curve, of(curve)) for curve in groups]
         found += over_time
+    found += tail_pictures(result)
     found += io_pictures(result)
     heat = charts.utilization(summary)
     if heat.rows:
         drawn = "Percent of the recorded time that each component worked, the busiest first."
         found.append(Picture(_busiest(groups[0].rows), drawn, heat=heat, wide=True))
+    return found
+
+
+def tail_pictures(result: Result) -> list[Picture]:
+    """Latencies over time and the slowest I/Os, of the last run that has them."""
+    from raidlab.scenarios.results import map_chart
+
+    point = max(row["point"] for row in result.results)
+    rows = [row for row in result.results if row["point"] == point and row["replication"] == 0]
+    found = []
+    for row in rows[:_TAILS]:
+        named = f"{row['workload']}, " if len(rows) > 1 else ""
+        depth = f"{row['outstanding']} outstanding" if row["outstanding"] else "open load"
+        for side in ("read", "write"):
+            over_time = row[side].get("latency_map")
+            if over_time and any(over_time["columns"]):
+                found.append(
+                    Picture(
+                        f"Latency of {side}s over time: {named}{depth}",
+                        "The darker, the more of the I/Os of that time took so long.",
+                        map_chart.figure(over_time, row["warm_up_s"]),
+                    )
+                )
+        if row.get("slowest"):
+            drawn = f"The slowest I/Os by part of their time: {named}{depth}."
+            found.append(Picture(slow_ios.seen(row), drawn, slow_ios.figure(row), wide=True))
     return found
 
 
@@ -161,13 +196,17 @@ def _rates(summary: Sequence[Row], groups: Sequence[answers.Curve]) -> Picture:
 
     first = groups[0]
     knee = first.knee
-    if first.follows or len(first.rows) == 1:
+    drawn = "IO/s over outstanding I/Os; bars are 95 % intervals."
+    if first.has_rates:
+        drawn = "IO/s served over IO/s offered; bars are 95 % intervals."
+        rate = figure(knee["offered_iops"], "IO/s")
+        seen = f"Up to {rate} all is served" if is_served(knee) else "No rate is served"
+    elif first.follows or len(first.rows) == 1:
         seen = "Rates of the loads beside each other"
     elif first.rises:
         seen = f"The rate grows up to {knee['outstanding']} outstanding"
     else:
         seen = f"Beyond {knee['outstanding']} outstanding the rate hardly grows"
-    drawn = "IO/s over outstanding I/Os; bars are 95 % intervals."
     sizes = {name: _block(rows) for name, rows in ((c.name, c.rows) for c in groups)}
     if len(groups) == 1 and sizes[first.name]:
         drawn += f" 1,000 IO/s are {digits(sizes[first.name])} MB/s."
@@ -176,7 +215,9 @@ def _rates(summary: Sequence[Row], groups: Sequence[answers.Curve]) -> Picture:
 
 def _marked(curve: answers.Curve) -> Row | None:
     """The knee, where there is one."""
-    return None if curve.follows or curve.rises or len(curve.rows) == 1 else curve.knee
+    if curve.follows or curve.rises or len(curve.rows) == 1:
+        return None
+    return None if curve.has_rates and not is_served(curve.knee) else curve.knee
 
 
 def _block(rows: Sequence[Row]) -> float:
@@ -244,10 +285,8 @@ def _busiest(rows: Sequence[Row]) -> str:
 
 
 def _whose_rate(row: Row) -> str:
-    depth = f"{row['outstanding']} outstanding" if row["outstanding"] else "open load"
-    return (
-        f"IO/s over simulated time: {row['workload']}, {depth}, replication {row['replication']}."
-    )
+    load, replication = in_words(row), row["replication"]
+    return f"IO/s over simulated time: {row['workload']}, {load}, replication {replication}."
 
 
 def _steadiness(row: Row) -> str:
@@ -263,6 +302,13 @@ def _evidence(result: Result) -> list[Evidence]:
         found.append(answers.table(result))
         notes = [*latency_bound(result.summary()), answers.caution(result), answers.warm_up(result)]
         found.append(Text("", [note for note in notes if note]))
+    met = goal_table(result)
+    if met is not None:
+        about = "Time is counted in steps of at least 100 I/Os."
+        found += [met, Text("", [about])]
+    slow = slow_ios.table(result.results, _SLOW)
+    if slow is not None:
+        found.append(Folded(f"The {len(slow.rows)} slowest I/Os", slow))
     worn = wear_table(result)
     if worn is not None:
         found += [

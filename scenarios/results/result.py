@@ -22,6 +22,7 @@ from raidlab.scenarios.results.intervals import (
     students,
     uncertain,
 )
+from raidlab.scenarios.results.latency_map import merge_maps
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -65,6 +66,8 @@ class Result:
     """The scenario as it was written."""
     what_if: tuple[Row, ...] | None = None
     """What twice of something would give; None if it was not asked."""
+    goals: tuple[Row, ...] | None = None
+    """How much of the I/Os and of the time met each goal; None if there are none."""
     ios: tuple[Row, ...] | None = None
     """Single I/Os with their stages, by point, replication and time; None if none were asked."""
 
@@ -91,6 +94,7 @@ class Result:
             "breaches": list(self.breaches),
             "interrupted": self.interrupted,
             **({} if self.what_if is None else {"what_if": list(self.what_if)}),
+            **({} if self.goals is None else {"goals": list(self.goals)}),
             **({} if self.ios is None else {"ios": list(self.ios)}),
         }
 
@@ -251,7 +255,7 @@ def make_row(
         replication: Which replication.
     """
     loads = [run["workloads"][part] for part in parts]
-    merged = loads[0] if len(loads) == 1 else merge_loads(loads)
+    merged = ({"slowest": None} | loads[0]) if len(loads) == 1 else merge_loads(loads)
     met = behind(run["components"], target, name)
     busy = busiest(felt(met, merged["breakdown_us"]))
     bottleneck, runner_up, *_ = [*busy, None, None]
@@ -286,6 +290,7 @@ def make_row(
         "warm_up_s": run["warm_up_s"],
         "duration_s": run["duration_s"],
         "steady": merged["steady"],
+        **({} if merged["slowest"] is None else {"slowest": merged["slowest"]}),
     }
 
 
@@ -357,7 +362,15 @@ def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
         },
         "periods": loads[0]["periods"] if len(loads) == 1 else [],
         "timeline": _merge_timelines([load["timeline"] for load in loads]),
+        "slowest": _merge_slowest([load.get("slowest") for load in loads]),
     }
+
+
+def _merge_slowest(lists: Sequence[list[Row] | None]) -> list[Row] | None:
+    """The slowest I/Os of several loads: as many as each has."""
+    known = [each for each in lists if each is not None]
+    every = sorted((io for each in known for io in each), key=lambda io: -io["latency_us"])
+    return every[: max(len(each) for each in known)] if known else None
 
 
 def _all_steady(each: Sequence[bool | None]) -> bool | None:
@@ -371,7 +384,13 @@ def _merge_sides(sides: Sequence[Mapping[str, Any]]) -> Row:
         **{key: sum(side[key] for side in sides) for key in ("ios", "bytes", "iops", "mib_per_s")},
         **_merge_latencies(sides, bins),
         "bins": [list(pair) for pair in sorted(_add_bins(bins).items())],
+        **({} if (over_time := merged_maps(sides)) is None else {"latency_map": over_time}),
     }
+
+
+def merged_maps(sides: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Latencies over time of several loads or directions together; None if none has them."""
+    return merge_maps([side.get("latency_map") for side in sides])
 
 
 def _add_bins(many: Iterable[Iterable[Sequence[int]]]) -> dict[int, int]:

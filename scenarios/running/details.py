@@ -1,4 +1,4 @@
-"""What a run records when it is asked for: the stages of single I/Os."""
+"""What a run records when it is asked for: single I/Os, the slowest ones, latencies over time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, TypedDict
 from raidlab.devices.faults import Faults
 from raidlab.scenarios.planning.scenario import Scenario
 
-TRACED_IOS = 10_000
-"""I/Os whose stages a run records at most."""
+MOST_IOS = 10_000
+"""I/Os whose stages a run records at most; slow ones of a workload that it lists."""
 _LONGEST_S = 1e8
 """Three years: longer than any run."""
 
@@ -22,26 +22,40 @@ class Details(TypedDict, total=False):
     """The stages of the first so many I/Os after the warm-up of every run, up to 10,000."""
     trace_from_s: float
     """The first ones that are issued at this time of the run or later, in seconds."""
+    slowest: int
+    """So many of the slowest I/Os of each workload, up to 10,000: `slowest` of its rows."""
+    latency_map: bool
+    """Latencies over time: `latency_map` of `read` and `write`."""
 
 
-def plan_of(*, trace_ios: int = 0, trace_from_s: float = 0.0) -> dict[str, Any]:
+def plan_of(
+    *,
+    trace_ios: int = 0,
+    trace_from_s: float = 0.0,
+    slowest: int = 0,
+    latency_map: bool = False,
+) -> dict[str, Any]:
     """What is asked for as a part of a plan; empty if nothing is.
 
     Raises:
         SpecError: A number is not what it can be.
     """
     faults = Faults("")
-    whole = isinstance(trace_ios, int) and not isinstance(trace_ios, bool)
-    if not (whole and 0 <= trace_ios <= TRACED_IOS):
-        allowed = f"a whole number of I/Os from 0 to {TRACED_IOS:,}"
-        faults.add("trace_ios", trace_ios, allowed)
+    for name, asked in (("trace_ios", trace_ios), ("slowest", slowest)):
+        whole = isinstance(asked, int) and not isinstance(asked, bool)
+        if not (whole and 0 <= asked <= MOST_IOS):
+            faults.add(name, asked, f"a whole number of I/Os from 0 to {MOST_IOS:,}")
     if not (math.isfinite(trace_from_s) and 0 <= trace_from_s <= _LONGEST_S):
         faults.add("trace_from_s", trace_from_s, "seconds of the run from 0 on")
     faults.raise_if_any()
-    if not trace_ios:
-        return {}
-    asked = {"trace_ios": trace_ios, "trace_from_ns": round(trace_from_s * 1e9)}
-    return {"details": asked}
+    details: dict[str, Any] = {}
+    if trace_ios:
+        details |= {"trace_ios": trace_ios, "trace_from_ns": round(trace_from_s * 1e9)}
+    if slowest:
+        details["slowest"] = slowest
+    if latency_map:
+        details["latency_map"] = True
+    return {"details": details} if details else {}
 
 
 def traced_of(

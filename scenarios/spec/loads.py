@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 Access = Literal["random", "sequential"]
 Profile = Literal["database", "file-server", "file-copy", "streaming", "restore"]
+JobProfile = Literal[
+    "oltp", "mail", "vdi-boot", "vdi-steady", "file", "web", "backup", "video", "log",
+    "object-store", "ai-training", "ai-checkpoint", "spc-1-like",
+]  # fmt: skip
+"""Loads of applications, each a job file of fio in the library, with its sources."""
 Rw = Literal["read", "write", "rw", "readwrite", "randread", "randwrite", "randrw"]
 
 OUTSTANDING = (1, 3, 8, 16, 32, 64, 128, 256, 512)
@@ -48,6 +54,15 @@ RW: Mapping[Rw, tuple[Access, float | None]] = {
     "randrw": ("random", None),
 }
 """fio's `rw`: order, and share of reads where the word settles it."""
+
+PROFILE_FILES = Path(__file__).parents[1] / "library" / "profiles"
+"""The job files of the loads of applications."""
+
+
+def profile_file(profile: str) -> Path | None:
+    """The job file of a load of an application; None for the published profiles."""
+    return None if profile in PROFILES else PROFILE_FILES / f"{profile}.fio"
+
 
 _FIO_FACTOR = {"": 1, "k": _KIB, "m": _KIB**2, "g": _KIB**3}
 

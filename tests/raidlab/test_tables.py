@@ -103,7 +103,7 @@ COMMANDS = {
     "rebuild": ["rebuild", "rebuild.toml", "--rates", "30,100"],
     "sweep": ["sweep", "one.toml", "--vary", "workload.0.outstanding=1,4"],
     "size": ["size", "one.toml", "--vary", "workload.0.outstanding=1:8", "--goal", "p99 < 4 ms"],
-    "sensitivity": ["sensitivity", "one.toml", "--vary", "workload.0.outstanding=1:8",
+    "sensitivity": ["sensitivity", "tier.toml", "--vary", "workload.0.outstanding=1:8",
                     "--samples", "4"],
     "risk": ["risk", "rebuild.toml", "--rebuild", "10", "--uber", "1e-16"],
     "plan": ["plan", "question.toml"],

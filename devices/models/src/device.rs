@@ -3,6 +3,7 @@
 use crate::hdd::{Hdd, HddModel};
 use crate::ssd::{Direct, DriveState, HostFtl, Ssd, SsdParams, Written};
 use crate::station::{FixedStation, StationParams};
+use crate::volume::{Volume, VolumeParams};
 use crate::{Fault, Port};
 use raidlab_kernel::{IoId, Nanos, Time};
 use serde::Deserialize;
@@ -13,6 +14,8 @@ use serde::Deserialize;
 pub enum DeviceParams {
     /// A service time and nothing else.
     Station(StationParams),
+    /// A cloud volume.
+    Volume(VolumeParams),
     /// A hard disk.
     Hdd(Box<HddModel>),
     /// A solid-state drive.
@@ -29,6 +32,8 @@ pub enum DeviceParams {
 pub enum Device {
     /// A service time and nothing else.
     Station(FixedStation),
+    /// A cloud volume.
+    Volume(Box<Volume>),
     /// A hard disk.
     Hdd(Hdd),
     /// A solid-state drive.
@@ -79,6 +84,9 @@ impl Device {
             DeviceParams::Station(params) => {
                 Device::Station(FixedStation::new(params, seed, name)?)
             }
+            DeviceParams::Volume(params) => {
+                Device::Volume(Box::new(Volume::new(params, seed, name)?))
+            }
             DeviceParams::Hdd(params) => Device::Hdd(Hdd::new(params, seed, name)?),
             DeviceParams::Ssd(params) if params.has_host_ftl() => {
                 Device::HostFtl(Box::new(Ssd::new(params, seed, name)?))
@@ -97,7 +105,7 @@ impl Device {
         match self {
             Device::Ssd(ssd) => ssd.prefetch_tables(offset, bytes),
             Device::HostFtl(ssd) => ssd.prefetch_tables(offset, bytes),
-            Device::Station(_) | Device::Hdd(_) | Device::External { .. } => {}
+            Device::Station(_) | Device::Volume(_) | Device::Hdd(_) | Device::External { .. } => {}
         }
     }
 
@@ -114,6 +122,7 @@ impl Device {
     pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {
         match self {
             Device::Station(station) => station.submit(port, io),
+            Device::Volume(volume) => volume.submit(port, io),
             Device::Hdd(hdd) => hdd.submit(port, io),
             Device::Ssd(ssd) => ssd.submit(port, io),
             Device::HostFtl(ssd) => ssd.submit(port, io),
@@ -128,7 +137,7 @@ impl Device {
             Device::Hdd(hdd) => hdd.event(port, token),
             Device::Ssd(ssd) => ssd.event(port, token),
             Device::HostFtl(ssd) => ssd.event(port, token),
-            Device::Station(_) | Device::External { .. } => {
+            Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
                 unreachable!("this device asks for no events, yet got {token}")
             }
         }
@@ -146,6 +155,7 @@ impl Device {
     pub fn capacity_bytes(&self) -> u64 {
         match self {
             Device::Station(station) => station.capacity_bytes(),
+            Device::Volume(volume) => volume.capacity_bytes(),
             Device::Hdd(hdd) => hdd.capacity_bytes(),
             Device::Ssd(ssd) => ssd.capacity_bytes(),
             Device::HostFtl(ssd) => ssd.capacity_bytes(),
@@ -158,9 +168,11 @@ impl Device {
     pub fn positioning(&self, now: Time, offset: u64) -> Nanos {
         match self {
             Device::Hdd(hdd) => hdd.positioning(now, offset),
-            Device::Station(_) | Device::Ssd(_) | Device::HostFtl(_) | Device::External { .. } => {
-                Nanos::ZERO
-            }
+            Device::Station(_)
+            | Device::Volume(_)
+            | Device::Ssd(_)
+            | Device::HostFtl(_)
+            | Device::External { .. } => Nanos::ZERO,
         }
     }
 
@@ -171,6 +183,7 @@ impl Device {
         match self {
             Device::Hdd(hdd) => hdd.read_time(),
             Device::Station(station) => station.read_time(),
+            Device::Volume(volume) => volume.read_time(),
             Device::Ssd(ssd) => ssd.read_time(),
             Device::HostFtl(ssd) => ssd.read_time(),
             Device::External { seen, .. } => seen.each,
@@ -188,6 +201,7 @@ impl Device {
     pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
         match self {
             Device::Station(station) => station.busy_until(now),
+            Device::Volume(volume) => volume.busy_until(now),
             Device::Hdd(hdd) => hdd.busy_until(now),
             Device::Ssd(ssd) => ssd.busy_until(now),
             Device::HostFtl(ssd) => ssd.busy_until(now),
@@ -200,7 +214,9 @@ impl Device {
         match self {
             Device::Ssd(ssd) => ssd.parts_busy_until(now),
             Device::HostFtl(ssd) => ssd.parts_busy_until(now),
-            Device::Hdd(_) | Device::Station(_) | Device::External { .. } => Vec::new(),
+            Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
+                Vec::new()
+            }
         }
     }
 
@@ -209,7 +225,9 @@ impl Device {
         match self {
             Device::Ssd(ssd) => Some(ssd.state(name)),
             Device::HostFtl(ssd) => Some(ssd.state(name)),
-            Device::Hdd(_) | Device::Station(_) | Device::External { .. } => None,
+            Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
+                None
+            }
         }
     }
 
@@ -218,7 +236,9 @@ impl Device {
         match self {
             Device::Ssd(ssd) => ssd.failure(),
             Device::HostFtl(ssd) => ssd.failure(),
-            Device::Hdd(_) | Device::Station(_) | Device::External { .. } => None,
+            Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
+                None
+            }
         }
     }
 
@@ -231,7 +251,7 @@ impl Device {
             Device::Hdd(hdd) => hdd.check(),
             Device::Ssd(ssd) => ssd.check(),
             Device::HostFtl(ssd) => ssd.check(),
-            Device::Station(_) | Device::External { .. } => Ok(()),
+            Device::Station(_) | Device::Volume(_) | Device::External { .. } => Ok(()),
         }
     }
 
@@ -240,7 +260,9 @@ impl Device {
         match self {
             Device::Ssd(ssd) => Some(ssd.written()),
             Device::HostFtl(ssd) => Some(ssd.written()),
-            Device::Hdd(_) | Device::Station(_) | Device::External { .. } => None,
+            Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
+                None
+            }
         }
     }
 
@@ -250,7 +272,7 @@ impl Device {
             Device::Hdd(hdd) => hdd.figures(),
             Device::Ssd(ssd) => ssd.figures(),
             Device::HostFtl(ssd) => ssd.figures(),
-            Device::Station(_) | Device::External { .. } => Vec::new(),
+            Device::Station(_) | Device::Volume(_) | Device::External { .. } => Vec::new(),
         }
     }
 }

@@ -16,6 +16,7 @@ mod run_queues;
 mod ssd;
 mod station;
 mod stripe_thread;
+mod volume;
 
 pub use controller::{
     Cache, Chip, ChipParams, CopyEnd, Eligible, Found, LINE_SECTORS, Leaving, Lookup, PAGE,
@@ -36,3 +37,4 @@ pub use ssd::{
 };
 pub use station::{FixedStation, ServiceTime, StationParams};
 pub use stripe_thread::StripeThread;
+pub use volume::{Counts, LimitParams, Volume, VolumeParams};

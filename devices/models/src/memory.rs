@@ -34,7 +34,7 @@ impl DeviceParams {
                 reserved: 0,
             },
             DeviceParams::Ssd(ssd) => ssd_memory(ssd),
-            DeviceParams::External { .. } => Memory::default(),
+            DeviceParams::Volume(_) | DeviceParams::External { .. } => Memory::default(),
         }
     }
 }

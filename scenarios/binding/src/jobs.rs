@@ -13,7 +13,7 @@ pub fn job_requests(thread: &str, count: usize) -> PyResult<Vec<(&'static str, u
     let mut found = Vec::new();
     while found.len() < count {
         found.push(match generator.next() {
-            Next::Nothing => break,
+            Next::Nothing | Next::Later(_) => break,
             Next::Sync => ("sync", 0, 0),
             Next::Io(request) => {
                 let name = match request.op {

@@ -28,6 +28,8 @@ pub enum Next {
     Io(Request),
     /// What was written shall be durable.
     Sync,
+    /// A cap lets no I/O of this direction come yet.
+    Later(usize),
     /// All files are done.
     Nothing,
 }
@@ -55,6 +57,8 @@ pub struct Generator {
     /// Bytes in the strided zone.
     in_zone: u64,
     synced: bool,
+    /// File and direction of an I/O that a cap has put off.
+    put_off: Option<(usize, usize)>,
 }
 
 impl Generator {
@@ -76,6 +80,7 @@ impl Generator {
             in_sequence: 1,
             in_zone: 0,
             synced: false,
+            put_off: None,
             plan: plan.clone(),
             seeds,
             wide,
@@ -105,12 +110,36 @@ impl Generator {
 
     /// What the thread does next.
     pub fn next(&mut self) -> Next {
-        while let Some(at) = self.files.pick() {
-            if self.sync_is_due() {
-                self.synced = true;
-                return Next::Sync;
-            }
-            let direction = self.direction(at);
+        self.next_of(Ok)
+    }
+
+    /// What the thread does next where caps choose.
+    ///
+    /// # Arguments
+    /// `choose`: the direction that may come in place of the drawn one; an error if none may.
+    pub(crate) fn next_of(&mut self, choose: impl Fn(usize) -> Result<usize, usize>) -> Next {
+        loop {
+            let (at, drawn) = match self.put_off.take() {
+                Some(put_off) => put_off,
+                None => {
+                    let Some(at) = self.files.pick() else {
+                        return Next::Nothing;
+                    };
+                    if self.sync_is_due() {
+                        self.synced = true;
+                        return Next::Sync;
+                    }
+                    (at, self.direction(at))
+                }
+            };
+            let direction = match choose(drawn) {
+                Ok(direction) => direction,
+                Err(direction) => {
+                    self.put_off = Some((at, direction));
+                    return Next::Later(direction);
+                }
+            };
+            self.mixed = direction.min(WRITE);
             match self.request(at, direction) {
                 Some(request) => {
                     self.issued[direction] += 1;
@@ -120,7 +149,6 @@ impl Generator {
                 None => self.files.all[at].done = true,
             }
         }
-        Next::Nothing
     }
 
     fn sync_is_due(&self) -> bool {

@@ -11,6 +11,7 @@ mod files;
 mod generator;
 mod lfsr;
 mod map;
+mod pace;
 pub mod plan;
 mod random;
 mod record;

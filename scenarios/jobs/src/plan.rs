@@ -187,6 +187,16 @@ pub struct Think {
     pub after_ns: Nanos,
 }
 
+/// A cap of one direction; 0 for none.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cap {
+    /// Bytes a second.
+    pub bytes_per_s: u64,
+    /// Gaps are exponential, else even.
+    pub poisson: bool,
+}
+
 /// fio's `latency_target`: the greatest depth whose latency keeps a limit.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -261,6 +271,9 @@ pub struct Start {
     pub phase: u32,
     /// So long after its phase began.
     pub delay_ns: Nanos,
+    /// A load of its file whose end it waits for.
+    #[serde(default)]
+    pub after: Option<u32>,
     /// Its end ends all other threads of its phase.
     pub ends_others: bool,
 }
@@ -314,6 +327,9 @@ pub struct JobPlan {
     pub depth: Depth,
     /// True if an I/O ends before the next one begins.
     pub synchronous: bool,
+    /// Caps of reads, writes and trims.
+    #[serde(default)]
+    pub caps: [Cap; 3],
     /// Pauses.
     #[serde(default)]
     pub think: Option<Think>,

@@ -139,7 +139,10 @@ pub(crate) enum Purpose {
     Files = 5,
     Blocks = 6,
     Order = 10,
+    ReadGaps = 15,
     Zones = 16,
+    WriteGaps = 17,
+    TrimGaps = 18,
 }
 
 const PURPOSES: usize = 21;

@@ -4,6 +4,7 @@
 //! the wait is over.
 
 use crate::generator::{Generator, Request};
+use crate::pace::Pace;
 use crate::plan::JobPlan;
 use crate::record::{Record, ThreadResult, direction};
 use raidlab_kernel::{Nanos, Op, Time};
@@ -117,6 +118,7 @@ pub struct Thread {
     pub(crate) thought_at: u64,
     pub(crate) thought_since: Time,
     pub(crate) search: Search,
+    pub(crate) pace: Pace,
     pub(crate) error: u32,
 }
 
@@ -165,6 +167,7 @@ impl Thread {
             thought_at: 0,
             thought_since: Time::ZERO,
             search: Search::default(),
+            pace: Pace::new(plan, Time::ZERO),
             error: 0,
             plan: plan.clone(),
         }
@@ -278,6 +281,7 @@ impl Thread {
             self.queued.push(slot);
             self.depth += 1;
             let side = direction(request.op);
+            self.pace.take(side, request.bytes, now);
             self.issued_bytes[side] += request.bytes;
             self.issued_ios[side] += 1;
             self.pass_bytes += request.bytes;

@@ -3,6 +3,7 @@
 //! Source: the behaviour of fio 3.33; its manual on `iodepth`, `thinktime`, `latency_target`.
 
 use crate::generator::{Next, Request};
+use crate::pace::Pace;
 use crate::plan::Direction;
 use crate::record::Record;
 use crate::thread::{Port, Search, Step, Thread, Wait, sync_slot};
@@ -53,6 +54,7 @@ impl Thread {
         (self.began, self.epoch, self.pass_began) = (now, now, now);
         self.thought_since = now;
         self.record = Record::new(&self.plan, now);
+        self.pace = Pace::new(&self.plan, now);
         self.loops -= 1;
         self.begin_search(now);
         self.step = Step::Next;
@@ -70,8 +72,17 @@ impl Thread {
             self.step = Step::Reap { full: true };
             return Ok(None);
         }
-        match self.generator.next() {
+        match self.draw(now) {
             Next::Nothing => self.step = Step::Drain,
+            Next::Later(direction) => {
+                let mut until = self.pace.ready(direction, now);
+                if self.plan.extent.runtime_ns > Nanos::ZERO {
+                    until = until.min(self.epoch + self.plan.extent.runtime_ns);
+                }
+                // fio waits for what is in flight before it sleeps.
+                let pause = until.since(now);
+                self.step = Step::Quiesce { pause };
+            }
             Next::Sync => {
                 self.commit(now, port)?;
                 self.sync(port)?;
@@ -92,6 +103,26 @@ impl Thread {
             }
         }
         Ok(None)
+    }
+
+    /// What comes next; of a mixture the direction that its cap lets come.
+    fn draw(&mut self, now: Time) -> Next {
+        let (pace, mixed) = (&self.pace, self.plan.direction == Direction::ReadWrite);
+        self.generator.next_of(|drawn| {
+            let ready = pace.ready(drawn, now);
+            if ready <= now {
+                return Ok(drawn);
+            }
+            let other = 1 - drawn.min(1);
+            if !mixed {
+                return Err(drawn);
+            }
+            match pace.ready(other, now) {
+                at if at <= now => Ok(other),
+                at if at < ready => Err(other),
+                _ => Err(drawn),
+            }
+        })
     }
 
     /// True if no further I/O comes in this pass.
@@ -291,6 +322,7 @@ impl Thread {
         (self.issued_bytes, self.issued_ios) = ([0; 3], [0; 3]);
         (self.done_bytes, self.done_ios, self.thought_at) = (0, 0, 0);
         self.generator.forget_counts();
+        self.pace = Pace::new(&self.plan, now);
         self.begin_search(now);
     }
 

@@ -212,6 +212,20 @@ impl Histogram {
         })
     }
 
+    /// What every four buckets count together, in ascending order: sixteen to a power of two.
+    pub fn coarse(&self) -> Vec<u64> {
+        let mut coarse = vec![0; COARSE];
+        for (bucket, count) in self.counts().enumerate() {
+            coarse[bucket >> COARSE_BITS] += count;
+        }
+        coarse
+    }
+
+    /// Where four buckets that are counted together begin.
+    pub fn coarse_begin(bin: usize) -> Nanos {
+        Nanos(Self::begin(bin << COARSE_BITS))
+    }
+
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Histogram) {
         self.count_recent();
@@ -302,16 +316,18 @@ impl Histogram {
 
     /// Where a bucket begins and ends, in nanoseconds; the last one ends at the greatest latency.
     fn edges(bucket: usize, most: u64) -> (f64, f64) {
-        let begin = |bucket: usize| {
-            let shift = (bucket >> MANTISSA_BITS).saturating_sub(1);
-            Self::representative(bucket).0 - ((1 << shift) >> 1)
-        };
         let end = if bucket + 1 == BUCKETS {
             most
         } else {
-            begin(bucket + 1)
+            Self::begin(bucket + 1)
         };
-        (begin(bucket) as f64, end as f64)
+        (Self::begin(bucket) as f64, end as f64)
+    }
+
+    /// The least latency in nanoseconds that a bucket counts.
+    fn begin(bucket: usize) -> u64 {
+        let shift = (bucket >> MANTISSA_BITS).saturating_sub(1);
+        Self::representative(bucket).0 - ((1 << shift) >> 1)
     }
 
     /// Non-empty buckets as (representative value, count), in ascending order.

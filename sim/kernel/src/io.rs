@@ -216,7 +216,7 @@ pub struct Io {
     /// When the last of its data came or comes in at that link; before the first link of a
     /// read, when the first of them came.
     pub data_end: Time,
-    /// The drive that serves it as a command.
+    /// The drive that serves it as a command; of a request, that of the last of its commands.
     pub drive: u32,
     /// The request that this command serves; `Io::NONE` for a request itself.
     pub parent: IoId,

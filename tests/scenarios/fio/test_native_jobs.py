@@ -89,6 +89,22 @@ def test_runtime_and_ramp_and_loops(drives: Path) -> None:
     assert job["read"]["total_ios"] == 7
 
 
+def test_a_rate_is_kept_and_caught_up(drives: Path) -> None:
+    (job,) = entries(drives, "[a]\nrw=randread\nsize=400k\nrate_iops=200\n")
+    # 100 I/Os, 5 ms apart: the last begins at 495 ms.
+    assert job["read"]["runtime"] == pytest.approx(496, abs=3)
+    (job,) = entries(drives, "[a]\nrw=rw\nsize=800k\nrate=400k,200k\n")
+    # 100 reads and 50 writes a second; fio draws directions evenly, and who may goes.
+    assert job["read"]["iops"] == pytest.approx(100, rel=0.05)
+    assert job["write"]["iops"] == pytest.approx(50, rel=0.05)
+
+
+def test_a_job_waits_for_another(drives: Path) -> None:
+    text = "[a]\nrw=read\nsize=40k\n[b]\nrw=read\nsize=40k\nwait_for=a\n"
+    (a, b) = json.loads(_engine.run(json.dumps(scenario(drives, text).plan(0, 0))))["threads"]
+    assert b["began_ns"] == a["ended_ns"]
+
+
 def test_a_latency_target_finds_its_depth(drives: Path) -> None:
     options = "latency_target=5ms\nlatency_window=200ms\nlatency_percentile=95\niodepth=64"
     job = f"[a]\nioengine=libaio\nrw=randread\nsize=1g\ntime_based\nruntime=20\n{options}\n"
@@ -130,6 +146,6 @@ def test_an_unknown_option_is_an_error(drives: Path) -> None:
 
 
 def test_options_without_effect_are_listed(drives: Path) -> None:
-    checked = scenario(drives, "[a]\nrw=read\nsize=1m\nprio=3\nrate_iops=100\n")
+    checked = scenario(drives, "[a]\nrw=read\nsize=1m\nprio=3\nrate_min=1m\n")
     assert any("prio has no effect" in warning for warning in checked.warnings)
-    assert any("rate_iops has no effect" in warning for warning in checked.warnings)
+    assert any("rate_min has no effect" in warning for warning in checked.warnings)

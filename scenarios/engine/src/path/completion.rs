@@ -72,12 +72,17 @@ impl Path {
     /// A command's time and bytes become its request's, or its job's.
     #[inline]
     pub(crate) fn join(&mut self, id: IoId, now: Time) -> Up {
-        let Io { parent, bytes, .. } = self.ios[id];
+        let Io {
+            parent,
+            bytes,
+            drive,
+            ..
+        } = self.ios[id];
         let request = &mut self.ios[parent];
         request.moved += bytes;
         request.pending -= 1;
         if request.pending == 0 {
-            request.mark = now;
+            (request.mark, request.drive) = (now, drive);
             let parts = self.ios[id].parts;
             self.ios[parent].parts.add(&parts);
             self.ios.release(id);

@@ -6,6 +6,9 @@ use serde::Deserialize;
 /// I/Os whose stages a run records at most: about 100 MB.
 pub const TRACED_IOS: u32 = 10_000;
 
+/// I/Os that a list of the slowest ones has at most.
+pub const SLOWEST_IOS: u32 = 10_000;
+
 /// What a run records when it is asked for.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -16,4 +19,10 @@ pub struct Details {
     /// The first ones that are issued at this time or later, if it is behind the warm-up.
     #[serde(default)]
     pub trace_from_ns: Nanos,
+    /// So many of the slowest I/Os of each workload.
+    #[serde(default)]
+    pub slowest: u32,
+    /// Latencies of each workload over time.
+    #[serde(default)]
+    pub latency_map: bool,
 }

@@ -134,4 +134,9 @@ impl Raid {
     pub(crate) fn rebuilt(&self) -> Option<Time> {
         self.background.rebuilt()
     }
+
+    /// What goes on in the background of an array, if anything.
+    pub(crate) fn task(&self, array: u32) -> Option<Task> {
+        self.background.task(array)
+    }
 }

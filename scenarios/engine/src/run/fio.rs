@@ -56,6 +56,8 @@ struct Jobs {
     /// When the last thread of each load ended.
     ends: Vec<(u32, Time)>,
     begun: Vec<bool>,
+    /// Threads of each load that have not ended.
+    running: Vec<usize>,
 }
 
 /// Runs fio's jobs beside the plan's own loads, until all of them have ended.
@@ -75,6 +77,10 @@ pub(crate) fn run(
         let mut of_load = jobs.threads.iter().filter(|each| each.load == load as u32);
         of_load.next().map_or(0, |thread| thread.array)
     };
+    let threads_of = |load: usize| {
+        let of_load = jobs.threads.iter().filter(|each| each.load == load as u32);
+        of_load.count()
+    };
     let files = jobs.threads.iter().map(|thread| thread.start.file + 1);
     let files = files.max().unwrap_or(0);
     let mut all = Jobs {
@@ -87,6 +93,7 @@ pub(crate) fn run(
             .map(|load| (array_of(load), Time::ZERO))
             .collect(),
         begun: vec![false; loads],
+        running: (0..loads).map(threads_of).collect(),
     };
     let until = match jobs.until_ns {
         Nanos::ZERO => Time::NEVER,
@@ -122,7 +129,12 @@ impl Jobs {
             let start = thread.plan().start;
             if (start.file, start.phase) == (file, phase.number) {
                 phase.left += usize::from(self.waits[index as usize].is_none());
-                self.timers.push(Reverse((now + start.delay_ns, index)));
+                if start
+                    .after
+                    .is_none_or(|load| self.running[load as usize] == 0)
+                {
+                    self.timers.push(Reverse((now + start.delay_ns, index)));
+                }
             }
         }
         if phase.left == 0 {
@@ -231,13 +243,29 @@ impl Jobs {
 
     fn ended(&mut self, index: usize, now: Time) -> Result<(), RunError> {
         let start = self.threads[index].plan().start;
-        let end = &mut self.ends[self.threads[index].plan().load as usize].1;
+        let load = self.threads[index].plan().load;
+        self.running[load as usize] -= 1;
+        if self.running[load as usize] == 0 {
+            self.begin_after(load, now);
+        }
+        let end = &mut self.ends[load as usize].1;
         *end = now.max(*end);
         if start.ends_others {
             self.stop(|other| (other.file, other.phase) == (start.file, start.phase))?;
         }
         self.leave(start);
         Ok(())
+    }
+
+    /// Threads that wait for the end of a load begin, if their phase has.
+    fn begin_after(&mut self, load: u32, now: Time) {
+        for (index, thread) in (0..).zip(&self.threads) {
+            let start = thread.plan().start;
+            let begun = self.phases[start.file as usize].number >= start.phase;
+            if start.after == Some(load) && begun && self.waits[index as usize].is_none() {
+                self.timers.push(Reverse((now + start.delay_ns, index)));
+            }
+        }
     }
 
     /// A thread has ended; with the last one of its phase the next phase begins.
@@ -262,6 +290,7 @@ impl Jobs {
             match self.waits[index] {
                 None => {
                     self.waits[index] = Some(Wait::Over);
+                    self.running[self.threads[index].plan().load as usize] -= 1;
                     self.leave(start);
                 }
                 Some(Wait::Until(_)) => self.go_on(index)?,

@@ -2,6 +2,7 @@
 //! the events of a plan, checks, reports.
 
 pub(crate) mod backlog;
+pub(crate) mod beside;
 pub(crate) mod build;
 pub(crate) mod cache_report;
 pub(crate) mod checks;
@@ -17,4 +18,5 @@ pub mod report;
 pub(crate) mod simulation;
 pub(crate) mod single;
 pub(crate) mod system;
+pub mod tail_report;
 pub(crate) mod timeline;

@@ -7,6 +7,7 @@ use crate::run::intervals::{Ends, Latency, LatencyIntervals, as_map};
 use crate::run::io_trace::life::Life;
 use crate::run::io_trace::report::TracedIo;
 use crate::run::system::System;
+use crate::run::tail_report::{self, MapReport, SlowIo};
 use crate::state::log::LogEntry;
 use crate::state::measure::Meter;
 use crate::state::owner::OwnerOf;
@@ -29,6 +30,9 @@ pub struct Side {
     intervals: LatencyIntervals,
     /// Non-empty histogram buckets: nanoseconds that stand for the bucket, count.
     bins: Vec<(u64, u64)>,
+    /// Latencies over time, if the plan asks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency_map: Option<MapReport>,
 }
 
 impl Side {
@@ -52,6 +56,7 @@ impl Side {
             latency_us: Latency::of(histogram),
             intervals: LatencyIntervals::of(&meter.batches, side, histogram),
             bins: histogram.bins().map(|(at, count)| (at.0, count)).collect(),
+            latency_map: None,
         }
     }
 }
@@ -150,6 +155,9 @@ pub struct WorkloadResult {
     /// The stages of single I/Os, if the plan asks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traced_ios: Option<Vec<TracedIo>>,
+    /// The slowest I/Os, if the plan asks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowest: Option<Vec<SlowIo>>,
 }
 
 /// Name under which I/Os of an outside caller are reported.
@@ -229,6 +237,7 @@ impl WorkloadResult {
             periods: periods(meter, until, plan),
             timeline: timeline(meter, until, plan),
             traced_ios: None,
+            slowest: None,
         }
     }
 }
@@ -367,6 +376,21 @@ impl RunResult {
         self.workloads.extend(loads);
         self.threads = threads;
         self
+    }
+
+    /// What loads recorded of their tails, if the plan asks for it.
+    pub(crate) fn add_tails(&mut self, system: &mut System, plan: &Plan) {
+        for (at, load) in self.workloads.iter_mut().enumerate() {
+            let own = system.layers.loads.workloads();
+            if own.get(at).is_some_and(|own| own.meter.slowest.is_asked()) {
+                load.slowest = Some(tail_report::slowest(system, &own[at].meter));
+            }
+            if plan.details.latency_map && at < own.len() {
+                let meter = &mut system.layers.loads.workload_mut(at as u32).meter;
+                let [reads, writes] = tail_report::maps(meter, plan);
+                (load.read.latency_map, load.write.latency_map) = (Some(reads), Some(writes));
+            }
+        }
     }
 
     pub(crate) fn new(

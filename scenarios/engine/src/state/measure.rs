@@ -1,5 +1,8 @@
 //! What is recorded of each workload: rates, latency distributions, where the time went.
 
+use crate::plan::Details;
+use crate::state::latency_map::LatencyMap;
+use crate::state::slowest::Slowest;
 use raidlab_kernel::{Batches, Histogram, Io, Nanos, Op, Parts, Time, is_steady, prefetch};
 
 /// One step of the timeline.
@@ -61,6 +64,10 @@ pub struct Meter {
     pub periods: Vec<Period>,
     /// The timeline, one step after the other from time zero.
     pub timeline: Vec<Step>,
+    /// The slowest I/Os, if any are asked for.
+    pub slowest: Slowest,
+    /// Latencies over time, if they are asked for.
+    pub map: LatencyMap,
     step: Nanos,
     /// Whether steps become longer when the timeline is full.
     coarsens: bool,
@@ -84,6 +91,8 @@ impl Meter {
             batches: Batches::new(BATCHES),
             periods: Vec::new(),
             timeline: vec![Step::default(); steps],
+            slowest: Slowest::new(0),
+            map: LatencyMap::none(),
             step,
             coarsens: false,
             from,
@@ -105,6 +114,15 @@ impl Meter {
     /// and makes them longer.
     pub fn without_end(mut self) -> Meter {
         self.coarsens = !self.timeline.is_empty();
+        self
+    }
+
+    /// The same record with what else the plan asks for.
+    pub fn with_details(mut self, details: &Details) -> Meter {
+        self.slowest = Slowest::new(details.slowest as usize);
+        if details.latency_map {
+            self.map = LatencyMap::new(self.from, self.end);
+        }
         self
     }
 
@@ -131,6 +149,8 @@ impl Meter {
         let mut fresh = Meter::new(from, end, self.step, 0);
         fresh.timeline = std::mem::take(&mut self.timeline);
         fresh.batches = self.batches.afresh();
+        fresh.slowest = self.slowest.afresh();
+        fresh.map = self.map.afresh(from, end);
         let began = self.periods.drain(..).map(|period| Period {
             latencies: Histogram::default(),
             ..period
@@ -185,6 +205,9 @@ impl Meter {
         }
         if io.mark < self.from || io.mark > self.end {
             return false;
+        }
+        if self.map.is_over(io.mark) {
+            self.map.close(io.mark, &self.reads, &self.writes);
         }
         let side = if io.op == Op::Read {
             &mut self.reads

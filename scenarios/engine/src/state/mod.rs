@@ -1,11 +1,15 @@
 //! What a run is made of: drives, arrays, controllers, loads and their records.
 
+pub(crate) mod arrivals;
 pub(crate) mod block_layer;
 pub(crate) mod drive;
 pub(crate) mod event;
+pub(crate) mod latency_map;
 pub(crate) mod limit;
 pub(crate) mod load;
 pub(crate) mod log;
 pub(crate) mod measure;
 pub(crate) mod owner;
 pub(crate) mod records;
+pub(crate) mod slowest;
+pub(crate) mod traced;

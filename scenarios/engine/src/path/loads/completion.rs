@@ -7,7 +7,7 @@ use crate::plan::Arrival;
 use crate::state::event::Event;
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Outcome;
-use raidlab_kernel::{IoId, Nanos, Part, Time};
+use raidlab_kernel::{Io, IoId, Nanos, Part, Time};
 
 /// A load thread takes so long over an I/O that was refused before it issues the next one. Assumed:
 /// without it an array that is offline would refuse without end in no time.
@@ -161,11 +161,11 @@ impl Loads {
         if self.noted < path.log.len() {
             self.note_log(path);
         }
-        let workload = &mut self.workloads[path.slots[slot as usize].workload as usize];
+        let index = path.slots[slot as usize].workload;
         path.ios[id].moved = path.ios[id].bytes;
-        self.recorded += u64::from(workload.meter.record(&path.ios[id]));
+        self.record(index, &path.ios[id]);
         path.ios.release(id);
-        let pause = workload.pause();
+        let pause = self.workloads[index as usize].pause();
         path.calendar.push(at + pause, Event::Issue(slot));
     }
 
@@ -189,21 +189,44 @@ impl Loads {
         self.noted = path.log.len();
     }
 
+    /// Records an I/O of a load.
+    #[inline(always)]
+    fn record(&mut self, index: u32, io: &Io) {
+        let meter = &mut self.workloads[index as usize].meter;
+        if meter.record(io) {
+            self.recorded += 1;
+            if meter.slowest.notices(io.latency()) {
+                meter.slowest.take_up(io);
+                self.notice(index);
+            }
+        }
+    }
+
+    #[cold]
+    fn notice(&mut self, workload: u32) {
+        if !self.noticed.contains(&workload) {
+            self.noticed.push(workload);
+        }
+    }
+
     /// The load thread counts a completed I/O and issues the next one of its slot.
     #[inline]
     pub(crate) fn count_and_issue(&mut self, path: &mut Path, id: IoId, slot: u32, done: Time) {
-        let index = path.slots[slot as usize].workload as usize;
+        let index = path.slots[slot as usize].workload;
         if self.noted < path.log.len() {
             self.note_log(path);
         }
-        let workload = &mut self.workloads[index];
         let refused = path.ios[id].refused;
         if refused {
-            workload.meter.fail(done);
+            self.workloads[index as usize].meter.fail(done);
         } else {
-            self.recorded += u64::from(workload.meter.record(&path.ios[id]));
+            self.record(index, &path.ios[id]);
         }
+        let workload = &mut self.workloads[index as usize];
         let Arrival::Closed { .. } = workload.arrival else {
+            if workload.ends {
+                self.place_over(index as u32, done);
+            }
             return;
         };
         let mut pause = workload.pause();

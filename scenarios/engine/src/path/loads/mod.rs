@@ -7,9 +7,10 @@ pub(crate) mod outside;
 pub(crate) mod submission;
 
 use crate::path::loads::outside::OutsideRecord;
+use crate::state::arrivals::Arrivals;
 use crate::state::records::{Tally, Workload};
 use raidlab_kernel::{Queue, Time};
-use raidlab_models::Host;
+use raidlab_models::{Fault, Host};
 
 /// Change of the requests in flight, as a share of those recorded, that matters to nobody.
 const BACKLOG: f64 = 0.01;
@@ -30,6 +31,8 @@ pub(crate) struct Loads {
     outside: OutsideRecord,
     tally: Tally,
     recorded: u64,
+    /// Workloads that have completed slow I/Os of which nobody has said what was in work beside them.
+    noticed: Vec<u32>,
     /// Whether more arrived than was answered, or less, while it was recorded.
     backlog_changed: bool,
     /// Loads that have an end and have not come to it.
@@ -55,6 +58,7 @@ impl Loads {
             outside: OutsideRecord::default(),
             tally: Tally::default(),
             recorded: 0,
+            noticed: Vec::new(),
             backlog_changed: false,
             ending,
             over: None,
@@ -104,6 +108,12 @@ impl Loads {
         &self.tally
     }
 
+    /// The next workload whose slow I/Os somebody should look at.
+    #[inline]
+    pub(crate) fn take_noticed(&mut self) -> Option<u32> {
+        self.noticed.pop()
+    }
+
     /// I/Os recorded.
     #[inline]
     pub(crate) fn recorded(&self) -> u64 {
@@ -135,6 +145,21 @@ impl Loads {
     /// Whether the requests in flight grew or fell by much in the recording.
     pub(crate) fn has_other_backlog(&self) -> bool {
         self.backlog_changed
+    }
+
+    /// What is wrong with a trace as it was read.
+    pub(crate) fn trace_fault(&self) -> Option<Fault> {
+        self.workloads.iter().find_map(|load| {
+            let Some(Arrivals::Traced(traced)) = &load.arrivals else {
+                return None;
+            };
+            let fault = traced.fault()?;
+            Some(Fault::new(
+                format!("{}.trace", load.name),
+                &fault.key,
+                &fault.allowed,
+            ))
+        })
     }
 
     /// True if some load's rate, latency or backlog still changes in what was recorded.

@@ -166,6 +166,11 @@ impl Background {
         self.rebuilt
     }
 
+    /// What goes on for an array, if anything.
+    pub(crate) fn task(&self, array: u32) -> Option<Task> {
+        self.tasks(array).by_urgency.first().map(|first| first.task)
+    }
+
     fn tasks(&self, array: u32) -> &Tasks {
         &self.of_array[array as usize]
     }

@@ -105,6 +105,7 @@ impl Stripes {
             parent,
             parts,
             bytes,
+            drive,
             ..
         } = path.ios[child];
         path.ios.release(child);
@@ -118,7 +119,7 @@ impl Stripes {
             return;
         }
         waiting.parts.add(&parts);
-        waiting.mark = now;
+        (waiting.mark, waiting.drive) = (now, drive);
         self.has_all(path, parent, now);
     }
 

@@ -85,7 +85,7 @@ impl Places<'_> {
         let controller = array.controller.map_or(in_host, Component::Controller);
         let memory = array.raid_controller().map_or(in_host, Component::Memory);
         match part {
-            Part::HostWait | Part::Host => Component::Thread(life.thread),
+            Part::LimitWait | Part::HostWait | Part::Host => Component::Thread(life.thread),
             Part::Raid => array
                 .raid_controller()
                 .map_or(in_host, Component::Controller),

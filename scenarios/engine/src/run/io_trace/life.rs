@@ -88,7 +88,7 @@ const BELOW: [Part; 9] = [
     Part::Transfer,
     Part::Service,
 ];
-const HOST: [Part; 2] = [Part::HostWait, Part::Host];
+const HOST: [Part; 3] = [Part::LimitWait, Part::HostWait, Part::Host];
 
 impl Life {
     pub(crate) fn new(number: u32, parent: u32, io: &Io, role: Role) -> Life {
@@ -264,5 +264,24 @@ impl Life {
         };
         let length = places.now.since(self.mark).min(own[Part::Link]);
         order.insert(0, (Part::Link, Component::Link(link), length));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A part without a place would leave a gap.
+    #[test]
+    fn every_part_has_its_place() {
+        let links = [Part::LinkWait, Part::Link];
+        let places = [&HOST[..], &ABOVE, &links, &BELOW].concat();
+        for part in Part::ALL {
+            assert_eq!(
+                places.iter().filter(|&&each| each == part).count(),
+                1,
+                "{part:?}"
+            );
+        }
     }
 }

@@ -1,0 +1,102 @@
+"""Cloud volumes: storage behind a network, whose provider limits I/Os and bytes a second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from raidlab.devices.faults import Fault
+from raidlab.devices.schema import DriveOptions, DriveSpec, Table
+from raidlab.devices.units import Duration, IoRate, Rate, Share, Size
+
+_PEAK_NS = 10_000_000
+"""What flows into the bucket of a rate without credit within this time passes at once."""
+
+
+class Rates(Table):
+    """I/Os and bytes a second."""
+
+    rate: IoRate | None = Field(default=None, ge=1)
+    throughput: Rate | None = Field(default=None, ge=1)
+
+    def of(self, what: str) -> float | None:
+        """The rate of I/Os (`ios`) or of bytes (`bytes`)."""
+        return self.rate if what == "ios" else self.throughput
+
+
+class Burst(Rates):
+    """`[burst]`: what credit is spent at, and how much there can be."""
+
+    credit: Duration = Field(gt=0)
+    """How long a full credit lasts at the rates of a burst."""
+
+
+class Latency(Table):
+    """`[latency]`: mean times of a command below the limits, network included."""
+
+    read: Duration
+    write: Duration
+    floor: Share = 0.7
+    """Share of the mean that is the same for all; the rest is exponential."""
+
+
+class VolumeSpec(DriveSpec):
+    """`kind = "volume"`: token buckets, then a latency, for all commands at once."""
+
+    options: ClassVar[frozenset[str]] = frozenset({"history"})
+
+    kind: Literal["volume"]
+    capacity: Size = Field(gt=0)
+    io_size: Size = Field(default=256 * 1024, gt=0)
+    """Most bytes that count as one I/O."""
+    limits: Rates
+    """What is provisioned."""
+    burst: Burst | None = None
+    latency: Latency
+
+    def faults(self) -> Iterator[Fault]:
+        """Bursts that are none, and limits that are missing."""
+        yield from super().faults()
+        if self.limits.rate is None and self.limits.throughput is None:
+            yield Fault("limits", None, "a `rate`, a `throughput`, or both")
+        if self.burst is not None and self.burst.rate is None and self.burst.throughput is None:
+            yield Fault("burst", None, "a `rate`, a `throughput`, or both")
+        for what, key in (("ios", "rate"), ("bytes", "throughput")):
+            base, peak = self.limits.of(what), self.burst.of(what) if self.burst else None
+            if peak is not None and (base is None or peak <= base):
+                allowed = f"more than limits.{key}, of which it is the burst"
+                yield Fault(f"burst.{key}", peak, allowed)
+
+    def capacity_bytes(self, options: DriveOptions) -> int:
+        """Bytes that a host can address."""
+        return self.capacity
+
+    def to_plan(self, options: DriveOptions) -> dict[str, Any]:
+        """`VolumeParams` of the native models; who has written before has spent the credit."""
+        return {
+            "kind": "volume",
+            "capacity_bytes": self.capacity,
+            "read_ns": self._times(self.latency.read),
+            "write_ns": self._times(self.latency.write),
+            "io_bytes": self.io_size,
+            "limits": [limit for what in ("ios", "bytes") for limit in self._buckets(what)],
+            "spent": bool(options.history),
+        }
+
+    def _times(self, mean: int) -> list[int]:
+        floor = round(mean * self.latency.floor)
+        return [floor, mean - floor]
+
+    def _buckets(self, what: str) -> Iterator[dict[str, Any]]:
+        """The bucket of what is provisioned with its credit, and that of a burst's rate."""
+        base = self.limits.of(what)
+        if base is None:
+            return
+        peak = None if self.burst is None else self.burst.of(what)
+        burst = _PEAK_NS
+        if self.burst is not None and peak is not None:
+            burst = round(self.burst.credit * (peak - base) / base)
+            yield {"counts": what, "milli_per_s": round(1000 * peak), "burst_ns": _PEAK_NS}
+        yield {"counts": what, "milli_per_s": round(1000 * base), "burst_ns": burst}

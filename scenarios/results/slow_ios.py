@@ -1,0 +1,123 @@
+"""The slowest I/Os: what each of them waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from raidlab.devices.printable import label
+from raidlab.scenarios.results.look import (
+    OUTLINE,
+    PARTS,
+    Column,
+    Kind,
+    Table,
+    dress,
+    part_name,
+)
+from raidlab.scenarios.results.result import Row
+
+DRAWN = 100
+"""Bars that a picture has at most."""
+_MUCH = 0.25
+"""Share of an I/O's time from which on a second part is named."""
+
+_CAUSES = {
+    "seek": "the arm",
+    "rotation": "the platter",
+    "garbage_collection": "a collection",
+    "nand_program": "programs of NAND",
+    "cache_wait": "room in the cache",
+    "link_wait": "a busy link",
+    "controller_wait": "the controller",
+    "host_wait": "the host's CPU",
+    "limit_wait": "its load's limit",
+    "raid": "a locked stripe or parity",
+    "queue": "commands before it",
+}
+
+
+def cause(slow: Mapping[str, Any]) -> str:
+    """What an I/O waited for: its longest parts, where, and what was in work beside it."""
+    parts = slow["breakdown_us"]
+    total = sum(parts.values()) or 1.0
+    longest = sorted(parts, key=lambda part: -parts[part])
+    named = [part for part in longest[:2] if parts[part] >= _MUCH * total] or longest[:1]
+    what = " and ".join(
+        f"{_CAUSES.get(part, part_name(part))} {100 * parts[part] / total:.0f} %" for part in named
+    )
+    beside = f", beside {' and '.join(slow['beside'])}" if slow["beside"] else ""
+    return f"{what}{beside}"
+
+
+def table(rows: Sequence[Row], most: int) -> Table | None:
+    """So many of the slowest I/Os of all rows; None if none were recorded."""
+    found = [(slow, row) for row in rows for slow in row.get("slowest") or ()]
+    if not found or not most:
+        return None
+    found.sort(key=lambda each: -each[0]["latency_us"])
+    columns = [
+        Column("latency", "ms"),
+        Column("direction", kind=Kind.TEXT, priority=3, width=5),
+        Column("workload", kind=Kind.TEXT, priority=4),
+        Column("queue depth", priority=3),
+        Column("issued", "s", priority=2),
+        Column("drive", kind=Kind.TEXT, priority=2, width=12),
+        Column("waited for", kind=Kind.PROSE, width=30),
+    ]
+    lines = [
+        [slow["latency_us"] / 1e3, slow["op"], row["workload"], row["outstanding"] or "open",
+         f"{slow['issued_ns'] / 1e9:.6g}", slow["drive"], cause(slow)]
+        for slow, row in found[:most]
+    ]  # fmt: skip
+    return Table("The slowest I/Os", columns, lines)
+
+
+def figure(row: Row) -> go.Figure:
+    """A bar for each of a row's slowest I/Os, of its parts."""
+    slowest = row["slowest"][:DRAWN]
+    ranks = list(range(1, len(slowest) + 1))
+    causes = [label(cause(slow)) for slow in slowest]
+    drawn = go.Figure()
+    for part, (colour, pattern, stripes) in PARTS.items():
+        values = [slow["breakdown_us"].get(part, 0.0) / 1e3 for slow in slowest]
+        if not any(values):
+            continue
+        drawn.add_trace(
+            go.Bar(
+                x=ranks,
+                y=values,
+                name=part_name(part),
+                text=causes,
+                textposition="none",
+                marker={
+                    "color": colour,
+                    "line": {"width": 0.3, "color": OUTLINE},
+                    "pattern": {"shape": pattern, "fgcolor": stripes, "bgcolor": colour,
+                                "solidity": 0.3, "size": 5}
+                    if pattern
+                    else {},
+                },
+                hovertemplate="number %{x}: %{text}<br>" + part_name(part)
+                + " %{y:.3~g} ms<extra></extra>",
+            )
+        )  # fmt: skip
+    dress(drawn, height=360)
+    drawn.update_layout(barmode="stack", showlegend=True, margin_t=84, legend_y=1.02, bargap=0.1)
+    drawn.update_xaxes(title_text="rank, the slowest first", range=[0.4, len(slowest) + 0.6])
+    drawn.update_yaxes(title_text="latency, ms", rangemode="tozero")
+    return drawn
+
+
+def seen(row: Row) -> str:
+    """What most of the slowest I/Os waited for, as a title."""
+    longest: dict[str, int] = {}
+    for slow in row["slowest"]:
+        parts = slow["breakdown_us"]
+        part = max(parts, key=lambda each: parts[each])
+        longest[part] = longest.get(part, 0) + 1
+    part = max(longest, key=lambda each: longest[each])
+    what = _CAUSES.get(part, part_name(part))
+    return f"{longest[part]} of the {len(row['slowest'])} slowest I/Os waited longest for {what}"

@@ -1,0 +1,124 @@
+"""How much of the I/Os, and of the time, meets a goal: the report of a service level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.scenarios.results.latency_map import (
+    mean_us,
+    merge_maps,
+    percentile_us,
+    share_below,
+)
+from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.studies.goals import Goal, Source, judged, of_load
+
+_LEAST = 100
+"""I/Os that a step of time has at least: fewer say nothing of a p99."""
+_SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999, "p99.99": 0.9999}
+
+
+def check_goals(goals: Sequence[Goal], workloads: Sequence[str]) -> None:
+    """Refuses what a run alone cannot say.
+
+    Raises:
+        SpecError: Every goal that is no latency or rate, or of a workload that is not there.
+    """
+    faults = [
+        Fault("--goal", goal.text, "a latency or a rate, such as p99 < 20 ms or rate > 5000 IO/s")
+        for goal in goals
+        if goal.source not in (Source.LATENCY, Source.RATE)
+    ]
+    faults += [
+        Fault("--goal", goal.workload, f"one of {', '.join(workloads)}", tuple(workloads))
+        for goal in goals
+        if goal.workload and goal.workload not in workloads
+    ]
+    if faults:
+        raise SpecError(faults)
+
+
+def with_goals(result: Result, goals: Sequence[Goal]) -> Result:
+    """The result with what each goal found, by workload and point: `Result.goals`."""
+    found = [
+        _found(replace(goal, workload=row["workload"]), row, result)
+        for goal in goals
+        for row in result.summary()
+        if goal.workload in ("", row["workload"])
+    ]
+    return replace(result, goals=tuple(found))
+
+
+def _found(goal: Goal, row: Row, result: Result) -> Row:
+    runs = [
+        each
+        for each in result.results
+        if (each["workload"], each["point"]) == (row["workload"], row["point"])
+    ]
+    sides = [each[side] for each in runs for side in ([goal.side] if goal.side else _BOTH)]
+    outcome = judged(goal, of_load(goal, [row]))
+    latency = goal.source is Source.LATENCY
+    bins = [bin for side in sides for bin in side["bins"]]
+    return {
+        **outcome.to_dict(),
+        "workload": row["workload"],
+        "point": row["point"],
+        "outstanding": row["outstanding"],
+        "ios_within": share_below(bins, 1e3 * goal.bound) if latency else None,
+        "time_within": _time_within(goal, runs),
+    }
+
+
+_BOTH = ("read", "write")
+
+
+def _time_within(goal: Goal, runs: Sequence[Row]) -> float | None:
+    """The share of the recorded time in which the goal was met, of what can be said of.
+
+    Steps are columns of the latencies over time, put together until they have enough I/Os.
+    """
+    met, known = 0.0, 0.0
+    for run in runs:
+        sides = [goal.side] if goal.side else _BOTH
+        over_time = merge_maps([run[side].get("latency_map") for side in sides])
+        if over_time is None:
+            return None
+        for length, column in _steps(over_time, run["warm_up_s"]):
+            value = _value(goal, column, length, run)
+            if value is not None:
+                known += length
+                holds = value < goal.bound if goal.at_most else value > goal.bound
+                met += length * (holds or ("=" in goal.text and value == goal.bound))
+    return met / known if known else None
+
+
+def _steps(over_time: Mapping[str, Any], begin: float) -> list[tuple[float, list[list[int]]]]:
+    """Length and content of each step of time that has enough I/Os."""
+    steps: list[tuple[float, list[list[int]]]] = []
+    total: dict[int, int] = {}
+    since = begin
+    for end, column in zip(over_time["t_s"], over_time["columns"], strict=True):
+        for at, count in column:
+            total[at] = total.get(at, 0) + count
+        if sum(total.values()) >= _LEAST:
+            steps.append((end - since, [list(each) for each in sorted(total.items())]))
+            since, total = end, {}
+    if total and not steps:
+        ends = over_time["t_s"]
+        steps.append((ends[-1] - begin, [list(each) for each in sorted(total.items())]))
+    return steps
+
+
+def _value(goal: Goal, column: list[list[int]], length: float, run: Row) -> float | None:
+    count = sum(each for _, each in column)
+    if goal.quantity == "rate":
+        return count / length if length else None
+    if goal.quantity == "throughput":
+        share = run["mb_per_s"] * 1e6 / run["iops"] if run["iops"] else 0.0
+        return count * share / length if length else None
+    if goal.quantity == "mean":
+        return mean_us(column)
+    return percentile_us(column, _SHARES.get(goal.quantity, 1.0))

@@ -1,0 +1,82 @@
+"""fio's options: each is known once; values as fio reads them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from raidlab.scenarios.fio import options, values
+from raidlab.scenarios.fio.values import OptionValueError, Share
+
+
+def test_an_option_is_in_one_table() -> None:
+    tables = [options.EFFECTIVE, set(options.WITHOUT_EFFECT), set(options.REFUSED)]
+    assert sum(map(len, tables)) == len(set().union(*tables))
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is missing")
+def test_every_option_of_fio_is_known() -> None:
+    done = subprocess.run(["fio", "--cmdhelp=all"], capture_output=True, text=True, check=True)
+    names = set(re.findall(r"^\s*([\w-]+)\s*:", done.stdout, re.MULTILINE))
+    assert len(names) > 200
+    assert names <= options.KNOWN
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("4096", 4096),
+        ("4k", 4096),
+        ("4kb", 4096),
+        ("4kib", 4000),
+        ("0x1000", 4096),
+        ("1.5m", 3 << 19),
+        ("(4*1024)", 4096),
+        ("(2k+2k)", 4096),
+        ("(1g/4)", 1 << 28),
+        ("(2^10)", 1024),
+    ],
+)
+def test_sizes(text: str, expected: int) -> None:
+    assert values.size(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "expected"),
+    [
+        ("30", "s", 30 * 10**9),
+        ("30", "us", 30_000),
+        ("2m", "s", 120 * 10**9),
+        ("5ms", "s", 5 * 10**6),
+        ("(60*5)", "s", 300 * 10**9),
+    ],
+)
+def test_times(text: str, unit: str, expected: int) -> None:
+    assert values.duration(text, unit) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "4q", "(1/0)", "(2^9999)", "(__import__)", "1" * 40 + "p"]
+)
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(OptionValueError):
+        values.size(text)
+
+
+def test_shares_and_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert values.size_or_share("20%") == Share(20)
+    with pytest.raises(OptionValueError):
+        values.size_or_share("120%")
+    monkeypatch.setenv("SIZE", "4k")
+    assert values.expand("${SIZE},$pagesize", {"OTHER": "1"}) == "4k,4096"
+    with pytest.raises(OptionValueError, match="a variable that is set"):
+        values.expand("${NOT_THERE}")
+
+
+def test_values_for_directions() -> None:
+    assert values.by_direction("8k", ("4k",) * 3) == ("8k", "8k", "8k")
+    assert values.by_direction("8k,32k", ("4k",) * 3) == ("8k", "32k", "32k")
+    assert values.by_direction(",8k", ("4k",) * 3) == ("4k", "8k", "8k")

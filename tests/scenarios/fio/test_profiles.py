@@ -1,0 +1,80 @@
+"""Profiles of applications: each resolves, and asks for what its comment says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import pytest
+
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.loads import PROFILE_FILES, JobProfile, profile_file
+
+NAMES = get_args(JobProfile)
+
+
+def tree(profile: str, **keys: Any) -> dict[str, Any]:
+    capped = "${RATE}" in (PROFILE_FILES / f"{profile}.fio").read_text()
+    rate = {"rate": "1000 IO/s"} if capped else {}
+    return {
+        "array": [{"name": "a", "drives": [{"model": "p3700-800", "count": 1}]}],
+        "workload": [{"name": "w", "profile": profile, **rate, **keys}],
+        "run": {"warm_up": "100 ms", "duration": "1 s", "precondition": "filled"},
+    }
+
+
+def threads(profile: str) -> list[Mapping[str, Any]]:
+    return list(build_scenario(tree(profile)).jobs[0].threads)
+
+
+def test_every_profile_has_a_file_and_every_file_a_profile() -> None:
+    assert sorted(NAMES) == sorted(path.stem for path in PROFILE_FILES.glob("*.fio"))
+    assert profile_file("database") is None
+
+
+@pytest.mark.parametrize("profile", NAMES)
+def test_a_profile_names_its_source_and_has_no_option_without_effect(profile: str) -> None:
+    text = (PROFILE_FILES / f"{profile}.fio").read_text()
+    assert "Source:" in text
+    assert build_scenario(tree(profile)).jobs[0].notes == ()
+
+
+def test_the_streams_of_spc_1_like_add_up() -> None:
+    reads = writes = sequential = 0.0
+    for thread in threads("spc-1-like"):
+        rates = [
+            cap["bytes_per_s"] / size["min"] / 1000
+            for cap, size in zip(thread["caps"], thread["sizes"], strict=True)
+        ]
+        own = (
+            rates[0] * (thread["direction"] != "write"),
+            rates[1] * (thread["direction"] != "read"),
+        )
+        reads, writes = reads + own[0], writes + own[1]
+        sequential += 0 if thread["random"] else sum(own)
+    # Gill and Modha: 40 % reads, 40 % sequential.
+    assert reads + writes == pytest.approx(1.0, abs=0.02)
+    assert reads == pytest.approx(0.39, abs=0.02)
+    assert sequential == pytest.approx(0.386, abs=0.02)
+
+
+@pytest.mark.parametrize("profile", ["oltp", "mail", "ai-training"])
+def test_a_profile_runs_at_its_rate(profile: str) -> None:
+    rows = simulate(build_scenario(tree(profile, area="20 GB"))).results
+    assert all(row["ios"] > 0 for row in rows)
+    if profile != "ai-training":
+        rate = sum(row["iops"] for row in rows)
+        assert rate == pytest.approx(1000, rel=0.15)
+
+
+def test_a_profile_wants_a_rate_or_none() -> None:
+    without = tree("oltp")
+    del without["workload"][0]["rate"]
+    with pytest.raises(SpecError, match="the I/Os a second of the whole profile"):
+        build_scenario(without)
+    with pytest.raises(SpecError, match="goes as fast as it can"):
+        build_scenario(tree("backup", rate="10 IO/s"))
+    with pytest.raises(SpecError, match="is settled by the job file"):
+        build_scenario(tree("oltp", outstanding=4))
