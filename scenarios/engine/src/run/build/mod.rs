@@ -24,6 +24,7 @@ use crate::run::build::memory::Needs;
 use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
 use crate::run::system::System;
+use crate::state::arrivals::Arrivals;
 use crate::state::block_layer::BlockLayer;
 use crate::state::drive::Drive;
 use crate::state::drive::Health;
@@ -35,8 +36,10 @@ use crate::state::records::Array;
 use crate::state::records::Controller;
 use crate::state::records::Slot;
 use crate::state::records::Workload;
-use raidlab_kernel::{Calendar, Io, Nanos, Op, Queue, Slab, Stream, Time, TimeWeighted};
+use crate::state::traced::Traced;
+use raidlab_kernel::{Calendar, Io, Op, Queue, Slab, Stream, Time, TimeWeighted};
 use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link};
+use raidlab_traces::Options;
 use std::collections::VecDeque;
 
 /// I/Os that outside callers may have in flight before the slab grows.
@@ -70,7 +73,7 @@ impl System {
         let layouts: Vec<&Layout> = arrays.iter().map(|array| &array.layout).collect();
         needs.add_the_rest(&layouts, commands);
         needs.check(&mut faults)?;
-        let (workloads, slots) = build_workloads(plan);
+        let (workloads, slots) = build_workloads(plan, &mut faults);
         let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
         let outside_threads = plan.outside_threads.max(1);
         let all_threads = (threads + outside_threads) as usize + plan.workloads.len();
@@ -141,16 +144,16 @@ impl System {
         }
         for (index, workload) in plan.workloads.iter().enumerate() {
             match workload.arrival {
-                Arrival::Poisson { per_s } => {
-                    let mean = Nanos::from_seconds(1.0 / per_s);
-                    let first = self
-                        .layers
-                        .loads
-                        .workload_mut(index as u32)
-                        .pauses
-                        .exponential(mean);
+                Arrival::Poisson { .. } | Arrival::Patterned { .. } | Arrival::Traced { .. } => {
+                    let load = self.layers.loads.workload_mut(index as u32);
+                    let Some(arrivals) = &mut load.arrivals else {
+                        continue;
+                    };
+                    let first = arrivals.next(Time::ZERO, &mut load.pauses);
                     let event = Event::Arrival(index as u32);
-                    self.layers.path.calendar.push(Time::ZERO + first, event);
+                    if first < Time::NEVER {
+                        self.layers.path.calendar.push(first, event);
+                    }
                 }
                 Arrival::Closed { .. } => {
                     let first = self
@@ -173,7 +176,8 @@ impl System {
 
 /// The loads, and the host's threads on which they run.
 fn build_loads(plan: &Plan, workloads: Vec<Workload>, threads: usize) -> Loads {
-    let ending = plan.workloads.iter().filter(|load| load.passes > 0).count();
+    let ends = |load: &&Workload| load.ends || load.load.has_end();
+    let ending = workloads.iter().filter(ends).count();
     let host = Host::new(&plan.host, threads, plan.seed);
     Loads::new(host, workloads, threads, ending as u32)
 }
@@ -316,7 +320,20 @@ fn build_caches(plan: &Plan, first_flusher: u32) -> PageCaches {
     }
 }
 
-fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
+fn open_trace(index: usize, trace: &Options, faults: &mut Faults) -> Option<Arrivals> {
+    match Traced::open(trace) {
+        Ok(traced) => Some(Arrivals::Traced(Box::new(traced))),
+        Err(found) => {
+            for fault in found {
+                let key = format!("workloads.{index}.trace {}", fault.key);
+                faults.add(key.trim_end().into(), trace.path.display(), fault.allowed);
+            }
+            None
+        }
+    }
+}
+
+fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot>) {
     let steps = (plan.warm_up_ns.max(plan.warm_up_most_ns) + plan.duration_ns)
         .0
         .checked_div(plan.timeline_step_ns.0);
@@ -331,18 +348,27 @@ fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
             own: place % workload.threads,
         }));
         let from = Time::ZERO + plan.warm_up_ns;
+        let mut pauses = Stream::new(plan.seed, &workload.name, "pause");
+        let arrivals = match &workload.arrival {
+            Arrival::Traced { trace } => open_trace(index, trace, faults),
+            arrival => Arrivals::of(arrival, &mut pauses),
+        };
+        let ends = matches!(workload.arrival, Arrival::Traced { .. });
         workloads.push(Workload {
             name: workload.name.clone(),
             array: workload.array,
             meter: new_meter(plan, from, steps),
             load: Load::new(workload, plan.seed),
-            arrival: workload.arrival,
+            arrival: workload.arrival.clone(),
+            arrivals,
             limit: Limit::of(&workload.limits),
             threads: workload.threads,
             first_thread,
             next_thread: 0,
-            pauses: Stream::new(plan.seed, &workload.name, "pause"),
-            busy_slots: places,
+            pauses,
+            // A trace's requests count as places, and so does the next one.
+            busy_slots: if ends { 1 } else { places },
+            ends,
         });
         first_thread += workload.threads;
     }
