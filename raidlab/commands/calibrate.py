@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -233,7 +234,7 @@ def calibrate(
     end_by_tolerance(agreement)
 
 
-def _one_measurement_only(options: dict[str, object]) -> None:
+def _one_measurement_only(options: Mapping[str, object]) -> None:
     allowed = "only with one measurement"
     faults = [Fault(name, str(value), allowed) for name, value in options.items() if value]
     if faults:
