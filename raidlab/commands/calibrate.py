@@ -150,7 +150,6 @@ def calibrate(
     import os
 
     from raidlab.calibration.fitting.calibrate import calibrate as fit_device
-    from raidlab.calibration.fitting.compare import within
     from raidlab.calibration.fitting.posterior import device_files
     from raidlab.calibration.fitting.posterior import document as posterior_of
     from raidlab.calibration.fitting.stages import Settings
@@ -187,21 +186,16 @@ def calibrate(
             "--fix": fix,
             "--tie": tie,
         }
-        _one_measurement_only(refused)
+        _refuse(refused, "only with one measurement")
         fit_together(Together(measurement, host, drive, out, json, wide), settings)
         return
     check_writable(out, host_out, report)
-    if drive:
-        raise SpecError([Fault("--drive", drive, "only with several measurements")])
-    measured = load_measurement(measurement[0])
+    _refuse({"--drive": drive}, "only with several measurements")
     if draws is not None and posterior == 0:
         raise SpecError([Fault("--draws", str(draws), "only with --posterior N")])
     with resumable("steps of the fit") as (tell, store):
-        result = fit_device(measured, settings, store, tell)
-        document = result.to_dict()
-        unseen = result.part("test") or result.part("train")
-        agreement = None if tolerance is None else within(unseen, tolerance)
-        document["agreement"] = agreement
+        result = fit_device(load_measurement(measurement[0]), settings, store, tell)
+        document = result.to_dict(tolerance)
         if posterior:
             document["posterior"] = posterior_of(result, posterior, settings.workers)
         drawn = [] if draws is None else list(device_files(result, posterior))
@@ -231,11 +225,10 @@ def calibrate(
     deliver(files, show)
     for warning in result.warnings:
         say(f"warning: {warning}")
-    end_by_tolerance(agreement)
+    end_by_tolerance(document["agreement"])
 
 
-def _one_measurement_only(options: Mapping[str, object]) -> None:
-    allowed = "only with one measurement"
+def _refuse(options: Mapping[str, object], allowed: str) -> None:
     faults = [Fault(name, str(value), allowed) for name, value in options.items() if value]
     if faults:
         raise SpecError(faults)

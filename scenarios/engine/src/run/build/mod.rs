@@ -87,7 +87,6 @@ impl System {
             drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
         }
         let stripes = Stripes::new(Volumes::new(volumes), Redirects::new(redirects), ios);
-        let cache = ControllerCache::new(memories);
         let background = Background::new(plan);
         let path = Path {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
@@ -117,7 +116,7 @@ impl System {
             layers: Layers {
                 path,
                 loads,
-                raid: Raid::new(stripes, cache, background),
+                raid: Raid::new(stripes, ControllerCache::new(memories), background),
                 ssd_caches,
             },
             caches,
