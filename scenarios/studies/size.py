@@ -23,7 +23,16 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.endurance import endurance
-from raidlab.scenarios.results.goals import CLEAR, Goal, Judged, Measured, Source, judged, of_load
+from raidlab.scenarios.results.goals import (
+    CLEAR,
+    Goal,
+    Judged,
+    Measured,
+    Source,
+    check_workloads,
+    judged,
+    of_load,
+)
 from raidlab.scenarios.results.result import Result, Row
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
@@ -187,6 +196,8 @@ def size(
     if faults:
         raise SpecError(faults)
     search = Search(_candidates(tree, path, axis), tuple(goals), path, running or Running(), seed)
+    _, built = search.candidates[search.values[0]]
+    check_workloads(goals, [load.name for load in built.workloads])
     # From the side that fails to the side that holds.
     order = list(range(len(search.values)))
     if find is Find.MOST:
