@@ -21,7 +21,14 @@ from raidlab.scenarios.fio.resolve import Jobs
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.caching import controller_plan, settings_warnings
 from raidlab.scenarios.planning.events import plan_events
-from raidlab.scenarios.planning.fio import FioWorkload, fio_faults, fio_workload, jobs_plan, seeded
+from raidlab.scenarios.planning.fio import (
+    FioWorkload,
+    fio_faults,
+    fio_workload,
+    jobs_plan,
+    run_faults,
+    seeded,
+)
 from raidlab.scenarios.planning.host_warnings import host_warnings
 from raidlab.scenarios.planning.ssd_cache import follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
@@ -357,6 +364,8 @@ def _fio_workloads(
         parts.faults.extend(fio_faults(workload), f"workload.{at}")
         name = workload.name or f"workload-{at}"
         found.append(fio_workload(at, name, table, parts, folder, sections))
+    if found:
+        parts.faults.extend(run_faults(table))
     return [each for each in found if each is not None]
 
 

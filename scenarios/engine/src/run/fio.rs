@@ -6,7 +6,7 @@
 use crate::plan::Plan;
 use crate::run::report::{RunResult, WorkloadResult};
 use crate::run::simulation::Simulation;
-use crate::run::single::RunError;
+use crate::run::single::{RunError, save_state};
 use crate::state::records::{Outcome, Outside};
 use raidlab_jobs::plan::{JobsPlan, Start};
 use raidlab_jobs::{Port, Request, Thread, Wait};
@@ -111,7 +111,9 @@ pub(crate) fn run(
         return Err(RunError::Plan(vec![fault]));
     }
     let report = all.simulation.report(plan);
-    let report = report.ok_or_else(|| RunError::Form("nothing was recorded".into()))?;
+    let mut report = report.ok_or_else(|| RunError::Form("nothing was recorded".into()))?;
+    let file = plan.save_state.as_ref();
+    report.unsaved = file.and_then(|path| save_state(all.simulation.system(), path));
     let loads = WorkloadResult::of_jobs(all.simulation.system(), plan, &all.ends);
     Ok(report.with_jobs(loads, all.threads.iter().map(Thread::result).collect()))
 }
