@@ -8,7 +8,7 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust test-python fuzz lint format bench docs site wheel sdist \
-	calibrate-catalogue datasheets hosts lab-site clean
+	calibrate-catalogue datasheets hosts lab-site lab-evidence lab-gallery clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
@@ -91,6 +91,12 @@ $(VENV)/.docs: $(VENV)/.ready
 
 lab-site: setup ## Write the lab into lab-site/, pages that need no Python: put them on any web server
 	@$(BIN)/raidlab lab --site lab-site
+
+lab-evidence: setup ## Measure every room in headless Chromium: docs/evidence/lab.md
+	$(BIN)/python benchmarks/lab.py --page docs/evidence/lab.md
+
+lab-gallery: setup ## Draw every room for docs/course/gallery.md
+	$(BIN)/python benchmarks/lab.py --pictures docs/pictures/lab
 
 wheel: $(VENV)/.release ## Build a wheel for Python 3.11 and newer, and try it on every one that is here
 	@rm -rf dist/*.whl

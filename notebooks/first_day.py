@@ -64,7 +64,7 @@ def scenario(values):
         "title": f"First day of an SSD with {values['spare']} spare space",
         "array": [{"drives": [drive(values)]}],
         "workload": [load(values)],
-        "run": {"warm_up": "0 s", "duration": "30 s", "timeline_step": "0.2 s"},
+        "run": {"warm_up": "0 s", "duration": "20 s", "timeline_step": "0.2 s"},
     }
 
 

@@ -61,8 +61,8 @@ def scenario(values):
             }
         ],
         "run": {
-            "warm_up": "10 ms" if fast else "2 s",
-            "duration": "20 ms" if fast else "20 s",
+            "warm_up": "5 ms" if fast else "2 s",
+            "duration": "10 ms" if fast else "20 s",
         }
         | ({"precondition": "filled"} if fast else {}),
     }
@@ -228,7 +228,7 @@ def room():
         controls=[
             Control("depth", "Outstanding I/Os", DEPTHS, 8),
             Control("drive", "Drives", tuple(DRIVES), "fivex", words=DRIVES),
-            Control("count", "Number of drives", (1, 2, 4, 8, 16), 8),
+            Control("count", "Number of drives", (1, 2, 4, 8), 8),
         ],
         scenario=scenario,
         answer=answer,

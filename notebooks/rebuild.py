@@ -95,7 +95,7 @@ def answer(values, seed):
         f" {figure(during, 'ms')} meanwhile, {figure(before, 'ms')} before.",
         [
             Picture(
-                f"Users wait {digits(during / before)} times as long during the rebuild",
+                f"Users' p99 is {digits(during / before)} times as long during the rebuild",
                 "mean latency of the users' I/Os, each half second",
                 story,
             ),

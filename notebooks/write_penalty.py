@@ -72,7 +72,7 @@ def scenario(values):
     }
     made["array"][0]["drives"][0]["model"] = "generic-15000rpm"
     made["workload"][0]["area"] = "32 GB"
-    made["run"] = {"warm_up": "8 s" if cached else "2 s", "duration": "4 s"}
+    made["run"] = {"warm_up": "6 s" if cached else "2 s", "duration": "2 s"}
     return made
 
 

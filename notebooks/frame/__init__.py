@@ -12,6 +12,7 @@ from raidlab.notebooks.frame.pictures import dashed as dashed
 from raidlab.notebooks.frame.pictures import lines as lines
 from raidlab.notebooks.frame.pictures import mark as mark
 from raidlab.notebooks.frame.pictures import parts as parts
+from raidlab.notebooks.frame.pictures import stages as stages
 from raidlab.notebooks.frame.room import Answer as Answer
 from raidlab.notebooks.frame.room import Box as Box
 from raidlab.notebooks.frame.room import Claim as Claim
@@ -24,6 +25,7 @@ from raidlab.notebooks.frame.room import Values as Values
 from raidlab.notebooks.frame.room import figure as figure
 from raidlab.notebooks.frame.running import run as run
 from raidlab.notebooks.frame.running import run_all as run_all
+from raidlab.notebooks.frame.running import traced as traced
 from raidlab.scenarios.results.look import digits as digits
 from raidlab.scenarios.results.look import dress as dress
 from raidlab.scenarios.results.look import percent as percent

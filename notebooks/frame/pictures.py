@@ -10,6 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from raidlab.scenarios.results.look import (
+    BLACK,
     BLUE,
     GREY,
     OUTLINE,
@@ -26,6 +27,8 @@ from raidlab.scenarios.results.look import (
 
 _LEAST = 0.02
 """Share of the longest bar below which a part joins "other"."""
+_UNIT = 5
+"""Letters of a unit that is written beside each bar."""
 _APART = 0.075
 """Least distance of labels at the lines' ends, as a share of the picture's height."""
 
@@ -48,7 +51,7 @@ class Axis:
             return log_axis(known, self.title)
         low, high = min([0.0, *known]), max([0.0, *known]) or 1.0
         top = high + 0.06 * (high - low)
-        return {"title_text": self.title, "range": [low, top], "tickformat": ",~r"}
+        return {"title_text": self.title, "range": [low, top], "tickformat": ",~f"}
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ def mark(drawn: go.Figure, x: float, y: float, text: str) -> None:
             x=[x],
             y=[y],
             mode="markers",
-            marker={"size": 16, "symbol": "circle-open", "color": OUTLINE, "line_width": 3},
+            marker={"size": 16, "symbol": "circle-open", "color": BLACK, "line_width": 3},
             hovertemplate=f"{text}<extra></extra>",
             showlegend=False,
         )
@@ -134,7 +137,8 @@ def mark(drawn: go.Figure, x: float, y: float, text: str) -> None:
 def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> go.Figure:
     """A horizontal bar for each value, its number beside it; the marked one stands out."""
     drawn = dress(go.Figure(), labels=72, height=80 + 36 * len(values))
-    unit = axis.title.rpartition(", ")[2] if ", " in axis.title else axis.title
+    unit = axis.title.rpartition(", ")[2]
+    unit = unit if len(unit) <= _UNIT else ""
     drawn.add_trace(
         go.Bar(
             x=list(values.values()),
@@ -200,3 +204,47 @@ def parts(rows: Mapping[str, Mapping[str, float]], unit: str = "us") -> go.Figur
     drawn.update_xaxes(title_text=f"mean time of an I/O, {unit}", showgrid=True)
     drawn.update_yaxes(autorange="reversed", showgrid=False)
     return drawn
+
+
+def stages(io: Mapping[str, Any]) -> go.Figure:
+    """The life of one I/O over the parts of the system, from top to bottom as it comes to them.
+
+    Args:
+        io: One of `Result.ios`; stages beside the critical path are drawn fainter.
+    """
+    begin = io["issued_ns"]
+    places = list(dict.fromkeys(stage["component"] for stage in io["stages"]))
+    drawn = dress(go.Figure(), height=150 + 30 * len(places))
+    named: set[str] = set()
+    for stage in sorted(io["stages"], key=lambda each: list(PARTS).index(_part(each))):
+        part = _part(stage)
+        color, pattern, stripes = PARTS[part]
+        drawn.add_trace(
+            go.Bar(
+                x=[(stage["end_ns"] - stage["begin_ns"]) / 1e3],
+                base=[(stage["begin_ns"] - begin) / 1e3],
+                y=[stage["component"]],
+                orientation="h",
+                name=part_name(part),
+                legendgroup=part,
+                showlegend=part not in named,
+                opacity=1.0 if stage["critical"] else 0.45,
+                marker={
+                    "color": color,
+                    "line": {"color": OUTLINE, "width": 0.75},
+                    "pattern": {"shape": pattern, "fgcolor": stripes or None, "solidity": 0.3},
+                },
+                hovertemplate=f"{part_name(part)}: %{{x:,.4~g}} us from %{{base:,.4~g}} us"
+                "<extra></extra>",
+            )
+        )
+        named.add(part)
+    drawn.update_layout(barmode="overlay", showlegend=True, margin_t=80)
+    drawn.update_xaxes(title_text="time since the call, us", showgrid=True)
+    drawn.update_yaxes(showgrid=False, categoryorder="array", categoryarray=places[::-1])
+    return drawn
+
+
+def _part(stage: Mapping[str, Any]) -> str:
+    name = str(stage["stage"])
+    return name if name in PARTS else "service"

@@ -40,7 +40,7 @@ class Control:
         """A value as a visitor reads it, with its unit."""
         if value in self.words:
             return self.words[value]
-        return value if isinstance(value, str) else figure(value, self.unit)
+        return value if isinstance(value, str) else f"{value:,} {self.unit}".rstrip()
 
     @property
     def is_number(self) -> bool:

@@ -12,6 +12,8 @@ import raidlab
 
 _KEPT = 512
 """Results that a process remembers."""
+_TRACES = 16
+"""And traces, which are larger."""
 
 
 def run(scenario: Mapping[str, Any], seed: int) -> raidlab.Result:
@@ -31,6 +33,20 @@ def run_all(scenarios: Sequence[Mapping[str, Any]], seed: int) -> list[raidlab.R
     """
     with ThreadPoolExecutor() as pool:
         return list(pool.map(partial(run, seed=seed), scenarios))
+
+
+def traced(scenario: Mapping[str, Any], seed: int, ios: int) -> Sequence[Mapping[str, Any]]:
+    """The first I/Os of a simulation with their stages, as in `Result.ios`.
+
+    Raises:
+        SpecError: It cannot be run.
+    """
+    return _traced(json.dumps(scenario, sort_keys=True), seed, ios)
+
+
+@lru_cache(maxsize=_TRACES)
+def _traced(scenario: str, seed: int, ios: int) -> Sequence[Mapping[str, Any]]:
+    return raidlab.simulate(json.loads(scenario), seed=seed, trace_ios=ios).ios or ()
 
 
 @lru_cache(maxsize=_KEPT)

@@ -96,10 +96,12 @@ def _stream(size: int) -> dict[str, Any]:
 
 
 def _table(load: Mapping[str, Any]) -> WorkloadTable | None:
+    """The load's table; None if it has faults, or is a job of fio or a trace."""
     try:
-        return WorkloadTable.model_validate_json(_json(load))
+        table = WorkloadTable.model_validate_json(_json(load))
     except ValueError:
         return None
+    return None if table.rw is None and table.profile is None else table
 
 
 def _json(load: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from raidlab.devices.units import IO_RATE
 from raidlab.scenarios.capacity.question import CandidatesTable, Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.risk.redundancy import of_level
-from raidlab.scenarios.studies.goals import Goal, Judged, Measured, judged
+from raidlab.scenarios.studies.goals import Goal, Judged, Measured, check_workloads, judged
 
 
 @dataclass
@@ -99,6 +99,8 @@ def expand(question: Question) -> list[Candidate]:
         faults += _build(question, candidate)
     if all(candidate.scenario is None for candidate in found.values()):
         raise SpecError(_of_question(fault, question) for fault in faults)
+    built = next(each.scenario for each in found.values() if each.scenario is not None)
+    check_workloads(question.goals, [load.name for load in built.workloads], "goals")
     return list(found.values())
 
 

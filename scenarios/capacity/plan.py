@@ -466,11 +466,10 @@ def plan(
     planning.rebuilds_and_risks(finals)
     fitting = sorted((each for each in finals if confirmed(each)), key=price)
     recommended = min(fitting, key=lambda each: _preference(question, each), default=None)
-    front = [
-        each
-        for each in fitting
-        if not any(_beats(other, each, 0.0) for other in fitting if other is not each)
-    ]
+    for each in fitting:
+        better = (o.name for o in fitting if o is not each and _beats(o, each, 0.0))
+        each.dominated_by = next(better, "")
+    front = [each for each in fitting if not each.dominated_by]
     headroom, more, drawn = None, list[Upgrade](), list[Drawn]()
     if recommended is not None:
         own = planning.running

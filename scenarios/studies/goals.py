@@ -266,6 +266,21 @@ def _contradictions(goals: Sequence[Goal], option: str, file: str) -> list[Fault
     return faults
 
 
+def check_workloads(goals: Sequence[Goal], names: Sequence[str], option: str = "--goal") -> None:
+    """Refuses goals about workloads that there are none of.
+
+    Raises:
+        SpecError: Names each, and the workloads that there are.
+    """
+    faults = [
+        Fault(option, goal.workload, f"one of {', '.join(names)}", tuple(names))
+        for goal in goals
+        if goal.workload and goal.workload not in names
+    ]
+    if faults:
+        raise SpecError(faults)
+
+
 def judged(goal: Goal, measured: Measured) -> Judged:
     """Whether a value meets a goal, and how sure that is.
 
@@ -297,10 +312,8 @@ def of_load(goal: Goal, rows: Sequence[Row]) -> Measured:
     Raises:
         SpecError: It is about a workload that there is none of.
     """
+    check_workloads([goal], [row["workload"] for row in rows])
     own = [row for row in rows if goal.workload in ("", row["workload"])]
-    if not own:
-        names = tuple(row["workload"] for row in rows)
-        raise SpecError([Fault("--goal", goal.workload, f"one of {', '.join(names)}", names)])
     found = [_of_row(goal, row) for row in own]
     worst = math.inf if goal.at_most else -math.inf
     return (max if goal.at_most else min)(

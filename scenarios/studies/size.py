@@ -27,7 +27,16 @@ from raidlab.scenarios.results.result import Result, Row
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.studies import rebuild
-from raidlab.scenarios.studies.goals import CLEAR, Goal, Judged, Measured, Source, judged, of_load
+from raidlab.scenarios.studies.goals import (
+    CLEAR,
+    Goal,
+    Judged,
+    Measured,
+    Source,
+    check_workloads,
+    judged,
+    of_load,
+)
 from raidlab.scenarios.studies.vary import Axis, Span, with_values
 
 _COARSE = 5
@@ -187,6 +196,8 @@ def size(
     if faults:
         raise SpecError(faults)
     search = Search(_candidates(tree, path, axis), tuple(goals), path, running or Running(), seed)
+    _, built = search.candidates[search.values[0]]
+    check_workloads(goals, [load.name for load in built.workloads])
     # From the side that fails to the side that holds.
     order = list(range(len(search.values)))
     if find is Find.MOST:

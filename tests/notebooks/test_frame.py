@@ -13,12 +13,23 @@ import urllib.error
 import urllib.request
 
 import pytest
+from typer.testing import CliRunner
 
 pytest.importorskip("marimo")
 pytest.importorskip("anywidget")
 
+from raidlab import cli
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.notebooks.frame import Answer, Box, Claim, Control, Exercise, Prediction, Room
+from raidlab.notebooks.frame import (
+    Answer,
+    Box,
+    Claim,
+    Control,
+    Exercise,
+    Prediction,
+    Room,
+    catalogue,
+)
 from raidlab.notebooks.frame.live import Live
 from raidlab.notebooks.frame.static import page, site
 
@@ -108,20 +119,20 @@ def test_a_site_has_an_index(tmp_path):
 
 
 def raidlab(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "raidlab", "lab", *arguments], capture_output=True, text=True
-    )
+    return CliRunner().invoke(cli.app, ["lab", *arguments])
 
 
 def test_the_command_lists_rooms():
     done = raidlab("--list")
-    assert done.returncode == 0
-    assert any(line.split()[0] == "knee" for line in done.stdout.splitlines())
+    assert done.exit_code == 0
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [
+        room.name for room in catalogue.rooms()
+    ]
 
 
 def test_the_command_names_the_nearest_room():
     done = raidlab("kne")
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert 'did you mean "knee"?' in done.stderr
 
 

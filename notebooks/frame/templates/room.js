@@ -30,6 +30,7 @@ function room(root, about, ask) {
     find("wrong").textContent = answer.wrong ?? "";
     if (!answer.wrong) { shown = answer; show(); }
     under_way = false;
+    root.dataset.answered = again ? "" : "yes";
     if (again) { again = false; update(); }
   }
 

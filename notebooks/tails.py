@@ -1,0 +1,210 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
+"""Room 13: tails."""
+
+import marimo
+
+app = marimo.App(width="full", app_title="Room 13: tails")
+
+with app.setup:
+    from raidlab.notebooks.frame import (
+        Answer,
+        Axis,
+        Box,
+        Claim,
+        Control,
+        Exercise,
+        Live,
+        Picture,
+        Prediction,
+        Room,
+        Series,
+        dashed,
+        digits,
+        figure,
+        lines,
+        parts,
+        traced,
+    )
+
+    COUNT = 4000
+    SYSTEMS = {"disks": "eight 15,000 rpm disks", "fivex": "eight drives, 5 ms exponential"}
+    PIECES = {1: "4 KiB: one drive", 8: "512 KiB: all eight"}
+
+
+@app.function
+def scenario(values):
+    """Random reads that arrive by themselves, on a stripe of eight."""
+    model = "generic-15000rpm" if values["system"] == "disks" else "fivex"
+    size = "4 KiB" if values["pieces"] == 1 else "512 KiB"
+    # So many arrive that the drives are in use for the chosen share of the time.
+    capacity = 200 * (8 if values["pieces"] == 1 else 1)
+    return {
+        "title": f"Tails at {values['load']} % load, {size} reads",
+        "array": [
+            {
+                "level": "raid0",
+                "software_raid": "os",
+                "drives": [{"model": model, "count": 8}],
+                "stripe_unit": "64 KiB",
+            }
+        ],
+        "workload": [
+            {
+                "rw": "randread",
+                "block_size": size,
+                "align": size,
+                "rate": f"{capacity * values['load'] // 100} IO/s",
+            }
+        ],
+        "run": {"warm_up": "2 s", "duration": "40 s"},
+    }
+
+
+@app.function
+def of(ios):
+    """Mean microseconds of each part on the critical path."""
+    sums = {}
+    for io in ios:
+        for stage in io["stages"]:
+            if stage["critical"]:
+                took = (stage["end_ns"] - stage["begin_ns"]) / 1e3
+                sums[stage["stage"]] = sums.get(stage["stage"], 0.0) + took / len(ios)
+    return sums
+
+
+@app.function
+def answer(values, seed):
+    """The distribution of latencies, and what the slowest waited for."""
+    ios = sorted(traced(scenario(values), seed, COUNT), key=lambda io: io["latency_ns"])
+    times = [io["latency_ns"] / 1e6 for io in ios]
+    n = len(times)
+    mean = sum(times) / n
+    p50, p99 = times[n // 2], times[int(0.99 * n)]
+    slow = ios[int(0.99 * n) :]
+    typical = ios[int(0.45 * n) : int(0.55 * n)]
+    rows = {"mean": of(ios), "the median tenth": of(typical), "the slowest hundredth": of(slow)}
+    waits = rows["the slowest hundredth"]
+    share = waits.get("queue", 0.0) / sum(waits.values())
+    # Equally many points in each tenth of the logarithm of what remains.
+    picks = sorted({n - max(1, round(n * 10 ** (-step / 12))) for step in range(44)})
+    curve = lines(
+        [Series("reads", [times[at] for at in picks], [100 * (n - at) / n for at in picks])],
+        Axis("latency, ms", log=True),
+        Axis("reads that take longer, %", log=True),
+    )
+    dashed(curve, mean, "mean", Axis("", log=True))
+    dashed(curve, p99, "p99", Axis("", log=True))
+    beyond = 100 * sum(each > mean for each in times) / n
+    return Answer(
+        f"p99 is {figure(p99, 'ms')}, {digits(p99 / mean)} times the mean; the slowest hundredth"
+        f" spent {100 * share:.0f} % of its time in a drive's queue.",
+        [
+            Picture(
+                f"One read of a hundred takes longer than {figure(p99, 'ms')}",
+                f"share of {n:,} reads that take longer, both axes logarithmic",
+                curve,
+            ),
+            Picture(
+                "What the slowest waited for",
+                "mean time by part, on the critical path",
+                parts(rows, "ms"),
+            ),
+        ],
+        {"mean": mean, "p50": p50, "p99": p99, "queue_share": share, "beyond": beyond},
+        boxes=[
+            Box(figure(mean, "ms"), f"mean; {beyond:.0f} % take longer"),
+            Box(figure(p99, "ms"), "p99"),
+            Box(f"{100 * share:.0f} %", "of the slowest hundredth's time is queue"),
+        ],
+    )
+
+
+@app.function
+def notice():
+    """What is there to see."""
+    return [
+        Claim(
+            "The mean says little: p99 is more than twice as long, and the slowest did not work"
+            " longer, they waited.",
+            lambda at: at()["p99"] > 2 * at()["mean"] and at()["queue_share"] > 0.5,
+        ),
+        Claim(
+            "From 40 to 80 % load the mean less than triples, and p99 grows by a similar factor:"
+            " at 80 % both are queue.",
+            lambda at: (
+                1.3 < at(load=80)["mean"] / at(load=40)["mean"] < 3
+                and at(load=80)["p99"] > 1.3 * at(load=40)["p99"]
+            ),
+        ),
+        Claim(
+            "A read of eight pieces is as slow as its slowest piece: at a tenth of the load its"
+            " mean is more than twice that of one piece.",
+            lambda at: (
+                at(system="fivex", pieces=8, load=10)["mean"]
+                > 2 * at(system="fivex", load=10)["mean"]
+            ),
+        ),
+    ]
+
+
+@app.function
+def exercises():
+    """Tasks with solutions."""
+    return [
+        Exercise(
+            "Eight pieces on idle exponential drives of 5 ms: mean of the slowest?",
+            "5 (1 + 1/2 + ... + 1/8) = 13.59 ms; at 10 % load a little more.",
+            lambda at: 13.0 < at(system="fivex", pieces=8, load=10)["mean"] < 16,
+        ),
+        Exercise(
+            "Each of n pieces is beyond its own p99 with 1 %. How probable is it that at least one"
+            " of 8, 24, 100 is?",
+            "1 - 0.99ⁿ: 7.7 %, 21 %, 63 %.",
+            lambda at: [round(100 * (1 - 0.99**n)) for n in (8, 24, 100)] == [8, 21, 63],
+        ),
+    ]
+
+
+@app.function
+def room():
+    """What the lab knows of this room."""
+    return Room(
+        name="tails",
+        number=13,
+        question="What did the slowest reads wait for?",
+        about="Random reads arrive at their own instants on a stripe of eight drives, so that these"
+        " are in use for the chosen share of the time. 4,000 reads are followed one by one.",
+        prediction=Prediction(
+            "Eight 15,000 rpm disks in use for 60 % of the time: how many times the mean is p99?",
+            "times",
+            lambda at: at()["p99"] / at()["mean"],
+            "Most reads find an idle disk; a few come behind three others.",
+        ),
+        controls=[
+            Control("load", "Load", (10, 20, 40, 60, 80), 60, "%"),
+            Control("system", "Drives", tuple(SYSTEMS), "disks", words=SYSTEMS),
+            Control("pieces", "Size", tuple(PIECES), 1, words=PIECES),
+        ],
+        scenario=scenario,
+        answer=answer,
+        notice=notice(),
+        exercises=exercises(),
+        sources=[
+            "J. Dean and L. A. Barroso, The tail at scale, 2013",
+            "B. Schroeder, A. Wierman and M. Harchol-Balter, Open versus closed, 2006",
+        ],
+        limits="The load is what drives of 5 ms would see; disks that sort their queue see less.",
+    )
+
+
+@app.cell
+def _():
+    Live(room())
+    return
+
+
+if __name__ == "__main__":
+    app.run()
