@@ -30,9 +30,8 @@ from raidlab.scenarios.spec.loads import (
     OUTSTANDING,
     PROFILES,
     RW,
-    JobProfile,
+    AnyProfile,
     Load,
-    Profile,
     Rw,
     profile_file,
 )
@@ -172,7 +171,7 @@ class WorkloadTable(Table):
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
     target: str = ""
     """Name of the array; may be left out where there is only one."""
-    profile: Profile | JobProfile | None = None
+    profile: AnyProfile | None = None
     rw: Rw | None = None
     """fio's word: read, write, rw, randread, randwrite, randrw."""
     read_share: Share | None = None

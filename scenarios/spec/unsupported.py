@@ -42,5 +42,8 @@ def _workload(key: str, table: WorkloadTable) -> Iterator[Fault]:
     if table.trace is not None:
         yield Fault(f"{key}.trace", table.trace, NOT_YET)
     if table.distribution != "uniform":
-        allowed = f"uniform; zipf, pareto, normal and zoned are {NOT_YET}, a hot_spot is"
+        allowed = (
+            f"uniform; zipf, pareto, normal and zoned are {NOT_YET} here: use a hot_spot, or"
+            " random_distribution in a job file of fio"
+        )
         yield Fault(f"{key}.distribution", table.distribution, allowed, ("uniform",))
