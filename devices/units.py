@@ -247,7 +247,9 @@ Speed = Annotated[float, BeforeValidator(_validator(SPEED, 0))]
 """Revolutions a minute, from `"7200 rpm"`."""
 Frequency = Annotated[float, BeforeValidator(_validator(FREQUENCY, 0))]
 """Hertz, from `"2.9 GHz"`."""
-IoRate = Annotated[float, BeforeValidator(_validator(IO_RATE, 0))]
+io_rate = _validator(IO_RATE, 0)
+"""I/Os a second from `"5000 IO/s"`; raises what pydantic makes a message of."""
+IoRate = Annotated[float, BeforeValidator(io_rate)]
 """I/Os a second, from `"5000 IO/s"`."""
 Power = Annotated[float, BeforeValidator(_validator(POWER, 0))]
 """Watts, from `"15 W"`."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from raidlab.scenarios.results.warnings import has_fresh_ssds, queue_grows
+from raidlab.scenarios.results.asked import queue_grows
+from raidlab.scenarios.results.warnings import has_fresh_ssds
 
 _SEEN = 20_000
 """Requests in which the engine looks for reads of what was never written."""

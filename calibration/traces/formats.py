@@ -15,12 +15,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from raidlab.calibration.traces.columns import columns_of
 from raidlab.calibration.traces.trace import Trace
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import MIB, read_bytes
 from raidlab.scenarios import _engine
 from raidlab.scenarios.running.simulate import Progress
+from raidlab.scenarios.spec.trace_columns import columns_of
 
 FORMATS = (
     "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",

@@ -55,6 +55,8 @@ class Parts:
     warnings: list[str] = field(default_factory=list)
     unrebuilt: dict[str, list[str]] = field(default_factory=dict)
     """Warnings of drives that fail with nobody to take their place, by array."""
+    longest_trace_ns: int = 0
+    """From the first to the last request of the longest trace."""
     volatile: list[str] = field(default_factory=list)
     """Arrays with drives whose own caches forget what they hold when the power fails."""
 
@@ -399,6 +401,7 @@ class Parts:
             if name
             and self.scenario.target_name(at) == name
             and load.job_file is None
+            and load.trace is None
             and not any(True for _ in load.faults())
         ]
         histories = drive_histories(self.scenario, table, loads, usable, capacities)

@@ -80,7 +80,7 @@ def fio_workload(
     file = str(workload.job_file)
     variables: dict[str, str] = {}
     if workload.fio is None:
-        variables = {} if workload.rate is None else {"RATE": f"{workload.rate:.6f}"}
+        variables = {} if workload.rate is None else {"RATE": f"{workload.rate[0]:.6f}"}
         offered[target] = _area(at, workload, offered[target], parts)
     try:
         if sections is None:
@@ -93,7 +93,7 @@ def fio_workload(
                 if capped
                 else "left out: the profile goes as fast as it can"
             )
-            parts.faults.add(f"workload.{at}.rate", workload.rate, allowed)
+            parts.faults.add(f"workload.{at}.rate", list(workload.rate or ()) or None, allowed)
             return None
         jobs = resolve(sections, file, offered, target, variables)
     except SpecError as error:

@@ -126,7 +126,7 @@ def _settled(loads: Sequence[WorkloadTable], usable: int) -> Iterator[Preconditi
 def _rates(loads: Sequence[WorkloadTable]) -> Iterator[float]:
     """How many I/Os each of the loads makes beside the others, as far as they say."""
     if all(load.rate is not None for load in loads):
-        return (load.rate or 0.0 for load in loads)
+        return ((load.rate or (0.0,))[0] for load in loads)
     if all(load.rate is None for load in loads):
         return (float((load.outstanding or (1,))[0]) for load in loads)
     return (1.0 for _ in loads)

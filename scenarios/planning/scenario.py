@@ -32,6 +32,8 @@ from raidlab.scenarios.planning.fio import (
 from raidlab.scenarios.planning.host_warnings import host_warnings
 from raidlab.scenarios.planning.ssd_cache import follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
+from raidlab.scenarios.planning.traces import trace_plan
+from raidlab.scenarios.spec.arrivals import arrival_plan
 from raidlab.scenarios.spec.loads import HOT_SHARE
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 from raidlab.scenarios.spec.unsupported import not_yet
@@ -50,6 +52,8 @@ class Loaded:
     """For each point; 0 for an open load."""
     parts: tuple[int, ...]
     """Indices of the engine's workloads: several where drives are loaded independently."""
+    rates: tuple[float, ...] = ()
+    """Of an open load, for each point: I/Os a second, of all its parts together."""
     is_fio: bool = False
     """True for a job of fio, which stands behind the plan's own workloads in the result."""
 
@@ -109,6 +113,8 @@ class Scenario:
                 arrival = plan["workloads"][part]["arrival"]
                 if arrival["kind"] == "closed":
                     arrival["outstanding"] = workload.outstanding[point]
+                elif workload.rates:
+                    arrival["per_s"] = workload.rates[point] / len(workload.parts)
         return plan
 
     @property
@@ -278,19 +284,15 @@ def _plan(
     table: ScenarioTable, parts: Parts, topology: Topology, block_layer: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Everything of the plan but the host, the controllers and the workloads."""
-    run, lapse = table.run, table.run.time_lapse
-    step = run.timeline_step or max(1, (run.least_warm_up + run.duration) // 50)
+    run = table.run
     drives = zip(parts.drives, parts.model_of_drive, topology.paths, strict=True)
     return {
         "seed": run.seed,
-        "warm_up_ns": run.least_warm_up,
-        "warm_up_most_ns": 0 if table.event else run.most_warm_up,
-        "duration_ns": run.duration // lapse,
+        **_times(table, parts.longest_trace_ns),
         "max_ios": run.max_ios,
         "precision": run.precision,
         "after_rebuild_ns": run.after_rebuild,
-        "timeline_step_ns": max(1, step // lapse),
-        "time_lapse": lapse,
+        "time_lapse": run.time_lapse,
         "links": topology.links,
         "devices": parts.models,
         "drives": [
@@ -328,6 +330,12 @@ def _workloads(
         if workload.job_file is not None or any(True for _ in workload.faults()):
             continue
         arrays, usable = parts.offered[target]
+        if workload.trace is not None:
+            found = _traced(key, name, workload, table, parts)
+            if found is not None:
+                loaded.append((Loaded(name, target, (0,), (index,)), [found]))
+                index += 1
+            continue
         area = _area(key, workload, usable, table.host.threads, parts.faults)
         if area is None:
             continue
@@ -335,7 +343,7 @@ def _workloads(
         factor = count if workload.per == "drive" and len(arrays) == 1 else 1
         outstanding = tuple(step * factor for step in workload.outstanding or (1,))
         if workload.rate is not None:
-            outstanding = (0,)
+            outstanding = (0,) * len(workload.rate)
         parts.warnings += _straddles(key, workload, parts.mapping_units(arrays))
         align = workload.alignment(flash=parts.has_flash(arrays))
         plans = [
@@ -346,8 +354,48 @@ def _workloads(
         ]
         parts_of = tuple(range(index, index + len(plans)))
         index += len(plans)
-        loaded.append((Loaded(name, target, outstanding, parts_of), plans))
+        rates = tuple(rate * len(plans) for rate in workload.rate or ())
+        loaded.append((Loaded(name, target, outstanding, parts_of, rates), plans))
     return _in_step(loaded, parts.faults)
+
+
+def _traced(
+    key: str, name: str, workload: WorkloadTable, table: ScenarioTable, parts: Parts
+) -> dict[str, Any] | None:
+    """The plan of a load that a trace has recorded; None, and a fault, if it cannot be."""
+    arrays, usable = parts.offered[workload.target or table.array_name(0)]
+    if len(arrays) > 1:
+        allowed = "an array that is one device: drives of level independent are several"
+        parts.faults.add(f"{key}.trace", workload.trace, allowed)
+    if usable is None or len(arrays) != 1:
+        return None
+    found = trace_plan(key, workload, parts, usable)
+    if found is None:
+        return None
+    parts.longest_trace_ns = max(parts.longest_trace_ns, found.length_ns)
+    own = {"name": name, "array": arrays[0], "threads": workload.threads or table.host.threads}
+    limits = {"limits": workload.limits} if workload.limit else {}
+    return own | found.plan | limits
+
+
+def _times(table: ScenarioTable, longest_trace_ns: int) -> dict[str, int]:
+    """When the recording begins and ends: with the traces, where the file does not say."""
+    run, lapse = table.run, table.run.time_lapse
+    warm_up, duration, most = run.least_warm_up, run.duration, run.most_warm_up
+    if any(load.trace is not None for load in table.workload):
+        most = 0
+        if run.warm_up is None:
+            warm_up = 0
+        if "duration" not in run.model_fields_set:
+            # The run is over with the last request, which may take its time.
+            duration = longest_trace_ns + run.duration
+    step = run.timeline_step or max(1, (warm_up + duration) // 50)
+    return {
+        "warm_up_ns": warm_up,
+        "warm_up_most_ns": 0 if table.event else most,
+        "duration_ns": duration // lapse,
+        "timeline_step_ns": max(1, step // lapse),
+    }
 
 
 def _fio_workloads(
@@ -453,15 +501,19 @@ def _page_cache(
 def _in_step(
     loaded: list[tuple[Loaded, list[dict[str, Any]]]], faults: Faults
 ) -> list[tuple[Loaded, list[dict[str, Any]]]]:
-    """Several lists of outstanding I/Os go in step; a single number stands for all of them."""
+    """Lists of outstanding I/Os and of rates go in step; a single number stands for all points."""
     points = max((len(each.outstanding) for each, _ in loaded), default=1)
     in_step = []
     for at, (each, plans) in enumerate(loaded):
         if len(each.outstanding) not in (1, points):
             allowed = f"one number or, as in another workload, a list of {points}"
-            faults.add(f"workload.{at}.outstanding", list(each.outstanding), allowed)
-        repeated = each.outstanding * points if len(each.outstanding) == 1 else each.outstanding
-        in_step.append((replace(each, outstanding=repeated), plans))
+            key, values = "outstanding", list[float](each.outstanding)
+            if each.rates:
+                key, values = "rate", list(each.rates)
+            faults.add(f"workload.{at}.{key}", values, allowed)
+        times = points if len(each.outstanding) == 1 else 1
+        repeated = replace(each, outstanding=each.outstanding * times, rates=each.rates * times)
+        in_step.append((repeated, plans))
     return in_step
 
 
@@ -511,7 +563,7 @@ def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) ->
         "exponential": workload.think == "exponential",
     }
     if workload.rate is not None:
-        arrival = {"kind": "poisson", "per_s": workload.rate}
+        arrival = arrival_plan(workload.rate[0], workload.arrivals)
     hot_spot = None
     if workload.hot_spot is not None:
         hot_spot = {

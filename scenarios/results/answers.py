@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from raidlab.scenarios.results.asked import asked, has_rates, is_served
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.intervals import BEYOND
 from raidlab.scenarios.results.look import (
@@ -31,7 +32,7 @@ _SENTENCES = 2
 
 @dataclass(frozen=True)
 class Curve:
-    """One workload over its queue depths; an open load has one point."""
+    """One workload over its queue depths; an open load over its rates."""
 
     name: str
     rows: Sequence[Row]
@@ -43,14 +44,24 @@ class Curve:
 
     @property
     def knee(self) -> Row:
-        """The point of the smallest queue depth that gives nearly the highest rate."""
+        """The point of the smallest queue depth that gives nearly the highest rate.
+
+        Of an open load the highest rate that is served; the lowest one if none is.
+        """
+        if self.has_rates:
+            return max((r for r in self.rows if is_served(r)), key=asked, default=self.rows[0])
         enough = ENOUGH * self.best["iops"]
         return next(row for row in self.rows if row["iops"] >= enough)
 
     @property
     def follows(self) -> bool:
         """True if other workloads' queue depths change and this one's does not."""
-        return len(self.rows) > 1 and len({row["outstanding"] for row in self.rows}) == 1
+        return len(self.rows) > 1 and len({asked(row) for row in self.rows}) == 1
+
+    @property
+    def has_rates(self) -> bool:
+        """True of an open load at several rates."""
+        return has_rates(self.rows)
 
     @property
     def rises(self) -> bool:
@@ -64,7 +75,7 @@ def curves(summary: Sequence[Row]) -> list[Curve]:
     return [
         Curve(
             name,
-            sorted((r for r in summary if r["workload"] == name), key=lambda r: r["outstanding"]),
+            sorted((row for row in summary if row["workload"] == name), key=asked),
         )
         for name in names
     ]
@@ -89,7 +100,9 @@ def _sentence(curve: Curve, subject: str) -> str:
     if not best["iops"]:
         return f"{subject}no I/O ended while the run was recorded."
     rate = _rate(knee)
-    if not knee["outstanding"]:
+    if curve.has_rates:
+        text = _of_rates(curve)
+    elif not knee["outstanding"]:
         text = f"an open load of {rate} has a p99 of {_p99(knee)}"
     elif curve.follows:
         low, high = (f(curve.rows, key=lambda row: row["iops"]) for f in (min, max))
@@ -113,6 +126,21 @@ def _sentence(curve: Curve, subject: str) -> str:
             + f" ({_p99s(knee, last)} at {last['outstanding']})"
         )
     return f"{_upper(subject + text)}. {_upper(_reason(knee if curve.rises else curve.rows[-1]))}."
+
+
+def _of_rates(curve: Curve) -> str:
+    """How far the rates of an open load are served."""
+    knee, last = curve.knee, curve.rows[-1]
+    rates = [figure(row["offered_iops"], "IO/s") for row in (knee, last)]
+    if curve.rises:
+        return f"all rates up to {rates[1]} are served, p99 {_p99s(curve.rows[0], last)}"
+    if not is_served(knee):
+        return f"not even {rates[0]} are served: {_rate(curve.best)} at most"
+    beyond = curve.rows[[id(row) for row in curve.rows].index(id(knee)) + 1]
+    return (
+        f"{rates[0]} are served, p99 {_p99(knee)}; at {figure(beyond['offered_iops'], 'IO/s')}"
+        f" the queue grows, {_rate(curve.best)} are served at most"
+    )
 
 
 def _reason(row: Row) -> str:
@@ -161,6 +189,11 @@ def boxes(result: Result) -> list[Box]:
         return []
     first, knee = found[0], found[0].knee
     of = f" of {first.name}" if len(found) > 1 else ""
+    if first.has_rates:
+        offered = Box(figure(knee["offered_iops"], "IO/s"), f"the highest rate served{of}")
+        if not is_served(knee):
+            offered = Box(_rate(first.best), f"served at most{of}")
+        return [offered, Box(_p99(knee), "p99 there")]
     if not knee["outstanding"]:
         return [Box(_rate(knee), f"served{of}"), Box(_p99(knee), f"p99{of}")]
     if len(first.rows) == 1:
@@ -198,15 +231,20 @@ def table(result: Result) -> Table:
         Column("limit", kind=Kind.TEXT, width=16),
         Column("next", kind=Kind.TEXT, priority=8, width=12),
     ]
+    title = "By queue depth (I/Os outstanding)" if any(row["outstanding"] for row in rows) else ""
+    if any(curve.has_rates for curve in found):
+        columns[1] = Column("offered", kind=Kind.NUMBER)
+        title = "By what is asked: I/Os outstanding, or the rate that arrives"
+    several = {curve.name for curve in found if curve.has_rates}
     return Table(
-        "By queue depth (I/Os outstanding)" if any(row["outstanding"] for row in rows) else "",
+        title,
         columns,
-        [_line(row) for row in rows],
+        [_line(row, in_rates=row["workload"] in several) for row in rows],
         marked=[at for at, row in enumerate(rows) if id(row) in knees],
     )
 
 
-def _line(row: Row) -> list[Any]:
+def _line(row: Row, *, in_rates: bool) -> list[Any]:
     low, high = row["iops_ci95"]
     latency = row["latency_us"] or {}
 
@@ -219,7 +257,7 @@ def _line(row: Row) -> list[Any]:
 
     return [
         row["workload"],
-        row["outstanding"] or "open",
+        figure(row["offered_iops"], "IO/s") if in_rates else row["outstanding"] or "open",
         row["iops"],
         _half(row["iops"], low, high),
         row["mb_per_s"],

@@ -55,7 +55,7 @@ def behind(components: Sequence[Component], target: str, workload: str) -> list[
 
 def met_by(row: Mapping[str, Any]) -> list[Component]:
     """What can hold up the load of a row."""
-    met = behind(row["components"], row["target"], row["workload"])
+    met = behind(row["components"], row["target"], row.get("workload", ""))
     return felt(met, row["breakdown_us"])
 
 

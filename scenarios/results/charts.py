@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 
 from raidlab.devices.printable import label
+from raidlab.scenarios.results.asked import asked, has_rates, in_words
 from raidlab.scenarios.results.bottleneck import PLURALS, leading, limits
 from raidlab.scenarios.results.look import (
     BLUE,
@@ -130,10 +131,9 @@ def latency(
 
 
 def _hover(row: Row) -> str:
-    depth = f"{row['outstanding']} outstanding" if row["outstanding"] else "open load"
     p99 = (row.get("latency_us") or {}).get("p99")
     tail = "" if p99 is None else f", p99 {figure(p99, 'us')}"
-    return f"{depth}: {figure(row['iops'], 'IO/s')}{tail}"
+    return f"{in_words(row)}: {figure(row['iops'], 'IO/s')}{tail}"
 
 
 def _place(axis: _Axis, rows: Sequence[Row]) -> float:
@@ -159,13 +159,13 @@ def _name_lines(drawn: go.Figure, ends: Sequence[tuple[str, float, float]]) -> N
 
 def _mark(drawn: go.Figure, axis: _Axis, knee: Row | None) -> None:
     """A dotted line where more outstanding I/Os only wait."""
-    if knee is None or not knee["outstanding"]:
+    if knee is None or not asked(knee):
         return
     (at,) = axis.of([knee])
     drawn.add_vline(x=at, line={"color": GREY, "dash": "dot", "width": 1.5})
     drawn.add_annotation(
         x=math.log10(at), y=1, yref="paper", yanchor="top", xanchor="right", xshift=-4,
-        text=f"knee {knee['outstanding']}", showarrow=False, font={"size": 13},
+        text=f"knee {at:.15g}", showarrow=False, font={"size": 13},
     )  # fmt: skip
 
 
@@ -229,7 +229,7 @@ def breakdown(summary: Sequence[Row], workload: str) -> go.Figure:
                 cliponaxis=False,
                 hovertemplate="%{y}: %{x:.1f} %<extra></extra>"
                 if flat
-                else "%{x} outstanding, " + part_name(part) + ": %{y:.1f} %<extra></extra>",
+                else "%{x} " + axis.unit + ", " + part_name(part) + ": %{y:.1f} %<extra></extra>",
             )
         )
     dress(drawn, height=max(160, 60 + 34 * len(drawn.data)) if flat else 340)
@@ -343,6 +343,12 @@ class _Axis:
             name: {row["point"]: row["outstanding"] for row in summary if row["workload"] == name}
             for name in names
         }
+        in_rates = set()
+        for name in names:
+            own = [row for row in summary if row["workload"] == name]
+            if has_rates(own):
+                in_rates.add(name)
+                steps[name] = {row["point"]: row["offered_iops"] for row in own}
         chosen = max(
             names,
             key=lambda name: (len(set(steps[name].values())), any(steps[name].values())),
@@ -352,9 +358,11 @@ class _Axis:
         """True if no load has a number of outstanding I/Os."""
         self._places = {point: step or point + 1 for point, step in steps.get(chosen, {}).items()}
         of = f" of {chosen}" if len(names) > 1 else ""
-        self.title = "" if self._open else f"outstanding I/Os{of}"
+        what = "offered IO/s" if chosen in in_rates else "outstanding I/Os"
+        self.title = "" if self._open else f"{what}{of}"
+        self.unit = "IO/s offered" if chosen in in_rates else "outstanding"
 
-    def of(self, rows: Sequence[Row]) -> list[int]:
+    def of(self, rows: Sequence[Row]) -> list[float]:
         """Where each row lies."""
         return [self._places[row["point"]] for row in rows]
 
@@ -362,8 +370,8 @@ class _Axis:
         """What each row is called."""
         return [self._word(place) for place in self.of(rows)]
 
-    def _word(self, place: int) -> str:
-        return "open load" if self._open else str(place)
+    def _word(self, place: float) -> str:
+        return "open load" if self._open else f"{place:.15g}"
 
     def layout(self) -> dict[str, Any]:
         """A logarithmic axis with every place."""

@@ -270,7 +270,7 @@ def log_axis(values: Iterable[float], title: str) -> dict[str, Any]:
     }
 
 
-def depth_axis(depths: Iterable[int], title: str = "outstanding I/Os") -> dict[str, Any]:
+def depth_axis(depths: Iterable[float], title: str = "outstanding I/Os") -> dict[str, Any]:
     """The axis of queue depths: logarithmic, each depth written if there is room for it."""
     places = sorted(set(depths))
     low, high = math.log10(places[0]), math.log10(places[-1])
@@ -279,7 +279,7 @@ def depth_axis(depths: Iterable[int], title: str = "outstanding I/Os") -> dict[s
         "title_text": title,
         "type": "log",
         "tickvals": places,
-        "ticktext": [f"{place:,}" for place in places],
+        "ticktext": [f"{place:,.15g}" for place in places],
         "tickangle": 0,
         "range": [low - beside, high + beside],
     }

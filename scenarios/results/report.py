@@ -6,11 +6,12 @@ import json
 from collections.abc import Sequence
 
 from raidlab.scenarios.results import answers, slow_ios
+from raidlab.scenarios.results.asked import in_words, is_served
 from raidlab.scenarios.results.bottleneck import latency_bound
 from raidlab.scenarios.results.endurance import cautions, endurance
 from raidlab.scenarios.results.event_summary import integrity_summary, logged, whose
 from raidlab.scenarios.results.goal_table import goal_table
-from raidlab.scenarios.results.look import Column, Kind, Table, between, digits, part_name
+from raidlab.scenarios.results.look import Column, Kind, Table, between, digits, figure, part_name
 from raidlab.scenarios.results.page import Evidence, Folded, Page, Picture, Text
 from raidlab.scenarios.results.result import Result, Row
 
@@ -195,13 +196,17 @@ def _rates(summary: Sequence[Row], groups: Sequence[answers.Curve]) -> Picture:
 
     first = groups[0]
     knee = first.knee
-    if first.follows or len(first.rows) == 1:
+    drawn = "IO/s over outstanding I/Os; bars are 95 % intervals."
+    if first.has_rates:
+        drawn = "IO/s served over IO/s offered; bars are 95 % intervals."
+        rate = figure(knee["offered_iops"], "IO/s")
+        seen = f"Up to {rate} all is served" if is_served(knee) else "No rate is served"
+    elif first.follows or len(first.rows) == 1:
         seen = "Rates of the loads beside each other"
     elif first.rises:
         seen = f"The rate grows up to {knee['outstanding']} outstanding"
     else:
         seen = f"Beyond {knee['outstanding']} outstanding the rate hardly grows"
-    drawn = "IO/s over outstanding I/Os; bars are 95 % intervals."
     sizes = {name: _block(rows) for name, rows in ((c.name, c.rows) for c in groups)}
     if len(groups) == 1 and sizes[first.name]:
         drawn += f" 1,000 IO/s are {digits(sizes[first.name])} MB/s."
@@ -210,7 +215,9 @@ def _rates(summary: Sequence[Row], groups: Sequence[answers.Curve]) -> Picture:
 
 def _marked(curve: answers.Curve) -> Row | None:
     """The knee, where there is one."""
-    return None if curve.follows or curve.rises or len(curve.rows) == 1 else curve.knee
+    if curve.follows or curve.rises or len(curve.rows) == 1:
+        return None
+    return None if curve.has_rates and not is_served(curve.knee) else curve.knee
 
 
 def _block(rows: Sequence[Row]) -> float:
@@ -278,10 +285,8 @@ def _busiest(rows: Sequence[Row]) -> str:
 
 
 def _whose_rate(row: Row) -> str:
-    depth = f"{row['outstanding']} outstanding" if row["outstanding"] else "open load"
-    return (
-        f"IO/s over simulated time: {row['workload']}, {depth}, replication {row['replication']}."
-    )
+    load, replication = in_words(row), row["replication"]
+    return f"IO/s over simulated time: {row['workload']}, {load}, replication {replication}."
 
 
 def _steadiness(row: Row) -> str:

@@ -198,6 +198,8 @@ class Row:
     periods: tuple[Period, ...] = field(repr=False)
     rebuilding: tuple[float, ...]
     """Of rebuilds that were not done at the end: the share that was."""
+    offered_iops: float | None = None
+    """Rate at which I/Os of an open load arrive; None for a closed one."""
 
 
 @cache

@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from raidlab.scenarios.planning.scenario import Scenario
+from raidlab.scenarios.results.asked import has_rates, is_served, queue_grows
+from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.results.result import Row
 
-__all__ = ["has_fresh_ssds", "queue_grows", "shortfalls", "unrebuilt"]
+__all__ = ["has_fresh_ssds", "shortfalls", "unrebuilt"]
 
-_DEVIATIONS = 5
-"""Standard deviations of Poisson arrivals that are no sign of anything."""
-_LEFT = 0.01
-"""Share of the arrivals that may be under way at the end."""
 _CHANGE = 0.1
 """Share of the rate by which thirds of a recording differ if it matters to everybody."""
 _INDEPENDENT = 6.0
@@ -24,17 +22,21 @@ _INDEPENDENT = 6.0
 def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
     """A warning for each respect in which a workload falls short, for all points together."""
     plans = scenario.base["workloads"]
-    rates = {
-        workload.name: 0.0
-        if workload.is_fio
-        else sum(plans[part]["arrival"].get("per_s", 0.0) for part in workload.parts)
-        for workload in scenario.workloads
-    }
     lowest = {
         workload.name: math.inf
         if workload.is_fio
         else len(workload.parts) * min(_let_through(plans[part]) for part in workload.parts)
         for workload in scenario.workloads
+    }
+    lists = {
+        workload.name
+        for workload in scenario.workloads
+        if has_rates([row for row in rows if row["workload"] == workload.name])
+    }
+    uneven = {
+        workload.name
+        for workload in scenario.workloads
+        if any(_is_uneven(plans[part]) for part in workload.parts if not workload.is_fio)
     }
     dark = _without_power(scenario)
     found_by_method = scenario.base["warm_up_most_ns"] > 0
@@ -42,12 +44,37 @@ def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
         warning
         for row in rows
         for warning in (
-            *_of(row, rates[row["workload"]], dark, lowest[row["workload"]]),
-            *_of_statistics(row, found_by_method=found_by_method),
+            *_of(row, dark, lowest[row["workload"]], judged=row["workload"] not in lists | uneven),
+            *(
+                _of_statistics(row, found_by_method=found_by_method)
+                if row["workload"] not in uneven
+                else ()
+            ),
         )
     )
-    unused = _unused_limits(scenario, rows)
-    return list(dict.fromkeys([*_of_nothing(scenario), *found, *unused]))
+    others = (*_overloads(scenario, rows), *_unused_limits(scenario, rows))
+    return list(dict.fromkeys([*_of_nothing(scenario), *found, *others]))
+
+
+def _is_uneven(load: Mapping[str, Any]) -> bool:
+    """True if a load of the plan comes in bursts: its rate in a short time is not its mean."""
+    pattern: Mapping[str, str] = load["arrival"].get("pattern", {"kind": "even"})
+    return pattern["kind"] != "even" or load["arrival"]["kind"] == "traced"
+
+
+def _overloads(scenario: Scenario, rows: Sequence[Row]) -> Iterator[str]:
+    """Of each load with a list of rates: those that are more than is served."""
+    for workload in scenario.workloads:
+        own = [row for row in rows if row["workload"] == workload.name and row["duration_s"]]
+        beyond = sorted(
+            {row["offered_iops"] for row in own if has_rates(own) and not is_served(row)}
+        )
+        if beyond:
+            rates = ", ".join(figure(rate, "IO/s") for rate in beyond)
+            yield (
+                f"{workload.name}: more arrives than is served at {rates}: the queue grows there,"
+                " and the latencies grow with run.duration"
+            )
 
 
 def _let_through(load: Mapping[str, Any]) -> float:
@@ -123,8 +150,9 @@ def _without_power(scenario: Scenario) -> float:
     return float(sum(max(0, to - since) for since, to in times)) / 1e9
 
 
-def _of(row: Row, rate: float, dark: float, limit: float) -> Iterator[str]:
+def _of(row: Row, dark: float, limit: float, *, judged: bool) -> Iterator[str]:
     name, seconds = row["workload"], row["duration_s"]
+    rate = row.get("offered_iops", 0.0) if judged else 0.0
     served = row["ios"] + row["errors"]
     if seconds == 0:
         yield f"{name}: nothing was recorded, the run ended within its warm-up (run.warm_up)"
@@ -165,8 +193,3 @@ def _rate_changes(row: Row) -> bool:
     third = len(rates) // 3
     early, late = sum(rates[:third]), sum(rates[-third:])
     return bool(abs(late - early) > _CHANGE * max(early, late))
-
-
-def queue_grows(arrived: float, served: int) -> bool:
-    """True if so many more requests arrived than were served that it is no chance."""
-    return arrived - served > max(_LEFT * arrived, _DEVIATIONS * math.sqrt(arrived))

@@ -246,6 +246,7 @@ def rows_of(
                 replication=replication,
             )
             | {"replications": scenario.replications}
+            | ({"offered_iops": workload.rates[point]} if workload.rates else {})
             for workload in scenario.workloads
         ]
     except KeyError as missing:

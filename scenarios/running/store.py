@@ -347,6 +347,10 @@ def run_key(plan: str) -> Key:
             for name in _FILES:
                 if device.get(name) is not None:
                     digest.update(_content(Path(device[name])))
+    if '"kind": "traced"' in plan:
+        for load in json.loads(plan)["workloads"]:
+            if load["arrival"]["kind"] == "traced":
+                digest.update(_content(Path(load["arrival"]["trace"]["path"])))
     return Key(digest.digest())
 
 

@@ -19,12 +19,12 @@ from raidlab.devices.schema import Table
 from raidlab.devices.units import (
     Duration,
     Frequency,
-    IoRate,
     Share,
     Size,
     format_duration,
     format_size,
 )
+from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
 from raidlab.scenarios.spec.limits import DEFAULT_BURST, LONGEST_BURST, Limits
 from raidlab.scenarios.spec.loads import (
     OUTSTANDING,
@@ -165,6 +165,17 @@ def _outstanding(value: Any) -> Any:
     return tuple(steps)
 
 
+TraceFormat = Literal[
+    "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
+    "alibaba", "tencent", "vscsi", "csv",
+]  # fmt: skip
+_BESIDE_TRACE = {
+    "name", "target", "threads", "limit", "burst", "compressible", "trace", "trace_format",
+    "trace_columns", "trace_volume", "trace_beyond", "trace_slower",
+}  # fmt: skip
+"""Keys of a workload that mean something beside a trace."""
+
+
 class WorkloadTable(Table):
     """`[[workload]]`."""
 
@@ -190,8 +201,11 @@ class WorkloadTable(Table):
     think_time: Duration = 0
     """Pause between a completion and the next I/O of the same place in the queue."""
     think: Literal["fixed", "exponential"] = "fixed"
-    rate: IoRate | None = None
-    """An open load instead: I/Os at random instants, whether or not others have completed."""
+    rate: Rates | None = None
+    """An open load instead: I/Os arrive whether or not others have completed. One rate, or a list
+    (one run each)."""
+    arrivals: Arrivals | None = None
+    """How they arrive: `poisson` (default), `constant`, or a table."""
     limit: Limits | None = None
     """A tenant's cap: `"5000 IO/s"`, `"200 MB/s"`, or a list of both."""
     burst: Duration | None = None
@@ -212,7 +226,18 @@ class WorkloadTable(Table):
     hot_start: Size = 0
     """Where it begins in the area."""
     fio: str | None = None
-    trace: str | None = None
+    trace: str | None = Field(default=None, min_length=1)
+    """A recorded trace: what is asked, and when; its path is relative to the scenario's file."""
+    trace_format: TraceFormat | None = None
+    """Its format; the one that its first lines show if left out."""
+    trace_columns: str | None = None
+    """Of a csv: which column means what, as `raidlab replay --columns` has it."""
+    trace_volume: str | None = None
+    """The volume of the trace that is wanted; all of them, one after the other, if left out."""
+    trace_beyond: Literal["refuse", "wrap", "skip", "scale"] = "refuse"
+    """What becomes of requests that end beyond the array."""
+    trace_slower: float = Field(default=1.0, gt=0, le=1e6)
+    """Times between requests, times this."""
 
     @property
     def job_file(self) -> str | None:
@@ -236,13 +261,17 @@ class WorkloadTable(Table):
     def faults(self) -> Iterator[Fault]:
         """Statements of the load that contradict each other."""
         if self.job_file is not None:
-            if self.rate is not None and not 0 < self.rate <= 1e8:
-                yield Fault("rate", f"{self.rate} IO/s", "above 0, at most 10^8 IO/s")
+            yield from self._rate_faults()
+            if len(self.rate or ()) > 1:
+                allowed = "one rate: a profile of several jobs has no list of them"
+                yield Fault("rate", list(self.rate or ()), allowed)
             return
         if self.trace is None:
             yield from self._load_faults()
         yield from self._hot_spot_faults()
         yield from self._limit_faults()
+        yield from self._arrival_faults()
+        yield from self._trace_faults()
         align = SECTOR if self.align is None else self.align
         if align == 0:
             yield Fault("align", "0 B", "at least 1 B; usual are 512 B and 4096 B")
@@ -251,12 +280,31 @@ class WorkloadTable(Table):
             yield Fault("area_start", f"{self.area_start} B", allowed)
         if not self.think_time and "think" in self.model_fields_set:
             yield Fault("think", self.think, "left out: it has no effect without `think_time`")
+        yield from self._rate_faults()
         if self.rate is not None:
-            if self.rate == 0 or self.rate > 1e8:
-                yield Fault("rate", f"{self.rate} IO/s", "above 0, at most 10^8 IO/s")
             for key in ("outstanding", "think_time", "buffered", "passes"):
                 if getattr(self, key):
                     yield Fault(key, None, "has no effect beside `rate`: leave one of them out")
+
+    def _rate_faults(self) -> Iterator[Fault]:
+        for rate in self.rate or ():
+            if rate == 0 or rate > MOST_RATE:
+                yield Fault("rate", f"{rate} IO/s", "above 0, at most 10^8 IO/s")
+
+    def _arrival_faults(self) -> Iterator[Fault]:
+        if self.arrivals is not None and self.rate is None:
+            yield Fault("arrivals", None, "left out: it has no effect without `rate`")
+
+    def _trace_faults(self) -> Iterator[Fault]:
+        given = sorted(self.model_fields_set)
+        if self.trace is None:
+            for key in given:
+                if key.startswith("trace_"):
+                    yield Fault(key, None, "left out: it has no effect without `trace`")
+            return
+        for key in given:
+            if key not in _BESIDE_TRACE:
+                yield Fault(key, None, "left out: the trace says what is asked, and when")
 
     def _limit_faults(self) -> Iterator[Fault]:
         if self.limit is not None and self.buffered:

@@ -39,8 +39,6 @@ def _controller(table: ControllerTable) -> Iterator[Fault]:
 
 
 def _workload(key: str, table: WorkloadTable) -> Iterator[Fault]:
-    if table.trace is not None:
-        yield Fault(f"{key}.trace", table.trace, NOT_YET)
     if table.distribution != "uniform":
         allowed = (
             f"uniform; zipf, pareto, normal and zoned are {NOT_YET} here: use a hot_spot, or"

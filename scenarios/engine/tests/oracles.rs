@@ -96,6 +96,85 @@ fn four_exponential_servers_with_poisson_arrivals() {
     assert_holds(latency_interval_us(&value, 10), exact, 0.05);
 }
 
+fn patterned(value: &mut Value, per_s: f64, seconds: u64, pattern: Value) {
+    open(value, per_s, seconds);
+    let arrival = json!({"kind": "patterned", "per_s": per_s, "pattern": pattern});
+    value["workloads"][0]["arrival"] = arrival;
+}
+
+/// D/M/1: mean stay = s / (1 - x), where x = exp(-(1 - x) / rho); at rho = 0.8 it is 269.2 us.
+#[test]
+fn one_exponential_server_with_even_arrivals() {
+    let mut x: f64 = 0.5;
+    for _ in 0..200 {
+        x = (-(1.0 - x) / 0.8).exp();
+    }
+    let exact = 100.0 / (1.0 - x);
+    assert!((exact - 269.2).abs() < 0.1, "{exact}");
+    let mut value = stations(1, 100_000, "exponential", 1);
+    patterned(&mut value, 8000.0, 20, json!({"kind": "even"}));
+    assert_holds(latency_interval_us(&value, 10), exact, 0.05);
+}
+
+type Matrix = [[f64; 2]; 2];
+
+fn times(a: &Matrix, b: &Matrix) -> Matrix {
+    std::array::from_fn(|i| std::array::from_fn(|j| a[i][0] * b[0][j] + a[i][1] * b[1][j]))
+}
+
+fn plus(a: &Matrix, b: &Matrix) -> Matrix {
+    std::array::from_fn(|i| std::array::from_fn(|j| a[i][j] + b[i][j]))
+}
+
+fn inverse(a: &Matrix) -> Matrix {
+    let d = a[0][0] * a[1][1] - a[0][1] * a[1][0];
+    [[a[1][1] / d, -a[0][1] / d], [-a[1][0] / d, a[0][0] / d]]
+}
+
+/// Mean stay of MMPP(2)/M/1 by Neuts's matrix-geometric method: of rates `l` in phases that are
+/// left at rates `q`, at service rate `m`.
+fn mmpp_m_1(l: [f64; 2], q: [f64; 2], m: f64) -> f64 {
+    let up = [[l[0], 0.0], [0.0, l[1]]];
+    let down = [[m, 0.0], [0.0, m]];
+    let stay = |m: f64| [[-q[0] - l[0] - m, q[0]], [q[1], -q[1] - l[1] - m]];
+    let minus = |a: &Matrix| a.map(|row| row.map(|each| -each));
+    let identity = [[1.0, 0.0], [0.0, 1.0]];
+    // R = -(up + R² down) stay⁻¹, from 0.
+    let mut r = [[0.0; 2]; 2];
+    for _ in 0..200_000 {
+        let next = plus(&up, &times(&times(&r, &r), &down));
+        r = times(&minus(&next), &inverse(&stay(m)));
+    }
+    // The empty level: pi (stay without service + R down) = 0, pi (I - R)⁻¹ 1 = 1.
+    let balance = plus(&stay(0.0), &times(&r, &down));
+    let pi = [balance[1][0], -balance[0][0]];
+    let geometric = inverse(&plus(&identity, &minus(&r)));
+    let sum = |a: &Matrix| {
+        let row = |j: usize| pi[0] * a[0][j] + pi[1] * a[1][j];
+        row(0) + row(1)
+    };
+    let inside = sum(&times(&r, &times(&geometric, &geometric))) / sum(&geometric);
+    let mean = (l[0] * q[1] + l[1] * q[0]) / (q[0] + q[1]);
+    inside / mean
+}
+
+/// Bursts before an exponential server of 100 us: at 5000 a second in the mean, 15,000 for 1 ms in
+/// the mean and 1667 for 3 ms. With one rate in both phases it is M/M/1.
+#[test]
+fn one_exponential_server_with_bursts_of_arrivals() {
+    let even = mmpp_m_1([8000.0, 8000.0], [1000.0, 333.0], 10_000.0);
+    assert!((even - 500e-6).abs() < 1e-9, "{even}");
+    let (on, off): (f64, f64) = (1e-3, 3e-3);
+    let peak = 5000.0 * (on + off) / (on + off / 9.0);
+    let exact = 1e6 * mmpp_m_1([peak, peak / 9.0], [1.0 / on, 1.0 / off], 10_000.0);
+    let mut value = stations(1, 100_000, "exponential", 1);
+    let pattern = json!({"kind": "on_off", "on_ns": 1_000_000, "off_ns": 3_000_000,
+                         "off_rate": 1.0 / 9.0});
+    patterned(&mut value, 5000.0, 30, pattern);
+    assert!(exact > 350.0, "{exact}: bursts matter");
+    assert_holds(latency_interval_us(&value, 10), exact, 0.08);
+}
+
 fn limit(counts: &str, per_s: u64, burst_ns: u64) -> Value {
     json!({"counts": counts, "milli_per_s": per_s * 1000, "burst_ns": burst_ns})
 }
@@ -287,6 +366,10 @@ fn a_run_that_ends_early_behind_a_busy_load_thread_keeps_its_accounts() {
 /// Random reads, 256 outstanding, of a drive with one channel: reads of 50 us, nothing else takes
 /// time.
 fn reads_of_one_channel(dies: u32, channel_bytes_per_s: u64) -> f64 {
+    rate_of_one_channel(dies, channel_bytes_per_s, |_| {})
+}
+
+fn rate_of_one_channel(dies: u32, channel_bytes_per_s: u64, change: impl Fn(&mut Value)) -> f64 {
     let capacity = 64_u64 << 20;
     let mut value = stations(1, 0, "fixed", 1);
     value["devices"] = json!([{
@@ -310,6 +393,7 @@ fn reads_of_one_channel(dies: u32, channel_bytes_per_s: u64) -> f64 {
     let load = &mut value["workloads"][0];
     load["area_bytes"] = json!(capacity);
     load["arrival"]["outstanding"] = json!(256);
+    change(&mut value);
     let json = serde_json::to_value(result(&value)).unwrap();
     json["workloads"][0]["iops"].as_f64().unwrap()
 }
@@ -319,6 +403,25 @@ fn reads_of_one_channel(dies: u32, channel_bytes_per_s: u64) -> f64 {
 fn a_channel_that_is_the_bottleneck_is_never_idle() {
     let rate = reads_of_one_channel(8, 400_000_000);
     assert!((0.99 * 97_656.0..=97_657.0).contains(&rate), "{rate}");
+}
+
+/// Data go to the dies at a rate of their own: 4 KiB at 100 MB/s take 40.96 us, 24,414 a second,
+/// however fast they come back, and reads stay as they are.
+#[test]
+fn a_channel_has_a_rate_for_each_direction() {
+    let write = |value: &mut Value| {
+        value["devices"][0]["nand"]["channel_write_bytes_per_s"] = json!(100_000_000);
+        value["devices"][0]["nand"]["program_ns"] = json!([20_000]);
+        value["workloads"][0]["read_share"] = json!(0.0);
+        value["warm_up_ns"] = json!(50_000_000);
+        value["duration_ns"] = json!(300_000_000);
+    };
+    let rate = rate_of_one_channel(8, 400_000_000, write);
+    assert!((rate / 24_414.0 - 1.0).abs() < 0.01, "{rate}");
+    let reads = rate_of_one_channel(8, 400_000_000, |value| {
+        value["devices"][0]["nand"]["channel_write_bytes_per_s"] = json!(100_000_000);
+    });
+    assert!((0.99 * 97_656.0..=97_657.0).contains(&reads), "{reads}");
 }
 
 /// Where the channel takes no time, n dies with N reads among them give at least what they would

@@ -17,7 +17,7 @@ const LARGEST_SIZE: u64 = 1 << 40;
 const LONGEST_US: f64 = 1e12;
 
 /// Which trace, and how it is read.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
     /// The file, as it is or compressed.

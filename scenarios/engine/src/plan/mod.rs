@@ -6,6 +6,7 @@
 
 mod details;
 mod host;
+mod workload;
 
 pub use details::{Details, SLOWEST_IOS, TRACED_IOS};
 pub use host::{BlockLayerParams, PageCacheParams, Scheduler};
@@ -13,6 +14,7 @@ use raidlab_jobs::JobsPlan;
 use raidlab_kernel::Nanos;
 use raidlab_models::{DeviceParams, HostParams, LinkParams};
 use serde::Deserialize;
+pub use workload::{Access, Arrival, Counted, HotSpotPlan, LimitPlan, Pattern, WorkloadPlan};
 
 /// A whole run.
 #[derive(Clone, Debug, Deserialize)]
@@ -185,16 +187,6 @@ pub enum Level {
     Raid50,
     /// RAID 6 spans, striped.
     Raid60,
-}
-
-impl WorkloadPlan {
-    /// Places that issue I/Os: those of a closed loop, or one for each thread of open arrivals.
-    pub(crate) fn places(&self) -> u32 {
-        match self.arrival {
-            Arrival::Closed { outstanding, .. } => outstanding,
-            Arrival::Poisson { .. } => self.threads,
-        }
-    }
 }
 
 impl Level {
@@ -493,108 +485,4 @@ fn third() -> f64 {
 
 fn two() -> u32 {
     2
-}
-
-/// Order of the offsets.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum Access {
-    /// Uniform over the area.
-    Random,
-    /// Ascending, each thread from its own share of the area, starting again at its end.
-    Sequential,
-}
-
-/// When a load issues its next I/O.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
-#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
-pub enum Arrival {
-    /// As soon as one of `outstanding` completes and `think_ns` has passed.
-    Closed {
-        /// I/Os in flight, all threads together.
-        outstanding: u32,
-        /// Pause between a completion and the next I/O of the same slot.
-        think_ns: Nanos,
-        /// True if the pause is exponential with that mean, false if it is fixed.
-        #[serde(default)]
-        exponential: bool,
-    },
-    /// At random instants (a Poisson stream), whether or not earlier ones have completed.
-    Poisson {
-        /// Mean rate of all threads together.
-        per_s: f64,
-    },
-}
-
-/// What a limit counts.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum Counted {
-    /// I/Os, each alike.
-    Ios,
-    /// Bytes.
-    Bytes,
-}
-
-/// A limit of a load: a token bucket before the host's CPU.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
-pub struct LimitPlan {
-    /// What a token stands for.
-    pub counts: Counted,
-    /// Thousandths of a token that flow in each second.
-    pub milli_per_s: u64,
-    /// The bucket holds what flows in within this time.
-    pub burst_ns: Nanos,
-}
-
-/// A load on one array.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields)]
-pub struct WorkloadPlan {
-    /// For reports and random streams; unique.
-    pub name: String,
-    /// Index into `arrays`.
-    pub array: u32,
-    /// Load threads, each with its own CPU time.
-    pub threads: u32,
-    /// Order of the offsets.
-    pub access: Access,
-    /// Share of reads, 0 to 1.
-    pub read_share: f64,
-    /// Bytes of each I/O.
-    pub block_bytes: u64,
-    /// Offsets are multiples of this.
-    pub align_bytes: u64,
-    /// First byte of the area.
-    pub area_start_bytes: u64,
-    /// Bytes of the area.
-    pub area_bytes: u64,
-    /// The part of the area that most random I/Os go to.
-    #[serde(default)]
-    pub hot_spot: Option<HotSpotPlan>,
-    /// Arrival of I/Os.
-    pub arrival: Arrival,
-    /// Limits that hold at once.
-    #[serde(default)]
-    pub limits: Vec<LimitPlan>,
-    /// How often the area is covered, each block once a time; then the load ends, and the run
-    /// with the last load that does. 0 for a load without end.
-    #[serde(default)]
-    pub passes: u32,
-    /// The operating system's page cache, if the load goes through it.
-    #[serde(default)]
-    pub page_cache: Option<PageCacheParams>,
-}
-
-/// A part of a workload's area that most of its random I/Os go to.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields)]
-pub struct HotSpotPlan {
-    /// Share of the I/Os; the rest goes anywhere in the area.
-    pub share: f64,
-    /// First byte.
-    pub start_bytes: u64,
-    /// Number of bytes.
-    pub bytes: u64,
 }

@@ -19,10 +19,7 @@ impl System {
         if self.memory_bytes == 0 || backlog.saturating_mul(BYTES_OF_EACH) <= self.memory_bytes {
             return;
         }
-        let rate = |arrival: &Arrival| match arrival {
-            Arrival::Poisson { per_s } => *per_s,
-            _ => 0.0,
-        };
+        let rate = |arrival: &Arrival| arrival.per_s().unwrap_or(0.0);
         let loads = self.layers.loads.workloads().iter().enumerate();
         let fastest = loads.max_by(|(_, a), (_, b)| rate(&a.arrival).total_cmp(&rate(&b.arrival)));
         self.failed = fastest.map(|(load, _)| Failure::Backlog(load as u32));

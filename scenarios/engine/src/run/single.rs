@@ -59,7 +59,8 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
         };
         let finished =
             drove && recording.drive(&mut system, &mut observer, plan, &mut should_continue);
-        if let Some(fault) = system.failure() {
+        let failure = system.failure();
+        if let Some(fault) = failure.or_else(|| system.layers.loads.trace_fault()) {
             return Err(RunError::Plan(vec![fault]));
         }
         if !finished {

@@ -82,10 +82,7 @@ pub(crate) fn warm(
 
 /// Accesses a second: what open loads say, else as many as keep the disks busy with the misses.
 fn rate(loads: &[&WorkloadPlan], params: &SsdCacheParams, line: u64, disks: usize) -> f64 {
-    let open = loads.iter().map(|load| match load.arrival {
-        Arrival::Poisson { per_s } => Some(per_s),
-        Arrival::Closed { .. } => None,
-    });
+    let open = loads.iter().map(|load| load.arrival.per_s());
     if let Some(rate) = open.sum() {
         return rate;
     }

@@ -147,6 +147,11 @@ impl Load {
         prefetch(&self.kinds);
     }
 
+    /// True if it covers its area so many times and not for ever.
+    pub fn has_end(&self) -> bool {
+        !self.left.is_empty()
+    }
+
     /// True if the load writes nothing.
     pub fn only_reads(&self) -> bool {
         self.read_share >= 1.0

@@ -1,5 +1,6 @@
 //! What a run is made of: drives, arrays, controllers, loads and their records.
 
+pub(crate) mod arrivals;
 pub(crate) mod block_layer;
 pub(crate) mod drive;
 pub(crate) mod event;
@@ -11,3 +12,4 @@ pub(crate) mod measure;
 pub(crate) mod owner;
 pub(crate) mod records;
 pub(crate) mod slowest;
+pub(crate) mod traced;

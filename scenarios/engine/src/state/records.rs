@@ -2,6 +2,7 @@
 
 use crate::layout::{Layout, Run};
 use crate::plan::Arrival;
+use crate::state::arrivals::Arrivals;
 use crate::state::limit::Limit;
 use crate::state::load::Load;
 use crate::state::measure::Meter;
@@ -89,6 +90,8 @@ pub struct Workload {
     pub meter: Meter,
     pub(crate) load: Load,
     pub(crate) arrival: Arrival,
+    /// When the I/Os of an open load come.
+    pub(crate) arrivals: Option<Arrivals>,
     /// What its I/Os wait for before they reach the host's CPU.
     pub(crate) limit: Option<Box<Limit>>,
     pub(crate) threads: u32,
@@ -97,6 +100,8 @@ pub struct Workload {
     pub(crate) pauses: Stream,
     /// Places that still issue I/Os.
     pub(crate) busy_slots: u32,
+    /// True of a trace: requests in flight, and those to come, count as a place each.
+    pub(crate) ends: bool,
 }
 
 impl Workload {
@@ -114,7 +119,7 @@ impl Workload {
                 ..
             } => self.pauses.exponential(think_ns),
             Arrival::Closed { think_ns, .. } => think_ns,
-            Arrival::Poisson { .. } => Nanos::ZERO,
+            _ => Nanos::ZERO,
         }
     }
 }

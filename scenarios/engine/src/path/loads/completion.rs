@@ -224,6 +224,9 @@ impl Loads {
         }
         let workload = &mut self.workloads[index as usize];
         let Arrival::Closed { .. } = workload.arrival else {
+            if workload.ends {
+                self.place_over(index as u32, done);
+            }
             return;
         };
         let mut pause = workload.pause();

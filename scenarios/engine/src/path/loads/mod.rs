@@ -7,9 +7,10 @@ pub(crate) mod outside;
 pub(crate) mod submission;
 
 use crate::path::loads::outside::OutsideRecord;
+use crate::state::arrivals::Arrivals;
 use crate::state::records::{Tally, Workload};
 use raidlab_kernel::{Queue, Time};
-use raidlab_models::Host;
+use raidlab_models::{Fault, Host};
 
 /// Change of the requests in flight, as a share of those recorded, that matters to nobody.
 const BACKLOG: f64 = 0.01;
@@ -144,6 +145,21 @@ impl Loads {
     /// Whether the requests in flight grew or fell by much in the recording.
     pub(crate) fn has_other_backlog(&self) -> bool {
         self.backlog_changed
+    }
+
+    /// What is wrong with a trace as it was read.
+    pub(crate) fn trace_fault(&self) -> Option<Fault> {
+        self.workloads.iter().find_map(|load| {
+            let Some(Arrivals::Traced(traced)) = &load.arrivals else {
+                return None;
+            };
+            let fault = traced.fault()?;
+            Some(Fault::new(
+                format!("{}.trace", load.name),
+                &fault.key,
+                &fault.allowed,
+            ))
+        })
     }
 
     /// True if some load's rate, latency or backlog still changes in what was recorded.

@@ -49,6 +49,8 @@ impl Loads {
                 workload.meter.fail(now);
                 if let Arrival::Closed { .. } = workload.arrival {
                     path.calendar.push(back, Event::Issue(slot));
+                } else if workload.ends {
+                    self.place_over(index, now);
                 }
             }
             // No other request is in flight: no system with a page cache loses its power.

@@ -3,12 +3,12 @@
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::path::loads::Loads;
-use crate::plan::Arrival;
+use crate::state::arrivals::Arrivals;
 use crate::state::event::Event;
 use crate::state::load::Request;
 use crate::state::owner::Owner;
 use crate::state::records::Slot;
-use raidlab_kernel::{Io, IoId, Mark, Nanos, Part, Time};
+use raidlab_kernel::{Io, IoId, Mark, Part, Time};
 
 impl Loads {
     pub(crate) fn issue(&mut self, path: &mut Path, slot: u32, now: Time) -> Up {
@@ -54,20 +54,29 @@ impl Loads {
 
     pub(crate) fn arrive(&mut self, path: &mut Path, index: u32, now: Time) -> Up {
         let workload = &mut self.workloads[index as usize];
-        let Arrival::Poisson { per_s } = workload.arrival else {
+        let Some(arrivals) = &mut workload.arrivals else {
             return Up::None;
         };
-        let pause = workload
-            .pauses
-            .exponential(Nanos::from_seconds(1.0 / per_s));
         let own = workload.next_thread;
         workload.next_thread = (own + 1) % workload.threads;
-        let Some(request) = workload.load.next(own) else {
+        let request = match arrivals {
+            Arrivals::Traced(traced) => traced.take(),
+            _ => workload.load.next(own),
+        };
+        let next = arrivals.next(now, &mut workload.pauses);
+        let Some(request) = request else {
             return Up::None;
         };
         let (array, thread) = (workload.array, workload.first_thread + own);
-        path.calendar.push(now + pause, Event::Arrival(index));
-        // The first slots of a Poisson workload are its threads.
+        if next < Time::NEVER {
+            // While the power was off requests of a trace may have come late.
+            path.calendar.push(next.max(now), Event::Arrival(index));
+        } else {
+            // The load is over with the last of its requests.
+            workload.busy_slots -= 1;
+        }
+        workload.busy_slots += u32::from(workload.ends);
+        // The first slots of an open workload are its threads.
         let slot = self.slot_of(path, index, own);
         let id = self.claim(path, request, array, Owner::Slot(slot).into(), now);
         if self.workloads[index as usize].limit.is_some() && self.waits(path, id, index, now) {

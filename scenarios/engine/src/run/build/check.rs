@@ -1,6 +1,8 @@
 //! What is wrong with a plan: every fault at once, each under its dotted key.
 
-use crate::plan::{Action, Arrival, EventPlan, Plan, SLOWEST_IOS, Sizes, TRACED_IOS, WorkloadPlan};
+use crate::plan::{
+    Action, Arrival, EventPlan, Pattern, Plan, SLOWEST_IOS, Sizes, TRACED_IOS, WorkloadPlan,
+};
 use crate::ssd_cache::forgets;
 use crate::state::owner::PLACES;
 use crate::state::records::Array;
@@ -369,18 +371,56 @@ fn check_spot_and_arrival(
         workload.limits.len().to_string(),
         "none of a load that goes through a page cache".into(),
     );
-    match workload.arrival {
-        Arrival::Closed { outstanding, .. } => check(
+    if let Arrival::Closed { outstanding, .. } = workload.arrival {
+        check(
             outstanding > 0 && outstanding <= 1 << 20,
             "arrival.outstanding",
             outstanding.to_string(),
             "1 to 1048576".into(),
-        ),
-        Arrival::Poisson { per_s } => check(
+        );
+    }
+    if let Some(per_s) = workload.arrival.per_s() {
+        check(
             per_s > 0.0 && per_s <= 1e8,
             "arrival.per_s",
             per_s.to_string(),
             "above 0, at most 1e8".into(),
-        ),
+        );
+    }
+    if let Arrival::Patterned { pattern, .. } = &workload.arrival {
+        check(
+            is_possible(pattern),
+            "arrival.pattern",
+            format!("{pattern:?}"),
+            "phases of 1 us to ten days, a share of 0 to 1, a Hurst parameter between 0.5 and 1, 1 \
+             to 10000 sources, up to 10000 steps of 1 us to ten days that are not all 0"
+                .into(),
+        );
+    }
+}
+
+/// Whether I/Os can come in a pattern.
+fn is_possible(pattern: &Pattern) -> bool {
+    let lasts = |time: &Nanos| (Nanos(1000)..=LONGEST_BURST).contains(time);
+    match pattern {
+        Pattern::Even => true,
+        Pattern::OnOff {
+            on_ns,
+            off_ns,
+            off_rate,
+        } => lasts(on_ns) && lasts(off_ns) && (0.0..=1.0).contains(off_rate),
+        Pattern::SelfSimilar {
+            on_ns,
+            off_ns,
+            hurst,
+            sources,
+        } => {
+            let bursts = *hurst > 0.5 && *hurst < 1.0 && (1..=10_000).contains(sources);
+            lasts(on_ns) && lasts(off_ns) && bursts
+        }
+        Pattern::Daily { step_ns, shares } => {
+            let rates = shares.iter().all(|share| (0.0..=1e9).contains(share));
+            lasts(step_ns) && rates && shares.len() <= 10_000 && shares.iter().sum::<f64>() > 0.0
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::integrity::Integrity;
 use crate::layout::Layout;
 use crate::path::Path;
 use crate::path::agenda::Agenda;
+use crate::path::interrupts::Interrupts;
 use crate::path::loads::Loads;
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
 use crate::raid::Raid;
@@ -24,6 +25,7 @@ use crate::run::build::memory::Needs;
 use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
 use crate::run::system::System;
+use crate::state::arrivals::Arrivals;
 use crate::state::block_layer::BlockLayer;
 use crate::state::drive::Drive;
 use crate::state::drive::Health;
@@ -35,8 +37,10 @@ use crate::state::records::Array;
 use crate::state::records::Controller;
 use crate::state::records::Slot;
 use crate::state::records::Workload;
-use raidlab_kernel::{Calendar, Io, Nanos, Op, Queue, Slab, Stream, Time, TimeWeighted};
+use crate::state::traced::Traced;
+use raidlab_kernel::{Calendar, Io, Op, Queue, Slab, Stream, Time, TimeWeighted};
 use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link};
+use raidlab_traces::Options;
 use std::collections::VecDeque;
 
 /// I/Os that outside callers may have in flight before the slab grows.
@@ -70,7 +74,7 @@ impl System {
         let layouts: Vec<&Layout> = arrays.iter().map(|array| &array.layout).collect();
         needs.add_the_rest(&layouts, commands);
         needs.check(&mut faults)?;
-        let (workloads, slots) = build_workloads(plan);
+        let (workloads, slots) = build_workloads(plan, &mut faults);
         let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
         let outside_threads = plan.outside_threads.max(1);
         let all_threads = (threads + outside_threads) as usize + plan.workloads.len();
@@ -83,13 +87,13 @@ impl System {
             drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
         }
         let stripes = Stripes::new(Volumes::new(volumes), Redirects::new(redirects), ios);
-        let cache = ControllerCache::new(memories);
         let background = Background::new(plan);
         let path = Path {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
             ios: Slab::with_capacity(ios),
             agenda: Agenda::with_capacity(64),
             handed_in: Io::NONE,
+            interrupts: plan.host.coalescing.as_ref().map(Interrupts::new),
             links,
             controllers: plan.controllers.iter().map(build_controller).collect(),
             arrays,
@@ -112,7 +116,7 @@ impl System {
             layers: Layers {
                 path,
                 loads,
-                raid: Raid::new(stripes, cache, background),
+                raid: Raid::new(stripes, ControllerCache::new(memories), background),
                 ssd_caches,
             },
             caches,
@@ -141,16 +145,16 @@ impl System {
         }
         for (index, workload) in plan.workloads.iter().enumerate() {
             match workload.arrival {
-                Arrival::Poisson { per_s } => {
-                    let mean = Nanos::from_seconds(1.0 / per_s);
-                    let first = self
-                        .layers
-                        .loads
-                        .workload_mut(index as u32)
-                        .pauses
-                        .exponential(mean);
+                Arrival::Poisson { .. } | Arrival::Patterned { .. } | Arrival::Traced { .. } => {
+                    let load = self.layers.loads.workload_mut(index as u32);
+                    let Some(arrivals) = &mut load.arrivals else {
+                        continue;
+                    };
+                    let first = arrivals.next(Time::ZERO, &mut load.pauses);
                     let event = Event::Arrival(index as u32);
-                    self.layers.path.calendar.push(Time::ZERO + first, event);
+                    if first < Time::NEVER {
+                        self.layers.path.calendar.push(first, event);
+                    }
                 }
                 Arrival::Closed { .. } => {
                     let first = self
@@ -173,7 +177,8 @@ impl System {
 
 /// The loads, and the host's threads on which they run.
 fn build_loads(plan: &Plan, workloads: Vec<Workload>, threads: usize) -> Loads {
-    let ending = plan.workloads.iter().filter(|load| load.passes > 0).count();
+    let ends = |load: &&Workload| load.ends || load.load.has_end();
+    let ending = workloads.iter().filter(ends).count();
     let host = Host::new(&plan.host, threads, plan.seed);
     Loads::new(host, workloads, threads, ending as u32)
 }
@@ -316,7 +321,20 @@ fn build_caches(plan: &Plan, first_flusher: u32) -> PageCaches {
     }
 }
 
-fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
+fn open_trace(index: usize, trace: &Options, faults: &mut Faults) -> Option<Arrivals> {
+    match Traced::open(trace) {
+        Ok(traced) => Some(Arrivals::Traced(Box::new(traced))),
+        Err(found) => {
+            for fault in found {
+                let key = format!("workloads.{index}.trace {}", fault.key);
+                faults.add(key.trim_end().into(), trace.path.display(), fault.allowed);
+            }
+            None
+        }
+    }
+}
+
+fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot>) {
     let steps = (plan.warm_up_ns.max(plan.warm_up_most_ns) + plan.duration_ns)
         .0
         .checked_div(plan.timeline_step_ns.0);
@@ -331,18 +349,27 @@ fn build_workloads(plan: &Plan) -> (Vec<Workload>, Vec<Slot>) {
             own: place % workload.threads,
         }));
         let from = Time::ZERO + plan.warm_up_ns;
+        let mut pauses = Stream::new(plan.seed, &workload.name, "pause");
+        let arrivals = match &workload.arrival {
+            Arrival::Traced { trace } => open_trace(index, trace, faults),
+            arrival => Arrivals::of(arrival, &mut pauses),
+        };
+        let ends = matches!(workload.arrival, Arrival::Traced { .. });
         workloads.push(Workload {
             name: workload.name.clone(),
             array: workload.array,
             meter: new_meter(plan, from, steps),
             load: Load::new(workload, plan.seed),
-            arrival: workload.arrival,
+            arrival: workload.arrival.clone(),
+            arrivals,
             limit: Limit::of(&workload.limits),
             threads: workload.threads,
             first_thread,
             next_thread: 0,
-            pauses: Stream::new(plan.seed, &workload.name, "pause"),
-            busy_slots: places,
+            pauses,
+            // A trace's requests count as places, and so does the next one.
+            busy_slots: if ends { 1 } else { places },
+            ends,
         });
         first_thread += workload.threads;
     }

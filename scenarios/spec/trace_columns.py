@@ -1,4 +1,4 @@
-"""What the columns of a table with names mean: `--columns`."""
+"""What the columns of a recorded trace with names mean: `--columns`, `trace_columns`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,45 @@
+"""What a load asks for at a point: outstanding I/Os, or a rate at which they arrive."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from raidlab.scenarios.results.look import figure
+
+Row = Mapping[str, Any]
+
+_DEVIATIONS = 5
+"""Standard deviations of Poisson arrivals that are no sign of anything."""
+_LEFT = 0.01
+"""Share of the arrivals that may be under way at the end."""
+
+
+def asked(row: Row) -> float:
+    """Outstanding I/Os of a closed load, the rate of an open one."""
+    return float(row.get("offered_iops") or row["outstanding"])
+
+
+def in_words(row: Row) -> str:
+    """`8 outstanding`, `open load of 1,000 IO/s`."""
+    if row["outstanding"]:
+        return f"{row['outstanding']} outstanding"
+    rate = row.get("offered_iops")
+    return f"open load of {figure(rate, 'IO/s')}" if rate else "open load"
+
+
+def has_rates(rows: Sequence[Row]) -> bool:
+    """True for an open load at several rates."""
+    return len({row.get("offered_iops") for row in rows}) > 1
+
+
+def queue_grows(arrived: float, served: int) -> bool:
+    """True if so many more requests arrived than were served that it is no chance."""
+    return arrived - served > max(_LEFT * arrived, _DEVIATIONS * math.sqrt(arrived))
+
+
+def is_served(row: Row) -> bool:
+    """True if an open load's I/Os are served as they arrive."""
+    arrived = (row.get("offered_iops") or 0.0) * row["duration_s"]
+    return not queue_grows(arrived, row["ios"] + row["errors"])
