@@ -82,6 +82,8 @@ class Scenario:
     path: str = ""
     snapshot: str = ""
     """Digest of the file of `run.snapshot`, if there is one."""
+    goals: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    """What workloads are to reach: key, workload, goals as they were written."""
     jobs: tuple[Jobs, ...] = ()
     """What job files of fio ask for, in the order of their threads in the plan."""
 
@@ -143,6 +145,14 @@ def _own_seed(seed: int, replication: int, snapshot: str) -> int:
         return seed
     text = f"{seed} replication {replication}{snapshot and f' from {snapshot}'}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
+
+
+def _goals(table: ScenarioTable) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    return tuple(
+        (f"workload.{at}.goal", workload.name or f"workload-{at}", workload.goal)
+        for at, workload in enumerate(table.workload)
+        if workload.goal
+    )
 
 
 def _snapshot_digest(devices: Sequence[Mapping[str, Any]]) -> str:
@@ -255,6 +265,7 @@ def build_scenario(
         path="" if path is None else str(path),
         snapshot=_snapshot_digest(plan["devices"]),
         jobs=tuple(workload.jobs for workload in fio),
+        goals=_goals(table),
     )
 
 
