@@ -23,6 +23,7 @@ from raidlab.scenarios.planning.caching import controller_plan, settings_warning
 from raidlab.scenarios.planning.events import plan_events
 from raidlab.scenarios.planning.fio import FioWorkload, fio_faults, fio_workload, jobs_plan, seeded
 from raidlab.scenarios.planning.host_warnings import host_warnings
+from raidlab.scenarios.planning.sharing import check_sharing, share_plan
 from raidlab.scenarios.planning.ssd_cache import follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
 from raidlab.scenarios.planning.traces import trace_plan
@@ -203,6 +204,7 @@ def build_scenario(
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
     workloads = _workloads(table, parts, host)
+    parts.warnings += check_sharing(table, faults)
     fio = _fio_workloads(table, parts, None if path is None else path.parent, sections)
     if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
         faults.add(
@@ -324,7 +326,7 @@ def _workloads(
             continue
         arrays, usable = parts.offered[target]
         if workload.trace is not None:
-            found = _traced(key, name, workload, table, parts)
+            found = _traced(at, name, table, parts)
             if found is not None:
                 loaded.append((Loaded(name, target, (0,), (index,)), [found]))
                 index += 1
@@ -343,6 +345,7 @@ def _workloads(
             _workload_plan(workload, f"{name}.{part}" if len(arrays) > 1 else name, array, area)
             | {"threads": workload.threads or table.host.threads, "align_bytes": align}
             | _page_cache(key, workload, table, parts.faults, host, area)
+            | share_plan(table, at)
             for part, array in enumerate(arrays)
         ]
         parts_of = tuple(range(index, index + len(plans)))
@@ -352,11 +355,10 @@ def _workloads(
     return _in_step(loaded, parts.faults)
 
 
-def _traced(
-    key: str, name: str, workload: WorkloadTable, table: ScenarioTable, parts: Parts
-) -> dict[str, Any] | None:
+def _traced(at: int, name: str, table: ScenarioTable, parts: Parts) -> dict[str, Any] | None:
     """The plan of a load that a trace has recorded; None, and a fault, if it cannot be."""
-    arrays, usable = parts.offered[workload.target or table.array_name(0)]
+    key, workload = f"workload.{at}", table.workload[at]
+    arrays, usable = parts.offered[table.target_name(at)]
     if len(arrays) > 1:
         allowed = "an array that is one device: drives of level independent are several"
         parts.faults.add(f"{key}.trace", workload.trace, allowed)
@@ -368,7 +370,7 @@ def _traced(
     parts.longest_trace_ns = max(parts.longest_trace_ns, found.length_ns)
     own = {"name": name, "array": arrays[0], "threads": workload.threads or table.host.threads}
     limits = {"limits": workload.limits} if workload.limit else {}
-    return own | found.plan | limits
+    return own | found.plan | limits | share_plan(table, at)
 
 
 def _times(table: ScenarioTable, longest_trace_ns: int) -> dict[str, int]:
