@@ -267,7 +267,7 @@ fn priorities_meet_cobhams_formula() {
     for load in 0..2 {
         value["workloads"][load]["arrival"] = json!({"kind": "poisson", "per_s": 4000.0});
     }
-    value["duration_ns"] = json!(20_000_000_000_u64);
+    value["duration_ns"] = json!(40_000_000_000_u64);
     let means: Vec<[f64; 2]> = (1..=10)
         .map(|seed| {
             value["seed"] = json!(seed);
