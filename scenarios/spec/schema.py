@@ -30,9 +30,8 @@ from raidlab.scenarios.spec.loads import (
     OUTSTANDING,
     PROFILES,
     RW,
-    JobProfile,
+    AnyProfile,
     Load,
-    Profile,
     Rw,
     profile_file,
 )
@@ -168,6 +167,12 @@ def _outstanding(value: Any) -> Any:
     return tuple(steps)
 
 
+def _goals(value: object) -> object:
+    return (
+        (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+    )
+
+
 Priority = Literal["high", "normal", "low"]
 PRIORITIES: tuple[Priority, ...] = ("high", "normal", "low")
 """The first goes before the others."""
@@ -177,7 +182,7 @@ TraceFormat = Literal[
 ]  # fmt: skip
 _BESIDE_TRACE = {
     "name", "target", "threads", "limit", "burst", "weight", "priority", "compressible",
-    "trace", "trace_format", "trace_columns", "trace_volume", "trace_beyond", "trace_slower",
+    "goal",     "trace", "trace_format", "trace_columns", "trace_volume", "trace_beyond", "trace_slower",
 }  # fmt: skip
 """Keys of a workload that mean something beside a trace."""
 
@@ -188,7 +193,7 @@ class WorkloadTable(Table):
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
     target: str = ""
     """Name of the array; may be left out where there is only one."""
-    profile: Profile | JobProfile | None = None
+    profile: AnyProfile | None = None
     rw: Rw | None = None
     """fio's word: read, write, rw, randread, randwrite, randrw."""
     read_share: Share | None = None
@@ -236,6 +241,8 @@ class WorkloadTable(Table):
     hot_start: Size = 0
     """Where it begins in the area."""
     fio: str | None = None
+    goal: Annotated[tuple[str, ...], BeforeValidator(_goals)] = ()
+    """What the load is to reach: `"p99 < 20 ms"`, or a list; says how much of the time it does."""
     trace: str | None = Field(default=None, min_length=1)
     """A recorded trace: what is asked, and when; its path is relative to the scenario's file."""
     trace_format: TraceFormat | None = None

@@ -101,10 +101,12 @@ def test_draws_fit_where_the_closed_form_says_so(question, tmp_path):
     slow = tmp_path / "slow.toml"
     bounds = 'service = { source = "assumed", note = "test", range = ["0.8 ms", "1.5 ms"] }'
     slow.write_text(slow.read_text().replace('all = "assumed"', f'all = "assumed"\n{bounds}'))
-    question["candidates"][0] |= {"drives": [str(slow)], "counts": [5, 6]}
-    found = plan(question_of(question), draws=12)
+    # Draws depend on the device's name as the question writes it.
+    question["candidates"][0] |= {"drives": ["slow.toml"], "counts": [5, 6]}
+    question["price"] = [{"device": "slow.toml", "cost": 100}]
+    found = plan(question_of(question, tmp_path / "question.toml"), draws=12)
     device = find(str(slow))
-    services = [drawn(device, f"1 {at} {slow}").spec.service / 1e6 for at in range(12)]
+    services = [drawn(device, f"1 {at} slow.toml").spec.service / 1e6 for at in range(12)]
     first, second = found.drawn
     assert first.candidate is found.recommended and first.candidate.count == 5
     clear = [at for at in range(12) if abs(services[at] / 1.123 - 1) > 0.03]
@@ -115,9 +117,10 @@ def test_draws_fit_where_the_closed_form_says_so(question, tmp_path):
     assert pair == {"other": second.candidate.name, "probability": first.share}
     assert f"fits in {100 * first.share:.0f} % of draws" in answer(found)
     assert any("numbers that the data sheet" in line for line in found.to_dict()["assumptions"])
-    question["candidates"][0]["drives"] = [str(tmp_path / "fast.toml")]
+    question["candidates"][0]["drives"] = ["fast.toml"]
+    question["price"] = []
     with pytest.raises(SpecError, match="--draws"):
-        plan(question_of(question), draws=2)
+        plan(question_of(question, tmp_path / "question.toml"), draws=2)
 
 
 def test_the_same_answer_with_any_number_of_workers(question):
