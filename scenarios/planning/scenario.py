@@ -33,7 +33,7 @@ from raidlab.scenarios.planning.host_warnings import host_warnings
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
 from raidlab.scenarios.planning.ssd_cache import follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
-from raidlab.scenarios.planning.traces import trace_plan
+from raidlab.scenarios.planning.traces import times, traced_load
 from raidlab.scenarios.spec.arrivals import arrival_plan
 from raidlab.scenarios.spec.loads import HOT_SHARE
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
@@ -301,7 +301,7 @@ def _plan(
     drives = zip(parts.drives, parts.model_of_drive, topology.paths, strict=True)
     return {
         "seed": run.seed,
-        **_times(table, parts.longest_trace_ns),
+        **times(table, parts.longest_trace_ns),
         "max_ios": run.max_ios,
         "precision": run.precision,
         "after_rebuild_ns": run.after_rebuild,
@@ -344,7 +344,7 @@ def _workloads(
             continue
         arrays, usable = parts.offered[target]
         if workload.trace is not None:
-            found = _traced(at, name, table, parts)
+            found = traced_load(at, name, table, parts)
             if found is not None:
                 loaded.append((Loaded(name, target, (0,), (index,)), [found]))
                 index += 1
@@ -371,44 +371,6 @@ def _workloads(
         rates = tuple(rate * len(plans) for rate in workload.rate or ())
         loaded.append((Loaded(name, target, outstanding, parts_of, rates), plans))
     return _in_step(loaded, parts.faults)
-
-
-def _traced(at: int, name: str, table: ScenarioTable, parts: Parts) -> dict[str, Any] | None:
-    """The plan of a load that a trace has recorded; None, and a fault, if it cannot be."""
-    key, workload = f"workload.{at}", table.workload[at]
-    arrays, usable = parts.offered[table.target_name(at)]
-    if len(arrays) > 1:
-        allowed = "an array that is one device: drives of level independent are several"
-        parts.faults.add(f"{key}.trace", workload.trace, allowed)
-    if usable is None or len(arrays) != 1:
-        return None
-    found = trace_plan(key, workload, parts, usable)
-    if found is None:
-        return None
-    parts.longest_trace_ns = max(parts.longest_trace_ns, found.length_ns)
-    own = {"name": name, "array": arrays[0], "threads": workload.threads or table.host.threads}
-    limits = {"limits": workload.limits} if workload.limit else {}
-    return own | found.plan | limits | share_plan(table, at)
-
-
-def _times(table: ScenarioTable, longest_trace_ns: int) -> dict[str, int]:
-    """When the recording begins and ends: with the traces, where the file does not say."""
-    run, lapse = table.run, table.run.time_lapse
-    warm_up, duration, most = run.least_warm_up, run.duration, run.most_warm_up
-    if any(load.trace is not None for load in table.workload):
-        most = 0
-        if run.warm_up is None:
-            warm_up = 0
-        if "duration" not in run.model_fields_set:
-            # The run is over with the last request, which may take its time.
-            duration = longest_trace_ns + run.duration
-    step = run.timeline_step or max(1, (warm_up + duration) // 50)
-    return {
-        "warm_up_ns": warm_up,
-        "warm_up_most_ns": 0 if table.event else most,
-        "duration_ns": duration // lapse,
-        "timeline_step_ns": max(1, step // lapse),
-    }
 
 
 def _fio_workloads(

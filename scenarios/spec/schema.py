@@ -182,7 +182,8 @@ TraceFormat = Literal[
 ]  # fmt: skip
 _BESIDE_TRACE = {
     "name", "target", "threads", "limit", "burst", "weight", "priority", "compressible",
-    "goal",     "trace", "trace_format", "trace_columns", "trace_volume", "trace_beyond", "trace_slower",
+    "goal", "trace", "trace_format", "trace_columns", "trace_volume", "trace_beyond",
+    "trace_slower",
 }  # fmt: skip
 """Keys of a workload that mean something beside a trace."""
 
