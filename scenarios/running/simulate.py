@@ -12,6 +12,7 @@ from typing import Any, Unpack
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.files import unwritable, whole
 from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.fio import failed_jobs
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
 from raidlab.scenarios.results.result import Result, Row, make_row
@@ -278,6 +279,7 @@ def result_of(
     data: dict[str, int] = {}
     gathered: dict[str, list[int]] = {}
     traced: list[dict[str, Any]] | None = None
+    failed: list[str] = []
     for at, (point, replication) in enumerate(runs):
         if at in finished:
             outcome = json.loads(finished[at])
@@ -287,6 +289,7 @@ def result_of(
             for what, count in (outcome["data"] or {}).items():
                 data[what] = data.get(what, 0) + count
             breaches += [f"{where}: {breach}" for breach in outcome["breaches"]]
+            failed += failed_jobs(scenario.base, outcome.get("threads", ()))
             own = rows_of(scenario, point, replication, outcome)
             rows += own
             found = traced_of(scenario, point, replication, outcome)
@@ -300,6 +303,7 @@ def result_of(
     )
     warnings = [_not_full(name, steps) for name, steps in gathered.items()]
     warnings += shortfalls(scenario, rows)
+    warnings += dict.fromkeys(failed)
     warnings += unrebuilt(scenario, events)
     return Result(
         title=scenario.title,
