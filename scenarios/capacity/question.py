@@ -131,9 +131,12 @@ class QuestionTable(Table):
     replace_hours: float = Field(default=24.0, ge=0)
 
     def faults(self) -> Iterator[Fault]:
-        """Growth of what does not come at a rate."""
+        """Growth of what does not come at a rate, lists of rates."""
         if self.growth.rate and any("rate" not in load for load in self.load):
             yield Fault("growth.rate", self.growth.rate, "0, or a `rate` for every load")
+        for at, load in enumerate(self.load):
+            if isinstance(load.get("rate"), list):
+                yield Fault(f"load.{at}.rate", load["rate"], 'one rate, such as "5000 IO/s"')
 
 
 @dataclass(frozen=True)
