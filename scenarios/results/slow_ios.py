@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING, Any
 
 from raidlab.devices.printable import label
 from raidlab.scenarios.results.look import (
@@ -18,6 +16,9 @@ from raidlab.scenarios.results.look import (
     part_name,
 )
 from raidlab.scenarios.results.result import Row
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 DRAWN = 100
 """Bars that a picture has at most."""
@@ -79,6 +80,8 @@ def table(rows: Sequence[Row], most: int) -> Table | None:
 
 def figure(row: Row) -> go.Figure:
     """A bar for each of a row's slowest I/Os, of its parts; small ones of all bars are one."""
+    import plotly.graph_objects as go
+
     slowest = row["slowest"][:DRAWN]
     ranks = list(range(1, len(slowest) + 1))
     causes = [label(cause(slow)) for slow in slowest]
