@@ -8,7 +8,7 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust test-python fuzz lint format bench docs site wheel sdist \
-	calibrate-catalogue datasheets hosts lab-site lab-evidence lab-gallery clean
+	calibrate-catalogue datasheets fits-evidence hosts lab-site lab-evidence lab-gallery clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
@@ -118,6 +118,9 @@ calibrate-catalogue: setup ## Fit the catalogue's devices to published figures; 
 
 hosts: setup ## Fit HOST to MEASUREMENTS of several drives, and leave each drive out
 	@$(BIN)/python -m raidlab.calibration.fitting.hosts $(HOST) $(MEASUREMENTS)
+
+fits-evidence: setup ## Fit the measured sets in MEASUREMENTS and write how well, into docs/evidence/fits.md
+	@$(BIN)/python -m raidlab.calibration.fitting.evidence $(MEASUREMENTS) --page docs/evidence/fits.md
 
 clean: ## Remove everything that was built
 	rm -rf $(VENV) .layout target build dist site lab-site *.egg-info raidlab.egg-info validation.html

@@ -32,12 +32,14 @@ JOBS: Mapping[str, str] = {
     "one at a time": "ioengine=psync direct=1 filename=/dev/sda time_based rw=randread bs=8k"
     " runtime=20",
     "mix of sizes": f"{_AIO} rw=randrw rwmixread=70 bssplit=4k/60:64k/40 iodepth=8 runtime=20",
-    "zipf": f"{_AIO} rw=randrw bs=16k iodepth=32 random_distribution=zipf:1.1 runtime=20",
+    "zipf": f"{_AIO} rw=randrw bs=16k iodepth=32 random_distribution=zipf:1.1 randseed=7"
+    " runtime=20",
     "four streams": f"{_AIO} rw=read bs=128k iodepth=4 numjobs=4 offset_increment=10g size=10g"
     " runtime=10",
     "batches": f"{_AIO} rw=randread bs=4k iodepth=32 iodepth_batch=8"
     " iodepth_batch_complete_min=8 runtime=20",
-    "fsync": f"{_AIO} rw=randwrite bs=8k iodepth=4 fsync=8 runtime=10",
+    "fsync": "ioengine=psync direct=1 filename=/dev/sda time_based rw=randwrite bs=8k numjobs=4"
+    " fsync=8 runtime=10",
     "think time": f"{_AIO} rw=randread bs=4k iodepth=8 thinktime=20ms thinktime_blocks=16"
     " runtime=20",
     "rate": f"{_AIO} rw=randrw bs=4k iodepth=8 rate_iops=100,50 runtime=20",

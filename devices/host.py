@@ -24,6 +24,19 @@ class Port(Table):
     """What the adapter takes to pass a command on, without the port being occupied."""
 
 
+class Coalescing(Table):
+    """`[coalescing]`: an adapter that interrupts the host once for several completions."""
+
+    delay: Duration = Field(gt=0)
+    """From the first completion until the interrupt."""
+    above: int = Field(ge=1, le=1 << 20)
+    """Commands outstanding at a drive above which its completions are gathered."""
+
+    def to_plan(self) -> dict[str, Any]:
+        """`CoalescingParams` of the native models."""
+        return {"delay_ns": self.delay, "above": self.above}
+
+
 class BlockLayer(Table):
     """The operating system's queue before a drive."""
 
@@ -141,6 +154,8 @@ class HostSpec(DeviceSpec):
     """Of drives that hang on the host directly."""
     block_layer: BlockLayer = BlockLayer()
     """Before drives that hang on the host directly."""
+    coalescing: Coalescing | None = None
+    """Of the adapter of those drives; it interrupts for each completion if left out."""
     page_cache: PageCache | None = None
     """For loads that go through it."""
 
@@ -161,4 +176,5 @@ class HostSpec(DeviceSpec):
             "scheduler_latency_ns": self.scheduler_latency,
             "spread": self.spread,
             "interrupt_ns": round(self.interrupt * scale),
+            "coalescing": self.coalescing.to_plan() if self.coalescing else None,
         }

@@ -337,6 +337,7 @@ class SsdSpec(DriveSpec):
                 "program_ns": list(nand.program),
                 "erase_ns": nand.erase,
                 "channel_bytes_per_s": nand.channel_rate,
+                "channel_write_bytes_per_s": nand.channel_write_rate,
                 "command_ns": nand.command,
                 "cache_read": nand.cache_read,
                 "cache_program": nand.cache_program,

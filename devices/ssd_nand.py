@@ -84,6 +84,8 @@ class Nand(Table):
     """Program, by page type."""
     erase: Duration
     channel_rate: Rate = Field(ge=10**6)
+    channel_write_rate: Rate | None = Field(default=None, ge=10**6)
+    """Of a bus when data go to a die; the same if left out."""
     command: Duration = 0
     """Bus and controller time of each page's command, status and error correction."""
     cache_read: bool = False

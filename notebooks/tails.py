@@ -85,8 +85,8 @@ def answer(values, seed):
     p50, p99 = times[n // 2], times[int(0.99 * n)]
     slow = ios[int(0.99 * n) :]
     typical = ios[int(0.45 * n) : int(0.55 * n)]
-    rows = {"mean": of(ios), "the median tenth": of(typical), "the slowest hundredth": of(slow)}
-    waits = rows["the slowest hundredth"]
+    rows = {"mean": of(ios), "median tenth": of(typical), "slowest 1 %": of(slow)}
+    waits = rows["slowest 1 %"]
     share = waits.get("queue", 0.0) / sum(waits.values())
     # Equally many points in each tenth of the logarithm of what remains.
     picks = sorted({n - max(1, round(n * 10 ** (-step / 12))) for step in range(44)})
@@ -95,7 +95,7 @@ def answer(values, seed):
         Axis("latency, ms", log=True),
         Axis("reads that take longer, %", log=True),
     )
-    dashed(curve, mean, "mean", Axis("", log=True))
+    dashed(curve, mean, "mean", Axis("", log=True), side="left")
     dashed(curve, p99, "p99", Axis("", log=True))
     beyond = 100 * sum(each > mean for each in times) / n
     return Answer(

@@ -102,8 +102,11 @@ def run_line(
     device: str | None = None,
     array: str | None = None,
     seed: int | None = None,
-) -> None:
+) -> bool:
     """Runs what fio's command line asks for and writes fio's JSON where it says.
+
+    Returns:
+        True if no job ended with an error.
 
     Raises:
         SpecError: Everything that is wrong with the line, the scenario or the jobs.
@@ -140,3 +143,4 @@ def run_line(
         sys.stdout.write(text)
     else:
         write_file(Path(output), text)
+    return all(job["error"] == 0 for job in found["jobs"])

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from raidlab.calibration.fitting.baseline import against_lines
 from raidlab.calibration.fitting.bench import Bench, Effort
 from raidlab.calibration.fitting.checkpoint import Checkpoint
-from raidlab.calibration.fitting.compare import Compared, compare, summary
+from raidlab.calibration.fitting.compare import Compared, compare, summary, within
 from raidlab.calibration.fitting.fit import Fit
 from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.fitted_file import with_fitted
@@ -110,8 +110,9 @@ class Calibration:
         system = self.settings.system
         return f"in {Path(system).name}" if system else f"behind {self.host['name']}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """The document of `raidlab calibrate --json`."""
+    def to_dict(self, tolerance_pct: float | None = None) -> dict[str, Any]:
+        """The document of `raidlab calibrate --json`, judged by a tolerance if one is given."""
+        unseen = self.part("test") or self.part("train")
         return {
             "device": self.tree["name"],
             "host": self.host["name"],
@@ -129,6 +130,7 @@ class Calibration:
             "train": summary(self.part("train")),
             "test": summary(self.part("test")),
             "baseline": against_lines(self.rows),
+            "agreement": None if tolerance_pct is None else within(unseen, tolerance_pct),
             "goodness": goodness(self.fit.residuals.tolist(), len(self.fit.place)),
             "points": [row.to_dict() for row in self.rows],
             "left_out": [vars(left) for left in self.left_out],

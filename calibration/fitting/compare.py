@@ -146,6 +146,30 @@ def summary(rows: Sequence[Compared]) -> dict[str, Any]:
     }
 
 
+HOLDS = 0.9
+"""Share of the points that must be within a stated tolerance."""
+
+
+def within(rows: Sequence[Compared], tolerance_pct: float) -> dict[str, Any]:
+    """Whether rates hold a tolerance that was stated before: nine points of ten are within it.
+
+    Args:
+        rows: The points that count: unseen ones, where a fit has seen others.
+        tolerance_pct: Largest error of a rate, in percent.
+
+    Returns:
+        `tolerance_pct`, `points`, `within` (how many), `holds`.
+    """
+    inside = sum(abs(row.error_pct) <= tolerance_pct for row in rows)
+    holds = bool(rows) and inside >= HOLDS * len(rows)
+    return {
+        "tolerance_pct": tolerance_pct,
+        "points": len(rows),
+        "within": inside,
+        "holds": holds,
+    }
+
+
 def p90(numbers: Sequence[float]) -> float:
     """The 90th percentile, between the two nearest numbers."""
     ordered = sorted(numbers)

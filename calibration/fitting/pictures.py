@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from raidlab.calibration.fitting.compare import Compared, shifted, summary
+from raidlab.calibration.fitting.residual_picture import residual_pictures
 from raidlab.calibration.fitting.uncertainty import Estimate
 from raidlab.calibration.measurements.distribution import curve
 from raidlab.calibration.measurements.measurement import WINDOWS, Latency, rates_of, seconds_of
@@ -85,8 +86,8 @@ def _inside(estimate: Estimate, value: float) -> float:
 
 
 def point_pictures(rows: Sequence[Compared]) -> list[Picture]:
-    """Rates and p99 of each load, errors by depth and jobs, distributions."""
-    pictures = []
+    """Residuals; rates and p99 of each load, errors by depth and jobs, distributions."""
+    pictures = residual_pictures(rows)
     unseen = any(row.part == "test" for row in rows)
     for load, of_load in _by_load(rows):
         hollow = " Hollow points were seen by the fit." if unseen else ""

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from raidlab.calibration.fitting.baseline import skill
+from raidlab.calibration.fitting.evidence import HEADING
 from raidlab.calibration.published.figures import Configuration, Figure, read_published
 from raidlab.calibration.published.fit import Array, Bench, Fitted, least_loss, search
 from raidlab.calibration.published.usage import fits
@@ -172,6 +173,13 @@ def page(found: Sequence[Fitted]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def measured_sets(path: Path) -> str:
+    """The part of the page that `make fits-evidence` makes, with an empty line before it."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    _, heading, rest = text.partition(HEADING)
+    return f"\n{heading}{rest}" if heading else ""
+
+
 def _detail(device: str, name: str, one: LeftOut) -> str:
     fitted, predicted = statistics.median(one.fitted), statistics.median(one.predicted)
     cells = [device, f"{name} {one.label}", str(len(one.predicted))]
@@ -243,7 +251,7 @@ def _fit(wanted: Sequence[str]) -> None:
             write_file(Path(fitted.bench.path), fitted.sheet())
             found.append(fitted)
         if not wanted:
-            write_file(PAGE, page(found))
+            write_file(PAGE, page(found) + measured_sets(PAGE))
             print(f"wrote {PAGE}")
 
 

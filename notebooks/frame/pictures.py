@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 
@@ -29,6 +30,7 @@ _LEAST = 0.02
 """Share of the longest bar below which a part joins "other"."""
 _UNIT = 5
 """Letters of a unit that is written beside each bar."""
+_DRIVE = re.compile(r"^[^/ ]+/[^ ]+\.(\d+)")
 _APART = 0.075
 """Least distance of labels at the lines' ends, as a share of the picture's height."""
 
@@ -109,14 +111,20 @@ def _place(value: float, axis: Axis) -> float:
     return math.log10(value) if axis.log or axis.depths else value
 
 
-def dashed(drawn: go.Figure, x: float, text: str, axis: Axis | None = None) -> None:
-    """A dotted vertical line at a value of the x axis."""
+def dashed(
+    drawn: go.Figure,
+    x: float,
+    text: str,
+    axis: Axis | None = None,
+    side: Literal["left", "right"] = "right",
+) -> None:
+    """A dotted vertical line at a value of the x axis, and its name on one side."""
     at = math.log10(x) if axis and (axis.log or axis.depths) else x
     line = {"color": GREY, "dash": "dot"}
     drawn.add_shape(type="line", x0=x, x1=x, y0=0, y1=1, yref="paper", line=line)
     drawn.add_annotation(
-        x=at, y=0, yref="paper", text=text, showarrow=False, xanchor="left", yanchor="bottom",
-        xshift=4, font={"size": 13},
+        x=at, y=0, yref="paper", text=text, showarrow=False, yanchor="bottom", font={"size": 13},
+        xanchor="left" if side == "right" else "right", xshift=4 if side == "right" else -4,
     )  # fmt: skip
 
 
@@ -213,7 +221,7 @@ def stages(io: Mapping[str, Any]) -> go.Figure:
         io: One of `Result.ios`; stages beside the critical path are drawn fainter.
     """
     begin = io["issued_ns"]
-    places = list(dict.fromkeys(stage["component"] for stage in io["stages"]))
+    places = list(dict.fromkeys(map(_place_of, io["stages"])))
     drawn = dress(go.Figure(), height=150 + 30 * len(places))
     named: set[str] = set()
     for stage in sorted(io["stages"], key=lambda each: list(PARTS).index(_part(each))):
@@ -223,7 +231,7 @@ def stages(io: Mapping[str, Any]) -> go.Figure:
             go.Bar(
                 x=[(stage["end_ns"] - stage["begin_ns"]) / 1e3],
                 base=[(stage["begin_ns"] - begin) / 1e3],
-                y=[stage["component"]],
+                y=[_place_of(stage)],
                 orientation="h",
                 name=part_name(part),
                 legendgroup=part,
@@ -240,9 +248,16 @@ def stages(io: Mapping[str, Any]) -> go.Figure:
         )
         named.add(part)
     drawn.update_layout(barmode="overlay", showlegend=True, margin_t=80)
-    drawn.update_xaxes(title_text="time since the call, us", showgrid=True)
+    drawn.update_xaxes(
+        title_text="time since the call, us", showgrid=True, tickangle=0, nticks=6, tickformat=",~f"
+    )
     drawn.update_yaxes(showgrid=False, categoryorder="array", categoryarray=places[::-1])
     return drawn
+
+
+def _place_of(stage: Mapping[str, Any]) -> str:
+    """`array-0/MODEL.3` as `drive 3`, what belongs to it with it."""
+    return _DRIVE.sub(r"drive \1", str(stage["component"]))
 
 
 def _part(stage: Mapping[str, Any]) -> str:

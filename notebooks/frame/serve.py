@@ -25,6 +25,10 @@ PORT = 8642
 _HOSTS = [LOOPBACK, "localhost"]
 _TOKEN = "token"
 """Of the address's query, and of the cookie that the first visit gets."""
+_HEAD = """<style>@media (prefers-color-scheme: dark) {
+:root, .dark, body { --background: #12181F !important; }
+}</style>"""
+"""The dark background of rooms, around them too."""
 _REFUSED = "Open the address that raidlab lab printed: it has a token that this request lacks.\n"
 
 
@@ -63,7 +67,7 @@ def application(token: str) -> Starlette:
     """The index at `/`, and each room at `/NAME/`."""
     rooms = catalogue.rooms()
     page = index(rooms, {room.name: f"/{room.name}/" for room in rooms})
-    builder = marimo.create_asgi_app(quiet=True, include_code=True)
+    builder = marimo.create_asgi_app(quiet=True, include_code=True, html_head=_HEAD)
     for room in rooms:
         builder = builder.with_app(path=f"/{room.name}", root=str(catalogue.notebook(room.name)))
     return Starlette(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,9 +18,11 @@ from raidlab.commands.calibrate_together import Together, fit_together
 from raidlab.commands.common import (
     Json,
     Seed,
+    Tolerance,
     Workers,
     check_writable,
     command,
+    end_by_tolerance,
     path,
     resumable,
     say,
@@ -120,6 +123,7 @@ def calibrate(
     draws: Annotated[
         Path | None, typer.Option("--draws", help="Folder for the drawn device files.", parser=path)
     ] = None,
+    tolerance: Tolerance = None,
     seed: Seed = 1,
     out: Annotated[
         Path | None,
@@ -174,6 +178,7 @@ def calibrate(
             "--like": like,
             "--name": name,
             "--time-limit": time_limit,
+            "--tolerance": tolerance,
             "--posterior": posterior,
             "--draws": draws,
             "--host-out": host_out,
@@ -181,18 +186,16 @@ def calibrate(
             "--fix": fix,
             "--tie": tie,
         }
-        _one_measurement_only(refused)
+        _refuse(refused, "only with one measurement")
         fit_together(Together(measurement, host, drive, out, json, wide), settings)
         return
     check_writable(out, host_out, report)
-    if drive:
-        raise SpecError([Fault("--drive", drive, "only with several measurements")])
-    measured = load_measurement(measurement[0])
+    _refuse({"--drive": drive}, "only with several measurements")
     if draws is not None and posterior == 0:
         raise SpecError([Fault("--draws", str(draws), "only with --posterior N")])
     with resumable("steps of the fit") as (tell, store):
-        result = fit_device(measured, settings, store, tell)
-        document = result.to_dict()
+        result = fit_device(load_measurement(measurement[0]), settings, store, tell)
+        document = result.to_dict(tolerance)
         if posterior:
             document["posterior"] = posterior_of(result, posterior, settings.workers)
         drawn = [] if draws is None else list(device_files(result, posterior))
@@ -222,10 +225,10 @@ def calibrate(
     deliver(files, show)
     for warning in result.warnings:
         say(f"warning: {warning}")
+    end_by_tolerance(document["agreement"])
 
 
-def _one_measurement_only(options: dict[str, object]) -> None:
-    allowed = "only with one measurement"
+def _refuse(options: Mapping[str, object], allowed: str) -> None:
     faults = [Fault(name, str(value), allowed) for name, value in options.items() if value]
     if faults:
         raise SpecError(faults)

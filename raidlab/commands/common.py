@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, ParamSpec, TypeVar
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
@@ -27,6 +27,20 @@ _SOON_S = 5.0
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def end_by_tolerance(agreement: Mapping[str, Any] | None) -> None:
+    """Says whether a stated tolerance holds; `agreement` is that of `fitting.compare.within`.
+
+    Raises:
+        Exit: It does not hold.
+    """
+    if agreement is None:
+        return
+    of = f"{agreement['within']} of {agreement['points']} rates"
+    say(f"{of} are within {agreement['tolerance_pct']:g} %; nine of ten were asked for")
+    if not agreement["holds"]:
+        raise typer.Exit(DOES_NOT_HOLD)
 
 
 def path(text: str) -> Path:
@@ -55,6 +69,16 @@ Seed = Annotated[int, typer.Option("--seed", min=0, max=SEED_MAX, help="Of the r
 Workers = Annotated[
     int | None,
     typer.Option("--workers", min=1, max=1024, help="Threads; the number of cores by default."),
+]
+Tolerance = Annotated[
+    float | None,
+    typer.Option(
+        "--tolerance",
+        min=0.1,
+        max=1000.0,
+        help="Percent within which nine rates of ten are to be; exit code 1 if they are not.",
+        show_default=False,
+    ),
 ]
 ScenarioFile = Annotated[
     Path, typer.Argument(help="A scenario file (docs/reference/scenario.md).", parser=path)

@@ -16,9 +16,11 @@ from raidlab.commands.common import (
     Html,
     Json,
     Seed,
+    Tolerance,
     Workers,
     check_writable,
     command,
+    end_by_tolerance,
     path,
     resumable,
     say,
@@ -63,6 +65,7 @@ def compare(
             help="Share of an SSD that contained data; estimated from depth 1 if left out.",
         ),
     ] = None,
+    tolerance: Tolerance = None,
     html: Html = None,
     report: Annotated[
         Path | None, typer.Option("--report", help="The same as --html.", parser=path)
@@ -75,7 +78,7 @@ def compare(
     """Simulate every measured point and show both."""
     from raidlab.calibration.fitting.bench import Effort
     from raidlab.calibration.fitting.compare import compare as lay_side_by_side
-    from raidlab.calibration.fitting.compare import estimate_mapped, summary
+    from raidlab.calibration.fitting.compare import estimate_mapped, summary, within
     from raidlab.calibration.measurements.sanity import possible
 
     if html is not None and report is not None:
@@ -133,6 +136,7 @@ def compare(
             document = {
                 "points": [row.to_dict() for row in rows],
                 "summary": summary(rows),
+                "agreement": None if tolerance is None else within(rows, tolerance),
                 "mapped": mapped,
                 "seed": seed,
                 "warnings": notes,
@@ -144,6 +148,7 @@ def compare(
     deliver([{page: html_page}], show)
     for note in notes:
         say(f"note: {note}")
+    end_by_tolerance(None if tolerance is None else within(rows, tolerance))
 
 
 def _bench(device: str, host: str, scenario: str) -> Bench:

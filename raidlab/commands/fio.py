@@ -12,7 +12,17 @@ from typing import Annotated
 import typer
 
 from raidlab.calibration.fio import virtual as virtual_fio
-from raidlab.commands.common import BAD_INPUT, INTERRUPTED, SEED_MAX, OwnSeed, command, path, say
+from raidlab.commands.common import (
+    BAD_INPUT,
+    DOES_NOT_HOLD,
+    DONE,
+    INTERRUPTED,
+    SEED_MAX,
+    OwnSeed,
+    command,
+    path,
+    say,
+)
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo, guarded_output
 
@@ -51,8 +61,8 @@ def fio(
     if native:
         from raidlab.calibration.fio.native import run_line
 
-        run_line(context.args, scenario=scenario, device=device, array=array, seed=seed)
-        return
+        done = run_line(context.args, scenario=scenario, device=device, array=array, seed=seed)
+        raise typer.Exit(DONE if done else DOES_NOT_HOLD)
     if device is not None:
         raise SpecError([Fault("--device", device, "left out, or beside --native")])
 

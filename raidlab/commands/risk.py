@@ -74,11 +74,11 @@ def risk(
     Without --rebuild the time of a rebuild is simulated under the scenario's load.
     """
     from raidlab.devices.schema import read_toml
+    from raidlab.scenarios.results.goals import goals_of
     from raidlab.scenarios.results.page import again
     from raidlab.scenarios.risk import report
     from raidlab.scenarios.risk.assess import Question, assess
     from raidlab.scenarios.risk.histories import Batch
-    from raidlab.scenarios.studies.goals import goals_of
     from raidlab.scenarios.studies.size import Running
 
     question = Question(

@@ -32,7 +32,7 @@ from raidlab.commands.tables import Output, Wide, opening, print_notes, print_ta
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
 from raidlab.output import echo
-from raidlab.scenarios.planning.scenario import Scenario, load_scenario
+from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.results import answers
 from raidlab.scenarios.results.bottleneck import latency_bound
 from raidlab.scenarios.results.chrome_trace import chrome_trace
@@ -43,13 +43,12 @@ from raidlab.scenarios.results.page import again
 from raidlab.scenarios.results.report import events_table, wear_table
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.slow_ios import table as slow_ios
+from raidlab.scenarios.results.within import goals_of_run, with_goals
 from raidlab.scenarios.running.details import MOST_IOS, Details
 from raidlab.scenarios.running.simulate import Interrupted, UnsavedError, simulate
 from raidlab.scenarios.studies.draws import check_draws
 from raidlab.scenarios.studies.draws import draws as draw
-from raidlab.scenarios.studies.goals import Goal, goals_of
 from raidlab.scenarios.studies.what_if import what_if as explain
-from raidlab.scenarios.studies.within import check_goals, with_goals
 
 _SLOWEST = 100
 """Slow I/Os of each workload that the document lists at least."""
@@ -141,7 +140,8 @@ def run(
         say(f"warning: {warning}")
     if draws:
         check_draws(checked)
-    asked = _asked(checked, goal)
+    names = [workload.name for workload in checked.workloads]
+    asked = goals_of_run(goal, "--goal", names) if goal else []
     details = Details(
         trace_ios=trace_ios or (_TRACED if trace_json else 0),
         trace_from_s=_seconds(trace_from),
@@ -181,7 +181,7 @@ def run(
                 result = draw(checked, result, draws, workers=workers, progress=tell, store=store)
             except KeyboardInterrupt:
                 interrupted = True
-    result = with_goals(result, asked) if asked else result
+    result = with_goals(result, asked)
     fresh = [warning for warning in result.warnings if warning not in checked.warnings]
     if interrupted:
         say("interrupted: the same command goes on from here")
@@ -202,17 +202,6 @@ def run(
         raise typer.Exit(INTERRUPTED)
     if broken:
         raise typer.Exit(DOES_NOT_HOLD)
-
-
-def _asked(scenario: Scenario, texts: Sequence[str] | None) -> list[Goal]:
-    """The goals that are asked for.
-
-    Raises:
-        SpecError: What is wrong with them.
-    """
-    goals = goals_of(texts) if texts else []
-    check_goals(goals, [workload.name for workload in scenario.workloads])
-    return goals
 
 
 def _seconds(text: str) -> float:
@@ -242,6 +231,8 @@ def _show(result: Result, output: Output, warnings: Sequence[str], slowest: int)
     for found in (goal_table(result), slow_ios(result.results, slowest)):
         if found is not None:
             print_table(found, output)
+    if slowest and not any(row.get("slowest") for row in result.results):
+        print_notes(["No slow I/Os are listed: none were recorded, or all are of fio's jobs."])
     events, worn, gains = events_table(result), wear_table(result), answers.gains(result)
     if events is not None:
         print_table(events, output)

@@ -56,9 +56,9 @@ def sensitivity(
     scenario given by `--vary`. Interrupted, the same command goes on from there.
     """
     from raidlab.scenarios.planning.scenario import load_scenario
+    from raidlab.scenarios.results.goals import quantity_of
     from raidlab.scenarios.results.page import again
     from raidlab.scenarios.studies import sensitivity_report as report
-    from raidlab.scenarios.studies.goals import quantity_of
     from raidlab.scenarios.studies.sensitivity import sensitivity as rank
     from raidlab.scenarios.studies.size import Running
     from raidlab.scenarios.studies.vary import axes_of

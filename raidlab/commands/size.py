@@ -60,9 +60,9 @@ def size(
     Exits with 1 if no value meets them.
     """
     from raidlab.devices.schema import read_toml
+    from raidlab.scenarios.results.goals import goals_of
     from raidlab.scenarios.results.page import again
     from raidlab.scenarios.studies import size_report as report
-    from raidlab.scenarios.studies.goals import goals_of
     from raidlab.scenarios.studies.size import Running
     from raidlab.scenarios.studies.size import size as search
     from raidlab.scenarios.studies.vary import axes_of

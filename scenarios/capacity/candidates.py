@@ -14,8 +14,8 @@ from raidlab.devices.levels import LEVELS
 from raidlab.devices.units import IO_RATE
 from raidlab.scenarios.capacity.question import CandidatesTable, Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.goals import Goal, Judged, Measured, check_workloads, judged
 from raidlab.scenarios.risk.redundancy import of_level
-from raidlab.scenarios.studies.goals import Goal, Judged, Measured, check_workloads, judged
 
 
 @dataclass

@@ -15,10 +15,10 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.goals import Source, judged, of_load
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.studies.draws import interval
-from raidlab.scenarios.studies.goals import Source, judged, of_load
 from raidlab.scenarios.studies.size import Running, falls_behind, life_of
 
 _MOST = 6

@@ -10,7 +10,7 @@ from raidlab.devices.units import DURATION, IO_RATE
 from raidlab.scenarios.capacity.candidates import Candidate, scaled
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.studies.goals import Source
+from raidlab.scenarios.results.goals import Source
 from raidlab.scenarios.studies.size import Running, Search, searched
 
 _SHORTEST_NS = 500_000_000

@@ -25,11 +25,11 @@ from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
+from raidlab.scenarios.results.goals import CLEAR, Measured, Source, of_load
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
 from raidlab.scenarios.risk.assess import assess
 from raidlab.scenarios.running.simulate import results_of
-from raidlab.scenarios.studies.goals import CLEAR, Measured, Source, of_load
 from raidlab.scenarios.studies.size import (
     Running,
     falls_behind,

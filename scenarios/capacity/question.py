@@ -16,7 +16,7 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check, read_toml
 from raidlab.devices.units import Power, Share
-from raidlab.scenarios.studies.goals import Goal, goals_of
+from raidlab.scenarios.results.goals import Goal, goals_of
 from raidlab.scenarios.studies.vary import axes_of
 
 _YEARS = re.compile(r"(\d+(?:\.\d+)?)\s*(years?|months?)")

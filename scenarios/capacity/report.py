@@ -9,6 +9,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.plan import Answer, assumptions, fits, price
 from raidlab.scenarios.capacity.upgrades import Upgrade
+from raidlab.scenarios.results.goals import Judged
 from raidlab.scenarios.results.look import (
     BLUE,
     GREY,
@@ -24,7 +25,6 @@ from raidlab.scenarios.results.look import (
 )
 from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Picture, Text
 from raidlab.scenarios.studies.draws import interval
-from raidlab.scenarios.studies.goals import Judged
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -15,9 +15,9 @@ from raidlab.scenarios.capacity.headroom import Headroom, at_rates
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.bottleneck import limits
+from raidlab.scenarios.results.goals import Source, judged, of_load
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import results_of
-from raidlab.scenarios.studies.goals import Source, judged, of_load
 from raidlab.scenarios.studies.size import Running, falls_behind
 
 _MORE = (1.05, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)

@@ -9,6 +9,7 @@ from raidlab.scenarios.fio.reader import Reader
 from raidlab.scenarios.fio.values import OptionValueError
 
 _MOST_BLOCK = 1 << 30
+_SECTOR = 512
 _ZIPF, _PARETO = 1.1, 0.2
 """What fio takes where a distribution has no number."""
 _KINDS = ("random", "zipf", "pareto", "normal", "zoned", "zoned_abs")
@@ -20,7 +21,9 @@ def of_directions(reader: Reader) -> list[dict[str, Any]]:
     def size(text: str) -> int:
         found = values.size(text, reader.kb_base)
         if not 1 <= found <= _MOST_BLOCK:
-            raise OptionValueError("1 B to 1 GiB")
+            raise OptionValueError("512 B to 1 GiB")
+        if found % _SECTOR:
+            raise OptionValueError(f"multiples of {_SECTOR} B: I/O is direct")
         return found
 
     def sizes(text: str) -> list[int]:

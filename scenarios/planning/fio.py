@@ -18,6 +18,8 @@ from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 
 _ALLOWED = frozenset({"name", "target", "fio", "compressible"})
 """Keys of a workload beside `fio`."""
+_TIMED_OUT = 110
+"""fio's number of the error, ETIMEDOUT."""
 _OF_PROFILE = frozenset({"name", "target", "profile", "rate", "area", "compressible"})
 """Keys of a workload whose profile is a job file."""
 
@@ -128,6 +130,27 @@ def _without_end(jobs: Jobs, warm_up_ns: int) -> Jobs:
     own = {"time_based": True, "runtime_ns": 0, "ramp_ns": warm_up_ns}
     threads = ({**each, "extent": {**each["extent"], **own}} for each in jobs.threads)
     return replace(jobs, threads=tuple(threads))
+
+
+def run_faults(table: ScenarioTable) -> Iterator[Fault]:
+    """Keys of `[run]` that jobs of fio do not heed."""
+    for key in ("max_ios", "precision", "after_rebuild", "time_lapse"):
+        if key in table.run.model_fields_set:
+            allowed = "left out: a run with jobs of fio ends with them, or after its duration"
+            yield Fault(f"run.{key}", getattr(table.run, key), allowed)
+
+
+def failed_jobs(plan: Mapping[str, Any], threads: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A warning for each job that an error ended."""
+    jobs = plan.get("jobs", {})
+    found = {}
+    for asked, thread in zip(jobs.get("threads", ()), threads, strict=False):
+        if thread["error"]:
+            name = jobs["loads"][asked["load"]]
+            why = "an I/O took longer than max_latency"
+            why = why if thread["error"] == _TIMED_OUT else "an I/O failed"
+            found[name] = f"{name}: {why}, and its job ended at {thread['ended_ns'] / 1e9:.3g} s"
+    return list(found.values())
 
 
 def jobs_plan(workloads: Sequence[FioWorkload], until_ns: int) -> dict[str, Any]:

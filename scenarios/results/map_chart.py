@@ -14,7 +14,7 @@ from raidlab.scenarios.results.latency_map import (
     percentile_us,
     with_columns,
 )
-from raidlab.scenarios.results.look import BLACK, VERMILLION, dress, log_axis
+from raidlab.scenarios.results.look import ORANGE, VERMILLION, Column, Table, dress, log_axis
 
 _SHADES = (
     (0.2, "over 20 %", 1.0),
@@ -88,7 +88,7 @@ def _lines(
     columns: Sequence[Sequence[Sequence[int]]],
     scale: float,
 ) -> None:
-    for share, name, colour, least in ((0.5, "p50", BLACK, 2), (0.99, "p99", VERMILLION, _LEAST)):
+    for share, name, colour, least in ((0.5, "p50", ORANGE, 2), (0.99, "p99", VERMILLION, _LEAST)):
         values = [
             percentile_us(column, share) if sum(n for _, n in column) >= least else None
             for column in columns
@@ -105,3 +105,21 @@ def _lines(
                 hovertemplate=f"{name} " + "%{y:.3~g} ms<extra></extra>",
             )
         )
+
+
+def table(over_time: Mapping[str, Any]) -> Table:
+    """The I/Os and percentiles of each column."""
+    rows = [
+        [
+            end,
+            sum(n for _, n in column),
+            *(_ms(percentile_us(column, share)) for share in (0.5, 0.99)),
+        ]
+        for end, column in zip(over_time["t_s"], over_time["columns"], strict=True)
+    ]
+    columns = [Column("up to,", "s"), Column("I/Os"), Column("p50,", "ms"), Column("p99,", "ms")]
+    return Table("", columns, rows)
+
+
+def _ms(value_us: float | None) -> float | None:
+    return None if value_us is None else value_us / 1e3

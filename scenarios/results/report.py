@@ -152,8 +152,9 @@ def tail_pictures(result: Result) -> list[Picture]:
                 found.append(
                     Picture(
                         f"Latency of {side}s over time: {named}{depth}",
-                        "The darker, the more of the I/Os of that time took so long.",
+                        "The stronger the colour, the more of the I/Os of that time took so long.",
                         map_chart.figure(over_time, row["warm_up_s"]),
+                        data=map_chart.table(over_time),
                     )
                 )
         if row.get("slowest"):

@@ -21,6 +21,8 @@ from raidlab.scenarios.results.result import Row
 
 DRAWN = 100
 """Bars that a picture has at most."""
+_LITTLE = 0.02
+"""Share of every bar below which a part joins the others."""
 _MUCH = 0.25
 """Share of an I/O's time from which on a second part is named."""
 
@@ -76,20 +78,21 @@ def table(rows: Sequence[Row], most: int) -> Table | None:
 
 
 def figure(row: Row) -> go.Figure:
-    """A bar for each of a row's slowest I/Os, of its parts."""
+    """A bar for each of a row's slowest I/Os, of its parts; small ones of all bars are one."""
     slowest = row["slowest"][:DRAWN]
     ranks = list(range(1, len(slowest) + 1))
     causes = [label(cause(slow)) for slow in slowest]
     drawn = go.Figure()
-    for part, (colour, pattern, stripes) in PARTS.items():
-        values = [slow["breakdown_us"].get(part, 0.0) / 1e3 for slow in slowest]
-        if not any(values):
-            continue
+    for name, parts in _groups(slowest):
+        values = [
+            sum(slow["breakdown_us"].get(part, 0.0) for part in parts) / 1e3 for slow in slowest
+        ]
+        colour, pattern, stripes = PARTS.get(name, ("#FFFFFF", "", ""))
         drawn.add_trace(
             go.Bar(
                 x=ranks,
                 y=values,
-                name=part_name(part),
+                name=part_name(name),
                 text=causes,
                 textposition="none",
                 marker={
@@ -100,7 +103,7 @@ def figure(row: Row) -> go.Figure:
                     if pattern
                     else {},
                 },
-                hovertemplate="number %{x}: %{text}<br>" + part_name(part)
+                hovertemplate="number %{x}: %{text}<br>" + part_name(name)
                 + " %{y:.3~g} ms<extra></extra>",
             )
         )  # fmt: skip
@@ -109,6 +112,19 @@ def figure(row: Row) -> go.Figure:
     drawn.update_xaxes(title_text="rank, the slowest first", range=[0.4, len(slowest) + 0.6])
     drawn.update_yaxes(title_text="latency, ms", rangemode="tozero")
     return drawn
+
+
+def _groups(slowest: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+    """The parts that are drawn by themselves, and those too small in every bar as `other`."""
+
+    def share(part: str) -> float:
+        parts = [(slow["breakdown_us"].get(part, 0.0), slow["latency_us"]) for slow in slowest]
+        return max((part / total for part, total in parts if total), default=0.0)
+
+    shares = {part: share(part) for part in PARTS}
+    large = [part for part in PARTS if shares[part] >= _LITTLE]
+    small = [part for part in PARTS if 0 < shares[part] < _LITTLE]
+    return [(part, [part]) for part in large] + ([("other", small)] if small else [])
 
 
 def seen(row: Row) -> str:

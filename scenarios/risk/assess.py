@@ -12,6 +12,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.goals import Goal, Measured, judged
 from raidlab.scenarios.risk.histories import Batch, Estimate, Model, estimate
 from raidlab.scenarios.risk.lifetime import (
     AFR,
@@ -25,7 +26,6 @@ from raidlab.scenarios.risk.lifetime import (
 )
 from raidlab.scenarios.risk.markov import loss_probability
 from raidlab.scenarios.risk.redundancy import Redundancy, of_level
-from raidlab.scenarios.studies.goals import Goal, Measured, judged
 from raidlab.scenarios.studies.size import Running, rebuilt
 
 METHOD = "conditional Monte Carlo over periods of repairs, with forced failures"

@@ -12,10 +12,12 @@ from typing import Any, Unpack
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.files import unwritable, whole
 from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.fio import failed_jobs
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
 from raidlab.scenarios.results.result import Result, Row, make_row
 from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
+from raidlab.scenarios.results.within import goals_of_loads, with_goals
 from raidlab.scenarios.running.details import Details, plan_of, traced_of
 from raidlab.scenarios.running.engine_faults import RefusedError, other_engine, plan_faults
 from raidlab.scenarios.running.pool import outcomes
@@ -70,8 +72,12 @@ def simulate(
         Interrupted: Ctrl-C; carries the rows that were finished.
     """
     _check_numbers(workers, seed)
-    recorded = plan_of(**details)
     scenario = scenario_of(scenario)
+    goals = goals_of_loads(scenario.goals, scenario.path)
+    if scenario.jobs and details.get("trace_ios"):
+        allowed = "0: I/Os of fio's jobs are not traced"
+        raise SpecError([Fault("trace_ios", details["trace_ios"], allowed, (), scenario.path)])
+    recorded = plan_of(**(details | ({"latency_map": True} if goals else {})))
     if not scenario.workloads:
         allowed = "at least one: without a load there is nothing to simulate"
         raise SpecError([Fault("workload", None, allowed, (), scenario.path)])
@@ -99,7 +105,7 @@ def simulate(
         raise Interrupted(result_of(scenario, runs, finished, seed)) from None
     except RefusedError as refused:
         raise SpecError(plan_faults(refused.error, scenario)) from None
-    return result_of(scenario, runs, finished, seed)
+    return with_goals(result_of(scenario, runs, finished, seed), goals)
 
 
 def _check_saves(scenario: Scenario, runs: int, save_state: Path) -> None:
@@ -273,6 +279,7 @@ def result_of(
     data: dict[str, int] = {}
     gathered: dict[str, list[int]] = {}
     traced: list[dict[str, Any]] | None = None
+    failed: list[str] = []
     for at, (point, replication) in enumerate(runs):
         if at in finished:
             outcome = json.loads(finished[at])
@@ -282,6 +289,7 @@ def result_of(
             for what, count in (outcome["data"] or {}).items():
                 data[what] = data.get(what, 0) + count
             breaches += [f"{where}: {breach}" for breach in outcome["breaches"]]
+            failed += failed_jobs(scenario.base, outcome.get("threads", ()))
             own = rows_of(scenario, point, replication, outcome)
             rows += own
             found = traced_of(scenario, point, replication, outcome)
@@ -295,6 +303,7 @@ def result_of(
     )
     warnings = [_not_full(name, steps) for name, steps in gathered.items()]
     warnings += shortfalls(scenario, rows)
+    warnings += dict.fromkeys(failed)
     warnings += unrebuilt(scenario, events)
     return Result(
         title=scenario.title,

@@ -15,6 +15,7 @@ JobProfile = Literal[
     "object-store", "ai-training", "ai-checkpoint", "spc-1-like",
 ]  # fmt: skip
 """Loads of applications, each a job file of fio in the library, with its sources."""
+AnyProfile = Literal[Profile, JobProfile]
 Rw = Literal["read", "write", "rw", "readwrite", "randread", "randwrite", "randrw"]
 
 OUTSTANDING = (1, 3, 8, 16, 32, 64, 128, 256, 512)

@@ -30,9 +30,8 @@ from raidlab.scenarios.spec.loads import (
     OUTSTANDING,
     PROFILES,
     RW,
-    JobProfile,
+    AnyProfile,
     Load,
-    Profile,
     Rw,
     profile_file,
 )
@@ -166,12 +165,19 @@ def _outstanding(value: Any) -> Any:
     return tuple(steps)
 
 
+def _goals(value: object) -> object:
+    return (
+        (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+    )
+
+
 TraceFormat = Literal[
     "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
     "alibaba", "tencent", "vscsi", "csv",
 ]  # fmt: skip
 _BESIDE_TRACE = {
-    "name", "target", "threads", "limit", "burst", "compressible", "trace", "trace_format",
+    "name", "target", "threads", "limit", "burst", "compressible", "goal", "trace",
+    "trace_format",
     "trace_columns", "trace_volume", "trace_beyond", "trace_slower",
 }  # fmt: skip
 """Keys of a workload that mean something beside a trace."""
@@ -183,7 +189,7 @@ class WorkloadTable(Table):
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
     target: str = ""
     """Name of the array; may be left out where there is only one."""
-    profile: Profile | JobProfile | None = None
+    profile: AnyProfile | None = None
     rw: Rw | None = None
     """fio's word: read, write, rw, randread, randwrite, randrw."""
     read_share: Share | None = None
@@ -227,6 +233,8 @@ class WorkloadTable(Table):
     hot_start: Size = 0
     """Where it begins in the area."""
     fio: str | None = None
+    goal: Annotated[tuple[str, ...], BeforeValidator(_goals)] = ()
+    """What the load is to reach: `"p99 < 20 ms"`, or a list; says how much of the time it does."""
     trace: str | None = Field(default=None, min_length=1)
     """A recorded trace: what is asked, and when; its path is relative to the scenario's file."""
     trace_format: TraceFormat | None = None

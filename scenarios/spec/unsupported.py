@@ -40,5 +40,8 @@ def _controller(table: ControllerTable) -> Iterator[Fault]:
 
 def _workload(key: str, table: WorkloadTable) -> Iterator[Fault]:
     if table.distribution != "uniform":
-        allowed = f"uniform; zipf, pareto, normal and zoned are {NOT_YET}, a hot_spot is"
+        allowed = (
+            f"uniform; zipf, pareto, normal and zoned are {NOT_YET} here: use a hot_spot, or"
+            " random_distribution in a job file of fio"
+        )
         yield Fault(f"{key}.distribution", table.distribution, allowed, ("uniform",))

@@ -27,8 +27,8 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import get
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.goals import Goal, Source, check_workloads, of_load
 from raidlab.scenarios.running.simulate import results_of
-from raidlab.scenarios.studies.goals import Goal, Source, check_workloads, of_load
 from raidlab.scenarios.studies.size import Running
 from raidlab.scenarios.studies.vary import Axis, with_values
 

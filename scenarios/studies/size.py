@@ -23,11 +23,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.endurance import endurance
-from raidlab.scenarios.results.result import Result, Row
-from raidlab.scenarios.running.simulate import Progress, results_of
-from raidlab.scenarios.running.store import Store
-from raidlab.scenarios.studies import rebuild
-from raidlab.scenarios.studies.goals import (
+from raidlab.scenarios.results.goals import (
     CLEAR,
     Goal,
     Judged,
@@ -37,6 +33,10 @@ from raidlab.scenarios.studies.goals import (
     judged,
     of_load,
 )
+from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.running.simulate import Progress, results_of
+from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.studies import rebuild
 from raidlab.scenarios.studies.vary import Axis, Span, with_values
 
 _COARSE = 5

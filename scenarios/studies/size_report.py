@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
+from raidlab.scenarios.results.goals import Judged
 from raidlab.scenarios.results.look import (
     GREY,
     VERMILLION,
@@ -18,7 +19,6 @@ from raidlab.scenarios.results.look import (
     spread,
 )
 from raidlab.scenarios.results.page import Box, Page, Picture
-from raidlab.scenarios.studies.goals import Judged
 from raidlab.scenarios.studies.size import Find, Sized, Tried
 from raidlab.scenarios.studies.sweep_report import number_of, short
 

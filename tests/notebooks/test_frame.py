@@ -136,6 +136,13 @@ def test_the_command_names_the_nearest_room():
     assert 'did you mean "knee"?' in done.stderr
 
 
+def test_without_marimo_the_command_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "marimo", None)
+    done = raidlab("--list")
+    assert done.exit_code == 2
+    assert "pip install 'raidlab[lab]'" in done.stderr
+
+
 def test_the_server_lets_in_who_knows_the_token():
     with subprocess.Popen(
         [sys.executable, "-m", "raidlab", "lab", "--no-browser", "--port", "0"],

@@ -56,6 +56,19 @@ pub struct HostParams {
     /// Share of each piece of CPU time that varies exponentially; the mean stays.
     #[serde(default)]
     pub spread: f64,
+    /// How the adapter of its drives gathers completions; none if it interrupts for each.
+    #[serde(default)]
+    pub coalescing: Option<CoalescingParams>,
+}
+
+/// An adapter that interrupts the host once for several completions.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoalescingParams {
+    /// From the first completion until the interrupt.
+    pub delay_ns: Nanos,
+    /// Commands outstanding at a drive above which its completions are gathered.
+    pub above: u32,
 }
 
 /// Load threads, each a first-come station, and their cores.
@@ -232,6 +245,7 @@ mod tests {
             scheduler_latency_ns: Nanos::ZERO,
             interrupt_ns: Nanos::ZERO,
             spread: 0.0,
+            coalescing: None,
         };
         Host::new(&params, threads, 1)
     }

@@ -25,7 +25,7 @@ pub use controller::{
 };
 pub use device::{Device, DeviceParams};
 pub use fault::Fault;
-pub use host::{Host, HostParams};
+pub use host::{CoalescingParams, Host, HostParams};
 pub use link::{Direction, Link, LinkParams};
 pub use memo::Memo;
 pub use memory::Memory;

@@ -1,5 +1,5 @@
 // The room as a widget of a notebook: each question goes to Python, which answers it.
-const LOST_S = 30;
+const LOST_S = 15;
 
 function render({model, el}) {
   const root = document.createElement("main");

@@ -206,3 +206,16 @@ fn parity_in_the_host_costs_cpu_time() {
         within(iops(&value), 1e6 / us, 0.001);
     }
 }
+
+/// Four reads of 100 us on a drive with four servers: all come at once, wait 50 us for one interrupt
+/// and begin anew together: 4 / 150 us. With two outstanding, each is reported at once.
+#[test]
+fn an_adapter_that_gathers_completions_reports_them_together() {
+    for (outstanding, us) in [(4, 150.0), (2, 100.0)] {
+        let mut value = stations(1, 100_000, "fixed", 4);
+        value["host"]["coalescing"] = json!({"delay_ns": 50_000, "above": 2});
+        value["devices"][0]["servers"] = json!(4);
+        value["workloads"][0]["arrival"]["outstanding"] = json!(outstanding);
+        within(iops(&value), f64::from(outstanding) * 1e6 / us, 0.001);
+    }
+}

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from raidlab.calibration.fitting.bench import Bench, Effort
 from raidlab.calibration.fitting.compare import Compared, summary
 from raidlab.calibration.fitting.goodness import goodness
 from raidlab.calibration.fitting.loss import rate_tolerance, residuals
 from raidlab.calibration.fitting.recovery import load, measure
+from raidlab.calibration.fitting.residual_picture import residual_of, residual_pictures
+from raidlab.cli import app
 from raidlab.devices.catalogue import find
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
@@ -54,3 +59,43 @@ def test_the_weight_reaches_the_fit_and_the_summary_has_mean_and_tail() -> None:
     found = summary([Compared(point, here)])
     assert found["mean_latency_median_abs_error_pct"] < 2
     assert found["p99_9_latency_median_abs_error_pct"] is not None
+
+
+def test_a_stated_tolerance_decides_the_exit_code(tmp_path: Path) -> None:
+    """The null device behind its own host agrees with itself; behind a slower one it does not."""
+    drive, host = find("null").spec, find("generic").spec
+    assert isinstance(drive, DriveSpec) and isinstance(host, HostSpec)
+    loads = [load("randread", depth) for depth in (1, 16)]
+    measured = measure(Bench.of(drive, host), loads, "null", Effort(ios=3000))
+    path = tmp_path / "m.json"
+    path.write_text(measured.to_json())
+    words = ["compare", str(path), "--device", "null", "--json", "--tolerance", "5"]
+    done = CliRunner().invoke(app, [*words, "--host", "generic"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["agreement"] == {
+        "tolerance_pct": 5.0,
+        "points": 2,
+        "within": 2,
+        "holds": True,
+    }
+    assert "2 of 2 rates are within 5 %" in done.stderr
+    done = CliRunner().invoke(app, [*words, "--host", "ahci"])
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["agreement"]["holds"] is False
+
+
+def test_residuals_are_drawn_in_tolerances() -> None:
+    drive, host = find("null").spec, find("generic").spec
+    assert isinstance(drive, DriveSpec) and isinstance(host, HostSpec)
+    bench, effort = Bench.of(drive, host), Effort(ios=2000)
+    points = measure(bench, [load("randread", depth) for depth in (1, 4, 16)], "n", effort).points
+    halved = points[0].model_copy(
+        update={"read": points[0].read and points[0].read.model_copy(update={"iops": 1.0})}
+    )
+    rows = [Compared(point, bench.run(points[0], effort)) for point in (points[0], halved)]
+    assert residual_of(rows[1]) == pytest.approx(
+        math.log(rows[1].simulated.iops / 1.0) / 0.03, rel=1e-6
+    )
+    assert residual_pictures(rows) == []
+    [picture] = residual_pictures([*rows, rows[0]])
+    assert picture.seen == "2 of 3 rates are within a tolerance"

@@ -145,6 +145,36 @@ def test_an_unknown_option_is_an_error(drives: Path) -> None:
     assert expected in str(raised.value)
 
 
+def test_blocks_are_whole_sectors(drives: Path) -> None:
+    with pytest.raises(SpecError, match="multiples of 512 B: I/O is direct"):
+        scenario(drives, "[a]\nrw=read\nsize=1m\nbs=4160\n")
+
+
+def test_jobs_run_beside_other_loads_and_end_with_the_run(drives: Path) -> None:
+    tree = {
+        "array": [{"name": "d", "drives": [{"model": "card.toml", "count": 1}]}],
+        "workload": [
+            {"name": "own", "rw": "randread", "block_size": "4 KiB"},
+            {"name": "jobs", "fio": "x.fio"},
+        ],
+        "run": {"warm_up": "100 ms", "duration": "900 ms", "replications": 2},
+    }
+    job = "[a]\nrw=randread\nsize=1m\ntime_based\nruntime=60\n[b]\nrw=read\nsize=40k\n"
+    sections = jobfile.parse(job, "x.fio")
+    rows = simulate(build_scenario(tree, drives / "s.toml", sections=sections)).results
+    names = [(row["workload"], row["replication"]) for row in rows]
+    assert names == [(name, at) for at in (0, 1) for name in ("own", "jobs.a", "jobs.b")]
+    # One server of 1 ms, two that always want it; the third has ten I/Os and is done.
+    assert rows[0]["iops"] == pytest.approx(500, rel=0.05)
+    assert rows[1]["iops"] == pytest.approx(500, rel=0.05)
+    assert rows[2]["ios"] == 10
+
+
+def test_keys_of_the_run_that_jobs_do_not_heed_are_faults(drives: Path) -> None:
+    with pytest.raises(SpecError, match="a run with jobs of fio ends with them"):
+        scenario(drives, "[a]\nrw=read\nsize=1m\n", max_ios=100)
+
+
 def test_options_without_effect_are_listed(drives: Path) -> None:
     checked = scenario(drives, "[a]\nrw=read\nsize=1m\nprio=3\nrate_min=1m\n")
     assert any("prio has no effect" in warning for warning in checked.warnings)

@@ -74,7 +74,6 @@ def faults_of(scenario):
         ({"workload__0__target": "dat"}, "workload.0.target", "the name of an array"),
         ({"workload__0__distribution": "zipf"}, "workload.0.distribution", "not modelled yet"),
         ({"workload__0__hot_share": "0 %"}, "workload.0.hot_share", "without `hot_spot`"),
-        ({"workload__0__fio": "x.fio"}, "workload.0.fio", "not modelled yet"),
         ({"controller__model": "lsi20008"}, "controller.model", "a controller of the catalogue"),
         ({"controller__model": "generic"}, "controller.model", "a controller; this is a host"),
         ({"controller__model": "no.toml"}, "controller.model", "no.toml: No such file"),

@@ -11,7 +11,7 @@ impl Path {
     /// The same, of a command whose data cross no link.
     #[inline(never)]
     pub(crate) fn returned_at_once(&mut self, id: IoId, now: Time) -> Up {
-        self.returned(id, now)
+        self.arrived(id, now)
     }
 
     /// A command has come back from its drive, which has a place for another one.

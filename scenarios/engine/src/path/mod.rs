@@ -5,11 +5,13 @@ pub(crate) mod completion;
 pub(crate) mod descent;
 pub(crate) mod dispatch;
 pub(crate) mod faults;
+pub(crate) mod interrupts;
 pub(crate) mod loads;
 pub(crate) mod submission;
 
 use crate::integrity::Integrity;
 use crate::path::agenda::Agenda;
+use crate::path::interrupts::Interrupts;
 use crate::state::drive::Drive;
 use crate::state::event::Event;
 use crate::state::log::LogEntry;
@@ -27,6 +29,8 @@ pub(crate) struct Path {
     /// The request of a managed array that was handed in last, until its tables are prefetched.
     pub(crate) handed_in: IoId,
     pub(crate) links: Vec<Link>,
+    /// Of an adapter that gathers completions.
+    pub(crate) interrupts: Option<Interrupts>,
     pub(crate) controllers: Vec<Controller>,
     pub(crate) drives: Vec<Drive>,
     pub(crate) arrays: Vec<Array>,

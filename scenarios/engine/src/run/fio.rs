@@ -6,7 +6,7 @@
 use crate::plan::Plan;
 use crate::run::report::{RunResult, WorkloadResult};
 use crate::run::simulation::Simulation;
-use crate::run::single::RunError;
+use crate::run::single::{RunError, save_state};
 use crate::state::records::{Outcome, Outside};
 use raidlab_jobs::plan::{JobsPlan, Start};
 use raidlab_jobs::{Port, Request, Thread, Wait};
@@ -58,6 +58,8 @@ struct Jobs {
     begun: Vec<bool>,
     /// Threads of each load that have not ended.
     running: Vec<usize>,
+    /// So many of the slowest I/Os of each load are noted.
+    slowest: u32,
 }
 
 /// Runs fio's jobs beside the plan's own loads, until all of them have ended.
@@ -94,6 +96,7 @@ pub(crate) fn run(
             .collect(),
         begun: vec![false; loads],
         running: (0..loads).map(threads_of).collect(),
+        slowest: plan.details.slowest,
     };
     let until = match jobs.until_ns {
         Nanos::ZERO => Time::NEVER,
@@ -111,7 +114,10 @@ pub(crate) fn run(
         return Err(RunError::Plan(vec![fault]));
     }
     let report = all.simulation.report(plan);
-    let report = report.ok_or_else(|| RunError::Form("nothing was recorded".into()))?;
+    let mut report = report.ok_or_else(|| RunError::Form("nothing was recorded".into()))?;
+    let file = plan.save_state.as_ref();
+    report.unsaved = file.and_then(|path| save_state(all.simulation.system(), path));
+    report.add_tails(all.simulation.system_mut(), plan);
     let loads = WorkloadResult::of_jobs(all.simulation.system(), plan, &all.ends);
     Ok(report.with_jobs(loads, all.threads.iter().map(Thread::result).collect()))
 }
@@ -223,7 +229,7 @@ impl Jobs {
         if !self.begun[load as usize] {
             self.begun[load as usize] = true;
             let from = now + thread.plan().extent.ramp_ns;
-            self.simulation.begin_load(load, from, STEPS);
+            self.simulation.begin_load(load, from, STEPS, self.slowest);
         }
         let mut port = Submission {
             simulation: &mut self.simulation,

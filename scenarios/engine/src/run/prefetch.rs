@@ -23,6 +23,7 @@ impl System {
             | Event::AtDrive(io)
             | Event::Done(io)
             | Event::Returned(io)
+            | Event::Interrupt(io)
             | Event::Admit(io) => self.layers.path.ios.prefetch(io),
             _ => {}
         }
@@ -39,7 +40,7 @@ impl System {
                     .device
                     .prefetch_state();
             }
-            Event::Returned(io) => {
+            Event::Returned(io) | Event::Interrupt(io) => {
                 let io = self.prefetch_path(io);
                 self.prefetch_load(io);
             }

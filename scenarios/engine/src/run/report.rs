@@ -188,7 +188,12 @@ impl WorkloadResult {
             let found = WorkloadResult::of(system, (name, array), meter, end, plan);
             // A job has no steady state to be found.
             let steady = None;
-            WorkloadResult { steady, ..found }
+            let asked = meter.slowest.is_asked();
+            WorkloadResult {
+                steady,
+                slowest: asked.then(|| tail_report::slowest(system, meter)),
+                ..found
+            }
         };
         jobs.loads.iter().zip(meters).zip(ends).map(of).collect()
     }

@@ -84,9 +84,17 @@ impl Simulation {
     }
 
     /// A load of the caller's threads is recorded from a time on.
-    pub(crate) fn begin_load(&mut self, load: u32, from: Time, steps: usize) {
+    ///
+    /// # Arguments
+    /// `steps`: of its timeline at the most. `slowest`: so many of its slowest I/Os are noted.
+    pub(crate) fn begin_load(&mut self, load: u32, from: Time, steps: usize, slowest: u32) {
         let outside = self.system.layers.loads.outside_mut();
-        outside.begin_load(load, from, steps);
+        outside.begin_load(load, from, steps, slowest);
+    }
+
+    /// The system, to be read out.
+    pub(crate) fn system_mut(&mut self) -> &mut System {
+        &mut self.system
     }
 
     /// What a recorded system has done up to the present.

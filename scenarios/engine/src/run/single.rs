@@ -175,7 +175,7 @@ impl Recording {
 }
 
 /// Writes the state of all drives that have one; says why if it cannot.
-fn save_state(system: &System, path: &str) -> Option<String> {
+pub(crate) fn save_state(system: &System, path: &str) -> Option<String> {
     let drives = system.layers.path.drives.iter();
     let states: Vec<_> = drives
         .filter_map(|drive| drive.device.state(&drive.name))

@@ -147,7 +147,8 @@ impl System {
                 Up::None
             }
             Event::Done(io) => self.layers.path.device_done(io, now),
-            Event::Returned(io) => self.layers.path.returned(io, now),
+            Event::Returned(io) => self.layers.path.arrived(io, now),
+            Event::Interrupt(io) => self.layers.path.reported(io, now),
             Event::Core => {
                 let up = self.layers.loads.core_due(&mut self.layers.path, now);
                 self.layers.prefetch();

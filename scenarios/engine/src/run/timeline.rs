@@ -118,7 +118,8 @@ impl System {
             | Event::AtDrive(id)
             | Event::Done(id)
             | Event::Late(id)
-            | Event::Returned(id) => (id, true),
+            | Event::Returned(id)
+            | Event::Interrupt(id) => (id, true),
             Event::Issue(_) | Event::Arrival(_) | Event::Flush(_) | Event::Background(_)
                 if now < self.layers.path.off_until =>
             {

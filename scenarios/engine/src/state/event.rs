@@ -35,6 +35,8 @@ pub enum Event {
     Done(IoId),
     /// A command is complete at the host's end of its path.
     Returned(IoId),
+    /// The host hears of a command that is complete.
+    Interrupt(IoId),
     /// A request of a page cache is complete.
     Pages(IoId),
     /// A core of the host may be free for a thread that waits for one.

@@ -78,6 +78,7 @@ mod tests {
             program_ns: vec![Nanos(1)],
             erase_ns: Nanos(1),
             channel_bytes_per_s: 1 << 30,
+            channel_write_bytes_per_s: None,
             command_ns: Nanos(0),
             cache_read: false,
             cache_program: false,

@@ -41,8 +41,10 @@ pub struct Nand {
     reads_first: u32,
     cache_read: bool,
     cache_program: bool,
-    /// Nanoseconds a byte on a channel, times 2^20.
+    /// Nanoseconds a byte on a channel from a die, times 2^20.
     ns_per_byte: u64,
+    /// The same to a die.
+    write_ns_per_byte: u64,
     unit_bytes: u32,
     set_bytes: u32,
     engine: Option<Engine>,
@@ -86,6 +88,7 @@ impl Nand {
             cache_read: params.cache_read,
             cache_program: params.cache_program,
             ns_per_byte: (1_000_000_000 << 20) / params.channel_bytes_per_s,
+            write_ns_per_byte: (1_000_000_000 << 20) / params.write_bytes_per_s(),
             unit_bytes,
             set_bytes,
             engine,
@@ -121,6 +124,13 @@ impl Nand {
     #[inline]
     fn transfer_time(&self, bytes: u32) -> Nanos {
         self.command + Nanos((u64::from(bytes) * self.ns_per_byte) >> 20)
+    }
+
+    /// The time on a channel of data that go to a die. A chip's cycles of reading and of writing a
+    /// byte are two figures of its sheet (tRC and tWC of ONFI's asynchronous interface).
+    #[inline]
+    fn loading_time(&self, bytes: u32) -> Nanos {
+        self.command + Nanos((u64::from(bytes) * self.write_ns_per_byte) >> 20)
     }
 
     /// What moving `units` of a page set takes where the next one is sensed meanwhile.
@@ -332,7 +342,7 @@ impl Nand {
 
     /// Moves a page set to the die, unless it took the data during the job before.
     fn fill_register(&mut self, die: u32, start: Time) -> Time {
-        let transfer = self.transfer_time(self.set_bytes);
+        let transfer = self.loading_time(self.set_bytes);
         let channel = self.dies[die as usize].channel as usize;
         let loaded = self.dies[die as usize].loaded.take();
         let loaded = loaded.unwrap_or_else(|| self.channels[channel].book(start, transfer).end);
@@ -346,7 +356,7 @@ impl Nand {
 
     /// A die that can takes the next job's data from `ready` on, while it programs.
     fn load_next(&mut self, die: u32, ready: Time) {
-        let transfer = self.transfer_time(self.set_bytes);
+        let transfer = self.loading_time(self.set_bytes);
         let channel = self.dies[die as usize].channel as usize;
         let clock = &mut self.dies[die as usize];
         let next_programs = clock.queue.front().is_some_and(|job| job.programs());

@@ -29,6 +29,9 @@ pub struct NandParams {
     pub erase_ns: Nanos,
     /// Rate of a bus.
     pub channel_bytes_per_s: u64,
+    /// Rate of a bus when data go to a die; none for the same.
+    #[serde(default)]
+    pub channel_write_bytes_per_s: Option<u64>,
     /// Bus and controller time of each page's command, addresses, status and error correction.
     pub command_ns: Nanos,
     /// True if a die can read the next page while its register is being emptied.
@@ -54,4 +57,12 @@ pub struct NandParams {
     pub slc_cache: Option<SlcCacheParams>,
     /// Program and erase cycles that a block is rated for.
     pub rated_cycles: u32,
+}
+
+impl NandParams {
+    /// Rate of a bus when data go to a die.
+    pub(crate) fn write_bytes_per_s(&self) -> u64 {
+        self.channel_write_bytes_per_s
+            .unwrap_or(self.channel_bytes_per_s)
+    }
 }

@@ -88,6 +88,12 @@ impl SsdParams {
             &nand.channel_bytes_per_s,
             "1000000 or more",
         );
+        faults.need(
+            nand.write_bytes_per_s() >= 1_000_000,
+            "nand.channel_write_bytes_per_s",
+            &nand.write_bytes_per_s(),
+            "1000000 or more",
+        );
     }
 
     fn check_spare(&self, faults: &mut Faults) {

@@ -3,6 +3,7 @@
 use crate::path::loads::Loads;
 use crate::state::measure::Meter;
 use crate::state::owner::OwnerOf;
+use crate::state::slowest::Slowest;
 use raidlab_kernel::{Io, Nanos, Op, Time};
 
 /// A step of the timeline at first; it doubles whenever there is no space for a further one.
@@ -35,9 +36,11 @@ impl OutsideRecord {
         &self.meters
     }
 
-    /// A load is recorded from a time on, in so many steps of its timeline.
-    pub(crate) fn begin_load(&mut self, load: u32, from: Time, steps: usize) {
-        let meter = Meter::new(from, Time::NEVER, FIRST_STEP, steps).without_end();
+    /// A load is recorded from a time on, in so many steps of its timeline, with so many of its
+    /// slowest I/Os.
+    pub(crate) fn begin_load(&mut self, load: u32, from: Time, steps: usize, slowest: u32) {
+        let mut meter = Meter::new(from, Time::NEVER, FIRST_STEP, steps).without_end();
+        meter.slowest = Slowest::new(slowest as usize);
         self.meters[load as usize] = meter;
     }
 
@@ -61,7 +64,10 @@ impl Loads {
             if io.refused {
                 meter.fail(io.mark);
             } else {
-                meter.record(io);
+                let counts = meter.record(io);
+                if counts && meter.slowest.notices(io.latency()) {
+                    meter.slowest.take_up(io);
+                }
             }
         }
     }

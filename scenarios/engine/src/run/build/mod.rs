@@ -9,6 +9,7 @@ use crate::integrity::Integrity;
 use crate::layout::Layout;
 use crate::path::Path;
 use crate::path::agenda::Agenda;
+use crate::path::interrupts::Interrupts;
 use crate::path::loads::Loads;
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
 use crate::raid::Raid;
@@ -86,13 +87,13 @@ impl System {
             drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
         }
         let stripes = Stripes::new(Volumes::new(volumes), Redirects::new(redirects), ios);
-        let cache = ControllerCache::new(memories);
         let background = Background::new(plan);
         let path = Path {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
             ios: Slab::with_capacity(ios),
             agenda: Agenda::with_capacity(64),
             handed_in: Io::NONE,
+            interrupts: plan.host.coalescing.as_ref().map(Interrupts::new),
             links,
             controllers: plan.controllers.iter().map(build_controller).collect(),
             arrays,
@@ -115,7 +116,7 @@ impl System {
             layers: Layers {
                 path,
                 loads,
-                raid: Raid::new(stripes, cache, background),
+                raid: Raid::new(stripes, ControllerCache::new(memories), background),
                 ssd_caches,
             },
             caches,

@@ -5,8 +5,8 @@ import math
 import pytest
 
 import raidlab
-from raidlab.scenarios.studies.goals import goals_of
-from raidlab.scenarios.studies.within import check_goals, with_goals
+from raidlab.scenarios.results.goals import goals_of
+from raidlab.scenarios.results.within import goals_of_run, with_goals
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +45,34 @@ def test_time_counts_where_the_goal_is_met(served):
 
 
 def test_a_goal_that_a_run_cannot_say_is_refused():
-    goals = goals_of(["usable > 1 TB", "post: p99 < 20 ms"])
     with pytest.raises(raidlab.SpecError) as refused:
-        check_goals(goals, ["mail", "web"])
+        goals_of_run(["usable > 1 TB", "post: p99 < 20 ms"], "--goal", ["mail", "web"])
     assert [fault.value for fault in refused.value.faults] == ["usable > 1 TB", "post"]
+
+
+def test_a_workload_has_goals_of_its_own():
+    workload = {"rw": "randread", "block_size": "4 KiB", "rate": "50 IO/s"}
+    scenario = {
+        "array": [{"drives": [{"model": "five"}]}],
+        "workload": [
+            workload | {"name": "mail", "goal": "p99 < 40 ms"},
+            workload | {"name": "web", "goal": ["read p50 < 1 ms", "rate > 10 IO/s"]},
+        ],
+        "run": {"duration": "10 s", "warm_up": "1 s"},
+    }
+    goals = raidlab.simulate(scenario).goals
+    found = [(each["workload"], each["goal"], each["holds"]) for each in goals]
+    assert found == [
+        ("mail", "p99 < 40 ms", True),
+        ("web", "read p50 < 1 ms", False),
+        ("web", "rate > 10 IO/s", True),
+    ]
+    assert all(each["time_within"] is not None for each in goals)
+    scenario["workload"][0]["goal"] = "web: p99 < 40 ms"
+    scenario["workload"][1]["goal"] = "p98 < 1 ms"
+    with pytest.raises(raidlab.SpecError) as refused:
+        raidlab.simulate(scenario)
+    assert [fault.key for fault in refused.value.faults] == ["workload.0.goal", "workload.1.goal"]
 
 
 def test_what_is_slow_is_on_the_map_and_in_the_list(served):

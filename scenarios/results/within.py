@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.scenarios.results.goals import Goal, Source, goals_of, judged, of_load
 from raidlab.scenarios.results.latency_map import (
     mean_us,
     merge_maps,
@@ -14,42 +15,69 @@ from raidlab.scenarios.results.latency_map import (
     share_below,
 )
 from raidlab.scenarios.results.result import Result, Row
-from raidlab.scenarios.studies.goals import Goal, Source, judged, of_load
 
 _LEAST = 100
 """I/Os that a step of time has at least: fewer say nothing of a p99."""
 _SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999, "p99.99": 0.9999}
 
 
-def check_goals(goals: Sequence[Goal], workloads: Sequence[str]) -> None:
-    """Refuses what a run alone cannot say.
+def goals_of_run(texts: Sequence[str], option: str, workloads: Sequence[str]) -> list[Goal]:
+    """Goals of which a run says how much meets them.
 
     Raises:
-        SpecError: Every goal that is no latency or rate, or of a workload that is not there.
+        SpecError: Everything that is wrong with them: one that is no latency or rate, or is about a
+            workload that is not there.
     """
+    goals = goals_of(texts, option)
+    allowed = "a latency or a rate, such as p99 < 20 ms or rate > 5000 IO/s"
     faults = [
-        Fault("--goal", goal.text, "a latency or a rate, such as p99 < 20 ms or rate > 5000 IO/s")
+        Fault(option, goal.text, allowed)
         for goal in goals
         if goal.source not in (Source.LATENCY, Source.RATE)
     ]
     faults += [
-        Fault("--goal", goal.workload, f"one of {', '.join(workloads)}", tuple(workloads))
+        Fault(option, goal.workload, f"one of {', '.join(workloads)}", tuple(workloads))
         for goal in goals
         if goal.workload and goal.workload not in workloads
     ]
     if faults:
         raise SpecError(faults)
+    return goals
+
+
+def goals_of_loads(written: Iterable[tuple[str, str, Sequence[str]]], file: str = "") -> list[Goal]:
+    """The goals that workloads have in their scenario.
+
+    Args:
+        written: Key, workload, goals.
+        file: Of the scenario.
+
+    Raises:
+        SpecError: Everything that is wrong with them.
+    """
+    goals: list[Goal] = []
+    faults: list[Fault] = []
+    for key, workload, texts in written:
+        try:
+            found = goals_of_run(texts, key, [workload])
+        except SpecError as error:
+            faults += [replace(fault, file=file) for fault in error.faults]
+        else:
+            goals += [replace(goal, workload=workload) for goal in found]
+    if faults:
+        raise SpecError(faults)
+    return goals
 
 
 def with_goals(result: Result, goals: Sequence[Goal]) -> Result:
-    """The result with what each goal found, by workload and point: `Result.goals`."""
+    """The result with what each goal found, by workload and point, behind those it has already."""
     found = [
         _found(replace(goal, workload=row["workload"]), row, result)
         for goal in goals
         for row in result.summary()
         if goal.workload in ("", row["workload"])
     ]
-    return replace(result, goals=tuple(found))
+    return replace(result, goals=(*(result.goals or ()), *found)) if goals else result
 
 
 def _found(goal: Goal, row: Row, result: Result) -> Row:

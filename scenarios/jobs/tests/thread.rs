@@ -1,0 +1,145 @@
+//! Threads on a device of one server: what waits for what, by hand.
+
+use raidlab_jobs::plan::JobPlan;
+use raidlab_jobs::{Port, Request, Thread, ThreadResult, Wait};
+use raidlab_kernel::{Op, Time};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+
+const MS: u64 = 1_000_000;
+
+/// One server of 1 ms.
+#[derive(Default)]
+struct Server {
+    now: u64,
+    free: u64,
+    ends: VecDeque<(u64, u32)>,
+    asked: Vec<Request>,
+}
+
+impl Port for Server {
+    fn submit(&mut self, request: Request, slot: u32) -> Result<(), String> {
+        self.free = self.free.max(self.now) + MS;
+        self.ends.push_back((self.free, slot));
+        self.asked.push(request);
+        Ok(())
+    }
+}
+
+/// Runs a thread until it ends.
+fn run(plan: &Value) -> (ThreadResult, Vec<Request>) {
+    let plan: JobPlan = serde_json::from_value(plan.clone()).unwrap();
+    let (mut thread, mut server) = (Thread::new(&plan), Server::default());
+    loop {
+        let wait = thread.go_on(Time(server.now), &mut server).unwrap();
+        match wait {
+            Wait::Over => return (thread.result(), server.asked),
+            Wait::Until(at) => {
+                while server.ends.front().is_some_and(|end| end.0 <= at.0) {
+                    thread.completed(server.ends.pop_front().unwrap().1, false);
+                }
+                server.now = at.0;
+            }
+            _ => {
+                while !thread.may_go_on(wait) {
+                    let (at, slot) = server.ends.pop_front().expect("something is in flight");
+                    server.now = at;
+                    thread.completed(slot, false);
+                }
+            }
+        }
+    }
+}
+
+fn plan() -> Value {
+    let sizes = json!({"min": 4096, "max": 4096, "align": 4096, "percent_random": 100});
+    json!({
+        "load": 0, "array": 0, "number": 1,
+        "start": {"file": 0, "phase": 0, "delay_ns": 0, "ends_others": false},
+        "extent": {"size": 40_960, "io_size": 0, "loops": 1, "number_ios": 0, "runtime_ns": 0,
+                   "time_based": false, "ramp_ns": 0},
+        "direction": "write", "random": false, "read_percent": 50,
+        "sequence": {"every": 1, "step_bytes": 0, "between": "sequential"},
+        "sizes": [sizes, sizes, sizes], "unaligned": false, "sizes_by_order": false,
+        "distribution": {"kind": "uniform"}, "random_map": true, "generator": "tausworthe",
+        "seeds": {"seed": 137, "repeat_offsets": true, "repeat_passes": true, "repeat_all": false},
+        "files": [{"start_bytes": 1 << 20, "offset_bytes": 0, "io_bytes": 40_960,
+                   "real_bytes": 1 << 20, "name_hash": 1}],
+        "file_service": "round_robin", "file_service_ios": 1,
+        "depth": {"depth": 1, "batch": 1, "complete_min": 1, "complete_max": 1, "low": 1},
+        "synchronous": false,
+        "syncs": {"fsync": 0, "fdatasync": 0, "at_end": false, "each_write": false},
+        "max_latency_ns": 0, "sample_ns": 0,
+    })
+}
+
+#[test]
+fn a_pass_covers_its_file_in_order() {
+    let (result, asked) = run(&plan());
+    assert_eq!(result.ended_ns, 10 * MS);
+    let offsets = asked
+        .iter()
+        .map(|request| (request.offset - (1 << 20)) / 4096);
+    assert!(offsets.eq(0..10));
+    assert_eq!(result.sides[1].completion.as_ref().unwrap().max, MS);
+}
+
+#[test]
+fn loops_repeat_and_io_size_goes_on() {
+    let mut of = plan();
+    of["extent"]["loops"] = 3.into();
+    assert_eq!(run(&of).1.len(), 30);
+    let mut of = plan();
+    of["extent"]["io_size"] = (4096 * 25).into();
+    assert_eq!(run(&of).1.len(), 25);
+}
+
+#[test]
+fn syncs_come_between_writes_and_at_the_end() {
+    let mut of = plan();
+    of["syncs"]["fsync"] = 4.into();
+    of["syncs"]["at_end"] = true.into();
+    let (result, asked) = run(&of);
+    let ops: Vec<usize> = asked
+        .iter()
+        .enumerate()
+        .filter(|(_, request)| request.op == Op::Flush)
+        .map(|(at, _)| at)
+        .collect();
+    assert_eq!(ops, [4, 9, 12]);
+    assert_eq!(result.syncs.unwrap().count, 3);
+    assert_eq!(result.sides[1].ios, 10);
+}
+
+#[test]
+fn batches_are_taken_back_together() {
+    let mut of = plan();
+    of["extent"]["size"] = (4096 * 8).into();
+    of["depth"] = json!({"depth": 4, "batch": 4, "complete_min": 4, "complete_max": 4, "low": 4});
+    let (result, _) = run(&of);
+    let latencies = result.sides[1].total.as_ref().unwrap();
+    assert_eq!((latencies.min, latencies.max), (4 * MS, 4 * MS));
+    assert_eq!((result.submits[1], result.completes[1]), (2, 2));
+}
+
+#[test]
+fn an_even_cap_spaces_and_catches_up() {
+    let mut of = plan();
+    // 4096 B every 5 ms.
+    of["caps"] = json!([{"bytes_per_s": 0, "poisson": false},
+                        {"bytes_per_s": 819_200, "poisson": false},
+                        {"bytes_per_s": 0, "poisson": false}]);
+    let (result, _) = run(&of);
+    // The last of ten begins at 45 ms.
+    assert_eq!(result.ended_ns, 46 * MS);
+}
+
+#[test]
+fn a_failed_io_ends_the_job_with_its_error() {
+    let plan: JobPlan = serde_json::from_value(plan()).unwrap();
+    let (mut thread, mut server) = (Thread::new(&plan), Server::default());
+    assert_eq!(thread.go_on(Time(0), &mut server), Ok(Wait::Completions(1)));
+    thread.completed(0, true);
+    assert_eq!(thread.go_on(Time(MS), &mut server), Ok(Wait::Over));
+    assert_eq!(thread.result().error, 5);
+}

@@ -1,0 +1,66 @@
+"""The slowest I/Os of real systems: each with its cause, the same with any number of workers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import raidlab
+from raidlab.scenarios.results.slow_ios import cause
+
+REBUILD = {
+    "controller": {"model": "lsi2208-1g-3.0", "backup": "fbu"},
+    "array": [
+        {
+            "level": "raid5",
+            "drives": [{"model": "generic-15000rpm", "count": 5}],
+            "used": "100 MB",
+            "hot_spares": 1,
+            "rebuild_rate": 0.5,
+        }
+    ],
+    "workload": [{"profile": "database", "rate": "150 IO/s"}],
+    "run": {"warm_up": "1 s", "duration": "8 s"},
+    "event": [{"at": "4 s", "action": "fail-drive", "drive": 1}],
+}
+
+
+def _beside(slow: dict[str, Any]) -> bool:
+    return "rebuild" in slow["beside"]
+
+
+def test_reads_that_wait_for_a_rebuild_say_so() -> None:
+    (row,) = raidlab.simulate(REBUILD, slowest=100).results
+    during = [slow for slow in row["slowest"] if _beside(slow)]
+    assert len(during) > 50, "the tail is made during the rebuild"
+    failed_ns = 4e9
+    assert all(slow["issued_ns"] + 1e3 * slow["latency_us"] >= failed_ns for slow in during)
+    assert not any(_beside(slow) for slow in row["slowest"] if slow["issued_ns"] < 3e9)
+    assert "beside" in cause(during[0])
+    assert all(
+        sum(slow["breakdown_us"].values()) == pytest.approx(slow["latency_us"])
+        for slow in row["slowest"]
+    )
+
+
+def test_writes_to_worn_flash_wait_for_a_collection() -> None:
+    scenario = {
+        "array": [{"drives": [{"model": "generic-sata-tlc", "count": 2}]}],
+        "workload": [{"rw": "randwrite", "block_size": "4 KiB", "outstanding": 32}],
+        "run": {"precondition": "steady-state", "warm_up": "100 ms", "duration": "400 ms"},
+    }
+    results = [
+        raidlab.simulate(scenario, slowest=50, latency_map=True, workers=workers)
+        for workers in (1, 2)
+    ]
+    assert results[0].to_json() == results[1].to_json()
+    (row,) = results[0].results
+    longest = [max(s["breakdown_us"], key=lambda p: s["breakdown_us"][p]) for s in row["slowest"]]
+    waits = longest.count("garbage_collection") + longest.count("nand_program")
+    assert waits > 25
+    assert all(slow["drive"] for slow in row["slowest"])
+    counted = sum(n for column in row["write"]["latency_map"]["columns"] for _, n in column)
+    assert counted == row["write"]["ios"]
+    (typed,) = results[0].rows
+    assert typed.ios == row["ios"]
