@@ -27,7 +27,7 @@ class Port(Table):
 class Coalescing(Table):
     """`[coalescing]`: an adapter that interrupts the host once for several completions."""
 
-    delay: Duration = Field(gt=0)
+    delay: Duration = Field(gt=0, le=1_000_000_000)
     """From the first completion until the interrupt."""
     above: int = Field(ge=1, le=1 << 20)
     """Commands outstanding at a drive above which its completions are gathered."""

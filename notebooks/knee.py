@@ -56,7 +56,7 @@ def scenario(values):
                 "rw": "randread",
                 "block_size": "4 KiB",
                 "align": "4 KiB",
-                "area": "whole",
+                "area": "4 GB" if fast else "whole",
                 "outstanding": list(DEPTHS),
             }
         ],
@@ -64,7 +64,7 @@ def scenario(values):
             "warm_up": "5 ms" if fast else "2 s",
             "duration": "10 ms" if fast else "20 s",
         }
-        | ({"precondition": "filled"} if fast else {}),
+        | ({"precondition": "filled", "filled": "4 GB"} if fast else {}),
     }
 
 

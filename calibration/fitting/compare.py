@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
@@ -186,7 +186,8 @@ def estimate_mapped(
 
     Measurements seldom say what the drive had been through. Reads of what was never written come
     back without NAND being touched, so the share shows in the distribution at depth 1, and
-    only there is it looked at.
+    only there is it looked at; where other shallow reads were measured, they must agree that the
+    drive was not full.
 
     Returns:
         The share and the point that shows it; None if the drive is no SSD, the state is known,
@@ -200,18 +201,27 @@ def estimate_mapped(
     point = max(alone, key=lambda p: p.read_share)
     if point.read is None:
         return None
-    best: tuple[float, float] | None = None
-    for share in (1.0, *(step / 16 for step in range(16))):
-        trial = Bench(bench.device, bench.drive, bench.host, bench.capacity, share)
-        found = Compared(point, trial.run(point, effort))
-        off = [abs(m - s) / m for p in PERCENTS[:4] for _, m, s in found.percentiles(p)]
-        cost = sum(min(1.0, one) for one in off) + abs(found.error_pct) / 100.0
-        # A drive that was full is the rule: less than that must be seen clearly.
-        if best is None or cost < best[0] * (0.8 if best[1] == 1.0 else 1.0):
-            best = (cost, share)
-    return None if best is None else (best[1], point)
+    shallow = [p for p in points if 1 < p.outstanding <= _SHALLOW and p.state is None]
+    others = [p for p in shallow if p.rw == point.rw and p.bs == point.bs and p.numjobs == 1]
+
+    def cost(share: float, of: Sequence[Point]) -> float:
+        trial = replace(bench, mapped=share)
+        rows = [Compared(each, trial.run(each, effort)) for each in of]
+        off = [
+            abs(m - s) / m for row in rows for p in PERCENTS[:4] for _, m, s in row.percentiles(p)
+        ]
+        return sum(min(1.0, one) for one in off) + sum(abs(row.error_pct) for row in rows) / 100.0
+
+    full = cost(1.0, [point])
+    best, share = min((cost(step / 16, [point]), step / 16) for step in range(16))
+    # A drive that was full is the rule: less than that must be seen clearly, and not once alone.
+    if best >= 0.8 * full or (others and cost(share, others) >= cost(1.0, others)):
+        share = 1.0
+    return share, point
 
 
+_SHALLOW = 8
+"""Reads outstanding up to which latencies show whether NAND was touched."""
 _OTHER_KIND = 4.0
 """Ratio of rates that no single time explains."""
 _EXPLAINS = 1 / 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Protocol
 
 from raidlab.devices.spec_writer import toml_value
@@ -133,11 +134,18 @@ class Room:
         unknown = changed.keys() - self.start.keys()
         if unknown:
             raise ValueError(f"room {self.name} has no control {sorted(unknown)}")
-        return self.answer(self.start | changed, SEED).numbers
+        return _numbers(self.answer, tuple((self.start | changed).items()))
 
 
 SEED = 1
 """Of every answer, unless a visitor asks for another."""
+
+
+@lru_cache(maxsize=512)
+def _numbers(
+    answer: Callable[[Values, int], Answer], setting: tuple[tuple[str, Value], ...]
+) -> Mapping[str, Any]:
+    return answer(dict(setting), SEED).numbers
 
 
 def scenario_toml(scenario: Mapping[str, Any], head: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ import raidlab
 from raidlab.notebooks.frame import catalogue, pages
 from raidlab.notebooks.frame.live import Live
 from raidlab.notebooks.frame.room import scenario_toml
+from tests.project.sources import ROOT
 
 ROOMS = catalogue.rooms()
 CLAIMS = [(room, claim) for room in ROOMS for claim in room.notice]
@@ -79,3 +80,13 @@ def test_a_notebook_runs_as_a_script():
 def test_rooms_have_numbers_of_their_own():
     assert len({room.number for room in ROOMS}) == len(ROOMS)
     assert [room.name for room in ROOMS] and {room.name for room in ROOMS} == {*catalogue.names()}
+
+
+def test_every_room_is_in_the_gallery_and_in_a_lesson():
+    course = ROOT / "docs" / "course"
+    gallery = (course / "gallery.md").read_text()
+    lessons = "".join(path.read_text() for path in course.glob("lesson-*.md"))
+    for room in ROOMS:
+        assert f"{room.number}. {room.question}" in gallery
+        assert (ROOT / "docs" / "pictures" / "lab" / f"{room.name}.png").exists()
+        assert f"`{room.name}`" in lessons

@@ -345,6 +345,22 @@ def test_the_state_of_an_ssd_is_read_off_depth_one() -> None:
     assert estimate_mapped(full, [known], Effort()) is None
 
 
+def test_one_odd_point_does_not_decide_the_state_of_an_ssd() -> None:
+    """Depth 1 as of a half empty drive, depth 2 and 4 as of a full one: it was full."""
+    device = load_device(TEMPLATES / "ssd.toml").spec
+    assert isinstance(device, DriveSpec)
+    full, half = (Bench.of(device, host("ahci"), mapped=share) for share in (1.0, 0.5))
+    effort = Effort(ios=10_000, seed=9)
+    odd = measure_on(half, [load("randread", 1)], "odd", effort).points
+    others = measure_on(full, [load("randread", depth) for depth in (2, 4)], "full", effort).points
+    agreeing = measure_on(half, [load("randread", d) for d in (2, 4)], "half", effort).points
+    short = Effort(ios=4000)
+    contradicted = estimate_mapped(full, [*odd, *others], short)
+    assert contradicted is not None and contradicted[0] == 1.0
+    confirmed = estimate_mapped(full, [*odd, *agreeing], short)
+    assert confirmed is not None and confirmed[0] == pytest.approx(0.5, abs=0.07)
+
+
 def test_the_state_of_a_drive_is_reported_by_all_points_whichever_are_compared(
     tmp_path: Path,
 ) -> None:
