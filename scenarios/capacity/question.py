@@ -131,7 +131,7 @@ class QuestionTable(Table):
     replace_hours: float = Field(default=24.0, ge=0)
 
     def faults(self) -> Iterator[Fault]:
-        """Growth of what does not come at a rate."""
+        """Growth of what does not come at a rate, lists of rates."""
         if self.growth.rate and any("rate" not in load for load in self.load):
             yield Fault("growth.rate", self.growth.rate, "0, or a `rate` for every load")
         for at, load in enumerate(self.load):
