@@ -26,7 +26,7 @@ _SHADES = (
 _COLOUR = "0, 114, 178"
 _LEAST = 100
 """I/Os that columns have in the mean, if there are so many; of one from which on it has a p99."""
-_COLUMNS = 64
+_COLUMNS = 40
 """Columns that a picture has at most."""
 
 
