@@ -15,7 +15,9 @@ from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, without_cache
-from raidlab.scenarios.planning.preconditioning import beyond_array, drive_histories
+from raidlab.scenarios.planning.job_writes import job_writes
+from raidlab.scenarios.planning.preconditioning import beyond_array, drive_histories, writes_of
+from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
 from raidlab.scenarios.planning.ssd_cache import add_tier, stand_in, tier_name
 from raidlab.scenarios.planning.topology import Attached
 from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
@@ -140,6 +142,8 @@ class Parts:
         of_chipset = spec is not None and spec.raid_in_host
         in_host = self._striped(table) and (table.software_raid == "os" or of_chipset)
         short = self._takes_short_path(name, table, in_host, chosen, settings)
+        shared = is_shared(self.scenario, name)
+        depth = (table.shared_depth or SHARED_DEPTH) if shared else 0
         indices = []
         for part, group in enumerate(groups):
             indices.append(len(self.arrays))
@@ -155,6 +159,7 @@ class Parts:
                     "spares": spares,
                     "background_share": table.rebuild_rate,
                     **cache_plan(spec, settings, short, in_host),
+                    **({"shared_depth": depth} if depth else {}),
                 }
             )
         self.offered[name] = (indices, usable)
@@ -396,13 +401,17 @@ class Parts:
                 f" {format_size(usable)}: it is filled"
             )
         loads = [
-            load
+            writes
             for at, load in enumerate(self.scenario.workload)
             if name
             and self.scenario.target_name(at) == name
-            and load.job_file is None
             and load.trace is None
             and not any(True for _ in load.faults())
+            for writes in (
+                [writes_of(load, usable)]
+                if load.job_file is None
+                else job_writes(load, self.folder, name, usable)
+            )
         ]
         histories = drive_histories(self.scenario, table, loads, usable, capacities)
         return [

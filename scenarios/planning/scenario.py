@@ -30,9 +30,10 @@ from raidlab.scenarios.planning.fio import (
     seeded,
 )
 from raidlab.scenarios.planning.host_warnings import host_warnings
+from raidlab.scenarios.planning.sharing import check_sharing, share_plan
 from raidlab.scenarios.planning.ssd_cache import follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
-from raidlab.scenarios.planning.traces import trace_plan
+from raidlab.scenarios.planning.traces import times, traced_load
 from raidlab.scenarios.spec.arrivals import arrival_plan
 from raidlab.scenarios.spec.loads import HOT_SHARE
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
@@ -220,6 +221,7 @@ def build_scenario(
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
     workloads = _workloads(table, parts, host)
+    parts.warnings += check_sharing(table, faults)
     fio = _fio_workloads(table, parts, None if path is None else path.parent, sections)
     if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
         faults.add(
@@ -299,7 +301,7 @@ def _plan(
     drives = zip(parts.drives, parts.model_of_drive, topology.paths, strict=True)
     return {
         "seed": run.seed,
-        **_times(table, parts.longest_trace_ns),
+        **times(table, parts.longest_trace_ns),
         "max_ios": run.max_ios,
         "precision": run.precision,
         "after_rebuild_ns": run.after_rebuild,
@@ -342,7 +344,7 @@ def _workloads(
             continue
         arrays, usable = parts.offered[target]
         if workload.trace is not None:
-            found = _traced(key, name, workload, table, parts)
+            found = traced_load(at, name, table, parts)
             if found is not None:
                 loaded.append((Loaded(name, target, (0,), (index,)), [found]))
                 index += 1
@@ -361,6 +363,7 @@ def _workloads(
             _workload_plan(workload, f"{name}.{part}" if len(arrays) > 1 else name, array, area)
             | {"threads": workload.threads or table.host.threads, "align_bytes": align}
             | _page_cache(key, workload, table, parts.faults, host, area)
+            | share_plan(table, at)
             for part, array in enumerate(arrays)
         ]
         parts_of = tuple(range(index, index + len(plans)))
@@ -368,45 +371,6 @@ def _workloads(
         rates = tuple(rate * len(plans) for rate in workload.rate or ())
         loaded.append((Loaded(name, target, outstanding, parts_of, rates), plans))
     return _in_step(loaded, parts.faults)
-
-
-def _traced(
-    key: str, name: str, workload: WorkloadTable, table: ScenarioTable, parts: Parts
-) -> dict[str, Any] | None:
-    """The plan of a load that a trace has recorded; None, and a fault, if it cannot be."""
-    arrays, usable = parts.offered[workload.target or table.array_name(0)]
-    if len(arrays) > 1:
-        allowed = "an array that is one device: drives of level independent are several"
-        parts.faults.add(f"{key}.trace", workload.trace, allowed)
-    if usable is None or len(arrays) != 1:
-        return None
-    found = trace_plan(key, workload, parts, usable)
-    if found is None:
-        return None
-    parts.longest_trace_ns = max(parts.longest_trace_ns, found.length_ns)
-    own = {"name": name, "array": arrays[0], "threads": workload.threads or table.host.threads}
-    limits = {"limits": workload.limits} if workload.limit else {}
-    return own | found.plan | limits
-
-
-def _times(table: ScenarioTable, longest_trace_ns: int) -> dict[str, int]:
-    """When the recording begins and ends: with the traces, where the file does not say."""
-    run, lapse = table.run, table.run.time_lapse
-    warm_up, duration, most = run.least_warm_up, run.duration, run.most_warm_up
-    if any(load.trace is not None for load in table.workload):
-        most = 0
-        if run.warm_up is None:
-            warm_up = 0
-        if "duration" not in run.model_fields_set:
-            # The run is over with the last request, which may take its time.
-            duration = longest_trace_ns + run.duration
-    step = run.timeline_step or max(1, (warm_up + duration) // 50)
-    return {
-        "warm_up_ns": warm_up,
-        "warm_up_most_ns": 0 if table.event else most,
-        "duration_ns": duration // lapse,
-        "timeline_step_ns": max(1, step // lapse),
-    }
 
 
 def _fio_workloads(

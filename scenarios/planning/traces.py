@@ -12,7 +12,8 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import format_size
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.builder import Parts
-from raidlab.scenarios.spec.schema import WorkloadTable
+from raidlab.scenarios.planning.sharing import share_plan
+from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 from raidlab.scenarios.spec.trace_columns import columns_of
 
 _OPTIONS = {"--unit": "trace_volume", "--beyond": "trace_beyond", "--columns": "trace_columns"}
@@ -112,3 +113,41 @@ def _notes(key: str, held: Mapping[str, Any], workload: WorkloadTable) -> list[s
             f" array: {how}"
         )
     return found
+
+
+def traced_load(at: int, name: str, table: ScenarioTable, parts: Parts) -> dict[str, Any] | None:
+    """The plan of a load that a trace has recorded; None, and a fault, if it cannot be."""
+    key, workload = f"workload.{at}", table.workload[at]
+    arrays, usable = parts.offered[table.target_name(at)]
+    if len(arrays) > 1:
+        allowed = "an array that is one device: drives of level independent are several"
+        parts.faults.add(f"{key}.trace", workload.trace, allowed)
+    if usable is None or len(arrays) != 1:
+        return None
+    found = trace_plan(key, workload, parts, usable)
+    if found is None:
+        return None
+    parts.longest_trace_ns = max(parts.longest_trace_ns, found.length_ns)
+    own = {"name": name, "array": arrays[0], "threads": workload.threads or table.host.threads}
+    limits = {"limits": workload.limits} if workload.limit else {}
+    return own | found.plan | limits | share_plan(table, at)
+
+
+def times(table: ScenarioTable, longest_trace_ns: int) -> dict[str, int]:
+    """When the recording begins and ends: with the traces, where the file does not say."""
+    run, lapse = table.run, table.run.time_lapse
+    warm_up, duration, most = run.least_warm_up, run.duration, run.most_warm_up
+    if any(load.trace is not None for load in table.workload):
+        most = 0
+        if run.warm_up is None:
+            warm_up = 0
+        if "duration" not in run.model_fields_set:
+            # The run is over with the last request, which may take its time.
+            duration = longest_trace_ns + run.duration
+    step = run.timeline_step or max(1, (warm_up + duration) // 50)
+    return {
+        "warm_up_ns": warm_up,
+        "warm_up_most_ns": 0 if table.event else most,
+        "duration_ns": duration // lapse,
+        "timeline_step_ns": max(1, step // lapse),
+    }

@@ -16,7 +16,7 @@ _BUSY = 0.9
 """Utilisation from which on more places in a queue would bring a component little more."""
 
 
-_IN_FRONT = ("limit_wait", "host_wait", "controller_wait", "link_wait")
+_IN_FRONT = ("limit_wait", "share_wait", "host_wait", "controller_wait", "link_wait")
 """Parts of an I/O's time in which it waits before it reaches the drives."""
 _FOR_DRIVES = (
     "queue", "overhead", "seek", "rotation", "transfer", "nand_read", "nand_program",

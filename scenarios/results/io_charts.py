@@ -88,6 +88,22 @@ def table(ios: Sequence[Io]) -> Table:
     return Table("", columns, rows)
 
 
+def work_table(ios: Sequence[Io]) -> Table:
+    """A line for each component: how often and how long it worked for these I/Os."""
+    short = short_names(ios)
+    counts: dict[tuple[str, str], list[float]] = {}
+    for io in ios:
+        for stage in io["stages"]:
+            if stage["stage"] not in WAITS:
+                sums = counts.setdefault((stage["kind"], short[stage["component"]]), [0, 0.0])
+                sums[0] += 1
+                sums[1] += (stage["end_ns"] - stage["begin_ns"]) / 1e6
+    names = in_order_of_the_way(counts)
+    rows: list[list[Cell]] = [[each[1], int(counts[each][0]), counts[each][1]] for each in names]
+    columns = [Column("component", kind=Kind.TEXT), Column("stages"), Column("work,", "ms")]
+    return Table("", columns, rows)
+
+
 def _times(ios: Sequence[Io]) -> dict[str, int]:
     """Nanoseconds by part, on the critical paths."""
     times: dict[str, int] = {}

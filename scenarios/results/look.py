@@ -37,6 +37,7 @@ OUTLINE = "#3A4653"
 
 PARTS: dict[str, tuple[str, str, str]] = {
     "limit_wait": (WAITING, "x", BLACK),
+    "share_wait": (WAITING, "-", BLACK),
     "host": (BLUE, "", ""),
     "host_wait": (WAITING, "/", BLUE),
     "link": (SKY, "", ""),
@@ -66,6 +67,7 @@ _NAMES = {
     "nand_program": "NAND program",
     "overhead": "drive overhead",
     "limit_wait": "waiting for the limit",
+    "share_wait": "waiting for other tenants",
     "host_wait": "waiting for the host",
     "link_wait": "waiting for a link",
     "controller_wait": "waiting for the controller",

@@ -26,7 +26,7 @@ _SHADES = (
 _COLOUR = "0, 114, 178"
 _LEAST = 100
 """I/Os that columns have in the mean, if there are so many; of one from which on it has a p99."""
-_COLUMNS = 64
+_COLUMNS = 40
 """Columns that a picture has at most."""
 
 
@@ -47,25 +47,23 @@ def figure(over_time: Mapping[str, Any], begin_s: float) -> go.Figure:
         scale, unit = 1 / 3600, "hours"
     every = [each for column in columns for each, _ in column]
     bounds = edges(max(min(every), 1) / 1e3, bin_end(max(every)) / 1e3)
-    fields: dict[str, list[tuple[float, float, float, float]]] = {
-        name: [] for _, name, _ in _SHADES
-    }
+    fields: dict[str, list[tuple[float, float, float]]] = {name: [] for _, name, _ in _SHADES}
     for begin, end, column in zip(begins, ends, columns, strict=True):
         count = sum(each for _, each in column)
         for low, high in pairwise(bounds):
             inside = sum(n for at, n in column if low <= (at + bin_end(at)) / 2e3 < high)
             if inside:
                 name = next(name for least, name, _ in _SHADES if inside / count >= least)
-                fields[name].append((begin * scale, (end - begin) * scale, low / 1e3, high / 1e3))
+                fields[name].append(((begin + end) / 2 * scale, low / 1e3, (high - low) / 1e3))
     drawn = go.Figure()
     for _, name, strength in _SHADES:
         own = fields[name]
         drawn.add_trace(
             go.Bar(
-                x=[begin + length / 2 for begin, length, _, _ in own],
-                width=[length for _, length, _, _ in own],
-                base=[low for *_, low, _ in own],
-                y=[high - low for *_, low, high in own],
+                x=[middle for middle, _, _ in own],
+                width=scale * (ends[0] - begin_s),
+                base=[low for _, low, _ in own],
+                y=[height for *_, height in own],
                 name=name,
                 marker={"color": f"rgba({_COLOUR}, {strength})", "line": {"width": 0}},
                 hovertemplate="%{base:.3~g} ms and more: " + name + "<extra></extra>",

@@ -173,21 +173,20 @@ def io_pictures(result: Result) -> list[Picture]:
     depth = f"{ios[0]['outstanding']} outstanding" if ios[0]["outstanding"] else "open load"
     which = f"The first {len(ios)} I/Os after the warm-up, {depth}"
     zoom = "Drag over a part to enlarge it, double-click to go back."
-    table = io_charts.table(ios)
     return [
         Picture(
             io_charts.most_of_the_time(ios),
             f"{which}: the parts of each from its call to its completion. {zoom}",
             io_charts.lives(ios),
             wide=True,
-            data=table,
+            data=io_charts.table(ios),
         ),
         Picture(
             io_charts.most_of_the_work(ios),
             f"What each component worked on, waiting left out. {zoom}",
             io_charts.work(ios),
             wide=True,
-            data=table,
+            data=io_charts.work_table(ios),
         ),
     ]
 

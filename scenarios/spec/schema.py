@@ -131,6 +131,8 @@ class ArrayTable(Table):
     rebuild_rate: Share = 0.3
     """Share of the time that rebuild, copyback, patrol read and consistency check may have while
     the host wants the drives."""
+    shared_depth: int | None = Field(default=None, ge=1, le=65_536)
+    """I/Os of tenants that are in it at once, where loads have weights or priorities."""
     software_raid: Literal["none", "os"] = "none"
     cache_tier: CacheTierTable | None = None
     history: tuple[PreconditioningTable, ...] = Field(default=(), max_length=100)
@@ -171,14 +173,17 @@ def _goals(value: object) -> object:
     )
 
 
+Priority = Literal["high", "normal", "low"]
+PRIORITIES: tuple[Priority, ...] = ("high", "normal", "low")
+"""The first goes before the others."""
 TraceFormat = Literal[
     "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
     "alibaba", "tencent", "vscsi", "csv",
 ]  # fmt: skip
 _BESIDE_TRACE = {
-    "name", "target", "threads", "limit", "burst", "compressible", "goal", "trace",
-    "trace_format",
-    "trace_columns", "trace_volume", "trace_beyond", "trace_slower",
+    "name", "target", "threads", "limit", "burst", "weight", "priority", "compressible",
+    "goal", "trace", "trace_format", "trace_columns", "trace_volume", "trace_beyond",
+    "trace_slower",
 }  # fmt: skip
 """Keys of a workload that mean something beside a trace."""
 
@@ -217,6 +222,10 @@ class WorkloadTable(Table):
     """A tenant's cap: `"5000 IO/s"`, `"200 MB/s"`, or a list of both."""
     burst: Duration | None = None
     """The limit's tokens collect for so long while the load asks for less."""
+    weight: int | None = Field(default=None, ge=1, le=10_000)
+    """In proportion to which tenants of one priority are served; 1 if another load says one."""
+    priority: Priority | None = None
+    """Which tenants go first; `normal` if another load says one."""
     buffered: bool = False
     """True if calls go through the operating system's page cache and block until they are served;
     false for direct I/O."""
@@ -319,6 +328,10 @@ class WorkloadTable(Table):
         if self.limit is not None and self.buffered:
             allowed = "left out: limits of loads that pass through the page cache are not modelled"
             yield Fault("limit", " and ".join(map(str, self.limit)), allowed)
+        for key in ("weight", "priority"):
+            if getattr(self, key) is not None and self.buffered:
+                allowed = "left out: shares of loads that pass the page cache are not modelled"
+                yield Fault(key, getattr(self, key), allowed)
         if self.burst is not None and self.limit is None:
             yield Fault("burst", None, "left out: it has no effect without `limit`")
         elif self.burst is not None and self.burst > LONGEST_BURST:

@@ -12,7 +12,7 @@ pub fn job_requests(thread: &str, count: usize) -> PyResult<Vec<(&'static str, u
     let mut generator = Generator::new(&plan);
     let mut found = Vec::new();
     while found.len() < count {
-        found.push(match generator.next() {
+        found.push(match generator.draw() {
             Next::Nothing | Next::Later(_) => break,
             Next::Sync => ("sync", 0, 0),
             Next::Io(request) => {

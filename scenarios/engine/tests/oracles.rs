@@ -228,6 +228,64 @@ fn a_closed_load_gets_its_limit_and_waits_for_it() {
     }
 }
 
+fn shared(first: Value, second: Value, depth: u32) -> Value {
+    let mut value = stations(1, 100_000, "exponential", 1);
+    value["workloads"] = json!([closed("first", 16), closed("second", 16)]);
+    value["workloads"][0]["share"] = first;
+    value["workloads"][1]["share"] = second;
+    value["arrays"][0]["shared_depth"] = json!(depth);
+    value["warm_up_ns"] = json!(100_000_000_u64);
+    value["duration_ns"] = json!(10_000_000_000_u64);
+    value
+}
+
+/// Two loads that always want more get 3 to 1 of a server's 10,000 I/Os a second; blocks of
+/// 128 KiB cost four units, so a load of them gets a quarter of the I/Os.
+#[test]
+fn tenants_are_served_by_their_weights() {
+    let one = json!({"weight": 1, "priority": 0});
+    let three = json!({"weight": 3, "priority": 0});
+    for depth in [1, 8] {
+        let found = result(&shared(three.clone(), one.clone(), depth));
+        let ratio = found.workloads[0].iops / found.workloads[1].iops;
+        assert!((ratio - 3.0).abs() < 0.01, "{ratio}");
+    }
+    let mut value = shared(one.clone(), one, 1);
+    value["workloads"][0]["block_bytes"] = json!(128 * 1024);
+    let found = result(&value);
+    let ratio = found.workloads[1].iops / found.workloads[0].iops;
+    assert!((ratio - 4.0).abs() < 0.02, "{ratio}");
+}
+
+/// Priorities without interruption before one server (Cobham 1954): exponential 100 us, 4000
+/// arrivals a second of each class: R = 8000 E[s^2] / 2 = 80 us; the first waits R / (1 - 0.4) =
+/// 133.3 us, the second R / ((1 - 0.4) (1 - 0.8)) = 666.7 us.
+#[test]
+fn priorities_meet_cobhams_formula() {
+    let share = |priority| json!({"weight": 1, "priority": priority});
+    let mut value = shared(share(0), share(1), 1);
+    for load in 0..2 {
+        value["workloads"][load]["arrival"] = json!({"kind": "poisson", "per_s": 4000.0});
+    }
+    value["duration_ns"] = json!(40_000_000_000_u64);
+    let means: Vec<[f64; 2]> = (1..=10)
+        .map(|seed| {
+            value["seed"] = json!(seed);
+            let json = serde_json::to_value(result(&value)).unwrap();
+            [0, 1].map(|load| {
+                json["workloads"][load]["latency_us"]["mean"]
+                    .as_f64()
+                    .unwrap()
+            })
+        })
+        .collect();
+    for (load, exact) in [(0, 233.33), (1, 766.67)] {
+        let own: Vec<f64> = means.iter().map(|each| each[load]).collect();
+        let interval = raidlab_engine::kernel::Interval::of(&own);
+        assert_holds([interval.low, interval.high], exact, 0.06);
+    }
+}
+
 /// Exact mean-value analysis (Reiser and Lavenberg, 1980) of a closed network: a delay (think
 /// time) and single-server stations, all visits equally likely.
 fn mva(outstanding: u32, think: f64, service: f64, drives: u32) -> f64 {

@@ -109,7 +109,7 @@ impl Generator {
     }
 
     /// What the thread does next.
-    pub fn next(&mut self) -> Next {
+    pub fn draw(&mut self) -> Next {
         self.next_of(Ok)
     }
 

@@ -256,7 +256,7 @@ impl Record {
     /// A pass is over: directions that had I/Os ran since `began`.
     pub(crate) fn ran(&mut self, began: Time, now: Time) {
         for side in self.sides.iter_mut().filter(|side| side.ios > 0) {
-            side.runtime = side.runtime + now.since(began);
+            side.runtime += now.since(began);
         }
     }
 

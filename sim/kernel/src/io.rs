@@ -50,6 +50,8 @@ macro_rules! parts {
 parts! {
     /// Waiting for tokens of its load's limit.
     LimitWait = "limit_wait",
+    /// Waiting while other tenants of its array have their share.
+    ShareWait = "share_wait",
     /// Waiting for a host CPU thread.
     HostWait = "host_wait",
     /// CPU time on a host thread.

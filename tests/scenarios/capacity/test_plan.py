@@ -222,6 +222,7 @@ def test_what_cannot_be_built_says_why(question):
         ({"candidtes": []}, "unknown key"),
         ({"load": [{"rw": "randread"}]}, "block_size"),
         ({"load": [{"rw": "read", "block_size": "4 KiB"}], "growth": {"rate": 1}}, "`rate`"),
+        ({"load": [{"profile": "database", "rate": ["1 IO/s", "2 IO/s"]}]}, "one rate, such as"),
         ({"candidates": [{"drives": ["sas-6g-hd"], "counts": 4, "levels": ["raid5"]}]},
          "sas-6g-hdd"),
         ({"candidates": [{"drives": ["null"], "counts": "x", "levels": ["raid5"]}]}, "4:24"),

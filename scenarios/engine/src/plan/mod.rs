@@ -14,7 +14,9 @@ use raidlab_jobs::JobsPlan;
 use raidlab_kernel::Nanos;
 use raidlab_models::{DeviceParams, HostParams, LinkParams};
 use serde::Deserialize;
-pub use workload::{Access, Arrival, Counted, HotSpotPlan, LimitPlan, Pattern, WorkloadPlan};
+pub use workload::{
+    Access, Arrival, Counted, HotSpotPlan, LimitPlan, Pattern, SharePlan, WorkloadPlan,
+};
 
 /// A whole run.
 #[derive(Clone, Debug, Deserialize)]
@@ -277,6 +279,13 @@ pub struct ArrayPlan {
     /// Its SSD cache.
     #[serde(default)]
     pub tier: Option<TierPlan>,
+    /// I/Os of tenants that are in it at once, where loads have shares.
+    #[serde(default = "usual_depth")]
+    pub shared_depth: u32,
+}
+
+fn usual_depth() -> u32 {
+    32
 }
 
 /// An SSD cache of an array.

@@ -114,6 +114,16 @@ pub struct LimitPlan {
     pub burst_ns: Nanos,
 }
 
+/// A load's share of its array, where tenants share it.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct SharePlan {
+    /// In proportion to which tenants of one priority are served; 1 to 10000.
+    pub weight: u32,
+    /// 0 goes before 1, and so on.
+    pub priority: u32,
+}
+
 /// A load on one array.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
@@ -144,6 +154,9 @@ pub struct WorkloadPlan {
     /// Limits that hold at once.
     #[serde(default)]
     pub limits: Vec<LimitPlan>,
+    /// Its share of the array among tenants.
+    #[serde(default)]
+    pub share: Option<SharePlan>,
     /// How often the area is covered, each block once a time; then the load ends, and the run
     /// with the last load that does. 0 for a load without end.
     #[serde(default)]

@@ -183,6 +183,9 @@ impl System {
             Event::Released(io) => {
                 return self.layers.loads.released(&mut self.layers.path, io, now);
             }
+            Event::Granted(io) => {
+                return self.layers.loads.granted(&mut self.layers.path, io, now);
+            }
             Event::Late(io) => {
                 return self.layers.raid.late(&mut self.layers.path, io, now);
             }

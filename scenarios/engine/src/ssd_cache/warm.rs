@@ -59,6 +59,7 @@ pub(crate) fn warm(
             exponential: false,
         },
         limits: Vec::new(),
+        share: None,
         ..load.clone()
     };
     let loads: Vec<&WorkloadPlan> = plan.workloads.iter().filter(of_array).collect();
@@ -178,6 +179,7 @@ mod tests {
             }),
             arrival: Arrival::Poisson { per_s: 1000.0 },
             limits: Vec::new(),
+            share: None,
             passes: 0,
             page_cache: None,
         };

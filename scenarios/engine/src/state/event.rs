@@ -11,6 +11,8 @@ pub enum Event {
     Arrival(u32),
     /// A request has the tokens that its load's limit asks for.
     Released(IoId),
+    /// A request has a place among those of its array's tenants.
+    Granted(IoId),
     /// A request has left the host's CPU.
     Admit(IoId),
     /// The controller's firmware is done with a request.

@@ -238,6 +238,7 @@ mod tests {
                 exponential: false,
             },
             limits: Vec::new(),
+            share: None,
             passes: 0,
             page_cache: None,
         }

@@ -11,5 +11,6 @@ pub(crate) mod log;
 pub(crate) mod measure;
 pub(crate) mod owner;
 pub(crate) mod records;
+pub(crate) mod shares;
 pub(crate) mod slowest;
 pub(crate) mod traced;

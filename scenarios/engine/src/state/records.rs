@@ -90,6 +90,8 @@ pub struct Workload {
     pub meter: Meter,
     pub(crate) load: Load,
     pub(crate) arrival: Arrival,
+    /// True if its I/Os can be held before they reach the host's CPU: by the limit, or by its share.
+    pub(crate) is_held: bool,
     /// When the I/Os of an open load come.
     pub(crate) arrivals: Option<Arrivals>,
     /// What its I/Os wait for before they reach the host's CPU.

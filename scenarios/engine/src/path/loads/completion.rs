@@ -223,9 +223,13 @@ impl Loads {
             self.record(index, &path.ios[id]);
         }
         let workload = &mut self.workloads[index as usize];
+        if workload.is_held {
+            self.leave_share(path, index, done);
+        }
+        let workload = &mut self.workloads[index as usize];
         let Arrival::Closed { .. } = workload.arrival else {
             if workload.ends {
-                self.place_over(index as u32, done);
+                self.place_over(index, done);
             }
             return;
         };

@@ -1,7 +1,7 @@
 //! Loads and the host's CPU: who issues I/Os, and what is recorded of them.
 
 pub(crate) mod completion;
-pub(crate) mod limits;
+pub(crate) mod holding;
 pub(crate) mod outage;
 pub(crate) mod outside;
 pub(crate) mod submission;
@@ -9,6 +9,7 @@ pub(crate) mod submission;
 use crate::path::loads::outside::OutsideRecord;
 use crate::state::arrivals::Arrivals;
 use crate::state::records::{Tally, Workload};
+use crate::state::shares::Shares;
 use raidlab_kernel::{Queue, Time};
 use raidlab_models::{Fault, Host};
 
@@ -27,6 +28,8 @@ pub(crate) struct Loads {
     /// When the host looks for a free core; never if no thread waits.
     core_look: Time,
     workloads: Vec<Workload>,
+    /// By array: how its tenants share it, if they do.
+    shares: Vec<Option<Box<Shares>>>,
     /// What is recorded of I/Os of an outside caller.
     outside: OutsideRecord,
     tally: Tally,
@@ -48,13 +51,20 @@ pub(crate) struct Loads {
 impl Loads {
     /// Loads on a host with so many threads; page caches and outside callers have theirs behind
     /// those of the loads. `ending` of them come to an end.
-    pub(crate) fn new(host: Host, workloads: Vec<Workload>, threads: usize, ending: u32) -> Loads {
+    pub(crate) fn new(
+        host: Host,
+        workloads: Vec<Workload>,
+        shares: Vec<Option<Box<Shares>>>,
+        threads: usize,
+        ending: u32,
+    ) -> Loads {
         Loads {
             host,
             signalled: vec![Queue::default(); threads],
             arrived: vec![Queue::default(); threads],
             core_look: Time::NEVER,
             workloads,
+            shares,
             outside: OutsideRecord::default(),
             tally: Tally::default(),
             recorded: 0,

@@ -18,8 +18,8 @@ impl Loads {
             own,
         } = path.slots[slot as usize];
         let workload = &mut self.workloads[index as usize];
-        if workload.limit.is_some() {
-            return self.issue_limited(path, slot, now);
+        if workload.is_held {
+            return self.issue_held(path, slot, now);
         }
         let Some(request) = workload.load.next(own) else {
             self.place_over(index, now);
@@ -79,8 +79,8 @@ impl Loads {
         // The first slots of an open workload are its threads.
         let slot = self.slot_of(path, index, own);
         let id = self.claim(path, request, array, Owner::Slot(slot).into(), now);
-        if self.workloads[index as usize].limit.is_some() && self.waits(path, id, index, now) {
-            return Up::None;
+        if self.workloads[index as usize].is_held {
+            return self.hold(path, id, index, now);
         }
         self.begin(path, id, thread, now)
     }

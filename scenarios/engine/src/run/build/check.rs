@@ -365,8 +365,16 @@ fn check_spot_and_arrival(
             format!("1 to {LARGEST_LIMIT} for at most {} ns", LONGEST_BURST.0),
         );
     }
+    if let Some(share) = workload.share {
+        check(
+            (1..=10_000).contains(&share.weight) && share.priority <= 10,
+            "share",
+            format!("{} of {}", share.weight, share.priority),
+            "a weight of 1 to 10000, a priority of 0 to 10".into(),
+        );
+    }
     check(
-        workload.limits.is_empty() || workload.page_cache.is_none(),
+        workload.limits.is_empty() && workload.share.is_none() || workload.page_cache.is_none(),
         "limits",
         workload.limits.len().to_string(),
         "none of a load that goes through a page cache".into(),

@@ -37,6 +37,7 @@ use crate::state::records::Array;
 use crate::state::records::Controller;
 use crate::state::records::Slot;
 use crate::state::records::Workload;
+use crate::state::shares::Shares;
 use crate::state::traced::Traced;
 use raidlab_kernel::{Calendar, Io, Op, Queue, Slab, Stream, Time, TimeWeighted};
 use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link};
@@ -180,7 +181,9 @@ fn build_loads(plan: &Plan, workloads: Vec<Workload>, threads: usize) -> Loads {
     let ends = |load: &&Workload| load.ends || load.load.has_end();
     let ending = workloads.iter().filter(ends).count();
     let host = Host::new(&plan.host, threads, plan.seed);
-    Loads::new(host, workloads, threads, ending as u32)
+    let shares = plan.arrays.iter().enumerate();
+    let shares = shares.map(|(index, array)| Shares::of(plan, index, array));
+    Loads::new(host, workloads, shares.collect(), threads, ending as u32)
 }
 
 /// The bytes that each drive of a plan holds.
@@ -363,6 +366,7 @@ fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot
             arrival: workload.arrival.clone(),
             arrivals,
             limit: Limit::of(&workload.limits),
+            is_held: !workload.limits.is_empty() || workload.share.is_some(),
             threads: workload.threads,
             first_thread,
             next_thread: 0,

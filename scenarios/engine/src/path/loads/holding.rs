@@ -1,0 +1,118 @@
+//! I/Os that are held before their thread takes them up: by the limit of their load, then until
+//! their load's share of the array lets them in.
+
+use crate::path::Path;
+use crate::path::agenda::Up;
+use crate::path::loads::Loads;
+use crate::state::event::Event;
+use crate::state::owner::{Owner, OwnerOf};
+use crate::state::records::Slot;
+use raidlab_kernel::{IoId, Part, Time};
+
+impl Loads {
+    /// A place of a closed load asks for its next I/O.
+    #[inline(never)]
+    pub(crate) fn issue_held(&mut self, path: &mut Path, slot: u32, now: Time) -> Up {
+        if now > path.calendar.now() {
+            // I/Os are held in the order of their times.
+            path.calendar.push(now, Event::Issue(slot));
+            return Up::None;
+        }
+        let Slot {
+            workload: index,
+            own,
+            ..
+        } = path.slots[slot as usize];
+        let workload = &mut self.workloads[index as usize];
+        let Some(request) = workload.load.next(own) else {
+            self.place_over(index, now);
+            return Up::None;
+        };
+        let array = workload.array;
+        let id = self.claim(path, request, array, Owner::Slot(slot).into(), now);
+        self.hold(path, id, index, now)
+    }
+
+    /// An I/O goes in, or waits for tokens, or for its share; it is heard of again.
+    pub(crate) fn hold(&mut self, path: &mut Path, id: IoId, index: u32, now: Time) -> Up {
+        let io = &mut path.ios[id];
+        let limit = self.workloads[index as usize].limit.as_mut();
+        let at = limit.map_or(now, |limit| limit.pass(io.bytes, now));
+        if at == now {
+            return self.offer(path, id, index, now);
+        }
+        io.charge(Part::LimitWait, at);
+        // It is not between host and host yet.
+        io.entered = Time::NEVER;
+        path.calendar.push(at, Event::Released(id));
+        Up::None
+    }
+
+    /// An I/O has its tokens.
+    pub(crate) fn released(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
+        match path.ios[id].owner.slot() {
+            Some(slot) => self.offer(path, id, path.slots[slot as usize].workload, now),
+            None => Up::None,
+        }
+    }
+
+    /// An I/O goes in, or waits until its load's share lets it.
+    fn offer(&mut self, path: &mut Path, id: IoId, index: u32, now: Time) -> Up {
+        let array = self.workloads[index as usize].array as usize;
+        if let Some(shares) = &mut self.shares[array]
+            && !shares.offer(&mut path.ios, id, index)
+        {
+            let io = &mut path.ios[id];
+            io.entered = Time::NEVER;
+            // A record on which no event is to come.
+            io.pending = 1;
+            return Up::None;
+        }
+        self.take_up(path, id, now)
+    }
+
+    /// An I/O of the array's tenants is complete: others may go in.
+    pub(crate) fn leave_share(&mut self, path: &mut Path, index: u32, done: Time) {
+        let array = self.workloads[index as usize].array as usize;
+        if let Some(shares) = &mut self.shares[array] {
+            shares.leave();
+            while let Some(id) = shares.next(&path.ios) {
+                path.ios[id].pending = 0;
+                path.calendar.push(done, Event::Granted(id));
+            }
+        }
+    }
+
+    /// An I/O has its place.
+    pub(crate) fn granted(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
+        path.ios[id].charge(Part::ShareWait, now);
+        self.take_up(path, id, now)
+    }
+
+    /// The thread of an I/O that nothing holds takes it up.
+    fn take_up(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
+        let Some(slot) = path.ios[id].owner.slot() else {
+            return Up::None;
+        };
+        let Slot {
+            workload, thread, ..
+        } = path.slots[slot as usize];
+        if self.workloads[workload as usize].is_open() {
+            self.begin(path, id, thread, now)
+        } else {
+            self.hand_in(path, id, thread, now)
+        }
+    }
+
+    /// What is held is gone with the power.
+    pub(crate) fn restart_limits(&mut self, now: Time) {
+        for workload in &mut self.workloads {
+            if let Some(limit) = &mut workload.limit {
+                limit.restart(now);
+            }
+        }
+        for shares in self.shares.iter_mut().flatten() {
+            shares.restart();
+        }
+    }
+}
