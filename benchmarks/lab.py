@@ -12,6 +12,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -127,6 +128,12 @@ def table(rooms: list[Measured]) -> str:
     )
     late = [each.room.name for each in rooms if max(each.answers_s) > GOAL_S]
     said = "all rooms meet it" if not late else "not met by " + ", ".join(late)
+    goal = textwrap.fill(
+        f"Goal: an answer within {GOAL_S:g} s; {said}. Measured on {os.cpu_count()} cores, under a"
+        f" load of {os.getloadavg()[2]:.1f} processes (mean of 15 minutes).",
+        width=98,
+        break_on_hyphens=False,
+    )
     return f"""# The lab in a browser
 
 For whoever wonders whether a room answers soon enough. `make lab-evidence` makes this page: it
@@ -136,8 +143,7 @@ Time is from the moved control until the picture is drawn. A setting that was as
 remembered; here each is asked for the first time. Faults are errors of the browser's console and
 requests to anywhere but this machine.
 
-Goal: an answer within {GOAL_S:g} s; {said}. Measured on {os.cpu_count()} cores, under a
-load of {os.getloadavg()[2]:.1f} processes (mean of 15 minutes).
+{goal}
 
 | room | name | page, s | answer, median s | answer, longest s | faults |
 |---|---|---|---|---|---|

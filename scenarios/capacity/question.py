@@ -15,7 +15,7 @@ from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check, read_toml
-from raidlab.devices.units import Power, Share
+from raidlab.devices.units import IO_RATE, Power, Share
 from raidlab.scenarios.results.goals import Goal, goals_of
 from raidlab.scenarios.studies.vary import axes_of
 
@@ -135,8 +135,12 @@ class QuestionTable(Table):
         if self.growth.rate and any("rate" not in load for load in self.load):
             yield Fault("growth.rate", self.growth.rate, "0, or a `rate` for every load")
         for at, load in enumerate(self.load):
-            if isinstance(load.get("rate"), list):
-                yield Fault(f"load.{at}.rate", load["rate"], 'one rate, such as "5000 IO/s"')
+            rate = load.get("rate")
+            if rate is not None:
+                try:
+                    IO_RATE.parse(str(rate))
+                except ValueError:
+                    yield Fault(f"load.{at}.rate", rate, 'one rate, such as "5000 IO/s"')
 
 
 @dataclass(frozen=True)

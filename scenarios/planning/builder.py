@@ -15,7 +15,8 @@ from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, without_cache
-from raidlab.scenarios.planning.preconditioning import beyond_array, drive_histories
+from raidlab.scenarios.planning.job_writes import job_writes
+from raidlab.scenarios.planning.preconditioning import beyond_array, drive_histories, writes_of
 from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
 from raidlab.scenarios.planning.ssd_cache import add_tier, stand_in, tier_name
 from raidlab.scenarios.planning.topology import Attached
@@ -400,13 +401,17 @@ class Parts:
                 f" {format_size(usable)}: it is filled"
             )
         loads = [
-            load
+            writes
             for at, load in enumerate(self.scenario.workload)
             if name
             and self.scenario.target_name(at) == name
-            and load.job_file is None
             and load.trace is None
             and not any(True for _ in load.faults())
+            for writes in (
+                [writes_of(load, usable)]
+                if load.job_file is None
+                else job_writes(load, self.folder, name, usable)
+            )
         ]
         histories = drive_histories(self.scenario, table, loads, usable, capacities)
         return [

@@ -101,17 +101,8 @@ def fio_workload(
         return None
     if workload.fio is None:
         jobs = _without_end(jobs, table.run.least_warm_up)
-    if table.run.precondition == "steady-state" and any(_writes(each) for each in jobs.threads):
-        parts.warnings.append(
-            f"{name}: what its jobs write is no part of the steady state before the run; say it in"
-            " the array's `history`"
-        )
     parts.warnings += [f"{Path(file).name}: {note}" for note in jobs.notes]
     return FioWorkload(name, target, arrays[0], jobs)
-
-
-def _writes(thread: Mapping[str, Any]) -> bool:
-    return thread["direction"] in ("write", "read_write", "trim_write")
 
 
 def _area(at: int, workload: WorkloadTable, target: Target, parts: Parts) -> Target:

@@ -8,7 +8,8 @@ the array, of which each drive has seen its share.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.schema import PreconditioningLoad
@@ -55,7 +56,7 @@ def beyond_array(entry: PreconditioningTable, usable: int) -> Iterator[Fault]:
 def drive_histories(
     scenario: ScenarioTable,
     array: ArrayTable,
-    loads: Sequence[WorkloadTable],
+    loads: Sequence[Writes],
     usable: int,
     capacities: Sequence[int],
 ) -> list[tuple[PreconditioningLoad, ...]]:
@@ -64,7 +65,7 @@ def drive_histories(
     Args:
         scenario: For `precondition`.
         array: Its drives and its own `history`.
-        loads: The workloads on it.
+        loads: What the workloads on it write.
         usable: Bytes that it offers; of each drive if they are loaded independently.
         capacities: Bytes of each drive that it may use.
     """
@@ -74,7 +75,7 @@ def drive_histories(
         fill = min(scenario.run.filled or usable, usable)
         history.insert(0, PreconditioningLoad("sequential", 0, fill, _FILL_BLOCK, fill))
     if precondition == "steady-state":
-        history += _settled(loads, usable)
+        history += _settled(loads)
     # One after the other all of each drive is used, side by side what the smallest has.
     scale = min(capacities) / usable
     histories, start = [], 0
@@ -102,40 +103,62 @@ def _stated(entry: PreconditioningTable, usable: int) -> PreconditioningLoad:
     )
 
 
-def _settled(loads: Sequence[WorkloadTable], usable: int) -> Iterator[PreconditioningLoad]:
+@dataclass(frozen=True)
+class Writes:
+    """What a load writes, as far as it is known before the run."""
+
+    access: Literal["sequential", "random"]
+    places: tuple[tuple[int, int, float], ...]
+    """Where: first byte, bytes, share of the writes."""
+    block_bytes: int
+    bytes_of_io: float
+    """Bytes that it writes with each of its I/Os, in the mean."""
+    rate: float | None
+    """I/Os a second of an open load."""
+    outstanding: float
+    """Of a closed one."""
+
+
+def writes_of(load: WorkloadTable, usable: int) -> Writes:
+    """What a load of a scenario writes."""
+    wanted = load.load()
+    return Writes(
+        wanted.access,
+        tuple(_places(load, usable)),
+        wanted.block_bytes,
+        (1 - wanted.read_share) * wanted.block_bytes,
+        None if load.rate is None else load.rate[0],
+        float((load.outstanding or (1,))[0]),
+    )
+
+
+def _settled(loads: Sequence[Writes]) -> Iterator[PreconditioningLoad]:
     """The measured loads' own writes, side by side until nothing changes any more."""
-    writing = [load for load in loads if load.load().read_share < 1]
+    writing = [load for load in loads if load.bytes_of_io]
     bytes_of = [
-        each * _bytes_written(load) for each, load in zip(_rates(writing), writing, strict=True)
+        each * load.bytes_of_io for each, load in zip(_rates(writing), writing, strict=True)
     ]
     for load, written in zip(writing, bytes_of, strict=True):
-        access, block = load.load().access, load.load().block_bytes
-        for start, area, share in _places(load, usable):
+        for start, area, share in load.places:
             yield PreconditioningLoad(
-                access,
+                load.access,
                 start,
                 area,
-                block,
+                load.block_bytes,
                 # A sequential load has settled after one pass.
-                area if access == "sequential" else 0,
+                area if load.access == "sequential" else 0,
                 ongoing=True,
                 weight=max(1, round(_ALL * share * written / sum(bytes_of))),
             )
 
 
-def _rates(loads: Sequence[WorkloadTable]) -> Iterator[float]:
+def _rates(loads: Sequence[Writes]) -> list[float]:
     """How many I/Os each of the loads makes beside the others, as far as they say."""
     if all(load.rate is not None for load in loads):
-        return ((load.rate or (0.0,))[0] for load in loads)
+        return [load.rate or 0.0 for load in loads]
     if all(load.rate is None for load in loads):
-        return (float((load.outstanding or (1,))[0]) for load in loads)
-    return (1.0 for _ in loads)
-
-
-def _bytes_written(load: WorkloadTable) -> float:
-    """Bytes that a load writes with each of its I/Os, in the mean."""
-    wanted = load.load()
-    return (1 - wanted.read_share) * wanted.block_bytes
+        return [load.outstanding for load in loads]
+    return [1.0 for _ in loads]
 
 
 def _places(load: WorkloadTable, usable: int) -> Iterator[tuple[int, int, float]]:

@@ -4,7 +4,7 @@ import pytest
 
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import PreconditioningLoad
-from raidlab.scenarios.planning.preconditioning import drive_histories
+from raidlab.scenarios.planning.preconditioning import drive_histories, writes_of
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.spec.schema import ScenarioTable
@@ -22,7 +22,8 @@ def histories(level, drives, usable, precondition="steady-state", **array):
         strict=False,
     )
     capacities = [100 * GB] * drives
-    return drive_histories(table, table.array[0], table.workload, usable, capacities)
+    loads = [writes_of(load, usable) for load in table.workload]
+    return drive_histories(table, table.array[0], loads, usable, capacities)
 
 
 def test_a_single_drive_is_filled_and_then_loaded_where_it_is_measured():
@@ -162,7 +163,8 @@ def test_loads_weigh_as_much_as_they_write():
         },
         strict=False,
     )
-    ((_, *settled),) = drive_histories(table, table.array[0], table.workload, 100 * GB, [100 * GB])
+    loads = [writes_of(load, 100 * GB) for load in table.workload]
+    ((_, *settled),) = drive_histories(table, table.array[0], loads, 100 * GB, [100 * GB])
     database, stream = 0.33 * 8 * 3000, 64 * 500
     expected = [0.85 * database, 0.15 * database, stream]
     weights = [each / sum(expected) * 1e6 for each in expected]
@@ -222,3 +224,27 @@ def thirds_of_a_run(model, workload, seconds, precondition, past=()):
     recorded = row["timeline"]["iops"][3:-1]
     third = len(recorded) // 3
     return [sum(part) / third for part in (recorded[:third], recorded[-third:])]
+
+
+def test_jobs_of_fio_settle_as_the_same_load_of_a_scenario_does(tmp_path):
+    """Two jobs beside each other: random writes of 8 KiB, and a log of twice its bytes an I/O."""
+    (tmp_path / "two.fio").write_text(
+        "[global]\nioengine=libaio\ndirect=1\nsize=1g\n[data]\nrw=randrw\nrwmixread=50\nbs=8k\niodepth=16\n"
+        "[log]\nrw=write\nbs=16k\n[reader]\nrw=randread\nbs=4k\n"
+    )
+    same = [
+        {"rw": "randrw", "read_share": 0.5, "block_size": "8 KiB", "outstanding": 16},
+        {"rw": "write", "block_size": "16 KiB", "outstanding": 1, "area_start": "1 GiB"},
+        {"rw": "randread", "block_size": "4 KiB", "outstanding": 1},
+    ]
+    found = []
+    for loads in ([{"fio": "two.fio"}], [load | {"area": "1 GiB"} for load in same]):
+        tree = {
+            "array": [{"drives": [{"model": "p3700-800"}]}],
+            "workload": loads,
+            "run": {"precondition": "steady-state"},
+        }
+        scenario = build_scenario(tree, tmp_path / "scenario.toml")
+        found.append(scenario.base["devices"][0]["history"])
+    assert found[0] == found[1]
+    assert [each["weight"] for each in found[0][1:]] == [800_000, 200_000]
