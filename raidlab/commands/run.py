@@ -52,6 +52,7 @@ from raidlab.scenarios.studies.what_if import what_if as explain
 
 _SLOWEST = 100
 """Slow I/Os of each workload that the document lists at least."""
+_SIDES = ("read", "write")
 _TRACED = 200
 """I/Os that are traced where a file of them is asked for."""
 _FILES = "result.json", "table.csv", "report.html"
@@ -142,6 +143,7 @@ def run(
         check_draws(checked)
     names = [workload.name for workload in checked.workloads]
     asked = goals_of_run(goal, "--goal", names) if goal else []
+    # The same for every output, so that a rerun for another one finds its runs in the store.
     details = Details(
         trace_ios=trace_ios or (_TRACED if trace_json else 0),
         trace_from_s=_seconds(trace_from),
@@ -221,7 +223,7 @@ def _show(result: Result, output: Output, warnings: Sequence[str], slowest: int)
     if output is Output.JSON:
         for warning in warnings:
             say(f"warning: {warning}")
-        echo(result.to_json())
+        echo(_json(result))
         return
     opening(result.title, answers.answer(result), warnings)
     if result.results:
@@ -245,6 +247,15 @@ def _show(result: Result, output: Output, warnings: Sequence[str], slowest: int)
         if table.rows:
             print_table(table, output)
         print_notes([others])
+
+
+def _json(result: Result) -> str:
+    """The document, without the maps that the page draws: a megabyte for a few points."""
+    rows = [
+        row | {side: {k: v for k, v in row[side].items() if k != "latency_map"} for side in _SIDES}
+        for row in result.results
+    ]
+    return replace(result, results=tuple(rows)).to_json()
 
 
 def _spreads(result: Result) -> list[str]:
@@ -274,6 +285,10 @@ def _files(result: Result, html: Path | None, out: Path | None, line: str) -> li
 
     found: list[Texts] = [{html: page}]
     if out is not None:
-        texts: list[Callable[[], str]] = [result.to_json, lambda: result.table().write_csv(), page]
+        texts: list[Callable[[], str]] = [
+            lambda: _json(result),
+            lambda: result.table().write_csv(),
+            page,
+        ]
         found.append({out / name: text for name, text in zip(_FILES, texts, strict=True)})
     return found

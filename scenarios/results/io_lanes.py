@@ -9,6 +9,7 @@ from typing import TypeVar
 WAITS = frozenset(
     (
         "limit_wait",
+        "share_wait",
         "host_wait",
         "controller_wait",
         "cache_wait",

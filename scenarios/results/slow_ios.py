@@ -37,6 +37,7 @@ _CAUSES = {
     "controller_wait": "the controller",
     "host_wait": "the host's CPU",
     "limit_wait": "its load's limit",
+    "share_wait": "other tenants' shares",
     "raid": "a locked stripe or parity",
     "queue": "commands before it",
 }

@@ -118,7 +118,8 @@ def test_a_file_that_the_system_limits_costs_neither_run_nor_older_file(folder):
     before = (folder / "o/report.html").read_bytes()
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        # Less than a page, more than a document.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_100_000, 1_100_000))
 
     done = run(folder, *wanted, preexec_fn=limit)
     assert done.returncode == 2 and done.stdout == first.stdout

@@ -7,6 +7,7 @@ use crate::state::slowest::Beside;
 
 impl System {
     /// Says of the slow I/Os that the last event has completed what else was in work.
+    #[inline]
     pub(crate) fn look_at_slow(&mut self) {
         while let Some(workload) = self.layers.loads.take_noticed() {
             let array = self.layers.loads.workload(workload).array;

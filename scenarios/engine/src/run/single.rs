@@ -95,7 +95,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
         breaches,
         unsaved,
     );
-    if let Some(observer) = observer.filter(|_| plan.details.trace_ios > 0) {
+    if let Some(observer) = observer {
         let traced = observer.finish(&mut system);
         result.add_ios(&system, &traced);
     }
@@ -231,6 +231,7 @@ fn drive_by(
             }
             if system.layers.loads.recorded() != recorded {
                 recorded = system.layers.loads.recorded();
+                system.look_at_slow();
                 if done(system) {
                     return true;
                 }

@@ -85,7 +85,9 @@ impl Places<'_> {
         let controller = array.controller.map_or(in_host, Component::Controller);
         let memory = array.raid_controller().map_or(in_host, Component::Memory);
         match part {
-            Part::LimitWait | Part::HostWait | Part::Host => Component::Thread(life.thread),
+            Part::LimitWait | Part::ShareWait | Part::HostWait | Part::Host => {
+                Component::Thread(life.thread)
+            }
             Part::Raid => array
                 .raid_controller()
                 .map_or(in_host, Component::Controller),

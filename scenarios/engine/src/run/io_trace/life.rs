@@ -88,7 +88,7 @@ const BELOW: [Part; 9] = [
     Part::Transfer,
     Part::Service,
 ];
-const HOST: [Part; 3] = [Part::LimitWait, Part::HostWait, Part::Host];
+const HOST: [Part; 4] = [Part::LimitWait, Part::ShareWait, Part::HostWait, Part::Host];
 
 impl Life {
     pub(crate) fn new(number: u32, parent: u32, io: &Io, role: Role) -> Life {

@@ -42,7 +42,7 @@ impl Observer {
     /// What a plan wants to be followed, from the end of the warm-up on at the earliest.
     pub(crate) fn of(plan: &Plan, warm: Time) -> Option<Observer> {
         let wanted = plan.details.trace_ios as usize;
-        (wanted > 0 || plan.details.slowest > 0).then(|| Observer {
+        (wanted > 0).then(|| Observer {
             wanted,
             from: warm.max(Time::ZERO + plan.details.trace_from_ns),
             looks: false,
@@ -59,13 +59,6 @@ impl Observer {
     /// Handles the next event, as [`System::step`].
     #[inline]
     pub(crate) fn step(&mut self, system: &mut System, limit: Time) -> bool {
-        let went = self.step_and_look(system, limit);
-        system.look_at_slow();
-        went
-    }
-
-    #[inline]
-    fn step_and_look(&mut self, system: &mut System, limit: Time) -> bool {
         if self.taken == self.wanted && self.open == 0 {
             return system.step(limit);
         }
