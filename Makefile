@@ -36,12 +36,12 @@ demo: setup ## Published and measured drives beside simulated ones: a table and 
 
 test: setup ## Run all Rust and Python tests
 	@tools/get-fio
-	cargo test --workspace --quiet
+	cargo test --workspace --quiet --lib --bins --tests --examples
 	$(PYTEST)
 
 test-rust: ## Run the Rust tests alone
 	@tools/check-toolchain $(PYTHON)
-	cargo test --workspace --quiet
+	cargo test --workspace --quiet --lib --bins --tests --examples
 
 test-python: setup ## Run the Python tests alone
 	$(PYTEST)
