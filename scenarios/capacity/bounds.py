@@ -101,7 +101,7 @@ def _table(load: Mapping[str, Any]) -> WorkloadTable | None:
         table = WorkloadTable.model_validate_json(_json(load))
     except ValueError:
         return None
-    return None if table.rw is None and table.profile is None else table
+    return None if table.job_file is not None or table.trace is not None else table
 
 
 def _json(load: Mapping[str, Any]) -> str:
@@ -112,7 +112,7 @@ def _json(load: Mapping[str, Any]) -> str:
 
 def _block(load: Mapping[str, Any]) -> int:
     table = _table(load)
-    return 4096 if table is None or table.job_file else table.load().block_bytes
+    return 4096 if table is None else table.load().block_bytes
 
 
 def _area(load: Mapping[str, Any], size: int) -> int:
@@ -128,7 +128,7 @@ def busy(question: Question, candidate: Candidate, drive: Drive) -> float | None
     total = 0.0
     for at, load in enumerate(question.table.load):
         table = _table(load)
-        if table is None or table.job_file or table.rate is None or table.load().access != "random":
+        if table is None or table.rate is None or table.load().access != "random":
             return None
         if table.hot_spot is not None or table.load().block_bytes > 64 * 1024:
             return None

@@ -15,11 +15,9 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.goals import Source, judged, of_load
-from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.studies.draws import interval
-from raidlab.scenarios.studies.size import Running, falls_behind, life_of
+from raidlab.scenarios.studies.size import Running, meets
 
 _MOST = 6
 """Candidates of the front that are drawn: the recommended one and the cheapest."""
@@ -100,11 +98,13 @@ def draws_of(
     results = results_of(
         cases, seed, workers=running.workers, store=running.store, progress=running.progress
     )
+    every = list(zip(cases, results, strict=True))
     found = []
-    for each in chosen:
-        own = [next(results) for _ in range(count)]
-        rows = [result.summary() for result in own]
-        fits = [_fits(question, each, result) for result in own]
+    for number, each in enumerate(chosen):
+        own = every[number * count : (number + 1) * count]
+        rows = [result.summary() for _, result in own]
+        # Goals that draws do not change are known.
+        fits = [meets(question.goals, case, result) for case, result in own]
         p99s = [max((row["latency_us"] or {}).get("p99") or 0.0 for row in one) for one in rows]
         rates = [sum(row["iops"] for row in one) for one in rows]
         found.append(Drawn(each, tuple(fits), tuple(p99s), tuple(rates)))
@@ -115,20 +115,3 @@ def _case(question: Question, candidate: Candidate, at: int, seed: int) -> Scena
     models = {} if candidate.scenario is None else candidate.scenario.models
     own = {name: drawn(device, f"{seed} {at} {name}") for name, device in models.items()}
     return build_scenario(candidate.tree, question.path, own)
-
-
-def _fits(question: Question, candidate: Candidate, result: Result) -> bool:
-    """Whether a draw meets the goals; those that draws do not change are known."""
-    rows = result.summary()
-    if candidate.scenario is not None and falls_behind(candidate.scenario, rows):
-        return False
-    for goal in question.goals:
-        if goal.source in (Source.LATENCY, Source.RATE):
-            measured = of_load(goal, rows)
-        elif goal.source is Source.LIFE:
-            measured = life_of(result)
-        else:
-            continue
-        if not judged(goal, measured).holds:
-            return False
-    return True

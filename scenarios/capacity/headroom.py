@@ -10,7 +10,6 @@ from raidlab.devices.units import DURATION, IO_RATE
 from raidlab.scenarios.capacity.candidates import Candidate, scaled
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.goals import Source
 from raidlab.scenarios.studies.size import Running, Search, searched
 
 _SHORTEST_NS = 500_000_000
@@ -39,11 +38,11 @@ def headroom_of(
     rates = [load.get("rate") for load in question.table.load]
     if None in rates:
         return None
-    goals = tuple(goal for goal in question.goals if goal.source is Source.LATENCY)
     values: dict[Any, tuple[dict[str, Any], Scenario]] = {}
     for step in range(_STEPS):
         factor = question.growth * _STEP**step
         values[factor] = at_rates(question, candidate, factor)
+    goals = question.latency_goals
     search = Search(values, goals, question.path, replace(running, progress=None), seed)
     order = list(range(_STEPS))[::-1]
     found, beyond = searched(search, order)

@@ -25,7 +25,7 @@ from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
-from raidlab.scenarios.results.goals import CLEAR, Measured, Source, of_load
+from raidlab.scenarios.results.goals import CLEAR, Measured, Source
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
 from raidlab.scenarios.risk.assess import assess
@@ -33,6 +33,7 @@ from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.studies.size import (
     Running,
     falls_behind,
+    judged_by_run,
     life_of,
     rebuilt,
 )
@@ -325,13 +326,9 @@ class _Planning:
         candidate.limit = limits(rows[0])
         known = [row["latency_us"]["p99"] for row in rows if row["latency_us"]]
         candidate.p99_us = max(known, default=None)
-        life = life_of(result)
-        candidate.life_years = life.value
-        for goal in self.question.goals:
-            if goal.source in (Source.LATENCY, Source.RATE):
-                candidate.judge(goal, of_load(goal, rows))
-            elif goal.source is Source.LIFE:
-                candidate.judge(goal, life)
+        candidate.life_years = life_of(result).value
+        for each in judged_by_run(self.question.goals, result):
+            candidate.judged[each.goal.text] = each
 
     def clear(self, finals: Sequence[Candidate]) -> None:
         """Simulates the cheapest ones again until it is clear whether they fit."""

@@ -16,7 +16,7 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check, read_toml
 from raidlab.devices.units import IO_RATE, Power, Share
-from raidlab.scenarios.results.goals import Goal, goals_of
+from raidlab.scenarios.results.goals import Goal, Source, goals_of
 from raidlab.scenarios.studies.vary import axes_of
 
 _YEARS = re.compile(r"(\d+(?:\.\d+)?)\s*(years?|months?)")
@@ -157,6 +157,11 @@ class Question:
     def title(self) -> str:
         """What is asked."""
         return self.table.title or (self.path.stem if self.path else "plan")
+
+    @property
+    def latency_goals(self) -> tuple[Goal, ...]:
+        """Those about latencies of the loads."""
+        return tuple(goal for goal in self.goals if goal.source is Source.LATENCY)
 
     @property
     def growth(self) -> float:

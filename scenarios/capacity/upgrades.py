@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.headroom import Headroom, at_rates
 from raidlab.scenarios.capacity.question import Question
-from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.bottleneck import limits
-from raidlab.scenarios.results.goals import Source, judged, of_load
-from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import results_of
-from raidlab.scenarios.studies.size import Running, falls_behind
+from raidlab.scenarios.studies.size import Running, meets
 
 _MORE = (1.05, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 """Times what the recommended one bears, at which changes are tried."""
@@ -101,7 +98,7 @@ def upgrades(
                 served = sum(row["iops"] for row in rows) / (best.iops or 1.0)
                 found[each.name] = _upgrade(change, each, best, served, limits(rows[0]))
                 continue
-            if _holds(question, scenario, result):
+            if meets(question.latency_goals, scenario, result):
                 left.append((change, each))
                 found[each.name] = _upgrade(change, each, best, factor, limits(rows[0]))
         tries = left
@@ -114,11 +111,3 @@ def upgrades(
 def _upgrade(change: str, each: Candidate, best: Candidate, factor: float, limit: str) -> Upgrade:
     cost = None if each.cost is None or best.cost is None else each.cost - best.cost
     return Upgrade(change, each.name, cost, factor, limit)
-
-
-def _holds(question: Question, scenario: Scenario, result: Result) -> bool:
-    rows = result.summary()
-    goals = [goal for goal in question.goals if goal.source is Source.LATENCY]
-    return not falls_behind(scenario, rows) and all(
-        judged(goal, of_load(goal, rows)).holds for goal in goals
-    )

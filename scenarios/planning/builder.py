@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +16,12 @@ from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, without_cache
 from raidlab.scenarios.planning.job_writes import job_writes
-from raidlab.scenarios.planning.preconditioning import beyond_array, drive_histories, writes_of
+from raidlab.scenarios.planning.preconditioning import (
+    Writes,
+    beyond_array,
+    drive_histories,
+    writes_of,
+)
 from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
 from raidlab.scenarios.planning.ssd_cache import add_tier, stand_in, tier_name
 from raidlab.scenarios.planning.topology import Attached
@@ -400,24 +405,24 @@ class Parts:
                 f"run.filled: {format_size(filled)} is more than {name or table.name} holds,"
                 f" {format_size(usable)}: it is filled"
             )
-        loads = [
-            writes
-            for at, load in enumerate(self.scenario.workload)
-            if name
-            and self.scenario.target_name(at) == name
-            and load.trace is None
-            and not any(True for _ in load.faults())
-            for writes in (
-                [writes_of(load, usable)]
-                if load.job_file is None
-                else job_writes(load, self.folder, name, usable)
-            )
-        ]
+        loads = list(self._writes(name, usable)) if name else []
         histories = drive_histories(self.scenario, table, loads, usable, capacities)
         return [
             (drive, replace(options, history=load) if drive in remember and load else options)
             for (drive, options), load in zip(chosen, histories, strict=True)
         ]
+
+    def _writes(self, array: str, usable: int) -> Iterator[Writes]:
+        """What the loads on an array write, where that decides the state of its drives."""
+        if self.scenario.run.precondition != "steady-state":
+            return
+        for at, load in enumerate(self.scenario.workload):
+            if self.scenario.target_name(at) != array or load.trace is not None:
+                continue
+            if load.job_file is not None:
+                yield from job_writes(load, self.folder, array, usable)
+            elif not any(True for _ in load.faults()):
+                yield writes_of(load, usable)
 
     def _buffered(self, array: str) -> bool:
         """True if a load on an array goes through the host's page cache."""

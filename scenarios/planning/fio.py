@@ -14,6 +14,7 @@ from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.places import Target
 from raidlab.scenarios.fio.resolve import Jobs, resolve
 from raidlab.scenarios.planning.builder import Parts
+from raidlab.scenarios.planning.job_writes import variables_of
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 
 _ALLOWED = frozenset({"name", "target", "fio", "compressible"})
@@ -78,9 +79,7 @@ def fio_workload(
         if bytes_ is not None and len(indices) == 1
     }
     file = str(workload.job_file)
-    variables: dict[str, str] = {}
     if workload.fio is None:
-        variables = {} if workload.rate is None else {"RATE": f"{workload.rate[0]:.6f}"}
         offered[target] = _area(at, workload, offered[target], parts)
     try:
         if sections is None:
@@ -95,7 +94,7 @@ def fio_workload(
             )
             parts.faults.add(f"workload.{at}.rate", list(workload.rate or ()) or None, allowed)
             return None
-        jobs = resolve(sections, file, offered, target, variables)
+        jobs = resolve(sections, file, offered, target, variables_of(workload))
     except SpecError as error:
         parts.faults.extend(error.faults)
         return None

@@ -19,6 +19,13 @@ _SHARES = {"write": 1.0, "trim_write": 1.0}
 """Of a thread's I/Os that write."""
 
 
+def variables_of(load: WorkloadTable) -> dict[str, str]:
+    """What a workload says to its job file, beside the environment."""
+    if load.fio is not None or load.rate is None:
+        return {}
+    return {"RATE": f"{load.rate[0]:.6f}"}
+
+
 def job_writes(load: WorkloadTable, folder: Path | None, target: str, usable: int) -> list[Writes]:
     """What the job file of a workload writes to its array; nothing if it cannot be read.
 
@@ -32,7 +39,7 @@ def job_writes(load: WorkloadTable, folder: Path | None, target: str, usable: in
         usable: Bytes that the array offers.
     """
     size = usable if load.area is None else min(load.area, usable)
-    variables = {} if load.rate is None else {"RATE": f"{load.rate[0]:.6f}"}
+    variables = variables_of(load)
     try:
         sections = jobfile.read((folder or Path()) / str(load.job_file))
         jobs = resolve(sections, str(load.job_file), {target: Target(0, size)}, target, variables)

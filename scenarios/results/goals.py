@@ -266,17 +266,22 @@ def _contradictions(goals: Sequence[Goal], option: str, file: str) -> list[Fault
     return faults
 
 
+def workload_faults(goals: Sequence[Goal], names: Sequence[str], option: str) -> list[Fault]:
+    """Goals about workloads that there are none of, and the workloads that there are."""
+    return [
+        Fault(option, goal.workload, f"one of {', '.join(names)}", tuple(names))
+        for goal in goals
+        if goal.workload and goal.workload not in names
+    ]
+
+
 def check_workloads(goals: Sequence[Goal], names: Sequence[str], option: str = "--goal") -> None:
     """Refuses goals about workloads that there are none of.
 
     Raises:
         SpecError: Names each, and the workloads that there are.
     """
-    faults = [
-        Fault(option, goal.workload, f"one of {', '.join(names)}", tuple(names))
-        for goal in goals
-        if goal.workload and goal.workload not in names
-    ]
+    faults = workload_faults(goals, names, option)
     if faults:
         raise SpecError(faults)
 

@@ -7,14 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.scenarios.results.goals import Goal, Source, goals_of, judged, of_load
-from raidlab.scenarios.results.latency_map import (
-    mean_us,
-    merge_maps,
-    percentile_us,
-    share_below,
-)
-from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.goals import Goal, Source, goals_of, judged, of_load, workload_faults
+from raidlab.scenarios.results.latency_map import mean_us, percentile_us, share_below
+from raidlab.scenarios.results.result import Result, Row, merged_maps
 
 _LEAST = 100
 """I/Os that a step of time has at least: fewer say nothing of a p99."""
@@ -35,11 +30,7 @@ def goals_of_run(texts: Sequence[str], option: str, workloads: Sequence[str]) ->
         for goal in goals
         if goal.source not in (Source.LATENCY, Source.RATE)
     ]
-    faults += [
-        Fault(option, goal.workload, f"one of {', '.join(workloads)}", tuple(workloads))
-        for goal in goals
-        if goal.workload and goal.workload not in workloads
-    ]
+    faults += workload_faults(goals, workloads, option)
     if faults:
         raise SpecError(faults)
     return goals
@@ -111,7 +102,7 @@ def _time_within(goal: Goal, runs: Sequence[Row]) -> float | None:
     met, known = 0.0, 0.0
     for run in runs:
         sides = [goal.side] if goal.side else _BOTH
-        over_time = merge_maps([run[side].get("latency_map") for side in sides])
+        over_time = merged_maps([run[side] for side in sides])
         if over_time is None:
             return None
         for length, column in _steps(over_time, run["warm_up_s"]):

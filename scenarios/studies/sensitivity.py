@@ -27,7 +27,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import get
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.goals import Goal, Source, check_workloads, of_load
+from raidlab.scenarios.results.goals import Goal, Source, of_load, workload_faults
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.studies.size import Running
 from raidlab.scenarios.studies.vary import Axis, with_values
@@ -244,10 +244,7 @@ def _check(scenario: Scenario, of: Goal, method: Method, samples: int, factors: 
     if scenario.points != 1 or not scenario.workloads:
         allowed = "one number: what matters differs from point to point"
         faults.append(Fault("workload.0.outstanding", None, allowed, (), scenario.path))
-    try:
-        check_workloads([of], [load.name for load in scenario.workloads], "--of")
-    except SpecError as error:
-        faults += error.faults
+    faults += workload_faults([of], [load.name for load in scenario.workloads], "--of")
     if method is Method.SOBOL and samples & (samples - 1):
         near = 1 << (samples.bit_length() - 1)
         faults.append(Fault("--samples", samples, f"a power of 2, such as {near} or {2 * near}"))

@@ -349,6 +349,24 @@ class Search:
         return self._rebuilds[at][goal.quantity == "rebuild p99"]
 
 
+def judged_by_run(goals: Sequence[Goal], result: Result) -> list[Judged]:
+    """What a run alone says of goals: those about latencies, rates and wear."""
+    rows = result.summary()
+    found = []
+    for goal in goals:
+        if goal.source in (Source.LATENCY, Source.RATE):
+            found.append(judged(goal, of_load(goal, rows)))
+        elif goal.source is Source.LIFE:
+            found.append(judged(goal, life_of(result)))
+    return found
+
+
+def meets(goals: Sequence[Goal], scenario: Scenario, result: Result) -> bool:
+    """Whether a run serves its load, and all that it says of goals holds."""
+    served = not falls_behind(scenario, result.summary())
+    return served and all(each.holds for each in judged_by_run(goals, result))
+
+
 def life_of(result: Result) -> Measured:
     """Years until the first drives are worn out under the load; unlimited where none wears."""
     lives = [line["life_years"] for line in endurance(result)]

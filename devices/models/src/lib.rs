@@ -8,6 +8,7 @@ mod device;
 mod fault;
 pub mod hdd;
 mod host;
+mod limits;
 mod link;
 mod memo;
 mod memory;
@@ -26,6 +27,7 @@ pub use controller::{
 pub use device::{Device, DeviceParams};
 pub use fault::Fault;
 pub use host::{CoalescingParams, Host, HostParams};
+pub use limits::{Counted, LimitParams, Limits};
 pub use link::{Direction, Link, LinkParams};
 pub use memo::Memo;
 pub use memory::Memory;
@@ -37,4 +39,4 @@ pub use ssd::{
 };
 pub use station::{FixedStation, ServiceTime, StationParams};
 pub use stripe_thread::StripeThread;
-pub use volume::{Counts, LimitParams, Volume, VolumeParams};
+pub use volume::{Volume, VolumeParams};

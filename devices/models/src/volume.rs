@@ -5,42 +5,10 @@
 //! Commands pass the limits in the order in which they come, then the storage serves all of them at
 //! once: a fixed time there and back, and an exponential one that varies.
 
+use crate::limits::{LimitParams, Limits};
 use crate::{Fault, Port};
-use raidlab_kernel::{IoId, Nanos, Op, Part, Served, Stream, Time, TokenBucket};
+use raidlab_kernel::{IoId, Nanos, Op, Part, Served, Stream, Time};
 use serde::Deserialize;
-
-/// A bucket that holds more than what flows in within this time saves credit.
-const CREDIT: Nanos = Nanos(1_000_000_000);
-
-/// What a limit counts.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum Counts {
-    /// I/Os: a command has one for every `io_bytes` begun.
-    Ios,
-    /// Bytes.
-    Bytes,
-}
-
-/// A token bucket of a volume.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LimitParams {
-    /// What it counts.
-    pub counts: Counts,
-    /// Thousandths a second.
-    pub milli_per_s: u64,
-    /// Its capacity: what flows in within this time.
-    pub burst_ns: Nanos,
-}
-
-impl LimitParams {
-    /// Whole tokens in a full bucket.
-    fn capacity(&self) -> u64 {
-        let tokens = u128::from(self.milli_per_s) * u128::from(self.burst_ns.0) / 1_000_000_000_000;
-        u64::try_from(tokens).unwrap_or(u64::MAX)
-    }
-}
 
 /// A volume in the plan.
 #[derive(Clone, Debug, Deserialize)]
@@ -60,40 +28,12 @@ pub struct VolumeParams {
     pub spent: bool,
 }
 
-/// A limit in a run.
-#[derive(Debug)]
-struct Limit {
-    counts: Counts,
-    bucket: TokenBucket,
-    /// True if it saves credit: while there is some, it holds nothing up.
-    saves: bool,
-    /// For how long commands were held up by it.
-    held: Nanos,
-}
-
-impl Limit {
-    fn new(params: &LimitParams, spent: bool) -> Limit {
-        let mut bucket = TokenBucket::new(params.milli_per_s, params.burst_ns);
-        if spent {
-            bucket.take(params.capacity(), Time::ZERO);
-        }
-        Limit {
-            counts: params.counts,
-            bucket,
-            saves: params.burst_ns > CREDIT,
-            held: Nanos::ZERO,
-        }
-    }
-}
-
 /// A volume in a run.
 #[derive(Debug)]
 pub struct Volume {
     params: VolumeParams,
-    limits: Vec<Limit>,
+    limits: Limits,
     draws: Stream,
-    /// When the last command passed the limits.
-    passed: Time,
 }
 
 impl Volume {
@@ -105,11 +45,12 @@ impl Volume {
         if params.io_bytes == 0 {
             return Err(vec![Fault::new("io_bytes", 0, "1 or more")]);
         }
-        let limit = |limit| Limit::new(limit, params.spent);
         Ok(Volume {
-            limits: params.limits.iter().map(limit).collect(),
+            limits: match params.spent {
+                true => Limits::spent(&params.limits),
+                false => Limits::new(&params.limits),
+            },
             draws: Stream::new(seed, name, "service time"),
-            passed: Time::ZERO,
             params: params.clone(),
         })
     }
@@ -125,7 +66,10 @@ impl Volume {
         let record = port.io(io);
         let (op, bytes) = (record.op, record.bytes);
         let start = match op {
-            Op::Read | Op::Write => self.pass(bytes, port.now()),
+            Op::Read | Op::Write => {
+                let ios = bytes.div_ceil(self.params.io_bytes).max(1);
+                self.limits.pass(ios, bytes, port.now())
+            }
             Op::Trim | Op::Flush => port.now(),
         };
         let [least, varies] = match op {
@@ -138,40 +82,13 @@ impl Volume {
         port.done(io, end, Nanos::ZERO);
     }
 
-    /// When a command of so many bytes passes all limits.
-    fn pass(&mut self, bytes: u64, now: Time) -> Time {
-        let ios = bytes.div_ceil(self.params.io_bytes).max(1);
-        let tokens = |counts| match counts {
-            Counts::Ios => ios,
-            Counts::Bytes => bytes,
-        };
-        let mut at = now.max(self.passed);
-        for limit in &mut self.limits {
-            let ready = limit.bucket.ready(tokens(limit.counts), at);
-            limit.held += ready - at;
-            at = ready;
-        }
-        for limit in &mut self.limits {
-            limit.bucket.take(tokens(limit.counts), at);
-        }
-        self.passed = at;
-        at
-    }
-
     /// Bytes that it holds.
     pub fn capacity_bytes(&self) -> u64 {
         self.params.capacity_bytes
     }
 
-    /// For how long the limit that is used most was used up to `now`. One that saves credit was
-    /// while it held commands up.
+    /// For how long the limit that is used most was used up to `now`.
     pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
-        let ahead = self.passed.since(self.passed.min(now));
-        let busy = |limit: &Limit| match limit.saves {
-            true => limit.held.saturating_sub(ahead),
-            false => limit.bucket.busy_until(now),
-        };
-        let most = self.limits.iter().map(busy).max();
-        (most.unwrap_or(Nanos::ZERO), 1)
+        (self.limits.most_used_until(now), 1)
     }
 }

@@ -245,7 +245,10 @@ impl Thread {
     pub(crate) fn reap(&mut self, most: usize, now: Time) {
         let count = most.min(self.back.len());
         self.record.reaped(count);
-        for slot in self.back.drain(..count).collect::<Vec<_>>() {
+        for _ in 0..count {
+            let Some(slot) = self.back.pop_front() else {
+                return;
+            };
             let Held {
                 request,
                 started,

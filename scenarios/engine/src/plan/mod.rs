@@ -14,9 +14,7 @@ use raidlab_jobs::JobsPlan;
 use raidlab_kernel::Nanos;
 use raidlab_models::{DeviceParams, HostParams, LinkParams};
 use serde::Deserialize;
-pub use workload::{
-    Access, Arrival, Counted, HotSpotPlan, LimitPlan, Pattern, SharePlan, WorkloadPlan,
-};
+pub use workload::{Access, Arrival, HotSpotPlan, Pattern, SharePlan, WorkloadPlan};
 
 /// A whole run.
 #[derive(Clone, Debug, Deserialize)]

@@ -2,6 +2,7 @@
 
 use crate::plan::host::PageCacheParams;
 use raidlab_kernel::Nanos;
+use raidlab_models::LimitParams;
 use serde::Deserialize;
 
 /// Order of the offsets.
@@ -92,28 +93,6 @@ pub enum Pattern {
     },
 }
 
-/// What a limit counts.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum Counted {
-    /// I/Os, each alike.
-    Ios,
-    /// Bytes.
-    Bytes,
-}
-
-/// A limit of a load: a token bucket before the host's CPU.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
-pub struct LimitPlan {
-    /// What a token stands for.
-    pub counts: Counted,
-    /// Thousandths of a token that flow in each second.
-    pub milli_per_s: u64,
-    /// The bucket holds what flows in within this time.
-    pub burst_ns: Nanos,
-}
-
 /// A load's share of its array, where tenants share it.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
@@ -151,9 +130,9 @@ pub struct WorkloadPlan {
     pub hot_spot: Option<HotSpotPlan>,
     /// Arrival of I/Os.
     pub arrival: Arrival,
-    /// Limits that hold at once.
+    /// Limits that hold at once, before the host's CPU.
     #[serde(default)]
-    pub limits: Vec<LimitPlan>,
+    pub limits: Vec<LimitParams>,
     /// Its share of the array among tenants.
     #[serde(default)]
     pub share: Option<SharePlan>,

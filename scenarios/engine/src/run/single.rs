@@ -1,6 +1,6 @@
 //! One run from a plan to a result, with the self-checks at its end.
 
-use crate::plan::{Counted, Plan};
+use crate::plan::Plan;
 use crate::run::cache_report::CountsBefore;
 use crate::run::checks;
 use crate::run::fio;
@@ -10,7 +10,7 @@ use crate::run::report::{Component, RunResult};
 use crate::run::system::System;
 use crate::state::records::Workload;
 use raidlab_kernel::{Nanos, Time};
-use raidlab_models::{Fault, Written, write_states};
+use raidlab_models::{Counted, Fault, Written, write_states};
 use std::path::Path;
 
 /// Why a run gave no result.
@@ -382,7 +382,7 @@ fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>
 /// The limits of the loads.
 fn limits(system: &System, at: Time) -> impl Iterator<Item = StationReport<'_>> {
     let of_load = move |load: &Workload| {
-        let busy = load.limit.iter().flat_map(|limit| limit.busy_until(at));
+        let busy = load.limits.iter().flat_map(|limits| limits.busy_until(at));
         let reports = busy.map(|(counted, busy)| {
             let of = match counted {
                 Counted::Ios => "IOPS",

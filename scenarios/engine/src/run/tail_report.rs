@@ -2,6 +2,7 @@
 
 use crate::plan::Plan;
 use crate::run::intervals::as_map;
+use crate::run::io_trace::life::BELOW;
 use crate::run::io_trace::report::op_name;
 use crate::run::system::System;
 use crate::state::measure::Meter;
@@ -31,24 +32,11 @@ pub struct SlowIo {
     pub beside: Vec<&'static str>,
 }
 
-/// Parts of the time that are spent at a drive.
-const AT_DRIVE: [Part; 9] = [
-    Part::Queue,
-    Part::Overhead,
-    Part::Seek,
-    Part::Rotation,
-    Part::Transfer,
-    Part::NandRead,
-    Part::NandProgram,
-    Part::GarbageCollection,
-    Part::Service,
-];
-
 /// The slowest I/Os of a record, the slowest first.
 pub(crate) fn slowest(system: &System, meter: &Meter) -> Vec<SlowIo> {
     let drives = &system.layers.path.drives;
     let of = |slow: &Slow| {
-        let was_there = AT_DRIVE.iter().any(|&part| slow.parts[part] > Nanos::ZERO);
+        let was_there = BELOW.iter().any(|&part| slow.parts[part] > Nanos::ZERO);
         let beside = Beside::ALL.into_iter();
         SlowIo {
             op: op_name(slow.op),

@@ -5,7 +5,6 @@ pub(crate) mod block_layer;
 pub(crate) mod drive;
 pub(crate) mod event;
 pub(crate) mod latency_map;
-pub(crate) mod limit;
 pub(crate) mod load;
 pub(crate) mod log;
 pub(crate) mod measure;

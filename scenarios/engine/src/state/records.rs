@@ -3,11 +3,10 @@
 use crate::layout::{Layout, Run};
 use crate::plan::Arrival;
 use crate::state::arrivals::Arrivals;
-use crate::state::limit::Limit;
 use crate::state::load::Load;
 use crate::state::measure::Meter;
 use raidlab_kernel::{IoId, Nanos, Op, Queue, Stream, Time, TimeWeighted};
-use raidlab_models::{Chip, Path};
+use raidlab_models::{Chip, Limits, Path};
 
 /// A controller in a run.
 #[derive(Debug)]
@@ -90,12 +89,12 @@ pub struct Workload {
     pub meter: Meter,
     pub(crate) load: Load,
     pub(crate) arrival: Arrival,
-    /// True if its I/Os can be held before they reach the host's CPU: by the limit, or by its share.
+    /// True if its I/Os can be held before they reach the host's CPU: by its limits, or by its share.
     pub(crate) is_held: bool,
     /// When the I/Os of an open load come.
     pub(crate) arrivals: Option<Arrivals>,
     /// What its I/Os wait for before they reach the host's CPU.
-    pub(crate) limit: Option<Box<Limit>>,
+    pub(crate) limits: Option<Box<Limits>>,
     pub(crate) threads: u32,
     pub(crate) first_thread: u32,
     pub(crate) next_thread: u32,

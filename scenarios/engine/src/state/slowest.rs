@@ -108,15 +108,19 @@ impl Slowest {
         self.most > 0
     }
 
-    /// Whether an I/O of this latency belongs to them.
+    /// Takes up an I/O if it belongs to them; true if it does.
     #[inline(always)]
-    pub fn notices(&self, latency: Nanos) -> bool {
-        latency >= self.notice
+    pub fn offer(&mut self, io: &Io) -> bool {
+        let belongs = io.latency() >= self.notice;
+        if belongs {
+            self.take_up(io);
+        }
+        belongs
     }
 
-    /// Takes up an I/O that is noticed, in the place of the fastest one if all are taken.
+    /// Takes up an I/O, in the place of the fastest one if all are taken.
     #[cold]
-    pub fn take_up(&mut self, io: &Io) {
+    fn take_up(&mut self, io: &Io) {
         let slow = Slow {
             op: io.op,
             offset: io.offset,
@@ -181,9 +185,7 @@ mod tests {
             for (at, &latency) in latencies.iter().enumerate() {
                 let mut io = Io::new(Op::Read, at as u64, 512, Time(1000));
                 io.charge(Part::Service, Time(1000 + latency));
-                if slowest.notices(io.latency()) {
-                    slowest.take_up(&io);
-                }
+                slowest.offer(&io);
             }
             let mut all: Vec<(u64, u64)> = (0..).zip(latencies).map(|(at, each)| (each, at)).collect();
             all.sort_by_key(|&(latency, at)| (Reverse(latency), at));

@@ -195,8 +195,7 @@ impl Loads {
         let meter = &mut self.workloads[index as usize].meter;
         if meter.record(io) {
             self.recorded += 1;
-            if meter.slowest.notices(io.latency()) {
-                meter.slowest.take_up(io);
+            if meter.slowest.offer(io) {
                 self.notice(index);
             }
         }

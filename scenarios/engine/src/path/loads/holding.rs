@@ -1,4 +1,4 @@
-//! I/Os that are held before their thread takes them up: by the limit of their load, then until
+//! I/Os that are held before their thread takes them up: by the limits of their load, then until
 //! their load's share of the array lets them in.
 
 use crate::path::Path;
@@ -36,8 +36,8 @@ impl Loads {
     /// An I/O goes in, or waits for tokens, or for its share; it is heard of again.
     pub(crate) fn hold(&mut self, path: &mut Path, id: IoId, index: u32, now: Time) -> Up {
         let io = &mut path.ios[id];
-        let limit = self.workloads[index as usize].limit.as_mut();
-        let at = limit.map_or(now, |limit| limit.pass(io.bytes, now));
+        let limits = self.workloads[index as usize].limits.as_mut();
+        let at = limits.map_or(now, |limits| limits.pass(1, io.bytes, now));
         if at == now {
             return self.offer(path, id, index, now);
         }
@@ -107,8 +107,8 @@ impl Loads {
     /// What is held is gone with the power.
     pub(crate) fn restart_limits(&mut self, now: Time) {
         for workload in &mut self.workloads {
-            if let Some(limit) = &mut workload.limit {
-                limit.restart(now);
+            if let Some(limits) = &mut workload.limits {
+                limits.restart(now);
             }
         }
         for shares in self.shares.iter_mut().flatten() {

@@ -63,11 +63,8 @@ impl Loads {
         if let Some(meter) = self.outside.meter(io) {
             if io.refused {
                 meter.fail(io.mark);
-            } else {
-                let counts = meter.record(io);
-                if counts && meter.slowest.notices(io.latency()) {
-                    meter.slowest.take_up(io);
-                }
+            } else if meter.record(io) {
+                meter.slowest.offer(io);
             }
         }
     }

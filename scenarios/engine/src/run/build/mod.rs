@@ -30,7 +30,6 @@ use crate::state::block_layer::BlockLayer;
 use crate::state::drive::Drive;
 use crate::state::drive::Health;
 use crate::state::event::Event;
-use crate::state::limit::Limit;
 use crate::state::load::Load;
 use crate::state::measure::Meter;
 use crate::state::records::Array;
@@ -40,7 +39,7 @@ use crate::state::records::Workload;
 use crate::state::shares::Shares;
 use crate::state::traced::Traced;
 use raidlab_kernel::{Calendar, Io, Op, Queue, Slab, Stream, Time, TimeWeighted};
-use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Link};
+use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Limits, Link};
 use raidlab_traces::Options;
 use std::collections::VecDeque;
 
@@ -365,7 +364,7 @@ fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot
             load: Load::new(workload, plan.seed),
             arrival: workload.arrival.clone(),
             arrivals,
-            limit: Limit::of(&workload.limits),
+            limits: (!workload.limits.is_empty()).then(|| Box::new(Limits::new(&workload.limits))),
             is_held: !workload.limits.is_empty() || workload.share.is_some(),
             threads: workload.threads,
             first_thread,

@@ -69,7 +69,7 @@ pub(crate) struct Life {
     pub(crate) below: Vec<Below>,
 }
 
-/// Parts above the drives in the order of the way down, then those at links and drives.
+/// Parts above the drives in the order of the way down.
 const ABOVE: [Part; 5] = [
     Part::Raid,
     Part::ControllerWait,
@@ -77,7 +77,8 @@ const ABOVE: [Part; 5] = [
     Part::CacheWait,
     Part::Cache,
 ];
-const BELOW: [Part; 9] = [
+/// Parts at the drives.
+pub(crate) const BELOW: [Part; 9] = [
     Part::Overhead,
     Part::GarbageCollection,
     Part::Seek,
