@@ -96,6 +96,14 @@ impl Plan {
         t_s.min(warm_s) + (t_s - warm_s).max(0.0) * f64::from(self.time_lapse.max(1))
     }
 
+    /// Steps of a load's timeline: over the longest warm-up and the recording.
+    pub fn timeline_steps(&self) -> usize {
+        let longest = self.warm_up_ns.max(self.warm_up_most_ns).0;
+        let span = longest.saturating_add(self.duration_ns.0);
+        let steps = span.checked_div(self.timeline_step_ns.0);
+        steps.map_or(0, |steps| steps as usize + 1)
+    }
+
     /// True if drives, power or backups can fail during the run.
     pub fn can_fail(&self) -> bool {
         let moves = |event: &EventPlan| matches!(event.action, Action::MoveHotSpot { .. });

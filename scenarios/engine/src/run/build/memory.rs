@@ -69,14 +69,13 @@ impl<'a> Needs<'a> {
                 self.add(format!("the page cache of {}", load.name), memory);
             }
         }
-        if let Some(steps) = plan.duration_ns.0.checked_div(plan.timeline_step_ns.0) {
-            let resident = steps.saturating_mul((plan.workloads.len() * size_of::<Step>()) as u64);
-            let memory = Memory {
-                resident,
-                reserved: 0,
-            };
-            self.add("the timeline".into(), memory);
-        }
+        let steps = plan.timeline_steps() as u64;
+        let resident = steps.saturating_mul((plan.workloads.len() * size_of::<Step>()) as u64);
+        let memory = Memory {
+            resident,
+            reserved: 0,
+        };
+        self.add("the timeline".into(), memory);
         // A thread is a station with a name in the report, and has a queue in each block layer.
         let threads: u64 = plan
             .workloads

@@ -337,10 +337,7 @@ fn open_trace(index: usize, trace: &Options, faults: &mut Faults) -> Option<Arri
 }
 
 fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot>) {
-    let steps = (plan.warm_up_ns.max(plan.warm_up_most_ns) + plan.duration_ns)
-        .0
-        .checked_div(plan.timeline_step_ns.0);
-    let steps = steps.map_or(0, |steps| steps as usize + 1);
+    let steps = plan.timeline_steps();
     let (mut workloads, mut slots) = (Vec::new(), Vec::new());
     let mut first_thread = 0;
     for (index, workload) in plan.workloads.iter().enumerate() {
