@@ -14,6 +14,7 @@ import typer
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     INTERRUPTED,
+    Draws,
     Html,
     Json,
     OwnSeed,
@@ -78,15 +79,7 @@ def run(
             "--what-if", help="Simulate what twice the lanes, cores, drives ... would give."
         ),
     ] = False,
-    draws: Annotated[
-        int,
-        typer.Option(
-            "--draws",
-            min=0,
-            max=10_000,
-            help="Simulate so many draws of what data sheets leave open; gives intervals.",
-        ),
-    ] = 0,
+    draws: Draws = 0,
     save_state: Annotated[
         Path | None,
         typer.Option(
