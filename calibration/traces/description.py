@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from raidlab.calibration.traces.formats import TraceFile, faults_of, notes, opened, watching
+from raidlab.calibration.traces.formats import watching
 from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.trace_files import TraceFile, faults_of, notes, opened
 from raidlab.scenarios.running.simulate import Progress
 
 _SHARES = (0.5, 0.8, 0.9, 0.95, 0.99)

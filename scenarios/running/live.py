@@ -19,6 +19,7 @@ from raidlab.devices.faults import Faults
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.events import ACTIONS, Event, drives_of, plan_actions
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
+from raidlab.scenarios.planning.traces import UNTIL_OVER_NS
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.live_result import live_result
 from raidlab.sim.environment import Back, Environment, to_nanoseconds
@@ -37,7 +38,7 @@ _TEN_YEARS = 10 * 365 * 86400
 _SECONDS = "a number of seconds, 0 or more, at most ten years"
 _ALL_TIME = {
     "warm_up_ns": 0,
-    "duration_ns": 1 << 59,
+    "duration_ns": UNTIL_OVER_NS,
     "timeline_step_ns": 0,
     "max_ios": 0,
     "precision": 0.0,

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from raidlab.calibration.traces.description import cache_sizes, describe
-from raidlab.calibration.traces.formats import TraceFile
 from raidlab.cli import app
+from raidlab.scenarios.planning.trace_files import TraceFile
 
 BLOCK = 4096
 

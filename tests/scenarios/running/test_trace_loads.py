@@ -49,8 +49,8 @@ def test_a_trace_alone_is_what_it_says(drives, trace):
 
 def test_a_replay_says_the_same(trace):
     """Two paths through the engine: `replay` submits from outside, a workload arrives by itself."""
-    from raidlab.calibration.traces.formats import TraceFile
     from raidlab.calibration.traces.replay import Target, replay
+    from raidlab.scenarios.planning.trace_files import TraceFile
 
     disk = scenario(None, {"trace": str(trace)}, model="generic-7200rpm")
     own = simulate(build_scenario(disk)).results[0]
