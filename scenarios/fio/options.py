@@ -109,7 +109,7 @@ WITHOUT_EFFECT: Mapping[str, str] = {
 """Options that change nothing here, and why."""
 
 REFUSED: Mapping[str, str] = {
-    "verify": "left out, or do_verify=0: `raidlab fio` without --native reads back what was written",
+    "verify": "left out, or do_verify=0: `raidlab fio` itself reads back what was written",
     "verify_only": "left out: contents are compared by `raidlab fio` without --native",
     "read_iolog": "left out: `raidlab replay --format fio-iolog` replays a log",
     "trim_percentage": "left out: use rw=randtrim or rw=trimwrite",

@@ -61,7 +61,10 @@ class Bucket:
 
 @dataclass
 class FairQueue:
-    """SFQ(D) of Jin, Chase and Kaur (2004): virtual time is the last dispatched start tag."""
+    """SFQ(D) of Jin, Chase and Kaur (2004): virtual time is the last dispatched start tag.
+
+    Behind an idle time it is the last finish tag (Goyal, Vin and Cheng, 1996).
+    """
 
     env: simpy.Environment
     weights: Sequence[int]
@@ -73,15 +76,17 @@ class FairQueue:
     def __post_init__(self) -> None:
         self.server = simpy.Resource(self.env, capacity=1)
         self.finish = [Fraction(0) for _ in self.weights]
-        self.waiting: list[tuple[Fraction, int, simpy.Event]] = []
+        self.waiting: list[tuple[Fraction, int, int, simpy.Event]] = []
         self.arrived = 0
 
     def serve(self, tenant: int, service_ns: int) -> Process:
+        if not self.waiting and not self.inside:
+            self.virtual = max(self.finish)
         start = max(self.virtual, self.finish[tenant])
         self.finish[tenant] = start + Fraction(1, self.weights[tenant])
         entered = self.env.event()
         self.arrived += 1
-        self.waiting.append((start, self.arrived, entered))
+        self.waiting.append((start, tenant, self.arrived, entered))
         self.dispatch()
         yield entered
         with self.server.request() as place:
@@ -96,7 +101,7 @@ class FairQueue:
             self.waiting.remove(first)
             self.virtual = first[0]
             self.inside += 1
-            first[2].succeed()
+            first[3].succeed()
 
 
 def limited(arrivals: Sequence[int], gap_ns: int, most: int, service_ns: int) -> list[int]:
