@@ -21,7 +21,8 @@ from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
 from raidlab.scenarios.results.within import goals_of_loads, with_goals
 from raidlab.scenarios.running.details import Details, plan_of, traced_of, traced_parts, traces_of
 from raidlab.scenarios.running.engine_faults import RefusedError, other_engine, plan_faults
-from raidlab.scenarios.running.pool import Progress, outcomes
+from raidlab.scenarios.running.pool import Progress as Progress
+from raidlab.scenarios.running.pool import outcomes
 from raidlab.scenarios.running.store import Store, run_key
 
 
@@ -80,18 +81,20 @@ def simulate(
     runs = runs_of(scenario)
     plans = [json.dumps(scenario.plan(*run, seed) | recorded) for run in runs]
     finished: dict[int, str] = {}
-    by_request = len(runs) == 1 and any(True for _ in traced_parts(scenario))
-    watched = {"requests" if by_request else "progress": progress}
+    alone = len(runs) == 1 and any(True for _ in traced_parts(scenario))
+    by_run, by_request = (None, progress) if alone else (progress, None)
     try:
         if save_state is None:
-            run_plans(plans, finished, workers=workers, store=store, **watched)
+            run_plans(
+                plans, finished, workers=workers, progress=by_run, store=store, requests=by_request
+            )
         else:
             _check_saves(scenario, len(runs), save_state)
             with whole(save_state) as file:
                 saves = {"save_state": str(file)}
                 plans = [json.dumps(scenario.plan(*runs[0], seed) | recorded | saves)]
                 # Without a store: a run that is found again would save nothing.
-                run_plans(plans, finished, workers=workers, **watched)
+                run_plans(plans, finished, workers=workers, progress=by_run, requests=by_request)
                 unsaved = json.loads(finished[0])["unsaved"]
                 if unsaved is not None:
                     raise unwritable(save_state, unsaved)
