@@ -282,6 +282,7 @@ def make_row(
         "cache": _cache(run["caches"], target),
         "caches": run["caches"],
         "components": run["components"],
+        "power": _power(run["components"]),
         "bottleneck": bottleneck,
         "runner_up": runner_up,
         "timeline": merged["timeline"],
@@ -333,6 +334,18 @@ def _write_amplification(components: Iterable[Mapping[str, Any]]) -> float | Non
     host = sum(each["host_bytes"] for each in written)
     nand = sum(each["nand_bytes"] for each in written)
     return _ratio(nand, host)
+
+
+def _power(components: Iterable[Mapping[str, Any]]) -> Row | None:
+    """Joules and mean watts of the drives that say what they draw, while recorded."""
+    known = [found for component in components if (found := component.get("power"))]
+    if not known:
+        return None
+    return {
+        "joules": sum(each["joules"] for each in known),
+        "watts": sum(each["watts"] for each in known),
+        "drives": len(known),
+    }
 
 
 def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:

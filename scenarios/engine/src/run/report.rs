@@ -295,9 +295,29 @@ pub struct Component {
     pub queue_depth: Option<u32>,
     /// What was written in the recorded time, of drives that know of NAND.
     pub written: Option<Written>,
+    /// What it drew in the recorded time, if its data sheet says what it draws.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power: Option<Power>,
     /// The model's own figures, over the whole run.
     #[serde(serialize_with = "as_map")]
     pub figures: Vec<(&'static str, f64)>,
+}
+
+/// What a component drew in the recorded time.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Power {
+    /// Joules.
+    pub joules: f64,
+    /// Mean watts.
+    pub watts: f64,
+}
+
+impl Power {
+    pub(crate) fn new(joules: f64, span: Nanos) -> Power {
+        let seconds = span.seconds();
+        let watts = if seconds > 0.0 { joules / seconds } else { 0.0 };
+        Power { joules, watts }
+    }
 }
 
 /// A run's result.

@@ -6,7 +6,7 @@ use crate::run::checks;
 use crate::run::fio;
 use crate::run::io_trace::Observer;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
-use crate::run::report::{Component, RunResult};
+use crate::run::report::{Component, Power, RunResult};
 use crate::run::system::System;
 use crate::state::records::Workload;
 use raidlab_kernel::{Nanos, Time};
@@ -250,14 +250,15 @@ pub(crate) struct Snapshot {
     at: Time,
     busy: Vec<Nanos>,
     written: Vec<Option<Written>>,
+    joules: Vec<Option<f64>>,
     pub(crate) counts: CountsBefore,
 }
 
 impl Snapshot {
     pub(crate) fn take(system: &mut System, at: Time) -> Snapshot {
         let before = stations(system, at).into_iter();
-        let (busy, written) = before
-            .map(|station| (station.busy, station.written))
+        let (busy, (written, joules)) = before
+            .map(|station| (station.busy, (station.written, station.joules)))
             .unzip();
         for drive in &mut system.layers.path.drives {
             drive.load.restart(at);
@@ -270,6 +271,7 @@ impl Snapshot {
             at,
             busy,
             written,
+            joules,
             counts,
         }
     }
@@ -279,8 +281,8 @@ impl Snapshot {
         let span = until.since(self.at);
         stations(system, until)
             .into_iter()
-            .zip(self.busy.iter().zip(&self.written))
-            .map(|(station, (&before, &written))| {
+            .zip(self.busy.iter().zip(self.written.iter().zip(&self.joules)))
+            .map(|(station, (&before, (&written, &joules)))| {
                 // Stations know of work that lies ahead how much it is, not when: at an edge of the
                 // window they may count a little too much.
                 let busy = station.busy.saturating_sub(before).0 as f64;
@@ -298,6 +300,9 @@ impl Snapshot {
                     written: station
                         .written
                         .map(|now| now.since(written.unwrap_or_default())),
+                    power: station
+                        .joules
+                        .map(|now| Power::new(now - joules.unwrap_or_default(), span)),
                     figures: station.figures,
                 }
             })
@@ -314,6 +319,7 @@ pub(crate) struct StationReport<'a> {
     load: Option<&'a raidlab_kernel::TimeWeighted>,
     queue_depth: Option<u32>,
     written: Option<Written>,
+    joules: Option<f64>,
     figures: Vec<(&'static str, f64)>,
 }
 
@@ -328,6 +334,7 @@ impl StationReport<'_> {
             load: None,
             queue_depth: None,
             written: None,
+            joules: None,
             figures: Vec::new(),
         }
     }
@@ -367,6 +374,7 @@ fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>
             load: Some(&drive.load),
             queue_depth: Some(drive.queue_depth).filter(|&depth| depth > 0),
             written: drive.device.written(),
+            joules: drive.device.joules(at),
             figures: drive.device.figures(),
             ..StationReport::new(drive.name.clone(), "drive", busy)
         });
