@@ -1,9 +1,7 @@
 //! What follows the data changes no times: with neither parity nor a cache, an array whose data are
 //! followed sends the same commands as one that is not, over the same links.
 
-mod common;
-
-use common::{plan, result, stations};
+use crate::common::{plan, result, stations};
 use raidlab_engine::LogEntry;
 use raidlab_engine::{Simulation, kernel, run};
 use serde_json::{Value, json};
