@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{result, stations};
+use crate::common::{result, stations};
 use serde_json::json;
 
 /// M/G/1 with two sizes. A link of 81.92 MB/s is the server: 4 KiB take 50 us, 32 KiB 400 us. At

@@ -90,12 +90,12 @@ def test_more_arrives_than_is_served_in_a_run_too(drives, tmp_path):
 
 
 def test_progress_counts_the_requests_of_a_trace(drives, trace):
-    told = []
+    reported = []
     simulate(
         build_scenario(scenario(drives, {"trace": str(trace)})),
-        progress=lambda *at: told.append(at),
+        progress=lambda *at: reported.append(at),
     )
-    assert all(done <= total == 500 for done, total in told)
+    assert all(done <= total == 500 for done, total in reported)
 
 
 def test_beside_another_load_each_has_its_row(drives, trace):
