@@ -1,7 +1,5 @@
 //! Arrivals before a server whose times differ: Pollaczek and Khinchine.
 
-mod common;
-
 use crate::common::{result, stations};
 use serde_json::json;
 
