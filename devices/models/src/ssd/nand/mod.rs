@@ -142,11 +142,15 @@ impl Nand {
         self.command + Nanos((u64::from(bytes) * self.write_ns_per_byte) >> 20)
     }
 
-    /// What moving `units` of a page set takes where the next one is sensed meanwhile.
+    /// What moving `units` of a page set takes where, meanwhile, the next one is sensed and the one
+    /// before goes to its new place.
     #[inline]
     pub(crate) fn moving_time(&self, set: u32, units: u32) -> Nanos {
+        let bytes = units * self.unit_bytes;
         let sensed = self.stretched(self.read.of(set));
-        sensed.max(self.transfer_time(units * self.unit_bytes))
+        sensed
+            .max(self.transfer_time(bytes))
+            .max(self.loading_time(bytes))
     }
 
     #[inline]
