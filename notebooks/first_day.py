@@ -10,7 +10,9 @@ app = marimo.App(width="full", app_title="Room 6: an SSD's first day")
 
 with app.setup:
     import math
+    from functools import lru_cache
 
+    import raidlab
     from raidlab.notebooks.frame import (
         Answer,
         Axis,
@@ -23,17 +25,22 @@ with app.setup:
         Prediction,
         Room,
         Series,
+        at_once,
         bars,
+        dashed,
         digits,
         figure,
         lines,
         run_all,
+        squares,
     )
 
     SPARE = {"7%": "", "14%": "14%", "28%": "28%", "50%": "50%"}
     CAPACITY = {"7%": 501747712, "14%": 470937600, "28%": 419430400, "50%": 357913600}
     LOADS = {"whole": "everywhere", "half": "to half of the drive", "hot": "90 % to a tenth"}
     UNIT = 4096
+    TIMES = (0.1, 0.4, 0.8, 1.2, 1.5, 1.8, 2.5, 4, 7, 12, 20)
+    COLUMNS = 32
     # 8 dies of 128 blocks of 128 units; each die keeps five blocks free or half filled.
     USABLE = 8 * (128 - 5) * 128 * UNIT
 
@@ -79,6 +86,43 @@ def old(values):
 
 
 @app.function
+@lru_cache(maxsize=32)
+def blocks(spare, load, seed):
+    """The drive's erase blocks at each of the times."""
+    env = raidlab.Environment()
+    live = raidlab.LiveSystem(env, scenario({"spare": spare, "load": load}), seed=seed)
+    found = []
+    for time in TIMES:
+        env.run(until=time)
+        found.append(live.erase_blocks())
+    return found
+
+
+@app.function
+def filling(shown):
+    """The erase blocks as squares, the share of valid data as a shade of blue."""
+    place = [(at % COLUMNS, at // COLUMNS) for at in range(len(shown.states))]
+
+    def those(*states):
+        return [at for at, state in enumerate(shown.states) if state in states]
+
+    closed = those("closed")
+    return squares(
+        {
+            "erased": ("#FFFFFF", [place[at] for at in those("free")]),
+            "taking data, or being emptied": (
+                "#E69F00",
+                [place[at] for at in those("open", "emptying")],
+            ),
+        },
+        [(*place[at], shown.valid[at] / shown.units) for at in closed],
+        "valid data",
+        COLUMNS,
+        -(-len(place) // COLUMNS),
+    )
+
+
+@app.function
 def oldest_first(rho):
     """Write amplification of collecting the oldest block: u = exp(-(1 - u) / rho), 1 / (1 - u)."""
     valid = 0.5
@@ -90,7 +134,10 @@ def oldest_first(rho):
 @app.function
 def answer(values, seed):
     """Rate over what was written, and write amplification beside theory."""
-    fresh, steady = (result.rows[0] for result in run_all([scenario(values), old(values)], seed))
+    (fresh, steady), maps = at_once(
+        lambda: [each.rows[0] for each in run_all([scenario(values), old(values)], seed)],
+        lambda: blocks(values["spare"], values["load"], seed),
+    )
     capacity = CAPACITY[values["spare"]]
     written, rates, total, before = [], [], 0.0, 0.0
     for now, rate in zip(fresh.timeline.t_s, fresh.timeline.iops, strict=True):
@@ -111,14 +158,34 @@ def answer(values, seed):
         Axis("host writes, drive capacities", log=True),
         Axis("IO/s"),
     )
+    now = TIMES.index(values["time"])
+    shown = maps[now]
+    so_far = written[min(round(values["time"] / 0.2), len(written)) - 1]
+    dashed(story, so_far, f"{digits(values['time'])} s", Axis("", log=True))
+    free = shown.states.count("free")
+    full = [
+        valid / shown.units
+        for valid, state in zip(shown.valid, shown.states, strict=True)
+        if state == "closed"
+    ]
     amplification = steady.write_amplification
     return Answer(
         f"The drive begins with {figure(first, 'IO/s')}; in steady state it does"
         f" {figure(steady.iops, 'IO/s')}, {100 * steady.iops / first:.0f} % of that.",
         [
             Picture(
+                f"After {digits(values['time'])} s {free} of {len(shown.states)} blocks are erased"
+                + (
+                    f"; full ones hold {100 * sum(full) / len(full):.0f} % valid data"
+                    if full
+                    else ""
+                ),
+                "a square is an erase block, four rows a die; darker: more of it is valid",
+                filling(shown),
+            ),
+            Picture(
                 f"The rate falls once {digits(cliff)} capacities are written",
-                "rate of random writes, from the first minute on",
+                "rate of random writes, from the first write on",
                 story,
             ),
             Picture(
@@ -142,9 +209,12 @@ def answer(values, seed):
             "waf": amplification,
             "formula": closed,
             "random": 1 / (1 - used / USABLE),
+            "free": free,
+            "valid": sum(full) / len(full) if full else 1.0,
+            "emptiest": min(full, default=1.0),
         },
         boxes=[
-            Box(f"{100 * steady.iops / first:.0f} %", "of the first minute's rate remain"),
+            Box(f"{100 * steady.iops / first:.0f} %", "of the new drive's rate remain"),
             Box(digits(amplification), "write amplification"),
             Box(f"{digits(cliff)} ×", "capacity written until the cliff"),
         ],
@@ -160,6 +230,18 @@ def notice():
             " space, whatever the load.",
             lambda at: all(
                 0.9 < at(spare=each)["cliff"] * CAPACITY[each] / 2**29 < 1.1 for each in SPARE
+            ),
+        ),
+        Claim(
+            "The drive uses every erased block before it collects any. From the cliff on one or two"
+            " erased blocks are left of 128 on each die.",
+            lambda at: at(time=0.8)["free"] > 400 and 8 <= at(time=4)["free"] <= 16,
+        ),
+        Claim(
+            "At the cliff full blocks hold 62 % valid data, in the end 92 %: the fuller the blocks"
+            " that collection must empty, the less the host can write.",
+            lambda at: (
+                abs(at(time=1.8)["valid"] - 0.62) < 0.02 and abs(at(time=20)["valid"] - 0.92) < 0.02
             ),
         ),
         Claim(
@@ -209,6 +291,13 @@ def exercises():
                 and 2.5 < at(spare="28%")["waf"] < 2.75
             ),
         ),
+        Exercise(
+            "Writes fall on units at random. After x capacities are written, and nothing is"
+            " collected yet, which share of what was written is still valid?",
+            "(1 - e⁻ˣ) / x: a unit is valid if it was written at all, and only once. After 1.2 s x"
+            " is 0.71 and the share 72 %, as the full blocks show.",
+            lambda at: abs(at(time=1.2)["valid"] - (1 - math.exp(-0.711)) / 0.711) < 0.01,
+        ),
     ]
 
 
@@ -222,7 +311,7 @@ def room():
         about="A teaching SSD of 512 MiB NAND, so small that its whole life passes in half a"
         " minute. It is empty at first, and random writes of 4 KiB never stop.",
         prediction=Prediction(
-            "With 7 % spare space, which share of the first minute's rate remains in the end?",
+            "With 7 % spare space, which share of the new drive's rate remains in the end?",
             "%",
             lambda at: 100 * at()["steady"] / at()["first"],
             "Blocks that are collected are still nearly full of valid data, which must be moved.",
@@ -236,6 +325,7 @@ def room():
                 words={s: s.replace("%", " %") for s in SPARE},
             ),
             Control("load", "Writes go", tuple(LOADS), "whole", words=LOADS),
+            Control("time", "Time since the first write", TIMES, 1.2, "s", plays=True),
         ],
         scenario=scenario,
         answer=answer,
