@@ -11,8 +11,12 @@ class PlanError(ValueError):
 def version() -> str:
     """Give the version of the engine."""
 
-def run(plan: str, should_stop: Callable[[], bool] | None = None) -> str:
-    """Run a plan; raises `PlanError`, or `KeyboardInterrupt` if asked to stop."""
+def run(plan: str, watch: Callable[[int, int], bool] | None = None) -> str:
+    """Run a plan; raises `PlanError`, or `KeyboardInterrupt` if asked to stop.
+
+    `watch` is called now and then with the requests of recorded traces so far, and all of them;
+    true stops the run.
+    """
 
 def capacities(plan: str) -> str:
     """Give the bytes that each drive of a plan holds, as a JSON list."""
@@ -47,15 +51,6 @@ def trace_columns(options: str) -> tuple[str, list[bytes]]:
 
     Columns: operations (u8), offsets, sizes, times, lines (u64), response times (f64, NaN for
     none), little-endian.
-    """
-
-def replay(
-    plan: str, options: str, watch: Callable[[int, int], bool] | None = None
-) -> tuple[str, bytes]:
-    """Replay a trace: the result (JSON) and, if `each` is asked for, response times (ns, u64).
-
-    `options`: `trace`, `array`, `outstanding` (0 for the trace's times), `each`. `watch` is called
-    now and then with the requests so far and all of them; true stops the work.
     """
 
 class Simulation:

@@ -19,7 +19,9 @@ from raidlab.devices.faults import Faults
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.events import ACTIONS, Event, drives_of, plan_actions
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
+from raidlab.scenarios.planning.traces import UNTIL_OVER_NS
 from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.running.details import plan_of
 from raidlab.scenarios.running.live_result import live_result
 from raidlab.sim.environment import Back, Environment, to_nanoseconds
 
@@ -37,7 +39,7 @@ _TEN_YEARS = 10 * 365 * 86400
 _SECONDS = "a number of seconds, 0 or more, at most ten years"
 _ALL_TIME = {
     "warm_up_ns": 0,
-    "duration_ns": 1 << 59,
+    "duration_ns": UNTIL_OVER_NS,
     "timeline_step_ns": 0,
     "max_ios": 0,
     "precision": 0.0,
@@ -121,6 +123,8 @@ class LiveSystem:
         follow_data: True to follow the versions of the data, so that things can fail (`happen`) and
             `data` says what became of them. A scenario with events does so anyway.
         seed: Replaces the scenario's own seed; from 0 to 2^63 - 1.
+        slowest: So many of the slowest I/Os of each row of `result` are noted, up to 10,000.
+        latency_map: Latencies over time: `latency_map` of `read` and `write` of each row.
 
     Recording begins at once: there is no warm-up, and no end but that of the environment.
 
@@ -138,6 +142,8 @@ class LiveSystem:
         *,
         follow_data: bool = False,
         seed: int | None = None,
+        slowest: int = 0,
+        latency_map: bool = False,
     ) -> None:
         allowed = "a raidlab.Environment or raidlab.RealtimeEnvironment"
         _check("env", env, isinstance(env, Environment), allowed)
@@ -145,6 +151,7 @@ class LiveSystem:
         _check("seed", seed, may_be, "a whole number from 0 to 2^63 - 1")
         self.env = env
         self._scenario, plan = _plan(system, seed)
+        plan |= plan_of(slowest=slowest, latency_map=latency_map)
         plan, self._drives = _with_outside_drives(plan | _ALL_TIME, drives or {})
         if follow_data:
             plan["data"] = True

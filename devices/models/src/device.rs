@@ -209,6 +209,16 @@ impl Device {
         }
     }
 
+    /// Joules up to `now`; none of a device whose power is not known.
+    pub fn joules(&self, now: Time) -> Option<f64> {
+        match self {
+            Device::Hdd(hdd) => hdd.joules(now),
+            Device::Ssd(ssd) => ssd.joules(now),
+            Device::HostFtl(ssd) => ssd.joules(now),
+            Device::Station(_) | Device::Volume(_) | Device::External { .. } => None,
+        }
+    }
+
     /// The same of other resources of the device, by kind.
     pub fn parts_busy_until(&self, now: Time) -> Vec<(&'static str, Nanos, usize)> {
         match self {

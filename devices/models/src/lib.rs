@@ -13,6 +13,7 @@ mod link;
 mod memo;
 mod memory;
 mod port;
+mod power;
 mod run_queues;
 mod ssd;
 mod station;
@@ -32,6 +33,7 @@ pub use link::{Direction, Link, LinkParams};
 pub use memo::Memo;
 pub use memory::Memory;
 pub use port::Port;
+pub use power::{ArmPowerParams, FlashPowerParams};
 pub use ssd::{
     BlockState, BufferParams, CollectionParams, CompressionParams, Direct, DriveState, EraseBlocks,
     FirmwareParams, HistoryAccess, HistoryLoad, HostFtl, NandParams, Policy, PrefetchParams, Ssd,

@@ -131,6 +131,17 @@ impl<F: Front> Ssd<F> {
         }
     }
 
+    /// Joules up to `now`; none if its power is not known.
+    pub fn joules(&self, now: Time) -> Option<f64> {
+        let power = self.params.power.as_ref()?;
+        let done = &self.nand.operations;
+        let nj = done.reads as f64 * power.read_nj
+            + done.programs as f64 * power.program_nj
+            + done.erases as f64 * power.erase_nj
+            + done.transferred_bytes as f64 * power.byte_nj;
+        Some(power.idle_w * now.since(Time::ZERO).seconds() + nj * 1e-9)
+    }
+
     /// Figures for the report.
     pub fn figures(&self) -> Vec<(&'static str, f64)> {
         let counts = self.translation.counts();
