@@ -11,6 +11,7 @@ app = marimo.App(width="full", app_title="Room 6: an SSD's first day")
 with app.setup:
     import math
     from functools import lru_cache
+    from itertools import accumulate
 
     import raidlab
     from raidlab.notebooks.frame import (
@@ -41,6 +42,7 @@ with app.setup:
     UNIT = 4096
     TIMES = (0.1, 0.4, 0.8, 1.2, 1.5, 1.8, 2.5, 4, 7, 12, 20)
     COLUMNS = 32
+    STEP_S = 0.2
     # 8 dies of 128 blocks of 128 units; each die keeps five blocks free or half filled.
     USABLE = 8 * (128 - 5) * 128 * UNIT
 
@@ -71,7 +73,7 @@ def scenario(values):
         "title": f"First day of an SSD with {values['spare']} spare space",
         "array": [{"drives": [drive(values)]}],
         "workload": [load(values)],
-        "run": {"warm_up": "0 s", "duration": "20 s", "timeline_step": "0.2 s"},
+        "run": {"warm_up": "0 s", "duration": "20 s", "timeline_step": f"{STEP_S} s"},
     }
 
 
@@ -132,90 +134,91 @@ def oldest_first(rho):
 
 
 @app.function
+def history(timeline, capacity):
+    """Host writes in drive capacities, and the rate, at each step of a run."""
+    steps = [
+        (rate * (now - before) * UNIT / capacity, rate)
+        for before, now, rate in zip((0, *timeline.t_s), timeline.t_s, timeline.iops, strict=False)
+    ]
+    written = list(accumulate(step for step, _ in steps))
+    return written, [rate for _, rate in steps]
+
+
+@app.function
+def story(written, rates, steady, time):
+    """The rate over what was written, beside that in steady state, marked at a time."""
+    chosen = range(1, len(rates), 2)
+    axis = Axis("host writes, drive capacities", log=True)
+    drawn = lines(
+        [
+            Series("fresh drive", [written[at] for at in chosen], [rates[at] for at in chosen]),
+            Series("steady state", [written[1], written[-1]], [steady] * 2, closed=True),
+        ],
+        axis,
+        Axis("IO/s"),
+    )
+    dashed(drawn, written[min(round(time / STEP_S), len(written)) - 1], f"{digits(time)} s", axis)
+    return drawn
+
+
+@app.function
 def answer(values, seed):
-    """Rate over what was written, and write amplification beside theory."""
+    """The blocks, the rate over what was written, and write amplification beside theory."""
     (fresh, steady), maps = at_once(
         lambda: [each.rows[0] for each in run_all([scenario(values), old(values)], seed)],
         lambda: blocks(values["spare"], values["load"], seed),
     )
-    capacity = CAPACITY[values["spare"]]
-    written, rates, total, before = [], [], 0.0, 0.0
-    for now, rate in zip(fresh.timeline.t_s, fresh.timeline.iops, strict=True):
-        total += rate * (now - before) * UNIT / capacity
-        before = now
-        written.append(total)
-        rates.append(rate)
-    first = rates[1]
-    cliff = next((at for at, rate in zip(written, rates, strict=True) if rate < 0.9 * first), total)
-    used = capacity / (2 if values["load"] == "half" else 1)
-    closed = oldest_first(used / USABLE)
-    chosen = range(1, len(rates), 2)
-    story = lines(
-        [
-            Series("fresh drive", [written[at] for at in chosen], [rates[at] for at in chosen]),
-            Series("steady state", [written[1], total], [steady.iops] * 2, closed=True),
-        ],
-        Axis("host writes, drive capacities", log=True),
-        Axis("IO/s"),
-    )
-    now = TIMES.index(values["time"])
-    shown = maps[now]
-    so_far = written[min(round(values["time"] / 0.2), len(written)) - 1]
-    dashed(story, so_far, f"{digits(values['time'])} s", Axis("", log=True))
+    capacity, time = CAPACITY[values["spare"]], values["time"]
+    written, rates = history(fresh.timeline, capacity)
+    first, left = rates[1], 100 * steady.iops / rates[1]
+    low = (at for at, rate in zip(written, rates, strict=True) if rate < 0.9 * first)
+    cliff = next(low, written[-1])
+    rho = capacity / (2 if values["load"] == "half" else 1) / USABLE
+    factors = {
+        "simulated, emptiest block": steady.write_amplification,
+        "formula, oldest block": oldest_first(rho),
+        "formula, random block": 1 / (1 - rho),
+    }
+    simulated, oldest, chance = factors.values()
+    shown = maps[TIMES.index(time)]
     free = shown.states.count("free")
-    full = [
-        valid / shown.units
-        for valid, state in zip(shown.valid, shown.states, strict=True)
-        if state == "closed"
-    ]
-    amplification = steady.write_amplification
+    each = zip(shown.valid, shown.states, strict=True)
+    full = [valid / shown.units for valid, state in each if state == "closed"]
+    valid = sum(full) / len(full)
     return Answer(
         f"The drive begins with {figure(first, 'IO/s')}; in steady state it does"
-        f" {figure(steady.iops, 'IO/s')}, {100 * steady.iops / first:.0f} % of that.",
+        f" {figure(steady.iops, 'IO/s')}, {left:.0f} % of that.",
         [
             Picture(
-                f"After {digits(values['time'])} s {free} of {len(shown.states)} blocks are erased"
-                + (
-                    f"; full ones hold {100 * sum(full) / len(full):.0f} % valid data"
-                    if full
-                    else ""
-                ),
+                f"After {digits(time)} s {free} of {len(shown.states)} blocks are erased; full"
+                f" ones hold {100 * valid:.0f} % valid data",
                 "a square is an erase block, four rows a die; darker: more of it is valid",
                 filling(shown),
             ),
             Picture(
                 f"The rate falls once {digits(cliff)} capacities are written",
                 "rate of random writes, from the first write on",
-                story,
+                story(written, rates, steady.iops, time),
             ),
             Picture(
-                f"Each byte of the host becomes {digits(amplification)} bytes to NAND",
+                f"Each byte of the host becomes {digits(simulated)} bytes to NAND",
                 "write amplification in steady state, simulated and by formula",
-                bars(
-                    {
-                        "simulated, emptiest block": amplification,
-                        "formula, oldest block": closed,
-                        "formula, random block": 1 / (1 - used / USABLE),
-                    },
-                    Axis("NAND bytes a host byte"),
-                    marked="simulated, emptiest block",
-                ),
+                bars(factors, Axis("NAND bytes a host byte"), marked="simulated, emptiest block"),
             ),
         ],
         {
             "first": first,
             "steady": steady.iops,
             "cliff": cliff,
-            "waf": amplification,
-            "formula": closed,
-            "random": 1 / (1 - used / USABLE),
+            "waf": simulated,
+            "formula": oldest,
+            "random": chance,
             "free": free,
-            "valid": sum(full) / len(full) if full else 1.0,
-            "emptiest": min(full, default=1.0),
+            "valid": valid,
         },
         boxes=[
-            Box(f"{100 * steady.iops / first:.0f} %", "of the new drive's rate remain"),
-            Box(digits(amplification), "write amplification"),
+            Box(f"{left:.0f} %", "of the new drive's rate remain"),
+            Box(digits(simulated), "write amplification"),
             Box(f"{digits(cliff)} ×", "capacity written until the cliff"),
         ],
     )
