@@ -4,10 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest --quiet --numprocesses auto --maxprocesses 8 --dist worksteal
+CARGO_TEST := cargo test --workspace --quiet --lib --bins --tests --examples
 RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lock 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fast demo test test-rust test-python fuzz lint format bench docs site wheel sdist \
+.PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint format bench docs site wheel sdist \
 	calibrate-catalogue datasheets fits-evidence hosts lab-site lab-evidence lab-gallery clean
 
 help: ## Show this list
@@ -36,12 +37,15 @@ demo: setup ## Published and measured drives beside simulated ones: a table and 
 
 test: setup ## Run all Rust and Python tests
 	@tools/get-fio
-	cargo test --workspace --quiet --lib --bins --tests --examples
+	$(CARGO_TEST)
 	$(PYTEST)
 
 test-rust: ## Run the Rust tests alone
 	@tools/check-toolchain $(PYTHON)
-	cargo test --workspace --quiet --lib --bins --tests --examples
+	$(CARGO_TEST)
+
+rust-tests: # Compiled alone, so that it can go on beside the engine's own build
+	$(CARGO_TEST) --no-run
 
 test-python: setup ## Run the Python tests alone
 	$(PYTEST)

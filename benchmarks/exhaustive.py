@@ -1,4 +1,4 @@
-"""Does `raidlab plan` find the winner of simulating every candidate? The whole run of each of 2,430.
+"""Does `raidlab plan` find the winner of simulating every candidate? All of 2,430, whole.
 
     python benchmarks/exhaustive.py [QUESTION] --store FILE [--seconds 200] [--workers 2] [--json]
 

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from raidlab.devices.faults import Fault, faults_of
 from raidlab.devices.hdd_geometry import SECTOR, Geometry, Zone
+from raidlab.devices.power import DiskPower
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
 from raidlab.devices.units import DURATION, Duration, Share, Size, Speed
 
@@ -337,6 +338,7 @@ class HddSpec(DriveSpec):
     """Of a drive behind a link."""
     scsi_bus: ScsiBus | None = None
     """Of a drive on a parallel SCSI bus."""
+    power: DiskPower | None = None
 
     def faults(self) -> Iterator[Fault]:
         """What only several tables together show."""
@@ -435,4 +437,5 @@ class HddSpec(DriveSpec):
             "scheduler": self.scheduler.to_plan(),
             "age_limit_ns": self.scheduler.age_limit,
             "interface": interface,
+            **({} if self.power is None else {"power": self.power.to_plan()}),
         }

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.power import FlashPower
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
 from raidlab.devices.ssd_nand import WORKING_BLOCKS, Nand
 from raidlab.devices.ssd_thermal import Thermal
@@ -202,6 +203,7 @@ class SsdSpec(DriveSpec):
     prefetch: Prefetch | None = None
     map_cache: MapCache | None = None
     compression: Compression | None = None
+    power: FlashPower | None = None
     thermal: Thermal | None = None
 
     def faults(self) -> Iterator[Fault]:
@@ -214,6 +216,11 @@ class SsdSpec(DriveSpec):
             yield from self._capacity_faults()
         yield from self._map_cache_faults()
         yield from self._endurance_faults()
+        if self.thermal is not None:
+            if self.power is None:
+                yield Fault("power", None, "a table beside [thermal]: what warms the drive")
+            else:
+                yield from self.thermal.idle_faults(self.power.idle)
         if self.buffer.size < 2 * page_set:
             allowed = "at least two pages of every plane"
             yield Fault("buffer.size", f"{self.buffer.size} B", allowed)
@@ -381,8 +388,10 @@ class SsdSpec(DriveSpec):
                 "shortest_match": self.compression.shortest_match,
                 "bytes_per_s": self.compression.rate or 0,
             }
-        if self.thermal is not None:
-            plan["heat"] = self._thermal(self.thermal, options)
+        if self.power is not None:
+            plan["power"] = self.power.to_plan()
+            if self.thermal is not None:
+                plan["heat"] = self._thermal(self.thermal, self.power, options)
         if options.compressible is not None:
             plan["compressible"] = options.compressible
         if options.history:
@@ -391,7 +400,9 @@ class SsdSpec(DriveSpec):
             plan["snapshot"] = options.snapshot
         return plan
 
-    def _thermal(self, thermal: Thermal, options: DriveOptions) -> dict[str, Any]:
+    def _thermal(
+        self, thermal: Thermal, power: FlashPower, options: DriveOptions
+    ) -> dict[str, Any]:
         name = options.cooling or next(iter(thermal.cooling))
         cooling = thermal.cooling[name]
         capacity, interval = thermal.capacity, thermal.interval
@@ -405,11 +416,7 @@ class SsdSpec(DriveSpec):
             "ambient_c": cooling.ambient,
             "resistance_k_per_w": cooling.resistance,
             "capacity_j_per_k": capacity,
-            "idle_w": thermal.idle,
-            "read_nj": thermal.read * 1e9,
-            "program_nj": thermal.program * 1e9,
-            "erase_nj": thermal.erase * 1e9,
-            "byte_nj": thermal.byte,
+            **power.energies(),
             "steps": [{"above_c": step.above, "speed": step.speed} for step in thermal.step],
             "hysteresis_k": thermal.hysteresis,
             "interval_ns": interval,

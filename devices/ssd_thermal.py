@@ -1,9 +1,10 @@
-"""Temperature of a solid-state drive: what activity costs, where the drive sits, throttling."""
+"""Temperature of a solid-state drive: where the drive sits, throttling."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -11,9 +12,7 @@ from raidlab.devices.faults import Fault
 from raidlab.devices.schema import Table
 from raidlab.devices.units import (
     Duration,
-    Energy,
     HeatCapacity,
-    Power,
     Share,
     Temperature,
     TemperatureStep,
@@ -39,18 +38,13 @@ class Cooling(Table):
 
 
 class Thermal(Table):
-    """`[thermal]`: power by activity, one thermal mass, throttling."""
+    """`[thermal]`: one thermal mass that `[power]` warms, throttling."""
+
+    renamed: ClassVar[Mapping[str, str]] = {
+        key: f"power.{key}" for key in ("idle", "read", "program", "erase", "byte")
+    }
 
     capacity: HeatCapacity = Field(gt=0)
-    idle: Power
-    read: Energy
-    """Of an array read of one page of every plane."""
-    program: Energy
-    """Of a program of one page of every plane."""
-    erase: Energy
-    """Of a block's erase."""
-    byte: float = Field(ge=0)
-    """Nanojoules a byte on a channel, through the controller and over the link."""
     step: tuple[ThrottleStep, ...] = ()
     """Throttling, from the lowest temperature up."""
     hysteresis: TemperatureStep = 3.0
@@ -60,7 +54,7 @@ class Thermal(Table):
     """Cooling conditions; the first is the usual one."""
 
     def faults(self) -> Iterator[Fault]:
-        """Steps out of order; limits that the air around the drive exceeds, or the idle drive."""
+        """Steps out of order; limits that the air around the drive exceeds."""
         if sorted({step.above for step in self.step}) != [step.above for step in self.step]:
             written = [f"{step.above:g} degC" for step in self.step]
             yield Fault("step", written, "steps from the lowest temperature up")
@@ -75,9 +69,15 @@ class Thermal(Table):
                 if step.above <= cooling.ambient:
                     allowed = f"above the ambient {cooling.ambient:g} degC of cooling {name}"
                     yield Fault(f"step.{at}.above", f"{step.above:g} degC", allowed)
-                elif step.above <= (idle := cooling.ambient + self.idle * cooling.resistance):
+
+    def idle_faults(self, idle: float) -> Iterator[Fault]:
+        """Steps below the temperature of a drive that draws `idle` watts and does nothing."""
+        for name, cooling in self.cooling.items():
+            warm = cooling.ambient + idle * cooling.resistance
+            for at, step in enumerate(self.step):
+                if cooling.ambient < step.above <= warm:
                     allowed = (
-                        f"above {idle:g} degC, which the drive has under cooling {name} when it is"
+                        f"above {warm:g} degC, which the drive has under cooling {name} when it is"
                         " idle: no throttling keeps it below that"
                     )
-                    yield Fault(f"step.{at}.above", f"{step.above:g} degC", allowed)
+                    yield Fault(f"thermal.step.{at}.above", f"{step.above:g} degC", allowed)

@@ -29,7 +29,7 @@ from raidlab.calibration.fitting.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.fitted_file import with_fitted
 from raidlab.calibration.fitting.kinds import kind_of
-from raidlab.calibration.fitting.loss import groups_of, residuals, values
+from raidlab.calibration.fitting.loss import groups_of, rate_tolerances, residuals, values
 from raidlab.calibration.fitting.parameters import Choice, Parameter
 from raidlab.calibration.fitting.search import Budget, Evaluate, Stage
 from raidlab.calibration.fitting.stages import (
@@ -373,6 +373,7 @@ def _evaluator(parts: Sequence[Part], effort: Effort, settings: JointSettings) -
     """Residuals of the points of all parts, numbered through, at a place of all parameters."""
     flat = [(number, point) for number, part in enumerate(parts) for point in part.points]
     counts = np.bincount(groups_of([point for _, point in flat]), minlength=len(flat))
+    rates = [rate for part in parts for rate in rate_tolerances(part.points)]
 
     def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:
         found = []
@@ -384,7 +385,7 @@ def _evaluator(parts: Sequence[Part], effort: Effort, settings: JointSettings) -
             try:
                 bench = part.model.bench(part.own(at))
                 results = bench.run_all(looked, ROUGH if rough else effort, settings.workers)
-                found.append(values(residuals(looked, results)))
+                found.append(values(residuals(looked, results, [rates[index] for index in mine])))
             except SpecError:
                 found.append(np.full(int(counts[mine].sum()), IMPOSSIBLE))
         return np.concatenate(found)

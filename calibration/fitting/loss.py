@@ -15,7 +15,7 @@ not. Source: total least squares (Golub and Van Loan 1980), here point by point.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,10 @@ from raidlab.calibration.measurements.measurement import Latency, Point, Side, r
 Array = npt.NDArray[np.float64]
 
 RATE_TOLERANCE = 0.03
+DEEPEST_TOLERANCE = 0.005
+"""Of the rate of a load at its deepest point. A rate that no longer grows with depth hangs on one
+time, that of the bottleneck, and not on all parts of a latency; and whatever is deeper than the
+training points continues it, its error included."""
 _ALIKE_S = 5.0
 """Samples of a rate that are less apart count as one: what makes a drive slower for a moment (its
 collection, a sweep of the scheduler) lasts for seconds."""
@@ -75,7 +79,7 @@ class Residual:
         return float(np.log(self.simulated / self.measured))
 
 
-def rate_tolerance(point: Point) -> float:
+def rate_tolerance(point: Point, least: float = RATE_TOLERANCE) -> float:
     """The deviation of a rate that counts as agreement, as a share of it.
 
     A measured rate is the mean of a run, and known to the standard error of that: the spread from
@@ -84,7 +88,31 @@ def rate_tolerance(point: Point) -> float:
     """
     spread = max((side.spread for _, side in point.sides()), default=0.0)
     independent = max(1.0, point.runtime_s / _ALIKE_S)
-    return math.hypot(RATE_TOLERANCE, spread / math.sqrt(independent))
+    return math.hypot(least, spread / math.sqrt(independent))
+
+
+def rate_tolerances(points: Sequence[Point]) -> tuple[float, ...]:
+    """The tolerances of points that are fitted together: less at the deepest of each load.
+
+    Args:
+        points: All that the fit sees. A load with one depth alone shows no bottleneck.
+    """
+    depths: dict[tuple[object, ...], set[int]] = {}
+    for point in points:
+        depths.setdefault(_load(point), set()).add(point.outstanding)
+    return tuple(
+        rate_tolerance(point, DEEPEST_TOLERANCE if _is_deepest(point, depths) else RATE_TOLERANCE)
+        for point in points
+    )
+
+
+def _load(point: Point) -> tuple[object, ...]:
+    return point.rw, point.bs, round(point.read_share, 2)
+
+
+def _is_deepest(point: Point, depths: Mapping[tuple[object, ...], set[int]]) -> bool:
+    of = depths[_load(point)]
+    return len(of) > 1 and point.outstanding == max(of)
 
 
 def total_percentile(point: Point, side: Side, percent: float) -> float | None:
@@ -99,22 +127,31 @@ def total_percentile(point: Point, side: Side, percent: float) -> float | None:
     return completion + side.submission_mean_us + point.unseen_us
 
 
-def residuals(points: Sequence[Point], results: Sequence[Simulated]) -> list[Residual]:
-    """Every comparison of measured points with their simulations, in the order of the points."""
+def residuals(
+    points: Sequence[Point], results: Sequence[Simulated], rates: Sequence[float] = ()
+) -> list[Residual]:
+    """Every comparison of measured points with their simulations, in the order of the points.
+
+    Args:
+        points: What was measured.
+        results: Their simulations.
+        rates: Tolerances of the points' rates; each by itself if empty.
+    """
     found: list[Residual] = []
-    for index, (point, result) in enumerate(zip(points, results, strict=True)):
-        found.append(Residual(index, "rate", point.iops, result.iops, rate_tolerance(point)))
+    rates = rates or [rate_tolerance(point) for point in points]
+    for index, (point, result, rate) in enumerate(zip(points, results, rates, strict=True)):
+        found.append(Residual(index, "rate", point.iops, result.iops, rate))
         # The mean latency is what is outstanding over the rate (Little's law) and is compared with
         # it: percentiles give the shape alone, or a shape that no drive of the kind has would
         # be traded for the rate.
         scale = result.iops / point.iops
         for name, side in point.sides():
             found += _of_shape(index, point, name, side, result.side(name), scale)
-        for part, rate in enumerate(rates_of(point)):
-            if rate > 0.0:
+        for part, during in enumerate(rates_of(point)):
+            if during > 0.0:
                 simulated_rate = result.rates[part] if part < len(result.rates) else 0.0
                 found.append(
-                    Residual(index, f"part {part}", rate, simulated_rate, OVER_TIME_TOLERANCE)
+                    Residual(index, f"part {part}", during, simulated_rate, OVER_TIME_TOLERANCE)
                 )
         cpu = measured_cpu_us(point)
         if cpu is not None:

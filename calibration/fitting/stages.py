@@ -21,7 +21,7 @@ from raidlab.calibration.fitting.checkpoint import Checkpoint
 from raidlab.calibration.fitting.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.fit_model import FitModel, alone
 from raidlab.calibration.fitting.kinds import declared_for, that_apply
-from raidlab.calibration.fitting.loss import groups_of, residuals, robust, values
+from raidlab.calibration.fitting.loss import groups_of, rate_tolerances, residuals, robust, values
 from raidlab.calibration.fitting.parameters import Choice, Kind, Mode, Option, Parameter, choose
 from raidlab.calibration.fitting.prior import Prior
 from raidlab.calibration.fitting.replicates import loosened
@@ -164,7 +164,7 @@ class Task:
 
     def evaluator(self, model: FitModel, fine: Effort = FINE) -> Evaluate:
         """Residuals of points at a place; `fine` is the effort where it is no rough look."""
-        groups = groups_of(self.points)
+        groups, rates = groups_of(self.points), rate_tolerances(self.points)
 
         def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:
             looked = [self.points[index] for index in indices]
@@ -175,7 +175,7 @@ class Task:
                 # Numbers that no drive can have are as far away as can be.
                 count = sum(1 for group in groups if group in set(indices))
                 return np.full(count, IMPOSSIBLE)
-            return values(residuals(looked, results))
+            return values(residuals(looked, results, [rates[index] for index in indices]))
 
         if self.checkpoint is None:
             return evaluate

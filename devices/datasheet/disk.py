@@ -15,6 +15,7 @@ from math import sqrt
 
 from raidlab.devices.datasheet import priors
 from raidlab.devices.datasheet.draft import Draft, Origin, assumed, quantity
+from raidlab.devices.datasheet.power import put_disk_power
 from raidlab.devices.datasheet.sheet import Read, Sheet
 from raidlab.devices.hdd_geometry import SECTOR
 from raidlab.devices.links import Interface
@@ -99,6 +100,7 @@ def device(disk: Disk, read: Read) -> Draft:
     draft.put("scheduler.ageing", 0.001, Origin("assumed", "as drives of the catalogue"))
     for which in ("read", "write"):
         draft.put(f"overhead.{which}", f"{_OVERHEAD_US[family]} us", _USUAL)
+    put_disk_power(draft, sheet)
     return draft
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from raidlab.devices.datasheet import priors
 from raidlab.devices.datasheet.draft import Draft, Origin, Word, assumed, quantity
 from raidlab.devices.datasheet.flash import PAGE, READS_FIRST, START_FREE, Flash
+from raidlab.devices.datasheet.power import put_flash_power
 from raidlab.devices.datasheet.priors import Prior
 from raidlab.devices.datasheet.sheet import Read
 
@@ -39,6 +40,7 @@ def device(flash: Flash, read: Read) -> Draft:
     draft.put("buffer.size", f"{mib:.0f} MiB", assumed(buffer, "MiB"))
     draft.put("buffer.protected", not sheet.burst)
     _firmware(draft, flash)
+    put_flash_power(draft, flash)
     return draft
 
 

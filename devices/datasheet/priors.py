@@ -157,6 +157,35 @@ CORES: Mapping[str, Prior] = MappingProxyType(
 
 
 @dataclass(frozen=True)
+class Watts:
+    """Usual power of a class: idle, and at work."""
+
+    idle: float
+    active: float
+    source: str
+
+
+ARRAY_W = Prior(0.02, 0.08, 0.3, "25 mA at 3.3 V, as data sheets of chips state (ICC1, ICC2)")
+"""Power of a die while it reads, programs or erases."""
+FLASH_WATTS: Mapping[str, Watts] = MappingProxyType(
+    {
+        "pcie": Watts(5.0, 20.0, "PM1725a, P5500, P5600, 7400: 20 to 23 W, idle 5 to 8 W"),
+        "sas": Watts(4.0, 12.0, "between drives on SATA and on PCIe"),
+        "sata": Watts(1.2, 4.3, "S4500 to S4620, DC600M: 3.6 to 5.6 W, idle 1.0 to 1.4 W"),
+    }
+)
+"""Of drives for servers, by interface."""
+CLIENT_WATTS = Watts(0.04, 5.5, "960 PRO, 970 EVO Plus, 980: 5 to 6 W, idle 0.03 to 0.045 W")
+DISK_WATTS: Mapping[int, Watts] = MappingProxyType(
+    {
+        7200: Watts(6.0, 9.3, "MG09, MG10, HC560: 8.3 to 9.3 W; 6 TB of 2014: 11.9 and 8.0 W"),
+        10_000: Watts(4.0, 7.0, "idle as of MK3001GRRB; the arm's part as of larger disks"),
+        15_000: Watts(4.0, 7.0, "MK3001GRRB: 4 W idle; the arm's part as of larger disks"),
+    }
+)
+
+
+@dataclass(frozen=True)
 class Spindle:
     """Disks by speed of rotation."""
 

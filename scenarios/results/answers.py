@@ -231,6 +231,9 @@ def table(result: Result) -> Table:
         Column("limit", kind=Kind.TEXT, width=16),
         Column("next", kind=Kind.TEXT, priority=8, width=12),
     ]
+    powered = any(row.get("power") for row in rows)
+    if powered:
+        columns.append(Column("power", "W", priority=4))
     title = "By queue depth (I/Os outstanding)" if any(row["outstanding"] for row in rows) else ""
     if any(curve.has_rates for curve in found):
         columns[1] = Column("offered", kind=Kind.NUMBER)
@@ -239,7 +242,11 @@ def table(result: Result) -> Table:
     return Table(
         title,
         columns,
-        [_line(row, in_rates=row["workload"] in several) for row in rows],
+        [
+            _line(row, in_rates=row["workload"] in several)
+            + [(row.get("power") or {}).get("watts")] * powered
+            for row in rows
+        ],
         marked=[at for at, row in enumerate(rows) if id(row) in knees],
     )
 

@@ -70,6 +70,8 @@ class Result:
     """How much of the I/Os and of the time met each goal; None if there are none."""
     ios: tuple[Row, ...] | None = None
     """Single I/Os with their stages, by point, replication and time; None if none were asked."""
+    traces: tuple[Mapping[str, Any], ...] = ()
+    """Of each load that is a recorded trace what the engine gave besides; not in the document."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `raidlab run --json` prints."""
@@ -282,6 +284,7 @@ def make_row(
         "cache": _cache(run["caches"], target),
         "caches": run["caches"],
         "components": run["components"],
+        "power": _power(run["components"]),
         "bottleneck": bottleneck,
         "runner_up": runner_up,
         "timeline": merged["timeline"],
@@ -333,6 +336,18 @@ def _write_amplification(components: Iterable[Mapping[str, Any]]) -> float | Non
     host = sum(each["host_bytes"] for each in written)
     nand = sum(each["nand_bytes"] for each in written)
     return _ratio(nand, host)
+
+
+def _power(components: Iterable[Mapping[str, Any]]) -> Row | None:
+    """Joules and mean watts of the drives that say what they draw, while recorded."""
+    known = [found for component in components if (found := component.get("power"))]
+    if not known:
+        return None
+    return {
+        "joules": sum(each["joules"] for each in known),
+        "watts": sum(each["watts"] for each in known),
+        "drives": len(known),
+    }
 
 
 def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:

@@ -65,6 +65,17 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class Power:
+    """What components drew in the recorded time."""
+
+    joules: float
+    watts: float
+    """Mean."""
+    drives: int = 1
+    """Drives whose data sheets say what they draw: the sums are over these."""
+
+
+@dataclass(frozen=True, slots=True)
 class Component:
     """One part of the system and how busy it was."""
 
@@ -80,6 +91,8 @@ class Component:
     """None for what is no flash."""
     figures: dict[str, float] = field(repr=False)
     """Counters of the model over the whole run."""
+    power: Power | None = None
+    """What it drew; None where its data sheet does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +211,8 @@ class Row:
     periods: tuple[Period, ...] = field(repr=False)
     rebuilding: tuple[float, ...]
     """Of rebuilds that were not done at the end: the share that was."""
+    power: Power | None = None
+    """Of all drives that say what they draw, whatever loads them; None if none does."""
     offered_iops: float | None = None
     """Rate at which I/Os of an open load arrive; None for a closed one."""
 

@@ -151,6 +151,18 @@ def test_rust_functions_fit_a_screen_and_take_few_parameters() -> None:
     assert not found, "\n" + "\n".join(found)
 
 
+def test_every_rust_test_is_part_of_its_program() -> None:
+    """A file beside `tests/all.rs` that it does not name would never run."""
+    left_out = [
+        str(path.relative_to(ROOT))
+        for whole in tracked("*.rs")
+        if whole.match("tests/all.rs")
+        for path in sorted(whole.parent.glob("*.rs"))
+        if path != whole and f"mod {path.stem};" not in whole.read_text().splitlines()
+    ]
+    assert not left_out
+
+
 def test_lines_of_the_docs_are_short() -> None:
     found = []
     for path in tracked("docs/*.md", "README.md", "CONTRIBUTING.md"):

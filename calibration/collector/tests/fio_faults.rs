@@ -1,8 +1,6 @@
 //! fio that is missing, crashes, hangs, prints broken JSON, or is asked for what it does not know.
 
-mod common;
-
-use common::{Bench, gone, stderr};
+use crate::common::{Bench, gone, stderr};
 use raidlab_collect::manifest::State;
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -1,8 +1,6 @@
 //! Refusals on real block devices: loop devices, where the machine and the user can make them.
 
-mod common;
-
-use common::{Bench, stderr};
+use crate::common::{Bench, stderr};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;

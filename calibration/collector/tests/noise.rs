@@ -1,8 +1,6 @@
 //! What the machine does beside fio, and repeats, in the manifest.
 
-mod common;
-
-use common::{Bench, stderr};
+use crate::common::{Bench, stderr};
 use raidlab_collect::manifest::State;
 use std::process::{Child, Command, Stdio};
 

@@ -1,7 +1,5 @@
 //! Devices that must not be touched, shown by stand-ins for `/sys` and `/proc`.
 
-mod common;
-
 use raidlab_collect::safety::{self, History};
 use raidlab_collect::sysfs::{BlockDevice, Roots};
 use std::fs;
@@ -352,9 +350,9 @@ fn this_machines_root_device_is_refused() {
 #[test]
 fn a_path_that_fio_or_a_terminal_would_read_otherwise_is_refused() {
     for name in ["x\u{1b}[31mred", "x\nioengine=null", "x$ncpus"] {
-        let bench = common::Bench::new("echo \"$json\" > $out");
+        let bench = crate::common::Bench::new("echo \"$json\" > $out");
         let output = bench.run(&[name]);
-        let said = common::stderr(&output);
+        let said = crate::common::stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains("control characters"), "{said}");
         assert!(!said.contains('\u{1b}') && said.lines().all(|line| !line.starts_with("ioengine")));
@@ -365,8 +363,9 @@ fn a_path_that_fio_or_a_terminal_would_read_otherwise_is_refused() {
 /// Names in plans, too, went to the terminal as they were.
 #[test]
 fn text_of_plans_and_of_fio_is_text() {
-    let bench =
-        common::Bench::new("printf 'broken\\033[31m\\nraidlab-collect: feigned\\n' >&2; exit 1");
+    let bench = crate::common::Bench::new(
+        "printf 'broken\\033[31m\\nraidlab-collect: feigned\\n' >&2; exit 1",
+    );
     let plan = fs::read_to_string(bench.path("short.toml")).unwrap();
     let plan = plan.replace(
         "name = 'read'",
@@ -378,7 +377,7 @@ fn text_of_plans_and_of_fio_is_text() {
     for (plan, more) in [(&own, &["--dry-run"][..]), (&own, &[]), (&usual, &[])] {
         fs::write(bench.path("short.toml"), plan).unwrap();
         let output = bench.run(more);
-        let said = common::stderr(&output) + &String::from_utf8_lossy(&output.stdout);
+        let said = crate::common::stderr(&output) + &String::from_utf8_lossy(&output.stdout);
         assert!(!said.contains('\u{1b}'), "{said}");
         assert!(
             !said.lines().any(|line| line.starts_with("error: feigned")),

@@ -1,8 +1,6 @@
 //! Killed at any moment, the same command resumes; nothing of fio is left behind.
 
-mod common;
-
-use common::{Bench, gone, stderr};
+use crate::common::{Bench, gone, stderr};
 use raidlab_collect::manifest::State;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Every kind of device behind one static dispatch.
 
 use crate::hdd::{Hdd, HddModel};
-use crate::ssd::{Direct, DriveState, HostFtl, Ssd, SsdParams, Written};
+use crate::ssd::{Direct, DriveState, EraseBlocks, HostFtl, Ssd, SsdParams, Written};
 use crate::station::{FixedStation, StationParams};
 use crate::volume::{Volume, VolumeParams};
 use crate::{Fault, Port};
@@ -209,6 +209,16 @@ impl Device {
         }
     }
 
+    /// Joules up to `now`; none of a device whose power is not known.
+    pub fn joules(&self, now: Time) -> Option<f64> {
+        match self {
+            Device::Hdd(hdd) => hdd.joules(now),
+            Device::Ssd(ssd) => ssd.joules(now),
+            Device::HostFtl(ssd) => ssd.joules(now),
+            Device::Station(_) | Device::Volume(_) | Device::External { .. } => None,
+        }
+    }
+
     /// The same of other resources of the device, by kind.
     pub fn parts_busy_until(&self, now: Time) -> Vec<(&'static str, Nanos, usize)> {
         match self {
@@ -225,6 +235,17 @@ impl Device {
         match self {
             Device::Ssd(ssd) => Some(ssd.state(name)),
             Device::HostFtl(ssd) => Some(ssd.state(name)),
+            Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
+                None
+            }
+        }
+    }
+
+    /// The device's erase blocks as they are now; only SSDs have any.
+    pub fn erase_blocks(&self) -> Option<EraseBlocks> {
+        match self {
+            Device::Ssd(ssd) => Some(ssd.erase_blocks()),
+            Device::HostFtl(ssd) => Some(ssd.erase_blocks()),
             Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
                 None
             }

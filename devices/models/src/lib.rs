@@ -13,6 +13,7 @@ mod link;
 mod memo;
 mod memory;
 mod port;
+mod power;
 mod run_queues;
 mod ssd;
 mod station;
@@ -32,10 +33,11 @@ pub use link::{Direction, Link, LinkParams};
 pub use memo::Memo;
 pub use memory::Memory;
 pub use port::Port;
+pub use power::{ArmPowerParams, FlashPowerParams};
 pub use ssd::{
-    BufferParams, CollectionParams, CompressionParams, Direct, DriveState, FirmwareParams,
-    HistoryAccess, HistoryLoad, HostFtl, NandParams, Policy, PrefetchParams, Ssd, SsdParams,
-    TemperatureParams, ThrottleStep, Written, read_states, write_states,
+    BlockState, BufferParams, CollectionParams, CompressionParams, Direct, DriveState, EraseBlocks,
+    FirmwareParams, HistoryAccess, HistoryLoad, HostFtl, NandParams, Policy, PrefetchParams, Ssd,
+    SsdParams, TemperatureParams, ThrottleStep, Written, read_states, write_states,
 };
 pub use station::{FixedStation, ServiceTime, StationParams};
 pub use stripe_thread::StripeThread;

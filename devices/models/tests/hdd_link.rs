@@ -1,8 +1,6 @@
 //! A drive behind a link, against what can be computed by hand.
 
-mod common;
-
-use common::{Rig, params};
+use crate::common::{Rig, params};
 use raidlab_kernel::{Nanos, Op, Part, Time};
 use raidlab_models::{Device, DeviceParams};
 use serde_json::{Value, json};

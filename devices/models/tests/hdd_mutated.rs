@@ -1,8 +1,6 @@
 //! Whatever stands in a plan: a drive that works, or faults; never a panic.
 
-mod common;
-
-use common::{Rig, params};
+use crate::common::{Rig, params};
 use proptest::prelude::*;
 use raidlab_kernel::Op;
 use raidlab_models::Device;

@@ -3,9 +3,7 @@
 //! A revolution of 10 ms, 0.1 ms a sector, 2 heads, no skew, 1 ms for any seek. Overheads are all
 //! different, so that a sum shows its parts.
 
-mod common;
-
-use common::{Rig, params};
+use crate::common::{Rig, params};
 use raidlab_kernel::{Nanos, Op, Part, Time};
 use raidlab_models::{Device, DeviceParams};
 use serde_json::{Value, json};

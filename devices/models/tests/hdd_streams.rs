@@ -1,8 +1,6 @@
 //! Streams, and those beside them, against what can be computed by hand; spindles of unequal speed.
 
-mod common;
-
-use common::{Rig, params};
+use crate::common::{Rig, params};
 use raidlab_kernel::{Io, Nanos, Op};
 use raidlab_models::Device;
 use serde_json::{Value, json};

@@ -1,8 +1,6 @@
 //! The hot path allocates nothing: a run ten times as long allocates exactly as often.
 
-mod common;
-
-use common::{plan, stations};
+use crate::common::{plan, stations};
 use raidlab_engine::run;
 use serde_json::{Value, json};
 

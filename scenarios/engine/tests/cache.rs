@@ -1,8 +1,6 @@
 //! The controller's cache against arithmetic.
 
-mod common;
-
-use common::{result, stations};
+use crate::common::{result, stations};
 use serde_json::{Value, json};
 
 /// Drives of 100 us, one command at a time, units of 4 KiB, a controller with 1 us a request.

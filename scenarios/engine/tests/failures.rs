@@ -1,9 +1,7 @@
 //! Failures and data integrity: small systems, fixed histories.
 
-mod common;
-
-use common::followed::{REDUNDANT, assert_reported, at, data, followed, mirrored, times};
-use common::result;
+use crate::common::followed::{REDUNDANT, assert_reported, at, data, followed, mirrored, times};
+use crate::common::result;
 use serde_json::{Value, json};
 
 #[test]

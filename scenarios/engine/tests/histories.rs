@@ -1,12 +1,10 @@
 //! Random histories on every level, with and without SSD cache: whatever fails, no wrong version is
 //! served as right, and what the redundancy and the cache's backup can bear loses nothing.
 //!
-//! `RAIDLAB_HISTORIES=100000 cargo test --release -p raidlab-engine --test histories` runs as many;
+//! `RAIDLAB_HISTORIES=100000 cargo test --release -p raidlab-engine --test all histories` runs as many;
 //! `RAIDLAB_SEED=7` makes them others.
 
-mod common;
-
-use common::{plan, stations};
+use crate::common::{plan, stations};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use raidlab_engine::run;

@@ -1,8 +1,6 @@
 //! What the host does to a load before the drive sees it: cores, waking, scheduling.
 
-mod common;
-
-use common::{closed, plan, stations};
+use crate::common::{closed, plan, stations};
 use raidlab_engine::run;
 use serde_json::{Value, json};
 

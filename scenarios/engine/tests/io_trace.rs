@@ -1,9 +1,7 @@
 //! The stages of single I/Os: those on the critical path add up to the latency, and observing them
 //! changes no result.
 
-mod common;
-
-use common::{plan, result, stations};
+use crate::common::{plan, result, stations};
 use raidlab_engine::run;
 use serde_json::{Value, json};
 

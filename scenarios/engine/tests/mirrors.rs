@@ -1,8 +1,6 @@
 //! Which copy of a mirror serves a read, where its drives are unequal.
 
-mod common;
-
-use common::{closed, result, stations};
+use crate::common::{closed, result, stations};
 use serde_json::{Value, json};
 
 /// Two stations of 100 us and 1 ms a read, mirrored.

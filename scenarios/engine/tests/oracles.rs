@@ -1,8 +1,6 @@
 //! The engine against queueing theory.
 
-mod common;
-
-use common::{closed, plan, result, stations};
+use crate::common::{closed, plan, result, stations};
 use raidlab_engine::kernel::Time;
 use raidlab_engine::{RunError, Simulation, run};
 use serde_json::{Value, json};
@@ -414,7 +412,7 @@ fn a_run_that_ends_early_behind_a_busy_load_thread_keeps_its_accounts() {
     let mut value = stations(1, 10_000, "fixed", 64);
     value["host"]["submit_ns"] = json!(2000);
     value["host"]["complete_ns"] = json!(3000);
-    value["workloads"] = json!([common::closed("load", 256)]);
+    value["workloads"] = json!([crate::common::closed("load", 256)]);
     for max_ios in [1000, 1001, 1777, 5000] {
         value["max_ios"] = json!(max_ios);
         result(&value);

@@ -1,8 +1,6 @@
 //! A load through the operating system's page cache, against what can be computed by hand.
 
-mod common;
-
-use common::{plan, stations};
+use crate::common::{plan, stations};
 use raidlab_engine::run;
 use serde_json::{Value, json};
 

@@ -1,8 +1,6 @@
 //! Arrays with parity against arithmetic: how many commands, how many phases, how many bytes.
 
-mod common;
-
-use common::{plan, result, stations};
+use crate::common::{plan, result, stations};
 use raidlab_engine::run;
 use serde_json::{Value, json};
 

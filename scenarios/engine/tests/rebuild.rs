@@ -1,9 +1,7 @@
 //! Rebuild, copyback and spares: small systems, fixed histories.
 
-mod common;
-
-use common::followed::{REDUNDANT, assert_reported, at, data, followed, mirrored, times};
-use common::result;
+use crate::common::followed::{REDUNDANT, assert_reported, at, data, followed, mirrored, times};
+use crate::common::result;
 use serde_json::json;
 
 #[test]

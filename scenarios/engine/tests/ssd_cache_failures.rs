@@ -1,9 +1,7 @@
 //! Failures of an SSD cache, and data integrity: small systems, fixed histories.
 
-mod common;
-
-use common::bench::{Bench, reported};
-use common::{plan, result, stations};
+use crate::common::bench::{Bench, reported};
+use crate::common::{plan, result, stations};
 use raidlab_engine::Simulation;
 use raidlab_engine::kernel::{Nanos, Op};
 use raidlab_engine::plan::Action;

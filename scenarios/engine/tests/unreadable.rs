@@ -1,10 +1,8 @@
 //! Unreadable sectors: who reads them, who repairs them, and when it is lost.
 
-mod common;
-
-use common::bench::{Bench, reported};
-use common::followed::{REDUNDANT, assert_reported, at, data, followed, times};
-use common::{result, stations};
+use crate::common::bench::{Bench, reported};
+use crate::common::followed::{REDUNDANT, assert_reported, at, data, followed, times};
+use crate::common::{result, stations};
 use raidlab_engine::Outcome::{self, Done, Refused};
 use raidlab_engine::kernel::Op::{Read, Write};
 use raidlab_engine::plan::Action;

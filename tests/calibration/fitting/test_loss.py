@@ -7,7 +7,15 @@ import math
 import pytest
 
 from raidlab.calibration.fitting.bench import Simulated
-from raidlab.calibration.fitting.loss import SHARE_TOLERANCE, Residual, residuals
+from raidlab.calibration.fitting.loss import (
+    DEEPEST_TOLERANCE,
+    RATE_TOLERANCE,
+    SHARE_TOLERANCE,
+    Residual,
+    rate_tolerances,
+    residuals,
+)
+from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.measurements.measurement import Latency, Point, Side
 
 IOS = 10_000
@@ -50,3 +58,21 @@ def test_a_percentile_on_a_plateau_is_as_far_as_the_latencies() -> None:
 def test_one_latency_alone_is_a_curve_too() -> None:
     found = compared(latency(0.0), latency(0.0, 50.0))
     assert found["read p50"].value == pytest.approx(-math.log(2.0) / 0.25)
+
+
+def test_the_deepest_point_of_each_load_binds_most() -> None:
+    """What is deeper than the training points continues the rate at the deepest of them."""
+    points = [load("randread", depth) for depth in (1, 8, 64)]
+    points += [load("randwrite", depth) for depth in (64, 1)]
+    usual, deepest = RATE_TOLERANCE, DEEPEST_TOLERANCE
+    assert rate_tolerances(points) == pytest.approx([usual, usual, deepest, deepest, usual])
+    assert rate_tolerances([load("randread", 64)]) == pytest.approx([usual])
+
+
+def test_a_fit_sees_those_tolerances() -> None:
+    """The same 1 % of a rate is a third of a tolerance, or two."""
+    point = load("randread", 8)
+    run = Simulated(1.01 * point.iops, 50.0, None, None, (0.0, 0.0), {}, 0.0, "")
+    usual, deepest = (residuals([point], [run], [rate])[0].value for rate in (0.03, 0.005))
+    assert usual == pytest.approx(math.log(1.01) / 0.03)
+    assert deepest == pytest.approx(math.log(1.01) / 0.005)

@@ -152,6 +152,12 @@ impl Hdd {
         }
     }
 
+    /// Joules up to `now`; none if its power is not known.
+    pub fn joules(&self, now: Time) -> Option<f64> {
+        let (busy, _) = self.busy_until(now);
+        self.model.power.map(|power| power.joules(busy, now))
+    }
+
     /// What must hold inside the drive at the end of a run.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use super::rotation::sector_time;
 use super::seek::{Head, Seek};
 use super::seek_bounds::SeekBounds;
 use super::write_bins::Bins;
-use crate::Fault;
+use crate::{ArmPowerParams, Fault};
 use raidlab_kernel::Nanos;
 use serde::Deserialize;
 use std::sync::{Arc, OnceLock};
@@ -70,6 +70,8 @@ pub struct Model {
     pub bins: Option<Bins>,
     /// Part of a revolution that has passed the head at time zero.
     pub initial_revolution: Option<f64>,
+    /// What it draws.
+    pub power: Option<ArmPowerParams>,
 }
 
 impl Model {
@@ -128,6 +130,7 @@ impl Model {
             neighbourhood: u64::from(params.buffer.segment_sectors),
             interface: params.interface.clone(),
             initial_revolution: params.initial_turn,
+            power: params.power,
         }
     }
 }

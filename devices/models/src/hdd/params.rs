@@ -1,5 +1,6 @@
 //! The parameters of a hard disk in the plan: plain numbers in base units.
 
+use crate::ArmPowerParams;
 use raidlab_kernel::Nanos;
 use serde::Deserialize;
 
@@ -41,6 +42,9 @@ pub struct HddParams {
     pub age_limit_ns: Nanos,
     /// What lies between the buffer and the wire.
     pub interface: InterfaceParams,
+    /// What it draws.
+    #[serde(default)]
+    pub power: Option<ArmPowerParams>,
 }
 
 /// How heads follow each other from cylinder to cylinder.

@@ -1,6 +1,7 @@
 //! A drive at the start of a run.
 
 use crate::fault::Fault;
+use crate::power::PowerBudget;
 use crate::ssd::buffer::Buffer;
 use crate::ssd::buffer::prefetch::Prefetch;
 use crate::ssd::buffer::prefilled::Prefilled;
@@ -51,6 +52,7 @@ impl<F: Front> Ssd<F> {
                 prefilled.is_some(),
             );
         }
+        nand.limit_power(params.power.as_ref().and_then(PowerBudget::of));
         if let Some(temperature) = &temperature {
             nand.throttle(temperature.stretch());
         }

@@ -7,6 +7,7 @@ use crate::ssd::front::Front;
 use crate::ssd::nand::endurance;
 use crate::ssd::nand::temperature::Temperature;
 use crate::ssd::snapshot::{self, DriveState};
+use crate::ssd::translation::erase_blocks::EraseBlocks;
 use crate::ssd::written::Written;
 use raidlab_kernel::{Nanos, Time};
 
@@ -60,6 +61,11 @@ impl<F: Front> Ssd<F> {
     pub fn state(&self, name: &str) -> DriveState {
         let temperature = self.temperature.as_ref().map(Temperature::saved);
         snapshot::save(&self.params, name, &self.translation, temperature)
+    }
+
+    /// The erase blocks as they are now.
+    pub fn erase_blocks(&self) -> EraseBlocks {
+        self.translation.erase_blocks()
     }
 
     /// Why garbage collection can free nothing any more, and what to change, if it cannot.
@@ -123,6 +129,17 @@ impl<F: Front> Ssd<F> {
             host_units: counts.host,
             moved_units: counts.moved,
         }
+    }
+
+    /// Joules up to `now`; none if its power is not known.
+    pub fn joules(&self, now: Time) -> Option<f64> {
+        let power = self.params.power.as_ref()?;
+        let done = &self.nand.operations;
+        let nj = done.reads as f64 * power.read_nj
+            + done.programs as f64 * power.program_nj
+            + done.erases as f64 * power.erase_nj
+            + done.transferred_bytes as f64 * power.byte_nj;
+        Some(power.idle_w * now.since(Time::ZERO).seconds() + nj * 1e-9)
     }
 
     /// Figures for the report.

@@ -82,6 +82,7 @@ pub fn read_states(path: &Path) -> Result<Vec<DriveState>, String> {
 fn fingerprint(params: &SsdParams) -> u64 {
     let sheet = SsdParams {
         history: Vec::new(),
+        power: None,
         heat: None,
         rated_host_bytes: 0,
         snapshot: None,

@@ -152,6 +152,7 @@ fn params() -> SsdParams {
         map_cache: None,
         compression: None,
         compressible: 0.0,
+        power: None,
         heat: None,
         history: vec![HistoryLoad {
             access: HistoryAccess::Sequential,

@@ -6,7 +6,7 @@ use crate::run::checks;
 use crate::run::fio;
 use crate::run::io_trace::Observer;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
-use crate::run::report::{Component, RunResult};
+use crate::run::report::{Component, Power, RunResult};
 use crate::run::system::System;
 use crate::state::records::Workload;
 use raidlab_kernel::{Nanos, Time};
@@ -36,8 +36,20 @@ const LEAST_FOR_PRECISION: u64 = 4096;
 /// # Errors
 /// The plan's faults, or that the caller asked to stop.
 pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<RunResult, RunError> {
+    run_watched(plan, |_, _| should_continue())
+}
+
+/// The same; `should_continue` hears how many requests of recorded traces were taken, and of how
+/// many: none where the load is no trace.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_watched(
+    plan: &Plan,
+    mut should_continue: impl FnMut(u64, u64) -> bool,
+) -> Result<RunResult, RunError> {
     if let Some(jobs) = &plan.jobs {
-        return fio::run(plan, jobs, should_continue);
+        return fio::run(plan, jobs, || should_continue(0, 0));
     }
     let mut system = System::new(plan).map_err(RunError::Plan)?;
     let mut warm = Time::ZERO + plan.warm_up_ns;
@@ -122,7 +134,7 @@ impl Recording {
         system: &mut System,
         observer: &mut Option<Observer>,
         plan: &Plan,
-        should_continue: &mut impl FnMut() -> bool,
+        should_continue: &mut impl FnMut(u64, u64) -> bool,
     ) -> bool {
         let mut look_at = LEAST_FOR_PRECISION;
         drive(
@@ -201,7 +213,7 @@ fn drive(
     system: &mut System,
     observer: &mut Option<Observer>,
     limit: impl Fn(&System) -> Time,
-    should_continue: &mut impl FnMut() -> bool,
+    should_continue: &mut impl FnMut(u64, u64) -> bool,
     done: impl FnMut(&System) -> bool,
 ) -> bool {
     match observer {
@@ -219,7 +231,7 @@ fn drive_by(
     mut step: impl FnMut(&mut System, Time) -> bool,
     system: &mut System,
     limit: impl Fn(&System) -> Time,
-    should_continue: &mut impl FnMut() -> bool,
+    should_continue: &mut impl FnMut(u64, u64) -> bool,
     mut done: impl FnMut(&System) -> bool,
 ) -> bool {
     let mut recorded = system.layers.loads.recorded();
@@ -239,7 +251,8 @@ fn drive_by(
         }
         system.look_at_clock();
         system.look_at_backlog();
-        if !should_continue() {
+        let (taken, all) = system.layers.loads.traced();
+        if !should_continue(taken, all) {
             return false;
         }
     }
@@ -250,14 +263,15 @@ pub(crate) struct Snapshot {
     at: Time,
     busy: Vec<Nanos>,
     written: Vec<Option<Written>>,
+    joules: Vec<Option<f64>>,
     pub(crate) counts: CountsBefore,
 }
 
 impl Snapshot {
     pub(crate) fn take(system: &mut System, at: Time) -> Snapshot {
         let before = stations(system, at).into_iter();
-        let (busy, written) = before
-            .map(|station| (station.busy, station.written))
+        let (busy, (written, joules)) = before
+            .map(|station| (station.busy, (station.written, station.joules)))
             .unzip();
         for drive in &mut system.layers.path.drives {
             drive.load.restart(at);
@@ -270,6 +284,7 @@ impl Snapshot {
             at,
             busy,
             written,
+            joules,
             counts,
         }
     }
@@ -279,8 +294,8 @@ impl Snapshot {
         let span = until.since(self.at);
         stations(system, until)
             .into_iter()
-            .zip(self.busy.iter().zip(&self.written))
-            .map(|(station, (&before, &written))| {
+            .zip(self.busy.iter().zip(self.written.iter().zip(&self.joules)))
+            .map(|(station, (&before, (&written, &joules)))| {
                 // Stations know of work that lies ahead how much it is, not when: at an edge of the
                 // window they may count a little too much.
                 let busy = station.busy.saturating_sub(before).0 as f64;
@@ -298,6 +313,9 @@ impl Snapshot {
                     written: station
                         .written
                         .map(|now| now.since(written.unwrap_or_default())),
+                    power: station
+                        .joules
+                        .map(|now| Power::new(now - joules.unwrap_or_default(), span)),
                     figures: station.figures,
                 }
             })
@@ -314,6 +332,7 @@ pub(crate) struct StationReport<'a> {
     load: Option<&'a raidlab_kernel::TimeWeighted>,
     queue_depth: Option<u32>,
     written: Option<Written>,
+    joules: Option<f64>,
     figures: Vec<(&'static str, f64)>,
 }
 
@@ -328,6 +347,7 @@ impl StationReport<'_> {
             load: None,
             queue_depth: None,
             written: None,
+            joules: None,
             figures: Vec::new(),
         }
     }
@@ -367,6 +387,7 @@ fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>
             load: Some(&drive.load),
             queue_depth: Some(drive.queue_depth).filter(|&depth| depth > 0),
             written: drive.device.written(),
+            joules: drive.device.joules(at),
             figures: drive.device.figures(),
             ..StationReport::new(drive.name.clone(), "drive", busy)
         });

@@ -2,9 +2,9 @@
 //!
 //! Dies that collect each for itself empty as many blocks at a time as there are dies. A driver
 //! that writes one log empties one block after the other. A page is sensed while the one before
-//! crosses the block's channel, so each takes the longer of the two. Collection may lag behind what
-//! the host's writes ask of it by one batch of moves; a write is complete when it lags no further.
-//! Reads do not wait for it.
+//! crosses the block's channel and the one before that goes to its new place, so each takes the
+//! longest of the three. Collection may lag behind what the host's writes ask of it by one batch of
+//! moves; a write is complete when it lags no further. Reads do not wait for it.
 
 use raidlab_kernel::{Nanos, Station, Time};
 

@@ -15,6 +15,7 @@ pub mod slc_cache;
 mod suspension;
 pub mod temperature;
 
+use crate::power::PowerBudget;
 use channel::Channel;
 use compression::Engine;
 use die::{Die, PageTimes};
@@ -38,6 +39,8 @@ pub struct Nand {
     command: Nanos,
     suspension: Suspension,
     slc_cache: Option<Box<SlcCache>>,
+    /// What a power limit leaves; none without one.
+    budget: Option<Box<PowerBudget>>,
     reads_first: u32,
     cache_read: bool,
     cache_program: bool,
@@ -84,6 +87,7 @@ impl Nand {
             command: params.command_ns,
             suspension: Suspension::new(params),
             slc_cache: None,
+            budget: None,
             reads_first: params.reads_first,
             cache_read: params.cache_read,
             cache_program: params.cache_program,
@@ -114,6 +118,11 @@ impl Nand {
         self.slc_cache = Some(Box::new(cache));
     }
 
+    /// Operations wait for their energy.
+    pub(crate) fn limit_power(&mut self, budget: Option<Box<PowerBudget>>) {
+        self.budget = budget;
+    }
+
     /// Page sets that were folded out of the SLC cache so far, and those that are in it.
     pub(crate) fn slc_sets(&self) -> Option<(u64, u64)> {
         let cache = self.slc_cache.as_ref()?;
@@ -133,11 +142,15 @@ impl Nand {
         self.command + Nanos((u64::from(bytes) * self.write_ns_per_byte) >> 20)
     }
 
-    /// What moving `units` of a page set takes where the next one is sensed meanwhile.
+    /// What moving `units` of a page set takes where, meanwhile, the next one is sensed and the one
+    /// before goes to its new place.
     #[inline]
     pub(crate) fn moving_time(&self, set: u32, units: u32) -> Nanos {
+        let bytes = units * self.unit_bytes;
         let sensed = self.stretched(self.read.of(set));
-        sensed.max(self.transfer_time(units * self.unit_bytes))
+        sensed
+            .max(self.transfer_time(bytes))
+            .max(self.loading_time(bytes))
     }
 
     #[inline]
@@ -183,6 +196,10 @@ impl Nand {
             let times = ReadTimes::sensed_before(at, all.since.max(at));
             return self.move_read(pages, bytes, transfer, times);
         }
+        let at = match &mut self.budget {
+            None => at,
+            Some(budget) => budget.begins(budget.read_nj, bytes, at),
+        };
         let reads_before = all.reads_free.max(at);
         let behind_collection = clock.job_at(reads_before).is_some_and(Job::is_collection);
         let start = self
@@ -300,6 +317,7 @@ impl Nand {
     }
 
     fn start(&mut self, die: u32, job: Job, start: Time) -> Time {
+        let start = self.powered(job, start);
         let end = match job {
             Job::Program { set, .. } | Job::Parity { set } | Job::Map { set } => {
                 self.operations.programs += 1;
@@ -338,6 +356,20 @@ impl Nand {
             self.work.collection += end - start;
         }
         end
+    }
+
+    /// When a job has its energy, from `start` on.
+    #[inline]
+    fn powered(&mut self, job: Job, start: Time) -> Time {
+        let Some(budget) = &mut self.budget else {
+            return start;
+        };
+        let (nj, bytes) = match job {
+            Job::CollectRead { units, .. } => (budget.read_nj, units * self.unit_bytes),
+            Job::Erase => (budget.erase_nj, 0),
+            _ => (budget.program_nj, self.set_bytes),
+        };
+        budget.begins(nj, bytes, start)
     }
 
     /// Moves a page set to the die, unless it took the data during the job before.

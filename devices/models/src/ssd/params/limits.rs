@@ -41,6 +41,9 @@ impl SsdParams {
         faults.need_within(0.0..=1.0, "firmware.spread", self.firmware.spread);
         self.check_compression(&mut faults);
         let mut faults = faults.0;
+        if let Some(power) = &self.power {
+            faults.extend(power.faults());
+        }
         if let Some(heat) = &self.heat {
             faults.extend(heat.faults());
         }

@@ -3,6 +3,7 @@
 mod limits;
 
 use crate::fault::Fault;
+use crate::power::FlashPowerParams;
 use crate::ssd::buffer::prefetch::PrefetchParams;
 use crate::ssd::firmware::params::FirmwareParams;
 use crate::ssd::map::cache::MapCacheParams;
@@ -72,6 +73,9 @@ pub struct SsdParams {
     /// Share by which the host's data can be compressed, 0 to 1.
     #[serde(default)]
     pub compressible: f64,
+    /// Power by activity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<FlashPowerParams>,
     /// Temperature and throttling.
     #[serde(default)]
     pub heat: Option<TemperatureParams>,

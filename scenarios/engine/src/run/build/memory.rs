@@ -69,13 +69,15 @@ impl<'a> Needs<'a> {
                 self.add(format!("the page cache of {}", load.name), memory);
             }
         }
-        let steps = plan.timeline_steps() as u64;
-        let resident = steps.saturating_mul((plan.workloads.len() * size_of::<Step>()) as u64);
-        let memory = Memory {
-            resident,
-            reserved: 0,
-        };
-        self.add("the timeline".into(), memory);
+        let steps = plan.timeline_steps();
+        if steps > 0 {
+            let resident = steps.saturating_mul((plan.workloads.len() * size_of::<Step>()) as u64);
+            let memory = Memory {
+                resident,
+                reserved: 0,
+            };
+            self.add("the timeline".into(), memory);
+        }
         // A thread is a station with a name in the report, and has a queue in each block layer.
         let threads: u64 = plan
             .workloads

@@ -1,0 +1,97 @@
+"""Power of a drive from its sheet: watts idle and at work become energies of operations.
+
+    P_active = P_idle + S_read (e_byte + e_read / set)        streams of reads
+    P_active = P_idle + S_write (e_byte + e_program / set)    streams of writes
+
+with the bytes of a page set, and e_read = P_array t_read. docs/explanation/power.md has a worked
+example.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from raidlab.devices.datasheet import priors
+from raidlab.devices.datasheet.draft import Draft, Origin, quantity
+from raidlab.devices.datasheet.flash import PAGE, Flash, steady_write
+from raidlab.devices.datasheet.priors import Watts
+from raidlab.devices.datasheet.sheet import Sheet
+from raidlab.devices.links import Interface
+
+_LEAST_AT_WORK = 1.05
+"""Power at work over that of the idle drive, at least, where only this is stated."""
+
+
+@dataclass(frozen=True)
+class Energies:
+    """Microjoules of a die's operations; nanojoules of a byte that passes channel and link."""
+
+    read_uj: float
+    program_uj: float
+    erase_uj: float
+    byte_nj: float
+
+
+def watts(sheet: Sheet) -> tuple[float, float]:
+    """Idle and at work: as stated, else usual of the class, in proportion to what is stated."""
+    usual = _usual(sheet)
+    active = sheet.active_power or usual.active
+    if sheet.active_power is None and sheet.idle_power is not None:
+        active = max(active, _LEAST_AT_WORK * sheet.idle_power)
+    idle = sheet.idle_power
+    if idle is None:
+        idle = min(usual.idle, active * usual.idle / usual.active)
+    return min(idle, active), active
+
+
+def _usual(sheet: Sheet) -> Watts:
+    if sheet.kind == "hdd":
+        return priors.DISK_WATTS[priors.speed_class(sheet.rpm or 7200.0)]
+    family = Interface.parse(sheet.interface).family
+    return priors.CLIENT_WATTS if sheet.burst else priors.FLASH_WATTS[family]
+
+
+def energies(flash: Flash) -> Energies:
+    """The energies with which streams draw the power at work."""
+    idle, active = watts(flash.sheet)
+    work, page_set = active - idle, flash.planes * PAGE
+    read = priors.ARRAY_W.best * flash.read_us
+    erase = priors.ARRAY_W.best * 1000 * flash.cell.erase_ms.best
+    writes = steady_write(flash.sheet) or flash.program_rate
+    reads = flash.sheet.sequential_read
+    # Without a stream of reads, half of what a byte costs while it is written.
+    byte = 1e9 * work / reads - 1e3 * read / page_set if reads else 0.5e9 * work / writes
+    byte = max(0.0, byte)
+    program = 1e6 * page_set * (work / writes - 1e-9 * byte)
+    array = priors.ARRAY_W.clamp(program / flash.program_us)
+    return Energies(read, array * flash.program_us, erase, byte)
+
+
+def put_flash_power(draft: Draft, flash: Flash) -> None:
+    """`[power]` of an SSD."""
+    found = energies(flash)
+    _put_watts(draft, flash.sheet, ("idle",))
+    array = Origin(
+        "assumed", f"{priors.ARRAY_W.best:g} W while a die works: {priors.ARRAY_W.source}"
+    )
+    rest = Origin("derived", "active_power at the stated streams, less idle and the dies' part")
+    if flash.sheet.active_power is None:
+        rest = Origin("assumed", f"usual power at work: {_usual(flash.sheet).source}")
+    draft.put("power.read", quantity(found.read_uj, "uJ"), array)
+    draft.put("power.program", quantity(found.program_uj, "uJ"), rest)
+    draft.put("power.erase", quantity(found.erase_uj, "uJ"), array)
+    draft.put("power.byte", round(found.byte_nj, 4), rest)
+
+
+def put_disk_power(draft: Draft, sheet: Sheet) -> None:
+    """`[power]` of a disk."""
+    _put_watts(draft, sheet, ("idle", "active"))
+
+
+def _put_watts(draft: Draft, sheet: Sheet, keys: tuple[str, ...]) -> None:
+    usual = _usual(sheet)
+    for key, value in zip(("idle", "active"), watts(sheet), strict=True):
+        stated = getattr(sheet, f"{key}_power") is not None
+        origin = Origin("data-sheet") if stated else Origin("assumed", f"usual: {usual.source}")
+        if key in keys:
+            draft.put(f"power.{key}", quantity(value, "W"), origin)

@@ -1,0 +1,104 @@
+"""Watts of a sheet: energies by hand, and streams that draw what is stated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidlab.devices.catalogue import load_device
+from raidlab.devices.datasheet.flash import first
+from raidlab.devices.datasheet.power import energies, watts
+from raidlab.devices.datasheet.sheet import Sheet
+from raidlab.devices.faults import Faults, SpecError
+from raidlab.devices.schema import check
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.running.simulate import simulate
+
+_SHEET = {
+    "kind": "ssd",
+    "name": "example",
+    "capacity": "3.2 TB",
+    "interface": "pcie-5.0-x4",
+    "sequential_read": "14000 MB/s",
+    "sequential_write": "10000 MB/s",
+    "active_power": "18 W",
+    "idle_power": "4 W",
+    "cell": "tlc",
+}
+
+
+def _sheet(**changes: Any) -> Sheet:
+    faults = Faults()
+    sheet = check(Sheet, {key: value for key, value in (_SHEET | changes).items() if value}, faults)
+    assert sheet is not None and not faults.found
+    return sheet
+
+
+def test_energies_by_hand() -> None:
+    """14 W over 14 GB/s are 1 nJ a byte; a page's 48 us at 80 mW, over 64 KiB, 0.0586 of them. 14 W
+    over 10 GB/s are 1.4 nJ: the rest is 0.4586 nJ for each of 65,536 bytes of a program."""
+    flash = first(_sheet())
+    assert (flash.planes, flash.read_us) == (4, 48)
+    found = energies(flash)
+    assert found.read_uj == pytest.approx(3.84)
+    assert found.byte_nj == pytest.approx(1 - 3.84e3 / 65536)
+    assert found.program_uj == pytest.approx(0.4586 * 65.536, rel=1e-3)
+
+
+def test_what_is_not_stated_is_usual_of_the_class() -> None:
+    assert watts(_sheet()) == (4, 18)
+    assert watts(_sheet(idle_power=None)) == (4.5, 18)
+    assert watts(_sheet(active_power=None, idle_power=None)) == (5, 20)
+    disk = {"kind": "hdd", "interface": "sata-6g", "cell": None, "rpm": "7200 rpm"}
+    slow = {"sequential_read": "250 MB/s", "sequential_write": None, "capacity": "20 TB"}
+    assert watts(_sheet(**disk, **slow, active_power="9 W", idle_power="5 W")) == (5, 9)
+
+
+def _run(model: str, rw: str, **load: Any) -> Any:
+    tree = {
+        "host": {"model": "nvme-gen5"},
+        "array": [{"drives": [{"model": model}]}],
+        "workload": [{"rw": rw, "outstanding": [64], "block_size": "128 KiB"} | load],
+        "run": {"precondition": "filled", "warm_up": "10 ms", "duration": "20 ms", "seed": 1},
+    }
+    (row,) = simulate(build_scenario(tree), workers=1).results
+    return row
+
+
+def test_streams_draw_the_stated_power() -> None:
+    row = _run("micron-9550-max-3200", "read")
+    assert row["power"]["watts"] == pytest.approx(18, rel=0.03)
+    assert row["power"]["joules"] == pytest.approx(row["power"]["watts"] * row["duration_s"])
+    assert row["power"]["drives"] == 1
+    slow = _run("micron-9550-max-3200", "randread", outstanding=[1], block_size="4 KiB")
+    assert 4.5 < slow["power"]["watts"] < 5.0
+
+
+def test_a_limit_leaves_its_share_of_the_rate(tmp_path: Path) -> None:
+    """8 W leave 3.5 W beside idling, of 13.5 W."""
+    limited = tmp_path / "limited.toml"
+    limited.write_text(
+        'kind = "ssd"\nname = "limited"\nlike = "micron-9550-max-3200"\n[power]\nlimit = "8 W"\n'
+        '[sources]\n"power.limit" = "data-sheet"\n'
+    )
+    row = _run(str(limited), "read")
+    assert row["power"]["watts"] == pytest.approx(8, rel=0.03)
+    assert row["mb_per_s"] == pytest.approx(14000 * 3.5 / 13.5, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "said"),
+    [
+        ("micron-9550-max-3200", '[power]\nlimit = "4 W"\n', "power.limit"),
+        ("hc560-sata", '[power]\nactive = "1 W"\n', "power.active"),
+        ("p3700-800", '[thermal]\nidle = "5 W"\n', "is named power.idle now"),
+    ],
+)
+def test_faults_are_named(tmp_path: Path, model: str, text: str, said: str) -> None:
+    kind = "hdd" if model.startswith("hc") else "ssd"
+    path = tmp_path / "x.toml"
+    path.write_text(f'kind = "{kind}"\nname = "x"\nlike = "{model}"\n{text}')
+    with pytest.raises(SpecError, match=said):
+        load_device(path)
