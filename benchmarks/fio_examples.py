@@ -4,14 +4,19 @@ The folder is `examples` of fio's sources. Jobs that name no runtime end after 1
 seconds; each file runs in a folder of its own, under a watchdog. The answer is a table for
 `docs/evidence/fio.md`; the exit code is 1 if a job hung, broke, or said nothing.
 
-    python benchmarks/fio_examples.py FOLDER [--scenario S.toml]
+With `--native` the engine runs the jobs, without fio, and where fio is installed it says of each
+job whether fio itself takes it (`fio --parse-only`).
+
+    python benchmarks/fio_examples.py FOLDER [--scenario S.toml] [--native]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,6 +36,7 @@ level = "raid10"
 software_raid = "os"
 drives = [{ model = "sas-6g-hdd", count = 8 }]
 """
+NATIVE = (sys.executable, "-c", "from raidlab.cli import main; main()")
 _ISSUED = re.compile(r"issued rwts: total=([\d,]+)")
 
 
@@ -46,25 +52,13 @@ class Outcome:
 
 def outcome(job: Path, scenario: Path) -> Outcome:
     """Runs a job file on the simulated system."""
-    started = time.monotonic()
     environment = os.environ | {"RAIDLAB_SCENARIO": str(scenario)}
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            done = subprocess.run(
-                [*STAND_IN, f"--runtime={RUNTIME_S}", str(job.resolve())], cwd=folder, text=True,
-                env=environment, timeout=WATCHDOG_S, capture_output=True, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return Outcome("hung", f"no end after {WATCHDOG_S} s", WATCHDOG_S)
-    wall = time.monotonic() - started
-    faults = re.findall(r"^error: (.*)", done.stderr, re.MULTILINE)
-    if done.returncode == 2 and any(str(scenario) in fault for fault in faults):
-        raise SystemExit(done.stderr)
-    if done.returncode == 2 and faults:
-        fault = faults[0].removeprefix(f"{job.resolve()}: ")
-        # Of an engine the reason stands behind the list of those that run.
-        why = fault.split("; ")[-1] if "ioengine" in fault else fault
-        return Outcome("refused", why, wall)
+    done, wall = _run([*STAND_IN, f"--runtime={RUNTIME_S}", str(job.resolve())], environment)
+    if done is None:
+        return Outcome("hung", f"no end after {WATCHDOG_S} s", wall)
+    refused = _refused(job, scenario, done, wall)
+    if refused is not None:
+        return refused
     issued = [int(n) for found in _ISSUED.findall(done.stdout) for n in found.split(",")]
     if done.returncode == 0 and sum(issued) > 0:
         return Outcome("ran", f"{sum(issued):,} I/Os", wall)
@@ -74,11 +68,73 @@ def outcome(job: Path, scenario: Path) -> Outcome:
     return Outcome("no I/O" if done.returncode == 0 else "broke", first, wall)
 
 
+def native(job: Path, scenario: Path) -> Outcome:
+    """Runs a job file in the engine, without fio."""
+    words = ["fio", "--native", "--scenario", str(scenario), f"--runtime={RUNTIME_S}"]
+    done, wall = _run([*NATIVE, *words, str(job.resolve())], dict(os.environ))
+    if done is None:
+        return Outcome("hung", f"no end after {WATCHDOG_S} s", wall)
+    refused = _refused(job, scenario, done, wall)
+    if refused is not None:
+        return refused
+    if done.returncode != 0:
+        first = next(iter(done.stderr.strip().splitlines()), "")
+        return Outcome("broke", first, wall)
+    found = json.loads(done.stdout)
+    sides = [side for each in found["jobs"] for side in (each["read"], each["write"], each["trim"])]
+    ios, seconds = sum(side["total_ios"] for side in sides), max(s["runtime"] for s in sides) / 1000
+    notes = len(found["raidlab"]["notes"])
+    text = f"{ios:,} I/Os in {seconds:,.1f} s, {notes} options without effect"
+    return Outcome("ran" if ios else "no I/O", text, wall)
+
+
+def parses(job: Path) -> str:
+    """What fio itself says of a job file: nothing, or why it does not take it."""
+    if shutil.which("fio") is None:
+        return ""
+    done, _ = _run(["fio", "--parse-only", str(job.resolve())], dict(os.environ))
+    if done is None or done.returncode == 0:
+        return ""
+    first = next(iter((done.stderr + done.stdout).strip().splitlines()), "")
+    return f"; fio refuses it: {first}"
+
+
+def _run(
+    words: list[str], environment: dict[str, str]
+) -> tuple[subprocess.CompletedProcess[str] | None, float]:
+    """A program in a folder of its own, none if it hung; and how long it took."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            done = subprocess.run(
+                words, cwd=folder, text=True, env=environment, timeout=WATCHDOG_S,
+                capture_output=True, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return None, WATCHDOG_S
+    return done, time.monotonic() - started
+
+
+def _refused(
+    job: Path, scenario: Path, done: subprocess.CompletedProcess[str], wall: float
+) -> Outcome | None:
+    """That a job is refused with its reason, if it is."""
+    faults = re.findall(r"^error: (.*)", done.stderr, re.MULTILINE)
+    if done.returncode == 2 and any(fault.startswith(str(scenario)) for fault in faults):
+        raise SystemExit(done.stderr)
+    if done.returncode != 2 or not faults:
+        return None
+    fault = faults[0].removeprefix(f"{job.resolve()}: ")
+    # Of an engine the reason stands behind the list of those that run.
+    return Outcome("refused", fault.split("; ")[-1] if "ioengine" in fault else fault, wall)
+
+
 def main() -> int:
     """Prints the table; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--scenario", type=Path)
+    parser.add_argument("--native", action="store_true")
     given = parser.parse_args()
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -87,9 +143,11 @@ def main() -> int:
             scenario.write_text(SCENARIO, encoding="utf-8")
         print("| job | | |\n|---|---|---|")
         for job in sorted(given.folder.glob("*.fio")):
-            found = outcome(job, scenario.resolve())
+            run = native if given.native else outcome
+            found = run(job, scenario.resolve())
             counts[found.kind] += 1
-            text = found.text.replace("|", "\\|").replace("<", "&lt;")
+            text = found.text + (parses(job) if given.native else "")
+            text = text.replace("|", "\\|").replace("<", "&lt;")
             print(f"| `{job.name}` | {found.kind} | {text} |", flush=True)
             print(f"{job.name}: {found.wall_s:.1f} s", file=sys.stderr, flush=True)
     print("\n" + ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())))

@@ -32,7 +32,7 @@ def runs_of(system: str, seeds: Sequence[int], workers: int) -> list[dict[str, A
     scenario = load_scenario(HERE / f"{system}.toml")
 
     def one(seed: int) -> dict[str, Any]:
-        found = json.loads(_engine.run(json.dumps(scenario.plan(0, 0, seed)), lambda: False))
+        found = json.loads(_engine.run(json.dumps(scenario.plan(0, 0, seed)), lambda *_: False))
         (load,) = found["workloads"]
         bins = [tuple(pair) for side in ("read", "write") for pair in load[side]["bins"]]
         return {

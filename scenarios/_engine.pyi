@@ -11,8 +11,12 @@ class PlanError(ValueError):
 def version() -> str:
     """Give the version of the engine."""
 
-def run(plan: str, should_stop: Callable[[], bool] | None = None) -> str:
-    """Run a plan; raises `PlanError`, or `KeyboardInterrupt` if asked to stop."""
+def run(plan: str, watch: Callable[[int, int], bool] | None = None) -> str:
+    """Run a plan; raises `PlanError`, or `KeyboardInterrupt` if asked to stop.
+
+    `watch` is called now and then with the requests of recorded traces so far, and all of them;
+    true stops the run.
+    """
 
 def capacities(plan: str) -> str:
     """Give the bytes that each drive of a plan holds, as a JSON list."""
@@ -49,15 +53,6 @@ def trace_columns(options: str) -> tuple[str, list[bytes]]:
     none), little-endian.
     """
 
-def replay(
-    plan: str, options: str, watch: Callable[[int, int], bool] | None = None
-) -> tuple[str, bytes]:
-    """Replay a trace: the result (JSON) and, if `each` is asked for, response times (ns, u64).
-
-    `options`: `trace`, `array`, `outstanding` (0 for the trace's times), `each`. `watch` is called
-    now and then with the requests so far and all of them; true stops the work.
-    """
-
 class Simulation:
     """A system whose clock a caller drives; all times in nanoseconds."""
 
@@ -74,6 +69,9 @@ class Simulation:
 
     def capacity(self, array: int) -> int:
         """Bytes that an array offers."""
+
+    def erase_blocks(self, drive: int) -> str | None:
+        """Give the erase blocks of a drive (JSON); None if it has none, or is not there."""
 
     def submit(self, array: int, op: int, offset: int, size: int, mark: int) -> int:
         """Submit an I/O now (op: 0 read, 1 write, 2 trim, 3 flush)."""

@@ -14,7 +14,7 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.planning.scenario import Scenario, load_scenario
-from raidlab.scenarios.results.warnings import has_fresh_ssds
+from raidlab.scenarios.results.fresh import has_fresh_ssds
 
 
 @dataclass(frozen=True)

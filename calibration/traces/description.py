@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from raidlab.calibration.traces.formats import TraceFile, faults_of, notes, opened, watching
+from raidlab.calibration.traces.formats import watching
 from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.trace_files import TraceFile, faults_of, notes, opened
 from raidlab.scenarios.running.simulate import Progress
 
 _SHARES = (0.5, 0.8, 0.9, 0.95, 0.99)
@@ -82,7 +83,7 @@ class Description:
         text = f"{found['requests']:,} requests"
         text += "" if share is None else f", {share:.0%} of them reads"
         text += f", {found['sequential_share']:.0%} sequential"
-        text += f", on {found['footprint_bytes'] / 1e9:,.3g} GB."
+        text += f", on {sized(found['footprint_bytes'])}."
         if arrivals is not None:
             text += f" {arrivals['rate_per_s']:,.4g} IO/s for {arrivals['seconds']:,.4g} s"
             text += f", {arrivals['peak_per_s']:,.4g} at the peak."
@@ -95,11 +96,23 @@ class Description:
         if not sizes or 1 - first < WORTH:
             return f"No cache pays: {first:.0%} of the accesses are the first ones to their block."
         half, most = sizes[0], next(each for each in sizes if each["of_hits"] >= 0.9)
-        return (
-            f"A cache of {half['bytes'] / 1e9:,.3g} GB would serve {1 - half['miss_ratio']:.0%} of"
-            f" the accesses, one of {most['bytes'] / 1e9:,.3g} GB {1 - most['miss_ratio']:.0%}; a"
-            f" larger one gains little, as {first:.0%} are the first ones to their block."
+        served = (
+            f"A cache of {sized(half['bytes'])} would serve {1 - half['miss_ratio']:.0%} of the"
         )
+        served += " accesses"
+        if most["bytes"] > half["bytes"]:
+            served += f", one of {sized(most['bytes'])} {1 - most['miss_ratio']:.0%}"
+        served += f"; a larger one gains little, as {first:.0%} are the first ones to their block."
+        return served
+
+
+SPACES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+def sized(size: float, digits: int = 3) -> str:
+    """Bytes in the largest unit that leaves at least one: `4.1 kB`, `12 GB`."""
+    scale, unit = next(((s, u) for s, u in SPACES if size >= s), (1.0, "B"))
+    return f"{size / scale:,.{digits}g} {unit}"
 
 
 def cache_sizes(

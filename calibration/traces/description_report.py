@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from raidlab.calibration.traces.description import WORTH, Description
+from raidlab.calibration.traces.description import SPACES, WORTH, Description, sized
 from raidlab.scenarios.results.look import Column, Kind, Table, dress, figure, line, log_axis
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ def tables(described: Description) -> list[Table]:
 
 def _overview(document: dict[str, Any]) -> Table:
     rows: list[list[str | float | None]] = [
-        ["reads", f"{document['reads']:,}, {document['read_bytes'] / 1e9:,.4g} GB"],
-        ["writes", f"{document['writes']:,}, {document['written_bytes'] / 1e9:,.4g} GB"],
+        ["reads", f"{document['reads']:,}, {sized(document['read_bytes'], 4)}"],
+        ["writes", f"{document['writes']:,}, {sized(document['written_bytes'], 4)}"],
         ["trims, flushes", f"{document['trims']:,}, {document['flushes']:,}"],
         ["sequential", f"{document['sequential_share']:.1%}"],
-        ["addresses up to", f"{document['extent_bytes'] / 1e9:,.4g} GB"],
-        ["footprint", f"{document['footprint_bytes'] / 1e9:,.4g} GB"],
-        ["footprint of writes", f"{document['written_footprint_bytes'] / 1e9:,.4g} GB"],
+        ["addresses up to", sized(document["extent_bytes"], 4)],
+        ["footprint", sized(document["footprint_bytes"], 4)],
+        ["footprint of writes", sized(document["written_footprint_bytes"], 4)],
     ]
     if document["rate_per_s"] is not None:
         rows += [
@@ -69,13 +69,15 @@ def _hot(document: dict[str, Any]) -> list[Table]:
 def _caches(document: dict[str, Any]) -> list[Table]:
     if 1 - document["first_access_share"] < WORTH:
         return []
+    most = max((each["bytes"] for each in document["cache_sizes"]), default=0)
+    scale, unit = next(((s, u) for s, u in SPACES if most >= s), (1.0, "B"))
     rows = [
-        [100 * each["of_hits"], each["bytes"] / 1e9, 100 * (1 - each["miss_ratio"])]
+        [100 * each["of_hits"], each["bytes"] / scale, 100 * (1 - each["miss_ratio"])]
         for each in document["cache_sizes"]
     ]
     columns = [
         Column("of possible hits", "%"),
-        Column("cache", "GB"),
+        Column("cache", unit),
         Column("accesses served", "%"),
     ]
     return [Table("Sizes at which an SSD cache pays", columns, rows)] if rows else []
@@ -87,7 +89,7 @@ def page(described: Description, command: str) -> str:
 
     document = described.to_dict()
     boxes = [Box(f"{document['requests']:,}", "requests")]
-    boxes.append(Box(f"{document['footprint_bytes'] / 1e9:,.3g} GB", "footprint"))
+    boxes.append(Box(sized(document["footprint_bytes"]), "footprint"))
     if document["rate_per_s"] is not None:
         boxes.append(Box(figure(document["rate_per_s"], "IO/s"), "mean rate"))
     pictures = []

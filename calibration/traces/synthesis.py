@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.calibration.traces.description import Description, describe
-from raidlab.calibration.traces.formats import TraceFile, faults_of, opened, watching
+from raidlab.calibration.traces.formats import watching
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import whole
 from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.trace_files import TraceFile, faults_of, opened
 from raidlab.scenarios.running.simulate import Progress
 
 TOLERANCE = 0.1

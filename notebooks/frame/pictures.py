@@ -214,6 +214,54 @@ def parts(rows: Mapping[str, Mapping[str, float]], unit: str = "us") -> go.Figur
     return drawn
 
 
+def squares(
+    kinds: Mapping[str, tuple[str, Sequence[tuple[int, int]]]],
+    shaded: Sequence[tuple[int, int, float]],
+    shade: str,
+    columns: int,
+    rows: int,
+) -> go.Figure:
+    """A map of equal parts, a square each, from the left and from the top.
+
+    Args:
+        kinds: Squares of one colour by their name: the colour, then column and row of each.
+        shaded: Column, row and a share from 0 to 1, which is drawn as a shade of blue.
+        shade: What the share is.
+        columns: Of the map.
+        rows: Of the map.
+    """
+    drawn = dress(go.Figure(), height=110 + 11 * rows)
+    outline = {"color": OUTLINE, "width": 0.5}
+    look = {"symbol": "square", "size": 8, "line": outline}
+    for name, (color, places) in kinds.items():
+        drawn.add_trace(
+            go.Scatter(
+                x=[x for x, _ in places], y=[y for _, y in places], mode="markers", name=name,
+                marker={**look, "color": color}, hovertemplate=f"{name}<extra></extra>",
+            )
+        )  # fmt: skip
+    drawn.add_trace(
+        go.Scatter(
+            x=[x for x, _, _ in shaded],
+            y=[y for _, y, _ in shaded],
+            mode="markers",
+            name=f"darker: more {shade}",
+            marker={
+                **look,
+                "color": [round(share, 2) for _, _, share in shaded],
+                "cmin": 0,
+                "cmax": 1,
+                "colorscale": [[0, "#E8F4FB"], [0.5, "#56B4E9"], [1, "#00436B"]],
+            },
+            hovertemplate=f"%{{marker.color:.0%}} {shade}<extra></extra>",
+        )
+    )
+    drawn.update_layout(showlegend=True, margin={"l": 8, "r": 8, "t": 70, "b": 8})
+    drawn.update_xaxes(visible=False, range=[-1, columns])
+    drawn.update_yaxes(visible=False, range=[rows, -1])
+    return drawn
+
+
 def stages(io: Mapping[str, Any]) -> go.Figure:
     """The life of one I/O over the parts of the system, from top to bottom as it comes to them.
 

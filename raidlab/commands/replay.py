@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json as json_module
-from functools import cache
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,9 +23,24 @@ from raidlab.commands.common import (
     path,
     progress,
     say,
+    stored_runs,
     tell_breaches,
 )
 from raidlab.commands.outputs import deliver
+from raidlab.commands.recording import (
+    Goals,
+    Out,
+    SaveState,
+    Slowest,
+    TraceFrom,
+    TraceIos,
+    TraceJson,
+    details_of,
+    files,
+    traced,
+    without_maps,
+    written,
+)
 from raidlab.commands.tables import Output, Wide, opening, print_notes, print_table
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
@@ -33,11 +49,16 @@ from raidlab.devices.schema import DriveSpec
 from raidlab.output import echo
 from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.results import answers
+from raidlab.scenarios.results.goal_table import goal_table
 from raidlab.scenarios.results.look import Column, Kind, Table, figure
 from raidlab.scenarios.results.page import again
+from raidlab.scenarios.results.report import events_table, wear_table
+from raidlab.scenarios.results.slow_ios import table as slow_ios
+from raidlab.scenarios.results.within import goals_of_run, with_goals
 
 if TYPE_CHECKING:
-    from raidlab.calibration.traces.replay import Replayed, Target, Timing
+    from raidlab.calibration.traces.replay import Replayed, Target
+    from raidlab.scenarios.planning.trace_files import Timing
 
 BEYOND = ("refuse", "wrap", "skip", "scale")
 TIMINGS = ("trace", "pauses", "full-speed")
@@ -86,54 +107,80 @@ def replay(
     seed: OwnSeed = None,
     json: Json = False,
     html: Html = None,
+    out: Out = None,
+    save_state: SaveState = None,
+    trace_ios: TraceIos = 0,
+    trace_from: TraceFrom = "0 s",
+    trace_json: TraceJson = None,
+    slowest: Slowest = 0,
+    goal: Goals = None,
     wide: Wide = False,
 ) -> None:
     """Replay a trace: what `raidlab run` gives, beside the measured response times."""
-    from raidlab.calibration.traces.formats import TraceFile
+    from raidlab.calibration.traces.replay import NAME
     from raidlab.calibration.traces.replay import replay as run
+    from raidlab.scenarios.planning.trace_files import TraceFile
 
     when = _timing(timing, outstanding, slower, beyond)
-    check_writable(html)
+    goals = goals_of_run(goal, "--goal", [NAME]) if goal else []
+    details = details_of(trace_ios, trace_from, trace_json, slowest)
+    check_writable(*written(out, html, save_state, trace_json))
     if not trace.exists():
         raise unreadable(trace, "No such file or directory")
     target = _target(device, scenario, array, seed, precondition)
     file = TraceFile(trace, format, columns, unit).known()
     if file.form and not format and not columns:
         say(f"{trace}: read as {file.form}")
-    with progress(f"{trace.name} on {target.name}") as tell:
-        found = run(file, target, when, progress=tell)
+    with ExitStack() as stack:
+        store = stored_runs(stack)
+        tell = stack.enter_context(progress(f"{trace.name} on {target.name}"))
+        found = run(
+            file, target, when, progress=tell, store=store, save_state=save_state, **details
+        )
+    found = replace(found, result=with_goals(found.result, goals))
     line = again(
         "replay", trace, format=format, device=device, scenario=scenario, array=array,
         columns=columns, unit=unit, beyond=beyond if beyond != "refuse" else "",
         timing=timing if timing != "trace" else "", outstanding=outstanding,
         slower=slower if slower != 1 else "", seed=seed,
         precondition=precondition if precondition != "fresh" else "",
+        trace_ios=trace_ios or None, goal=goal,
     )  # fmt: skip
-
-    @cache
-    def page() -> str:
-        from raidlab.scenarios.results.report import html_report
-
-        return html_report(found.result, line)
-
-    deliver([{html: page}], lambda: _show(found, Output.of(json=json, wide=wide)))
+    pages = files(found.result, html, out, line, lambda: _document(found))
+    deliver(
+        [*pages, traced(found.result, trace_json)],
+        lambda: _show(found, Output.of(json=json, wide=wide), slowest),
+    )
     if tell_breaches(found.result.breaches):
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _show(found: Replayed, output: Output) -> None:
-    document = found.to_dict()
+def _document(found: Replayed) -> str:
+    rows = without_maps(found.result.results)
+    plain = replace(found, result=replace(found.result, results=rows))
+    return json_module.dumps(plain.to_dict(), indent=2, allow_nan=False)
+
+
+def _show(found: Replayed, output: Output, slowest: int) -> None:
     result = found.result
     if output is Output.JSON:
         for note in result.warnings:
             say(f"warning: {note}")
-        echo(json_module.dumps(document, indent=2, allow_nan=False))
+        echo(_document(found))
         return
+    document = found.to_dict()
     answer = f"{document['requests']:,} requests. {answers.answer(result)}"
     opening(result.title, answer, list(result.warnings))
     print_table(answers.table(result), output)
     print_table(_times(result.results[0], document), output)
     print_notes([_distance(document)])
+    tables = (
+        goal_table(result), slow_ios(result.results, slowest), events_table(result),
+        wear_table(result),
+    )  # fmt: skip
+    for table in tables:
+        if table is not None:
+            print_table(table, output)
 
 
 _NAMES = {"p99_9": "p99.9", "p99_99": "p99.99"}
@@ -172,7 +219,8 @@ def _distance(document: dict[str, Any]) -> str:
 
 
 def _timing(timing: str, outstanding: int | None, slower: float, beyond: str) -> Timing:
-    from raidlab.calibration.traces.replay import MOST_OUTSTANDING, Timing
+    from raidlab.calibration.traces.replay import MOST_OUTSTANDING
+    from raidlab.scenarios.planning.trace_files import Timing
 
     faults = []
     if beyond not in BEYOND:

@@ -39,7 +39,7 @@ def describe(
     """Describe a trace: mix, sizes, order, bursts, hot spots, and which size of a cache pays."""
     from raidlab.calibration.traces import description_report as report
     from raidlab.calibration.traces.description import describe as read
-    from raidlab.calibration.traces.formats import TraceFile
+    from raidlab.scenarios.planning.trace_files import TraceFile
 
     check_writable(html)
     with progress(trace.name) as tell:

@@ -44,8 +44,8 @@ def synthesize(
 
     Exits with 1 if a statistic differs by more than 10 %.
     """
-    from raidlab.calibration.traces.formats import TraceFile
     from raidlab.calibration.traces.synthesis import synthesize as make
+    from raidlab.scenarios.planning.trace_files import TraceFile
 
     check_writable(out)
     with progress(trace.name) as tell:

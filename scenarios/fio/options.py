@@ -109,7 +109,7 @@ WITHOUT_EFFECT: Mapping[str, str] = {
 """Options that change nothing here, and why."""
 
 REFUSED: Mapping[str, str] = {
-    "verify": "left out: contents are compared by `raidlab fio` without --native",
+    "verify": "left out, or do_verify=0: `raidlab fio` itself reads back what was written",
     "verify_only": "left out: contents are compared by `raidlab fio` without --native",
     "read_iolog": "left out: `raidlab replay --format fio-iolog` replays a log",
     "trim_percentage": "left out: use rw=randtrim or rw=trimwrite",
@@ -124,6 +124,9 @@ REFUSED: Mapping[str, str] = {
     "spr_num_regions": "left out: see sprandom",
 }
 """Options whose job would be another one without them, unless they are off."""
+
+COMPARING = frozenset({"verify"})
+"""Those that change no I/O of a job that reads nothing back."""
 
 OFF = frozenset({"0", "none", "null", ""})
 """Values of an option that is refused which say that it is off."""

@@ -110,6 +110,11 @@ class Reader:
             return default
         return found
 
+    def _reads_back(self) -> bool:
+        """True if fio would read again what the job has written: I/Os that nobody issues here."""
+        direction = self.text("rw", "read").partition(":")[0]
+        return direction not in ("read", "randread") and self.flag("do_verify", True)
+
     def check_engine(self) -> None:
         """An engine that is not simulated."""
         engine = self.text("ioengine", "psync")
@@ -129,7 +134,11 @@ class Reader:
                         self.name, f"{key} has no effect: {options.WITHOUT_EFFECT[key]}"
                     )
             elif key in options.REFUSED:
-                if (value or "1").strip() not in options.OFF:
+                if (value or "1").strip() in options.OFF:
+                    continue
+                if key in options.COMPARING and not self._reads_back():
+                    self.findings.note(self.name, f"{key} has no effect: no contents are compared")
+                else:
                     self.fault(key, options.REFUSED[key])
             elif engine not in engines.REFUSED:
                 where = self._found[key][1]

@@ -62,7 +62,7 @@ class Parts:
     warnings: list[str] = field(default_factory=list)
     unrebuilt: dict[str, list[str]] = field(default_factory=dict)
     """Warnings of drives that fail with nobody to take their place, by array."""
-    longest_trace_ns: int = 0
+    trace_lengths_ns: list[int] = field(default_factory=list)
     """From the first to the last request of the longest trace."""
     volatile: list[str] = field(default_factory=list)
     """Arrays with drives whose own caches forget what they hold when the power fails."""

@@ -87,6 +87,8 @@ class Scenario:
     """What workloads are to reach: key, workload, goals as they were written."""
     jobs: tuple[Jobs, ...] = ()
     """What job files of fio ask for, in the order of their threads in the plan."""
+    written_by: str = 'run.precondition = "filled"'
+    """What has its drives written before the run."""
 
     def __repr__(self) -> str:
         drives, loads = len(self.base["drives"]), len(self.workloads)
@@ -301,7 +303,7 @@ def _plan(
     drives = zip(parts.drives, parts.model_of_drive, topology.paths, strict=True)
     return {
         "seed": run.seed,
-        **times(table, parts.longest_trace_ns),
+        **times(table, parts.trace_lengths_ns),
         "max_ios": run.max_ios,
         "precision": run.precision,
         "after_rebuild_ns": run.after_rebuild,
@@ -346,7 +348,8 @@ def _workloads(
         if workload.trace is not None:
             found = traced_load(at, name, table, parts)
             if found is not None:
-                loaded.append((Loaded(name, target, (0,), (index,)), [found]))
+                plan, places = found
+                loaded.append((Loaded(name, target, (places,), (index,)), [plan]))
                 index += 1
             continue
         area = _area(key, workload, usable, table.host.threads, parts.faults)

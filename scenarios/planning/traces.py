@@ -1,122 +1,97 @@
-"""A recorded trace as a load of a scenario: read and checked once, then planned."""
+"""A recorded trace as a load: read and checked once, then planned."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.units import format_size
-from raidlab.scenarios import _engine
+from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.sharing import share_plan
+from raidlab.scenarios.planning.trace_files import Timing, TraceFile, notes, scan
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
-from raidlab.scenarios.spec.trace_columns import columns_of
 
-_OPTIONS = {"--unit": "trace_volume", "--beyond": "trace_beyond", "--columns": "trace_columns"}
+_OPTIONS = {
+    "--format": "trace_format",
+    "--unit": "trace_volume",
+    "--beyond": "trace_beyond",
+    "--columns": "trace_columns",
+}
 """Keys of a workload for what the reader of traces calls options."""
 _SECTOR = 512
+UNTIL_OVER_NS = 1 << 59
+"""Of a plan: the recording ends with the loads that have an end."""
+_STEPS = 50
+_FIRST_STEP_NS = 1_000_000
+"""Of the timeline where nobody knows how long the run is; the engine makes steps longer."""
 
 
 @dataclass(frozen=True)
 class TracePlan:
-    """The parts of a workload's plan that a trace settles."""
+    """The load of a trace on an array."""
 
     plan: dict[str, Any]
+    """The parts of a workload's plan that the trace settles."""
+    outstanding: int
+    """Requests in flight of a closed loop; 0 where they come at their times."""
     length_ns: int
-    """From its first request to its last one."""
+    """From its first request to its last one; 0 for a closed loop, of which nobody knows."""
+    notes: tuple[str, ...]
+    """What a user should know of where its requests lie."""
 
 
-def trace_plan(key: str, workload: WorkloadTable, parts: Parts, usable: int) -> TracePlan | None:
-    """The load of a trace; None, and faults, if it cannot be read or does not fit.
+def trace_plan(
+    trace: TraceFile,
+    timing: Timing,
+    usable: int,
+    *,
+    each: bool = False,
+    chosen_by: str = "--unit",
+) -> TracePlan:
+    """The load of a trace.
 
     Args:
-        key: Of the workload in the scenario.
-        workload: Its table.
-        parts: Takes faults and warnings; knows the folder of the scenario's file.
+        trace: A file that can be read twice, with its format.
+        timing: When its requests are issued, and where.
         usable: Bytes that the array offers.
+        each: Whether the engine gives the response time of every request.
+        chosen_by: The option or key that chooses one disk of several.
+
+    Raises:
+        SpecError: Lines are at fault: all of them, up to twenty; or requests do not fit.
     """
-    path = (parts.folder or Path()) / str(workload.trace)
-    try:
-        options = _options(path, workload, usable)
-        held = json.loads(_engine.scan_trace(json.dumps(options), None))
-    except _engine.TraceError as error:
-        for each in json.loads(error.args[0]):
-            own = _OPTIONS.get(each["key"])
-            allowed = each["allowed"].replace("--beyond", "trace_beyond")
-            name = f"{key}.{own}" if own else each["key"] or f"{key}.trace"
-            value = each["value"] if each["key"] else str(workload.trace)
-            file = str(path) if each["key"] and not own else ""
-            parts.faults.found.append(Fault(name, value, allowed, each["choices"], file))
-        return None
-    except SpecError as error:
-        for fault in error.faults:
-            own = _OPTIONS.get(fault.key, fault.key)
-            parts.faults.add(f"{key}.{own}", fault.value, fault.allowed, fault.choices)
-        return None
-    if held["closed"]:
-        allowed = "a trace with times; in this one each request waits for the one before it"
-        parts.faults.add(f"{key}.trace", str(workload.trace), f"{allowed}: raidlab replay")
-        return None
-    parts.warnings += _notes(key, held, workload)
-    share = held["reads"] / held["requests"]
+    timing = timing.of(trace)
+    placement = timing.placement(usable, trace)
+    held = scan(trace, **placement)
+    arrival = {
+        "kind": "traced",
+        "trace": trace.options(**placement),
+        "outstanding": timing.outstanding,
+    }
     plan = {
         "hot_spot": None,
         "access": "random",
-        "read_share": share,
+        "read_share": held["reads"] / held["requests"],
         # Of what a trace asks for nothing is drawn.
         "block_bytes": _SECTOR,
         "align_bytes": _SECTOR,
         "area_start_bytes": 0,
         "area_bytes": usable,
-        "arrival": {"kind": "traced", "trace": options},
+        "arrival": arrival | ({"each": True} if each else {}),
         "passes": 0,
     }
-    return TracePlan(plan, round(held["length_ns"] * workload.trace_slower))
+    length = 0 if timing.outstanding else round(held["length_ns"] * timing.slower)
+    return TracePlan(plan, timing.outstanding, length, notes(held, timing.beyond, chosen_by))
 
 
-def _options(path: Path, workload: WorkloadTable, usable: int) -> dict[str, Any]:
-    """How the engine reads the trace."""
-    form, columns = workload.trace_format, None
-    if workload.trace_columns is not None:
-        named = columns_of(workload.trace_columns)
-        columns = {meaning: {"name": name, "unit": unit} for meaning, (name, unit) in named.items()}
-        form = form or "csv"
-    return {
-        "path": str(path),
-        "format": form or _engine.recognise_trace(path),
-        "columns": columns,
-        "unit": workload.trace_volume,
-        "capacity": usable,
-        "beyond": workload.trace_beyond,
-        "slower": workload.trace_slower,
-        "pauses": False,
-    }
+def traced_load(
+    at: int, name: str, table: ScenarioTable, parts: Parts
+) -> tuple[dict[str, Any], int] | None:
+    """The plan of a load that a trace has recorded, and its requests in flight; 0 if open.
 
-
-def _notes(key: str, held: Mapping[str, Any], workload: WorkloadTable) -> list[str]:
-    found = []
-    units = [each["name"] for each in held["units"]]
-    if len(units) > 1:
-        found.append(
-            f"{key}.trace: its {len(units)} volumes ({', '.join(units[:10])}) lie one after the"
-            f" other, {format_size(held['extent'])} in all; trace_volume chooses one"
-        )
-    if held["outside"]:
-        become = {"wrap": "taken modulo its size", "skip": "left out"}
-        how = become.get(workload.trace_beyond, "spread over it")
-        found.append(
-            f"{key}.trace: {held['outside']:,} of {held['requests']:,} requests lie beyond the"
-            f" array: {how}"
-        )
-    return found
-
-
-def traced_load(at: int, name: str, table: ScenarioTable, parts: Parts) -> dict[str, Any] | None:
-    """The plan of a load that a trace has recorded; None, and a fault, if it cannot be."""
+    None, and a fault, if it cannot be.
+    """
     key, workload = f"workload.{at}", table.workload[at]
     arrays, usable = parts.offered[table.target_name(at)]
     if len(arrays) > 1:
@@ -124,30 +99,89 @@ def traced_load(at: int, name: str, table: ScenarioTable, parts: Parts) -> dict[
         parts.faults.add(f"{key}.trace", workload.trace, allowed)
     if usable is None or len(arrays) != 1:
         return None
-    found = trace_plan(key, workload, parts, usable)
+    found = _planned(key, workload, parts, usable)
     if found is None:
         return None
-    parts.longest_trace_ns = max(parts.longest_trace_ns, found.length_ns)
+    parts.trace_lengths_ns.append(found.length_ns)
+    parts.warnings += [f"{key}.trace: {note}" for note in found.notes]
     own = {"name": name, "array": arrays[0], "threads": workload.threads or table.host.threads}
     limits = {"limits": workload.limits} if workload.limit else {}
-    return own | found.plan | limits | share_plan(table, at)
+    return own | found.plan | limits | share_plan(table, at), found.outstanding
 
 
-def times(table: ScenarioTable, longest_trace_ns: int) -> dict[str, int]:
+def _planned(key: str, workload: WorkloadTable, parts: Parts, usable: int) -> TracePlan | None:
+    path = (parts.folder or Path()) / str(workload.trace)
+    trace = TraceFile(
+        path,
+        workload.trace_format or "",
+        workload.trace_columns or "",
+        workload.trace_volume,
+    )
+    if trace.is_pipe:
+        parts.faults.add(f"{key}.trace", workload.trace, "a file: it is read twice")
+        return None
+    try:
+        trace = trace.known()
+        return trace_plan(trace, timing_of(workload), usable, chosen_by="trace_volume")
+    except SpecError as error:
+        for fault in error.faults:
+            own = _OPTIONS.get(fault.key)
+            parts.faults.extend([
+                replace(
+                    fault,
+                    key=f"{key}.{own}" if own else fault.key or f"{key}.trace",
+                    value=fault.value if fault.key else str(workload.trace),
+                    allowed=fault.allowed.replace("--beyond", "trace_beyond"),
+                    file=fault.file if fault.key and not own else "",
+                )
+            ])  # fmt: skip
+        return None
+
+
+def timing_of(workload: WorkloadTable) -> Timing:
+    """When the requests of a workload's trace are issued."""
+    places = workload.outstanding or (1,)
+    return Timing(
+        0 if workload.trace_timing == "trace" else places[0],
+        workload.trace_timing != "full-speed",
+        workload.trace_slower,
+        workload.trace_beyond,
+    )
+
+
+def times(table: ScenarioTable, trace_lengths_ns: list[int]) -> dict[str, int]:
     """When the recording begins and ends: with the traces, where the file does not say."""
     run, lapse = table.run, table.run.time_lapse
     warm_up, duration, most = run.least_warm_up, run.duration, run.most_warm_up
-    if any(load.trace is not None for load in table.workload):
+    if not any(load.trace is not None for load in table.workload):
+        step = run.timeline_step or max(1, (warm_up + duration) // _STEPS)
+    else:
         most = 0
         if run.warm_up is None:
             warm_up = 0
+        step = run.timeline_step or timeline_step(trace_lengths_ns)
         if "duration" not in run.model_fields_set:
-            # The run is over with the last request, which may take its time.
-            duration = longest_trace_ns + run.duration
-    step = run.timeline_step or max(1, (warm_up + duration) // 50)
+            return until_over(warm_up, max(1, step // lapse))
     return {
         "warm_up_ns": warm_up,
         "warm_up_most_ns": 0 if table.event else most,
         "duration_ns": duration // lapse,
         "timeline_step_ns": max(1, step // lapse),
+    }
+
+
+def timeline_step(trace_lengths_ns: list[int]) -> int:
+    """Length of the timeline's steps, in nanoseconds, for traces of these lengths."""
+    if not trace_lengths_ns or 0 in trace_lengths_ns:
+        return _FIRST_STEP_NS
+    return max(1, max(trace_lengths_ns) // _STEPS)
+
+
+def until_over(warm_up_ns: int, step_ns: int) -> dict[str, int]:
+    """Times of a plan whose recording is over with its traces."""
+    return {
+        "warm_up_ns": warm_up_ns,
+        "warm_up_most_ns": 0,
+        "duration_ns": UNTIL_OVER_NS,
+        "timeline_step_ns": step_ns,
     }

@@ -70,6 +70,8 @@ class Result:
     """How much of the I/Os and of the time met each goal; None if there are none."""
     ios: tuple[Row, ...] | None = None
     """Single I/Os with their stages, by point, replication and time; None if none were asked."""
+    traces: tuple[Mapping[str, Any], ...] = ()
+    """Of each load that is a recorded trace what the engine gave besides; not in the document."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `raidlab run --json` prints."""

@@ -8,10 +8,11 @@ from typing import Any
 
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.asked import has_rates, is_served, queue_grows
+from raidlab.scenarios.results.fresh import has_fresh_ssds
 from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.results.result import Row
 
-__all__ = ["has_fresh_ssds", "shortfalls", "unrebuilt"]
+__all__ = ["shortfalls", "unrebuilt"]
 
 _CHANGE = 0.1
 """Share of the rate by which thirds of a recording differ if it matters to everybody."""
@@ -120,25 +121,15 @@ def _of_nothing(scenario: Scenario) -> Iterator[str]:
         if workload.is_fio:
             own = {each["array"] for each in threads if each["load"] + first in workload.parts}
         else:
-            own = {plan["workloads"][part]["array"] for part in workload.parts}
+            # Of a trace it is known what it reads before it writes it.
+            loads = [plan["workloads"][part] for part in workload.parts]
+            own = {load["array"] for load in loads if load["arrival"]["kind"] != "traced"}
         arrays = own - written
         if any(has_fresh_ssds(plan, array) for array in arrays):
             yield (
                 f"{workload.name}: reads what was never written, and SSDs answer that without NAND"
                 ' (run.precondition = "filled" writes it first)'
             )
-
-
-def has_fresh_ssds(plan: Mapping[str, Any], array: int) -> bool:
-    """True if an array of a plan has SSDs to which nothing was written before the run."""
-    devices = (
-        plan["devices"][plan["drives"][drive]["device"]]
-        for drive in plan["arrays"][array]["drives"]
-    )
-    return any(
-        device["kind"] == "ssd" and not (device.get("history") or device.get("snapshot"))
-        for device in devices
-    )
 
 
 def _without_power(scenario: Scenario) -> float:

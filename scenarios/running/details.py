@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypedDict
 
 from raidlab.devices.faults import Faults
@@ -76,3 +76,22 @@ def traced_of(
     ]
     asked = any("traced_ios" in load for load in outcome["workloads"])
     return sorted(found, key=lambda io: io["issued_ns"]) if asked else None
+
+
+def traced_parts(scenario: Scenario) -> Iterator[tuple[str, int]]:
+    """Loads of the plan that are recorded traces: the workload's name, and their index."""
+    for workload in scenario.workloads:
+        for part in () if workload.is_fio else workload.parts:
+            if scenario.base["workloads"][part]["arrival"]["kind"] == "traced":
+                yield workload.name, part
+
+
+def traces_of(
+    scenario: Scenario, point: int, replication: int, outcome: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """What a run gave of its traces besides: `part` of the plan, and what the engine says."""
+    return [
+        {"workload": name, "part": part, "point": point, "replication": replication}
+        | outcome["workloads"][part]["trace"]
+        for name, part in traced_parts(scenario)
+    ]

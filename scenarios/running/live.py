@@ -19,11 +19,13 @@ from raidlab.devices.faults import Faults
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.events import ACTIONS, Event, drives_of, plan_actions
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
+from raidlab.scenarios.planning.traces import UNTIL_OVER_NS
 from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.running.details import plan_of
 from raidlab.scenarios.running.live_result import live_result
 from raidlab.sim.environment import Back, Environment, to_nanoseconds
 
-__all__ = ["Command", "Completion", "LiveSystem", "OutsideDrive", "StorageError"]
+__all__ = ["Command", "Completion", "EraseBlocks", "LiveSystem", "OutsideDrive", "StorageError"]
 
 _OPS = ("read", "write", "trim", "flush")
 _WHY = (
@@ -37,7 +39,7 @@ _TEN_YEARS = 10 * 365 * 86400
 _SECONDS = "a number of seconds, 0 or more, at most ten years"
 _ALL_TIME = {
     "warm_up_ns": 0,
-    "duration_ns": 1 << 59,
+    "duration_ns": UNTIL_OVER_NS,
     "timeline_step_ns": 0,
     "max_ios": 0,
     "precision": 0.0,
@@ -68,6 +70,22 @@ class Completion(NamedTuple):
     """Number of bytes."""
     latency: float
     """Seconds from issue to completion."""
+
+
+class EraseBlocks(NamedTuple):
+    """The erase blocks of an SSD at one instant: die by die, the blocks of a die side by side."""
+
+    dies: int
+    """Number of dies; each has the same number of blocks."""
+    units: int
+    """Mapping units that a block holds."""
+    states: tuple[str, ...]
+    """Of each block: free (erased), open (new data go there), closed (full; some of its data may be
+    out of date) or emptying (garbage collection moves what is valid)."""
+    valid: tuple[int, ...]
+    """Mapping units of each block whose data are up to date."""
+    erases: tuple[int, ...]
+    """Of each block so far."""
 
 
 class StorageError(Exception):
@@ -105,6 +123,8 @@ class LiveSystem:
         follow_data: True to follow the versions of the data, so that things can fail (`happen`) and
             `data` says what became of them. A scenario with events does so anyway.
         seed: Replaces the scenario's own seed; from 0 to 2^63 - 1.
+        slowest: So many of the slowest I/Os of each row of `result` are noted, up to 10,000.
+        latency_map: Latencies over time: `latency_map` of `read` and `write` of each row.
 
     Recording begins at once: there is no warm-up, and no end but that of the environment.
 
@@ -122,6 +142,8 @@ class LiveSystem:
         *,
         follow_data: bool = False,
         seed: int | None = None,
+        slowest: int = 0,
+        latency_map: bool = False,
     ) -> None:
         allowed = "a raidlab.Environment or raidlab.RealtimeEnvironment"
         _check("env", env, isinstance(env, Environment), allowed)
@@ -129,6 +151,7 @@ class LiveSystem:
         _check("seed", seed, may_be, "a whole number from 0 to 2^63 - 1")
         self.env = env
         self._scenario, plan = _plan(system, seed)
+        plan |= plan_of(slowest=slowest, latency_map=latency_map)
         plan, self._drives = _with_outside_drives(plan | _ALL_TIME, drives or {})
         if follow_data:
             plan["data"] = True
@@ -232,6 +255,29 @@ class LiveSystem:
         self._catch_up()
         data = self._engine.data()
         return None if data is None else json.loads(data)
+
+    def erase_blocks(self, target: int | str = 0, drive: int = 0) -> EraseBlocks:
+        """The erase blocks of an SSD as they are now.
+
+        Looking costs the simulation nothing: nothing is recorded for it.
+
+        Args:
+            target: The array, by name or number.
+            drive: Which of its drives; spares are behind the others.
+
+        Raises:
+            ValueError: There is no such drive, or it is no SSD of the engine's own.
+        """
+        drives = drives_of(self._arrays[self._array(target)])
+        there = _is_whole(drive) and drive < len(drives)
+        _check("drive", drive, there, f"0 to {len(drives) - 1}, spares behind the others")
+        self._catch_up()
+        found = self._engine.erase_blocks(drives[drive])
+        if found is None:
+            raise ValueError(f"drive = {drive!r}: allowed is an SSD; this drive has no blocks")
+        blocks = json.loads(found)
+        lists = (tuple(blocks[key]) for key in ("states", "valid", "erases"))
+        return EraseBlocks(blocks["dies"], blocks["units"], *lists)
 
     def result(self) -> Result:
         """The outcome so far, as that of `simulate`: rates, utilisation, bottleneck, events.

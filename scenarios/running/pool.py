@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -28,6 +28,8 @@ _AHEAD = 4
 _AHEAD_ELSEWHERE = 256
 """The same, for all workers together, where nobody says how many there are."""
 
+Progress = Callable[[int, int], None]
+"""Called with how much is done, and how much there is to do."""
 Outcome = str | _engine.PlanError
 """What the engine gave, or why it refused the plan."""
 
@@ -42,6 +44,7 @@ def outcomes(
     workers: int | None = None,
     executor: Executor | None = None,
     store: Store | None = None,
+    requests: Progress | None = None,
 ) -> Generator[tuple[int, Outcome], None, None]:
     """The outcome of each plan with its position, as they are finished.
 
@@ -50,12 +53,20 @@ def outcomes(
         workers: Threads; the number of cores if None. No effect with an executor.
         executor: Runs them instead of threads of this process.
         store: Finds finished runs again, and stores new ones.
+        requests: Called now and then with the requests of a run's traces so far, and all of them;
+            no effect with an executor.
 
     Raises:
         SpecError: The executor has lost its workers, or they have another engine.
         KeyboardInterrupt: Ctrl-C. Runs under way are stopped, or cancelled where they wait.
     """
     stop = threading.Event()
+
+    def watch(so_far: int, all_of_them: int) -> bool:
+        if requests is not None and all_of_them:
+            requests(so_far, all_of_them)
+        return stop.is_set()
+
     threads = max(1, workers or os.cpu_count() or 1)
     own = ThreadPoolExecutor(threads) if executor is None else None
     ahead = _AHEAD * threads if executor is None else _AHEAD_ELSEWHERE
@@ -73,7 +84,7 @@ def outcomes(
                 elif more and executor is not None:
                     waiting[executor.submit(run_elsewhere, plan, engine_digest())] = at, plan
                 elif more and own is not None:
-                    waiting[own.submit(_engine.run, plan, stop.is_set)] = at, plan
+                    waiting[own.submit(_engine.run, plan, watch)] = at, plan
             done, _ = wait(waiting, return_when=FIRST_COMPLETED)
             for future in sorted(done, key=lambda each: waiting[each][0]):
                 at, plan = waiting.pop(future)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Unpack
@@ -16,15 +16,14 @@ from raidlab.scenarios.planning.fio import failed_jobs
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
 from raidlab.scenarios.results.result import Result, Row, make_row
+from raidlab.scenarios.results.trace_warnings import trace_doubts
 from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
 from raidlab.scenarios.results.within import goals_of_loads, with_goals
-from raidlab.scenarios.running.details import Details, plan_of, traced_of
+from raidlab.scenarios.running.details import Details, plan_of, traced_of, traced_parts, traces_of
 from raidlab.scenarios.running.engine_faults import RefusedError, other_engine, plan_faults
+from raidlab.scenarios.running.pool import Progress as Progress
 from raidlab.scenarios.running.pool import outcomes
 from raidlab.scenarios.running.store import Store, run_key
-
-Progress = Callable[[int, int], None]
-"""Called with the number of finished runs and of all runs."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -59,7 +58,8 @@ def simulate(
         scenario: A loaded scenario, the path of its file, or what such a file holds.
         workers: Threads; the number of cores if None. The result does not depend on it.
         seed: Replaces the scenario's own seed; from 0 to 2^63 - 1.
-        progress: Called after every finished run.
+        progress: Called with the finished runs and all of them after every one; where the only run
+            is that of recorded traces, with their requests.
         store: Finds finished runs again, and stores new ones.
         save_state: A file for the state of the flash drives at the end, of a scenario with a single
             run; docs/reference/formats/state.md.
@@ -74,9 +74,6 @@ def simulate(
     _check_numbers(workers, seed)
     scenario = scenario_of(scenario)
     goals = goals_of_loads(scenario.goals, scenario.path)
-    if scenario.jobs and details.get("trace_ios"):
-        allowed = "0: I/Os of fio's jobs are not traced"
-        raise SpecError([Fault("trace_ios", details["trace_ios"], allowed, (), scenario.path)])
     recorded = plan_of(**(details | ({"latency_map": True} if goals else {})))
     if not scenario.workloads:
         allowed = "at least one: without a load there is nothing to simulate"
@@ -84,16 +81,20 @@ def simulate(
     runs = runs_of(scenario)
     plans = [json.dumps(scenario.plan(*run, seed) | recorded) for run in runs]
     finished: dict[int, str] = {}
+    alone = len(runs) == 1 and any(True for _ in traced_parts(scenario))
+    by_run, by_request = (None, progress) if alone else (progress, None)
     try:
         if save_state is None:
-            run_plans(plans, finished, workers=workers, progress=progress, store=store)
+            run_plans(
+                plans, finished, workers=workers, progress=by_run, store=store, requests=by_request
+            )
         else:
             _check_saves(scenario, len(runs), save_state)
             with whole(save_state) as file:
                 saves = {"save_state": str(file)}
                 plans = [json.dumps(scenario.plan(*runs[0], seed) | recorded | saves)]
                 # Without a store: a run that is found again would save nothing.
-                run_plans(plans, finished, workers=workers, progress=progress)
+                run_plans(plans, finished, workers=workers, progress=by_run, requests=by_request)
                 unsaved = json.loads(finished[0])["unsaved"]
                 if unsaved is not None:
                     raise unwritable(save_state, unsaved)
@@ -181,11 +182,12 @@ def run_plans(
     progress: Progress | None = None,
     store: Store | None = None,
     refused: dict[int, list[Fault]] | None = None,
+    requests: Progress | None = None,
 ) -> None:
     """Runs the engine on every plan and puts its results into `finished`, by position.
 
     When it is interrupted, `finished` holds what was done. Faults that the engine finds in a plan
-    go into `refused`, if it is given.
+    go into `refused`, if it is given; `requests` is that of `pool.outcomes`.
 
     Raises:
         RefusedError: A plan has faults, and `refused` is not given.
@@ -199,7 +201,8 @@ def run_plans(
         progress(done, len(plans))
     left = [at for at in range(len(plans)) if at not in finished]
     # The store has none of these: they were looked up above.
-    with closing(outcomes((plans[at] for at in left), workers=workers)) as coming:
+    asked = (plans[at] for at in left)
+    with closing(outcomes(asked, workers=workers, requests=requests)) as coming:
         for place, outcome in coming:
             at = left[place]
             if isinstance(outcome, str):
@@ -280,6 +283,7 @@ def result_of(
     gathered: dict[str, list[int]] = {}
     traced: list[dict[str, Any]] | None = None
     failed: list[str] = []
+    traces: list[dict[str, Any]] = []
     for at, (point, replication) in enumerate(runs):
         if at in finished:
             outcome = json.loads(finished[at])
@@ -294,6 +298,7 @@ def result_of(
             rows += own
             found = traced_of(scenario, point, replication, outcome)
             traced = traced if found is None else (traced or []) + found
+            traces += traces_of(scenario, point, replication, outcome)
             for name in still_filling(own):
                 gathered.setdefault(name, []).append(own[0]["outstanding"])
     in_drives = data.get("lost_in_drive_caches", 0)
@@ -303,6 +308,7 @@ def result_of(
     )
     warnings = [_not_full(name, steps) for name, steps in gathered.items()]
     warnings += shortfalls(scenario, rows)
+    warnings += trace_doubts(scenario, traces)
     warnings += dict.fromkeys(failed)
     warnings += unrebuilt(scenario, events)
     return Result(
@@ -326,6 +332,7 @@ def result_of(
         interrupted=len(finished) < len(runs),
         written=scenario.written,
         ios=None if traced is None else tuple(traced),
+        traces=tuple(traces),
     )
 
 

@@ -183,7 +183,7 @@ TraceFormat = Literal[
 _BESIDE_TRACE = {
     "name", "target", "threads", "limit", "burst", "weight", "priority", "compressible",
     "goal", "trace", "trace_format", "trace_columns", "trace_volume", "trace_beyond",
-    "trace_slower",
+    "trace_slower", "trace_timing",
 }  # fmt: skip
 """Keys of a workload that mean something beside a trace."""
 
@@ -256,6 +256,8 @@ class WorkloadTable(Table):
     """What becomes of requests that end beyond the array."""
     trace_slower: float = Field(default=1.0, gt=0, le=1e6)
     """Times between requests, times this."""
+    trace_timing: Literal["trace", "pauses", "full-speed"] = "trace"
+    """At the trace's times, or a closed loop of `outstanding`: with its pauses, or without them."""
 
     @property
     def job_file(self) -> str | None:
@@ -320,9 +322,13 @@ class WorkloadTable(Table):
                 if key.startswith("trace_"):
                     yield Fault(key, None, "left out: it has no effect without `trace`")
             return
+        closed = self.trace_timing != "trace"
         for key in given:
-            if key not in _BESIDE_TRACE:
+            if key not in _BESIDE_TRACE and not (closed and key == "outstanding"):
                 yield Fault(key, None, "left out: the trace says what is asked, and when")
+        if closed and len(self.outstanding or ()) > 1:
+            allowed = "one number: a trace has no list of them"
+            yield Fault("outstanding", list(self.outstanding or ()), allowed)
 
     def _limit_faults(self) -> Iterator[Fault]:
         if self.limit is not None and self.buffered:

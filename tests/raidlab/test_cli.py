@@ -15,12 +15,12 @@ import typer
 
 from raidlab import cli
 from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
-from raidlab.calibration.traces import formats as trace_formats
 from raidlab.calibration.traces import replay as trace_replay
 from raidlab.commands import common, replay
 from raidlab.commands import validate as validating
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
+from raidlab.scenarios.planning import trace_files as trace_formats
 from raidlab.scenarios.planning.scenario import load_scenario
 
 STATION = """

@@ -62,15 +62,10 @@ pub fn run_error(error: RunError) -> PyErr {
     }
 }
 
-/// Asks Python whether to continue, at most ten times a second.
+/// Asks a callback of Python's whether to continue, at most ten times a second, with what has been
+/// done so far.
 ///
-/// An exception raised by `should_stop`, or by a signal's handler, stops the run.
-pub fn should_continue(should_stop: Option<Py<PyAny>>) -> impl FnMut() -> bool + Send {
-    let mut asking = asking(should_stop, |py, should_stop, ()| should_stop.call0(py));
-    move || asking(())
-}
-
-/// The same of a callback that is asked with what has been done so far.
+/// An exception raised by it, or by a signal's handler, stops the work.
 pub fn asking<T>(
     callback: Option<Py<PyAny>>,
     ask: impl Fn(Python<'_>, &Py<PyAny>, T) -> PyResult<Py<PyAny>> + Send,

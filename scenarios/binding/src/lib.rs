@@ -15,7 +15,7 @@ mod traces;
 #[cfg(feature = "extension-module")]
 #[pyo3::pymodule]
 mod _engine {
-    use crate::convert::{self, run_error, should_continue};
+    use crate::convert::{self, run_error};
     use pyo3::prelude::*;
 
     #[pymodule_export]
@@ -26,8 +26,7 @@ mod _engine {
     use crate::simulation::Simulation;
     #[pymodule_export]
     use crate::traces::{
-        TraceError, describe_trace, recognise_trace, replay, scan_trace, synthesize_trace,
-        trace_columns,
+        TraceError, describe_trace, recognise_trace, scan_trace, synthesize_trace, trace_columns,
     };
 
     /// The version of the engine.
@@ -38,13 +37,16 @@ mod _engine {
 
     /// Runs a plan and gives its result, both as JSON.
     ///
-    /// `should_stop` is asked about every tenth of a second whether to stop; then the call
-    /// raises KeyboardInterrupt.
+    /// `watch` is called about every tenth of a second with the requests of recorded traces so far,
+    /// and all of them; true from it stops the run, and the call raises KeyboardInterrupt.
     #[pyfunction]
-    #[pyo3(signature = (plan, should_stop=None))]
-    fn run(py: Python<'_>, plan: &str, should_stop: Option<Py<PyAny>>) -> PyResult<String> {
+    #[pyo3(signature = (plan, watch=None))]
+    fn run(py: Python<'_>, plan: &str, watch: Option<Py<PyAny>>) -> PyResult<String> {
         let plan = convert::plan(plan)?;
-        let result = py.detach(|| raidlab_engine::run(&plan, should_continue(should_stop)));
+        let mut go_on = convert::asking(watch, |py, watch, so_far: (u64, u64)| {
+            watch.call1(py, so_far)
+        });
+        let result = py.detach(|| raidlab_engine::run_watched(&plan, |n, all| go_on((n, all))));
         let result = result.map_err(run_error)?;
         serde_json::to_string(&result).map_err(|e| run_error(convert::form(e)))
     }

@@ -1,16 +1,14 @@
-//! Traces: read, and replayed on a system.
+//! Traces: read, described, made.
 
 use crate::convert::{self, run_error};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use raidlab_engine::kernel::{Histogram, Nanos, Op};
-use raidlab_engine::{Latency, RunError, Timing, TraceRequest, report};
-use raidlab_traces::{
-    Comparison, Description, Fault, Model, Options, Request, Requests, Scan, Unwritten,
-};
-use serde::{Deserialize, Serialize};
+use raidlab_engine::Latency;
+use raidlab_engine::kernel::Op;
+use raidlab_traces::{Description, Fault, Model, Options, Request, Requests, Scan};
+use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -175,146 +173,4 @@ pub fn synthesize_trace(
         Ok(count)
     });
     written.map_err(trace_error)
-}
-
-/// What a replay gives besides the result of a run.
-#[derive(Serialize)]
-struct Replayed {
-    scan: Scan,
-    run: report::RunResult,
-    requests: u64,
-    /// Sum of all simulated response times, in nanoseconds.
-    simulated_sum_ns: u64,
-    comparison: Option<Comparison>,
-    /// Latencies that were measured.
-    measured_latency_us: Option<Latency>,
-    unwritten: Unwritten,
-    /// Requests that were complete when the last one arrived.
-    served_in_time: u64,
-}
-
-/// How a trace is replayed.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReplayOptions {
-    trace: Options,
-    /// The array of the plan.
-    array: u32,
-    /// Requests in flight of a closed loop; 0 for the trace's times.
-    outstanding: u32,
-    /// Whether the response time of every request is wanted.
-    each: bool,
-}
-
-/// Replays a trace on an array of a plan; gives the result (JSON) and, if `each` is true, the
-/// response time of every request in nanoseconds (little-endian u64).
-#[pyfunction]
-#[pyo3(signature = (plan, options, watch=None))]
-pub fn replay<'py>(
-    py: Python<'py>,
-    plan: &str,
-    options: &str,
-    watch: Option<Py<PyAny>>,
-) -> PyResult<(String, Bound<'py, PyBytes>)> {
-    let plan = convert::plan(plan)?;
-    let ReplayOptions {
-        trace: options,
-        array,
-        outstanding,
-        each,
-    } = serde_json::from_str(options).map_err(|error| run_error(convert::form(error)))?;
-    let scan = scanned(py, &options, watch.as_ref())?;
-    let timing = match outstanding {
-        0 => Timing::Timestamps,
-        _ => Timing::Closed(outstanding),
-    };
-    let mut watch = watching(watch, scan.requests);
-    let mut counts = Counts::new(&scan, &options, each);
-    let run = py.detach(|| {
-        let failed = |fault: Fault| RunError::Form(format!("{}: {}", fault.key, fault.allowed));
-        let requests = Requests::open(&options, &scan).map_err(failed)?;
-        let mut unwritten = Unwritten::default();
-        let requests = requests.map(|request| {
-            let request = request.map_err(failed)?;
-            unwritten.look(&request);
-            let asked = TraceRequest {
-                op: request.op,
-                offset: request.offset,
-                bytes: request.bytes,
-                time: request.time,
-            };
-            Ok((asked, request.response_us))
-        });
-        let done = |measured, number, back: &raidlab_engine::Outside| {
-            counts.add(measured, number, back.at.0, back.at - back.issued);
-        };
-        let run = raidlab_engine::replay(&plan, array, requests, timing, done, &mut watch);
-        run.map(|run| (run, unwritten))
-    });
-    let (run, unwritten) = run.map_err(run_error)?;
-    let responses: Vec<u8> = counts
-        .responses
-        .iter()
-        .flat_map(|ns| ns.to_le_bytes())
-        .collect();
-    let replayed = counts.replayed(scan, run, unwritten);
-    Ok((json(&replayed)?, PyBytes::new(py, &responses)))
-}
-
-/// What is counted at completions.
-struct Counts {
-    comparison: Comparison,
-    measured: Histogram,
-    requests: u64,
-    sum_ns: u64,
-    last_arrival_ns: u64,
-    served_in_time: u64,
-    responses: Vec<u64>,
-    each: bool,
-}
-
-impl Counts {
-    fn new(scan: &Scan, options: &Options, each: bool) -> Counts {
-        Counts {
-            comparison: Comparison::default(),
-            measured: Histogram::default(),
-            requests: 0,
-            sum_ns: 0,
-            last_arrival_ns: (scan.length_ns as f64 * options.slower) as u64,
-            served_in_time: 0,
-            responses: Vec::new(),
-            each,
-        }
-    }
-
-    fn add(&mut self, measured_us: f64, number: u64, at_ns: u64, took: Nanos) {
-        self.requests += 1;
-        self.sum_ns += took.0;
-        self.served_in_time += u64::from(at_ns <= self.last_arrival_ns);
-        if !measured_us.is_nan() {
-            self.comparison.add(took.0 as f64 / 1000.0, measured_us);
-            self.measured.record(Nanos((measured_us * 1000.0) as u64));
-        }
-        if self.each {
-            let at = number as usize;
-            if at >= self.responses.len() {
-                self.responses.resize(at + 1, 0);
-            }
-            self.responses[at] = took.0;
-        }
-    }
-
-    fn replayed(self, scan: Scan, run: report::RunResult, unwritten: Unwritten) -> Replayed {
-        let measured = self.comparison.requests > 0;
-        Replayed {
-            scan,
-            run,
-            requests: self.requests,
-            simulated_sum_ns: self.sum_ns,
-            comparison: measured.then_some(self.comparison),
-            measured_latency_us: Latency::of(&self.measured),
-            unwritten,
-            served_in_time: self.served_in_time,
-        }
-    }
 }

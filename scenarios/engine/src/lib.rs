@@ -1,8 +1,7 @@
 //! Builds a system from a plan, generates its load, runs it and accounts for every nanosecond.
 //!
 //! - [`run`] takes a plan to its result;
-//! - [`Simulation`] lets an outside caller (SimPy, fio, a trace) drive the same system;
-//! - [`replay`] puts a trace on it.
+//! - [`Simulation`] lets an outside caller (SimPy, fio) drive the same system.
 
 mod host;
 mod integrity;
@@ -23,10 +22,9 @@ pub use raidlab_kernel as kernel;
 pub use raidlab_models::Fault;
 pub use run::build::capacities;
 pub use run::intervals::Latency;
-pub use run::replay::{Timing, TraceRequest, replay};
 pub use run::report;
 pub use run::simulation::Simulation;
-pub use run::single::{RunError, run};
+pub use run::single::{RunError, run, run_watched};
 pub use run::system::System;
 pub use state::log::LogEntry;
 pub use state::records::{Outcome, Outside};

@@ -5,6 +5,7 @@
 mod common;
 
 mod allocation;
+mod arrivals;
 mod cache;
 mod failures;
 mod following;

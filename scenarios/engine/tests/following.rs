@@ -3,7 +3,7 @@
 
 use crate::common::{plan, result, stations};
 use raidlab_engine::LogEntry;
-use raidlab_engine::{Outside, Timing, TraceRequest, kernel, replay, run};
+use raidlab_engine::{Simulation, kernel, run};
 use serde_json::{Value, json};
 
 const LEVELS: [(&str, u32); 5] = [
@@ -124,20 +124,17 @@ fn every_kind_of_request_takes_the_same_time() {
     use kernel::Op::{Flush, Read, Trim, Write};
     for (level, drives) in LEVELS {
         let ops = [Write, Trim, Read, Flush, Write, Read, Trim];
-        let requests: Vec<TraceRequest> = (0..70)
-            .map(|nth: u64| TraceRequest {
-                op: ops[nth as usize % ops.len()],
-                offset: nth * 37 * 512,
-                bytes: 4096 + nth % 9 * 7680,
-                time: kernel::Nanos(0),
-            })
-            .collect();
         let times = |value: &Value| {
-            let (mut times, one) = (Vec::new(), Timing::Closed(1));
-            let asked = requests.iter().map(|&request| Ok((request, ())));
-            let done = |(), _, back: &Outside| times.push(back.at - back.issued);
-            replay(&plan(value), 0, asked, one, done, |_| true).expect("a replay");
-            times
+            let mut system = Simulation::new(&plan(value)).expect("a system");
+            let one = |nth: u64| {
+                let op = ops[nth as usize % ops.len()];
+                let (offset, bytes) = (nth * 37 * 512, 4096 + nth % 9 * 7680);
+                let submitted = system.submit(0, op, offset, bytes, 0);
+                submitted.expect("an I/O that fits");
+                let back = system.advance(kernel::Time::NEVER).expect("its end");
+                back.at - back.issued
+            };
+            (0..70).map(one).collect::<Vec<_>>()
         };
         let mut value = array(level, drives, true);
         value["workloads"] = json!([]);

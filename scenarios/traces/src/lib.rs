@@ -12,6 +12,7 @@ mod fault;
 mod fields;
 mod formats;
 mod input;
+mod known;
 mod order;
 mod reader;
 mod recognise;

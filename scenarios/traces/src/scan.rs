@@ -4,6 +4,7 @@
 use crate::beyond::{Beyond, Placement};
 use crate::fault::{Fault, Value};
 use crate::formats::CLOSED;
+use crate::known::{Key, Known};
 use crate::reader::{Options, Record, Records};
 use crate::requests::Requests;
 use raidlab_kernel::Op;
@@ -16,7 +17,7 @@ const LONGEST_NS: u64 = 1 << 59;
 const ALIGNED: u64 = 1 << 20;
 
 /// A disk of a trace.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Unit {
     /// Its name.
     pub name: String,
@@ -55,14 +56,24 @@ pub struct Scan {
     pub outside: u64,
 }
 
-/// Reads a trace through.
+/// Files that were read through.
+static KNOWN: Known<Content> = Known::new();
+
+/// What a trace holds. A file that stays as it is is read through once.
 ///
 /// # Errors
 /// All lines that are at fault, up to twenty; or that there is no request.
-pub fn scan(options: &Options, mut go_on: impl FnMut() -> bool) -> Result<Scan, Vec<Fault>> {
+pub fn scan(options: &Options, go_on: impl FnMut() -> bool) -> Result<Scan, Vec<Fault>> {
     let alone = |fault| vec![fault];
-    let mut records = Records::open(options).map_err(alone)?;
-    let mut found = Found::default();
+    let content = KNOWN.get(Key::of(options), || read_through(options, go_on))?;
+    let scan = content.scan(options).map_err(alone)?;
+    check(options, scan).map_err(alone)
+}
+
+/// Reads a trace through.
+fn read_through(options: &Options, mut go_on: impl FnMut() -> bool) -> Result<Content, Vec<Fault>> {
+    let mut records = Records::open(options).map_err(|fault| vec![fault])?;
+    let mut found = Content::default();
     let (mut faults, mut at_fault) = (Vec::new(), 0u64);
     let mut steps = 0u64;
     while let Some(next) = records.next() {
@@ -89,20 +100,18 @@ pub fn scan(options: &Options, mut go_on: impl FnMut() -> bool) -> Result<Scan, 
             "and {more} lines more are at fault"
         )));
     }
-    if faults.is_empty() && found.of_unit.iter().all(|&(_, requests)| requests == 0) {
+    if faults.is_empty() && found.of_unit.iter().all(|unit| unit.requests == 0) {
         faults.push(Fault::of_file("at least one request"));
     }
     if !faults.is_empty() {
         return Err(faults);
     }
-    let name = |unit| records.units.name(unit as u32).to_owned();
-    let scan = found.scan(options, name).map_err(alone)?;
-    check(options, scan).map_err(alone)
+    Ok(found)
 }
 
 /// Sums over the requests that are wanted, and the reach of each disk.
 #[derive(Default)]
-struct Found {
+struct Content {
     requests: u64,
     reads: u64,
     measured: u64,
@@ -111,19 +120,22 @@ struct Found {
     pauses: u64,
     last: u64,
     unsorted: bool,
-    /// By disk: where its last request ends, and their number.
-    of_unit: Vec<(u64, u64)>,
+    /// By disk, in the order of the file.
+    of_unit: Vec<Unit>,
 }
 
-impl Found {
+impl Content {
     fn add(&mut self, record: &Record, wanted: Option<&str>, name: &str) {
         let unit = record.unit as usize;
         if unit >= self.of_unit.len() {
-            self.of_unit.resize(unit + 1, (0, 0));
+            self.of_unit.resize(unit + 1, Unit::default());
         }
-        let (end, requests) = &mut self.of_unit[unit];
-        *end = (*end).max(record.offset + record.bytes);
-        *requests += 1;
+        let own = &mut self.of_unit[unit];
+        if own.requests == 0 {
+            own.name = name.to_owned();
+        }
+        own.end = own.end.max(record.offset + record.bytes);
+        own.requests += 1;
         if wanted.is_some_and(|wanted| wanted != name) {
             return;
         }
@@ -140,15 +152,8 @@ impl Found {
         self.last = time;
     }
 
-    fn scan(self, options: &Options, name: impl Fn(usize) -> String) -> Result<Scan, Fault> {
-        let mut units: Vec<Unit> = (self.of_unit.iter().enumerate())
-            .map(|(unit, &(end, requests))| Unit {
-                name: name(unit),
-                start: 0,
-                end,
-                requests,
-            })
-            .collect();
+    fn scan(&self, options: &Options) -> Result<Scan, Fault> {
+        let mut units = self.of_unit.clone();
         units.sort_by(|one, other| one.name.cmp(&other.name));
         if let Some(wanted) = &options.unit {
             let names: Vec<String> = units.iter().map(|unit| unit.name.clone()).collect();

@@ -5,6 +5,7 @@ use raidlab_traces::{Beyond, Columns, FORMATS, Fault, Options, Request, Requests
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::io::Write;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 use tempfile::NamedTempFile;
 
 /// Two or three requests of each format.
@@ -229,4 +230,34 @@ proptest! {
             }
         }
     }
+}
+
+/// By its path, size and time a file is known: one that is changed without a trace in these is not
+/// read through again, one with another time is.
+#[test]
+fn a_file_that_stays_as_it_is_is_read_through_once() {
+    let file = NamedTempFile::new().expect("a file");
+    let long_ago = SystemTime::now() - Duration::from_secs(60);
+    let write = |text: &str, changed: SystemTime| {
+        std::fs::write(file.path(), text).expect("a trace");
+        file.as_file().set_modified(changed).expect("a time");
+    };
+    let options = Options::new(file.path(), "spc");
+    let reads = || {
+        raidlab_traces::scan(&options, || true)
+            .expect("a trace")
+            .reads
+    };
+    write("0,16,4096,r,0.5\n", long_ago);
+    assert_eq!(reads(), 1);
+    write("0,16,4096,w,0.5\n", long_ago);
+    assert_eq!(reads(), 1);
+    write("0,16,4096,w,0.5\n", long_ago + Duration::from_secs(1));
+    assert_eq!(reads(), 0);
+    // Another change within the same moment could not be seen: it is read again.
+    let now = SystemTime::now();
+    write("0,16,4096,r,0.5\n", now);
+    assert_eq!(reads(), 1);
+    write("0,16,4096,w,0.5\n", now);
+    assert_eq!(reads(), 0);
 }

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from raidlab.calibration.traces.description import cache_sizes, describe
-from raidlab.calibration.traces.formats import TraceFile
 from raidlab.cli import app
+from raidlab.scenarios.planning.trace_files import TraceFile
 
 BLOCK = 4096
 
@@ -82,5 +82,5 @@ def test_the_command_prints_the_document_and_writes_a_page(tmp_path: Path) -> No
     assert done.exit_code == 0, done.output
     assert "Sizes at which an SSD cache pays" in done.output
     # All fifty blocks come again: a cache of them serves all but the first fifty accesses.
-    assert "0.000205 GB" in done.output
+    assert "205 kB" in done.output
     assert "Miss ratio" in page.read_text()

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from raidlab.calibration.traces.formats import FORMATS, TraceFile, read_trace, scan
+from raidlab.calibration.traces.formats import read_trace
 from raidlab.calibration.traces.trace import FLUSH, READ, TRIM, WRITE, Trace
 from raidlab.cli import app
 from raidlab.devices.faults import SpecError
+from raidlab.scenarios.planning.trace_files import FORMATS, TraceFile, scan
 
 SAMPLES = {
     "disksim-validate": "R Miss 16 8 5000.0 1000.0\nW Hit 1000 16 800.0 0.0\n",

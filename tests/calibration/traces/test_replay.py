@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from raidlab.calibration.disksim.drive import import_disksim
-from raidlab.calibration.traces.formats import TraceFile, read_trace
+from raidlab.calibration.traces.formats import read_trace
 from raidlab.calibration.traces.replay import Replayed, Target, replay
 from raidlab.devices.catalogue import find_for, load_device
 from raidlab.devices.faults import SpecError
 from raidlab.devices.hdd import HddSpec
 from raidlab.devices.schema import DriveSpec
+from raidlab.scenarios.planning.trace_files import TraceFile
 from tests.calibration.disksim import disksim_files as files
 
 MEASUREMENTS = os.environ.get("RAIDLAB_MEASUREMENTS", "")

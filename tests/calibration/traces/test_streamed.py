@@ -13,13 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raidlab.calibration.traces.formats import TraceFile, read_trace
-from raidlab.calibration.traces.replay import Target, Timing, replay
+from raidlab.calibration.traces.formats import read_trace
+from raidlab.calibration.traces.replay import Target, replay
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import scenario_of
+from raidlab.scenarios.planning.trace_files import Timing, TraceFile
 
 NEVER = 2**64 - 1
 
@@ -78,7 +79,7 @@ TARGETS["array"] = array
 def one_by_one(trace: TraceFile, target: Target, *, closed: bool) -> list[int]:
     """Response times in ns of requests that this loop submits and awaits itself."""
     held = read_trace(trace.path, "spc")
-    simulation = _engine.Simulation(json.dumps(target.plan))
+    simulation = _engine.Simulation(json.dumps(target.scenario.base))
     took = [0] * len(held)
 
     def until(limit: int) -> bool:
@@ -140,9 +141,9 @@ def _station(servers: int, service_us: int) -> Target:
         "distribution": "fixed",
         "servers": servers,
     }
-    plan = {**drive("generic-15000rpm").plan, "devices": [station]}
+    plan = {**drive("generic-15000rpm").scenario.base, "devices": [station]}
     plan["drives"] = [{**plan["drives"][0], "queue_depth": 0}]
-    return Target("station", plan, 0, 1 << 40)
+    return Target.of_plan(plan, 1 << 40)
 
 
 def test_a_trace_in_steady_state_reads_nand(tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from raidlab.calibration.traces.formats import TraceFile
 from raidlab.calibration.traces.replay import Target, replay
 from raidlab.calibration.traces.synthesis import Statistic, synthesize
 from raidlab.cli import app
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import DriveSpec
+from raidlab.scenarios.planning.trace_files import TraceFile
 
 
 def original(folder: Path) -> TraceFile:

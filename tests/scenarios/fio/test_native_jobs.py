@@ -179,3 +179,24 @@ def test_options_without_effect_are_listed(drives: Path) -> None:
     checked = scenario(drives, "[a]\nrw=read\nsize=1m\nprio=3\nrate_min=1m\n")
     assert any("prio has no effect" in warning for warning in checked.warnings)
     assert any("rate_min has no effect" in warning for warning in checked.warnings)
+
+
+@pytest.mark.parametrize(
+    ("options", "runs"),
+    [
+        ("rw=write\ndo_verify=0", True),
+        ("rw=randread", True),
+        ("rw=write", False),
+        ("rw=randrw\ndo_verify=1", False),
+    ],
+)
+def test_verify_is_refused_where_fio_would_read_back_what_was_written(
+    drives: Path, options: str, runs: bool
+) -> None:
+    job = f"[a]\n{options}\nverify=meta\nnumber_ios=4\nsize=1m\n"
+    if runs:
+        warnings = scenario(drives, job).warnings
+        assert any("verify has no effect" in each for each in warnings)
+    else:
+        with pytest.raises(SpecError, match="reads back what was written"):
+            scenario(drives, job)

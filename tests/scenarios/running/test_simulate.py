@@ -309,7 +309,7 @@ def test_a_run_stops_when_it_is_asked_to(drives):
     asked = threading.Event()
     asked.set()
     with pytest.raises(KeyboardInterrupt):
-        _engine.run(json.dumps(plan), asked.is_set)
+        _engine.run(json.dumps(plan), lambda *_: asked.is_set())
 
 
 def test_percentiles_with_fewer_than_100_ios_beyond_are_uncertain():

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import simpy
 
 import raidlab
+from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.slow_ios import cause
 
 REBUILD = {
@@ -64,3 +68,33 @@ def test_writes_to_worn_flash_wait_for_a_collection() -> None:
     assert counted == row["write"]["ios"]
     (typed,) = results[0].rows
     assert typed.ios == row["ios"]
+
+
+def test_jobs_of_fio_and_live_systems_have_their_tails(tmp_path: Path) -> None:
+    """A job beside a rebuild, and a process: the slowest with what was in work beside them."""
+    (tmp_path / "x.fio").write_text("[a]\nrw=randread\nbs=8k\nsize=50m\ntime_based\nruntime=8\n")
+    own = {key: value for key, value in REBUILD.items() if key != "run"}
+    tree = own | {"workload": [{"fio": "x.fio"}]}
+    scenario = build_scenario(tree, tmp_path / "s.toml")
+    result = raidlab.simulate(scenario, slowest=50, latency_map=True, trace_ios=5)
+    (row,) = result.results
+    assert sum(map(_beside, row["slowest"])) > 5
+    assert not any(_beside(slow) for slow in row["slowest"] if slow["issued_ns"] < 3e9)
+    assert row["read"]["latency_map"]["t_s"]
+    assert result.ios is not None and len(result.ios) == 5
+    for io in result.ios:
+        critical = [s["end_ns"] - s["begin_ns"] for s in io["stages"] if s["critical"]]
+        assert sum(critical) == io["latency_ns"]
+
+    env = raidlab.Environment()
+    system = raidlab.LiveSystem(env, own | {"workload": []}, slowest=10, latency_map=True)
+
+    def process() -> Generator[simpy.Event, Any, None]:
+        for at in range(2000):
+            yield system.read(at * 7919 % 10_000 * 8192, 8192)
+
+    env.run(env.process(process()))
+    (row,) = system.result().results
+    assert any(map(_beside, row["slowest"])) and len(row["slowest"]) == 10
+    counted = [count for column in row["read"]["latency_map"]["columns"] for _, count in column]
+    assert sum(counted) == 2000

@@ -5,8 +5,10 @@ import json
 
 import pytest
 
+from raidlab.calibration.traces.replay import Target, replay
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario, load_scenario
+from raidlab.scenarios.planning.trace_files import Timing, TraceFile
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.running.store import run_key
 
@@ -47,18 +49,53 @@ def test_a_trace_alone_is_what_it_says(drives, trace):
     assert result.warnings == ()
 
 
-def test_a_replay_says_the_same(trace):
-    """Two paths through the engine: `replay` submits from outside, a workload arrives by itself."""
-    from raidlab.calibration.traces.formats import TraceFile
-    from raidlab.calibration.traces.replay import Target, replay
-
-    disk = scenario(None, {"trace": str(trace)}, model="generic-7200rpm")
-    own = simulate(build_scenario(disk)).results[0]
+@pytest.mark.parametrize(
+    ("load", "timing"),
+    [
+        ({}, Timing()),
+        ({"trace_timing": "full-speed", "outstanding": 8}, Timing(8, pauses=False)),
+        ({"trace_timing": "pauses"}, Timing(1)),
+    ],
+)
+def test_a_replay_is_the_run_of_a_traced_workload(trace, load, timing):
+    disk = scenario(None, {"trace": str(trace)} | load, model="generic-7200rpm")
+    disk["host"] = {"model": "generic", "threads": 1}
+    own = simulate(build_scenario(disk), slowest=3, latency_map=True).results[0]
     target = Target.of_scenario(build_scenario(disk | {"workload": []}))
-    other = replay(TraceFile(trace, "spc"), target).result.results[0]
-    assert own["ios"] == other["ios"] == 500
-    for key in ("min", "mean", "p99", "max"):
-        assert own["latency_us"][key] == pytest.approx(other["latency_us"][key], rel=1e-9)
+    found = replay(TraceFile(trace, "spc"), target, timing, slowest=3, latency_map=True)
+    (other,) = found.result.results
+    assert own["ios"] == 500 and own["outstanding"] == timing.outstanding
+    named = {"workload": None}
+    assert own | named == other | named
+    assert len(other["slowest"]) == 3
+    assert sum(count for column in other["read"]["latency_map"]["columns"] for _, count in column)
+
+
+def test_a_closed_loop_has_its_number_in_flight(drives, trace):
+    """The drive takes 1 ms: with 4 in flight each takes 4 ms by Little's law, all of them 0.5 s."""
+    load = {"trace": str(trace), "trace_timing": "full-speed", "outstanding": 4}
+    (row,) = simulate(build_scenario(scenario(drives, load))).results
+    assert row["duration_s"] == pytest.approx(0.5, rel=0.01)
+    assert row["latency_us"]["p50"] == pytest.approx(4000, rel=0.02)
+
+
+def test_more_arrives_than_is_served_in_a_run_too(drives, tmp_path):
+    """The drive takes 1 ms a command: 2000 requests take 2 s, and all of them are recorded."""
+    path = tmp_path / "fast.spc"
+    path.write_text("\n".join(lines(2000, gap_s=0.0005)) + "\n")
+    result = simulate(build_scenario(scenario(drives, {"trace": str(path)})))
+    assert any("more than is served" in each for each in result.warnings)
+    (row,) = result.results
+    assert row["ios"] == 2000 and row["duration_s"] == pytest.approx(2.0, rel=0.01)
+
+
+def test_progress_counts_the_requests_of_a_trace(drives, trace):
+    reported = []
+    simulate(
+        build_scenario(scenario(drives, {"trace": str(trace)})),
+        progress=lambda *at: reported.append(at),
+    )
+    assert all(done <= total == 500 for done, total in reported)
 
 
 def test_beside_another_load_each_has_its_row(drives, trace):
@@ -78,7 +115,8 @@ def test_volumes_lie_one_after_the_other_or_alone(drives, tmp_path):
     path.write_bytes(gzip.compress("\n".join(lines(400, volumes=2)).encode()))
     both = build_scenario(scenario(drives, {"trace": str(path)}))
     assert any(
-        "its 2 volumes (ASU 0, ASU 1) lie one after the other" in each for each in both.warnings
+        "requests of 2 disks (ASU 0, ASU 1)" in each and "trace_volume chooses one" in each
+        for each in both.warnings
     )
     assert simulate(both).results[0]["ios"] == 400
     one = {"trace": str(path), "trace_volume": "ASU 1"}
@@ -130,6 +168,12 @@ def test_a_path_is_relative_to_the_file_and_its_content_counts(drives, trace, tm
         ({"trace": "T", "trace_slower": 0}, "workload.0.trace_slower", "greater than 0"),
         ({"trace": "T", "rate": "5 IO/s"}, "workload.0.rate", "the trace says"),
         ({"trace": "T", "outstanding": 5}, "workload.0.outstanding", "the trace says"),
+        (
+            {"trace": "T", "trace_timing": "pauses", "outstanding": [1, 2]},
+            "workload.0.outstanding",
+            "one number",
+        ),
+        ({"trace": "T", "trace_timing": "pause"}, "workload.0.trace_timing", "full-speed"),
         ({"trace": "T", "profile": "database"}, "workload.0.profile", "the trace says"),
         ({"trace": "T", "area": "1 GB"}, "workload.0.area", "the trace says"),
     ],

@@ -16,6 +16,11 @@ use raidlab_models::{DeviceParams, HostParams, LinkParams};
 use serde::Deserialize;
 pub use workload::{Access, Arrival, HotSpotPlan, Pattern, SharePlan, WorkloadPlan};
 
+/// 18 years, the longest time of a plan: a recording of this length has no end of its own.
+pub const UNTIL_OVER: Nanos = Nanos(1 << 59);
+/// Steps of the timeline of a recording without an end of its own; they become longer.
+const STEPS_UNTIL_OVER: u64 = 512;
+
 /// A whole run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,7 +33,8 @@ pub struct Plan {
     /// recording begins; 0 for never.
     #[serde(default)]
     pub warm_up_most_ns: Nanos,
-    /// Simulated time recorded after the warm-up.
+    /// Simulated time recorded after the warm-up; from [`UNTIL_OVER`] on as long as it takes until
+    /// the loads that have an end are over.
     pub duration_ns: Nanos,
     /// Ends the recording earlier, after this many recorded I/Os of all workloads together;
     /// 0 for no limit.
@@ -90,6 +96,16 @@ fn one() -> u32 {
 }
 
 impl Plan {
+    /// Steps of the timeline of each load; those of a recording without an end of its own double.
+    pub(crate) fn timeline_steps(&self) -> u64 {
+        let length = self.warm_up_ns.max(self.warm_up_most_ns) + self.duration_ns;
+        let steps = length.0.checked_div(self.timeline_step_ns.0);
+        match steps {
+            Some(_) if self.duration_ns >= UNTIL_OVER => STEPS_UNTIL_OVER,
+            steps => steps.map_or(0, |steps| steps + 1),
+        }
+    }
+
     /// The time that a simulated instant, in seconds, stands for.
     pub fn lapsed(&self, t_s: f64) -> f64 {
         let warm_s = self.warm_up_ns.0 as f64 / 1e9;

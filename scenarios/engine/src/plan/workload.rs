@@ -45,6 +45,13 @@ pub enum Arrival {
     Traced {
         /// The file and how it is read.
         trace: Box<raidlab_traces::Options>,
+        /// Requests in flight of a closed loop, in which the file's times are pauses behind its
+        /// requests; 0 for the file's times, whether or not earlier requests have completed.
+        #[serde(default)]
+        outstanding: u32,
+        /// Whether the response time of every request is reported.
+        #[serde(default)]
+        each: bool,
     },
 }
 

@@ -9,11 +9,11 @@ impl System {
     /// Says of the slow I/Os that the last event has completed what else was in work.
     #[inline]
     pub(crate) fn look_at_slow(&mut self) {
-        while let Some(workload) = self.layers.loads.take_noticed() {
-            let array = self.layers.loads.workload(workload).array;
+        while let Some((record, array)) = self.layers.loads.take_noticed() {
             let beside = self.beside(array);
-            let meter = &mut self.layers.loads.workload_mut(workload).meter;
-            meter.slowest.note_beside(beside);
+            if let Some(meter) = self.layers.loads.meter_mut(record as usize) {
+                meter.slowest.note_beside(beside);
+            }
         }
     }
 

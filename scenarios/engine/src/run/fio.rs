@@ -58,8 +58,6 @@ struct Jobs {
     begun: Vec<bool>,
     /// Threads of each load that have not ended.
     running: Vec<usize>,
-    /// So many of the slowest I/Os of each load are noted.
-    slowest: u32,
 }
 
 /// Runs fio's jobs beside the plan's own loads, until all of them have ended.
@@ -96,8 +94,8 @@ pub(crate) fn run(
             .collect(),
         begun: vec![false; loads],
         running: (0..loads).map(threads_of).collect(),
-        slowest: plan.details.slowest,
     };
+    all.simulation.follow(plan);
     let until = match jobs.until_ns {
         Nanos::ZERO => Time::NEVER,
         until => Time::ZERO + until,
@@ -117,9 +115,14 @@ pub(crate) fn run(
     let mut report = report.ok_or_else(|| RunError::Form("nothing was recorded".into()))?;
     let file = plan.save_state.as_ref();
     report.unsaved = file.and_then(|path| save_state(all.simulation.system(), path));
-    report.add_tails(all.simulation.system_mut(), plan);
     let loads = WorkloadResult::of_jobs(all.simulation.system(), plan, &all.ends);
-    Ok(report.with_jobs(loads, all.threads.iter().map(Thread::result).collect()))
+    let threads = all.threads.iter().map(Thread::result).collect();
+    let mut report = report.with_jobs(loads, threads);
+    report.add_tails(all.simulation.system_mut(), plan);
+    if let Some(followed) = all.simulation.followed() {
+        report.add_ios(all.simulation.system(), &followed);
+    }
+    Ok(report)
 }
 
 impl Jobs {
@@ -229,7 +232,7 @@ impl Jobs {
         if !self.begun[load as usize] {
             self.begun[load as usize] = true;
             let from = now + thread.plan().extent.ramp_ns;
-            self.simulation.begin_load(load, from, STEPS, self.slowest);
+            self.simulation.begin_load(load, from, STEPS);
         }
         let mut port = Submission {
             simulation: &mut self.simulation,

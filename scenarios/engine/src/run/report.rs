@@ -8,9 +8,9 @@ use crate::run::io_trace::life::Life;
 use crate::run::io_trace::report::TracedIo;
 use crate::run::system::System;
 use crate::run::tail_report::{self, MapReport, SlowIo};
+use crate::run::trace_report::TraceReport;
 use crate::state::log::LogEntry;
 use crate::state::measure::Meter;
-use crate::state::owner::OwnerOf;
 use crate::state::records::Workload;
 use raidlab_jobs::ThreadResult;
 use raidlab_kernel::{self as kernel, Nanos, Part, Parts, Time};
@@ -158,6 +158,9 @@ pub struct WorkloadResult {
     /// The slowest I/Os, if the plan asks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowest: Option<Vec<SlowIo>>,
+    /// What a trace gives besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Box<TraceReport>>,
 }
 
 /// Name under which I/Os of an outside caller are reported.
@@ -168,8 +171,14 @@ impl WorkloadResult {
         let name = (workload.name.as_str(), workload.array);
         let found = WorkloadResult::of(system, name, &workload.meter, until, plan);
         let open = workload.is_open() && system.layers.loads.has_other_backlog();
+        let trace = workload.trace();
         WorkloadResult {
-            steady: found.steady.map(|steady| steady && !open),
+            // A trace has no steady state to be found.
+            steady: found
+                .steady
+                .filter(|_| trace.is_none())
+                .map(|steady| steady && !open),
+            trace: trace.map(|trace| Box::new(TraceReport::of(trace))),
             ..found
         }
     }
@@ -187,11 +196,8 @@ impl WorkloadResult {
         let of = |((name, meter), &(array, end)): ((&String, &Meter), &(u32, Time))| {
             let found = WorkloadResult::of(system, (name, array), meter, end, plan);
             // A job has no steady state to be found.
-            let steady = None;
-            let asked = meter.slowest.is_asked();
             WorkloadResult {
-                steady,
-                slowest: asked.then(|| tail_report::slowest(system, meter)),
+                steady: None,
                 ..found
             }
         };
@@ -243,6 +249,7 @@ impl WorkloadResult {
             timeline: timeline(meter, until, plan),
             traced_ios: None,
             slowest: None,
+            trace: None,
         }
     }
 }
@@ -352,41 +359,24 @@ pub struct RunResult {
     /// What each thread of fio's jobs did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<ThreadResult>,
-    /// Arrays, each with a result of an outside caller's I/Os behind those of the loads, if the
-    /// caller asked for records.
-    #[serde(skip)]
-    arrays: usize,
 }
 
 impl RunResult {
-    /// The same result with the I/Os of an outside caller on one array as its only load.
-    pub(crate) fn of_load_on(mut self, array: u32, name: &str) -> RunResult {
-        let own = self.workloads.len() - self.arrays + array as usize;
-        let load = self.workloads.swap_remove(own);
-        let name = name.to_owned();
-        // A trace has no steady state to be found.
-        let steady = None;
-        self.workloads = vec![WorkloadResult {
-            name,
-            steady,
-            ..load
-        }];
-        self
-    }
-
     /// The stages of I/Os of loads, each with its load.
     pub(crate) fn add_ios(&mut self, system: &System, lives: &[Life]) {
         for load in &mut self.workloads {
             load.traced_ios = Some(Vec::new());
         }
         for life in lives {
-            let Some(slot) = life.owner.slot() else {
+            let load = system
+                .layers
+                .loads
+                .load_of(&system.layers.path, life.owner, life.array);
+            let Some(load) = load.and_then(|at| self.workloads.get_mut(at)) else {
                 continue;
             };
-            let load = system.layers.path.slots[slot as usize].workload;
-            let ios = &mut self.workloads[load as usize].traced_ios;
-            ios.get_or_insert_default()
-                .push(TracedIo::new(system, life));
+            let ios = load.traced_ios.get_or_insert_default();
+            ios.push(TracedIo::new(system, life));
         }
     }
 
@@ -403,15 +393,15 @@ impl RunResult {
         self
     }
 
-    /// What loads recorded of their tails, if the plan asks for it.
+    /// What loads and outside callers recorded of their tails, if the plan asks for it.
     pub(crate) fn add_tails(&mut self, system: &mut System, plan: &Plan) {
         for (at, load) in self.workloads.iter_mut().enumerate() {
-            let own = system.layers.loads.workloads();
-            if own.get(at).is_some_and(|own| own.meter.slowest.is_asked()) {
-                load.slowest = Some(tail_report::slowest(system, &own[at].meter));
-            }
-            if plan.details.latency_map && at < own.len() {
-                let meter = &mut system.layers.loads.workload_mut(at as u32).meter;
+            let meter = system.layers.loads.meter(at);
+            let asked = meter.filter(|meter| meter.slowest.is_asked());
+            load.slowest = asked.map(|meter| tail_report::slowest(system, meter));
+            if let Some(meter) = system.layers.loads.meter_mut(at)
+                && plan.details.latency_map
+            {
                 let [reads, writes] = tail_report::maps(meter, plan);
                 (load.read.latency_map, load.write.latency_map) = (Some(reads), Some(writes));
             }
@@ -468,7 +458,6 @@ impl RunResult {
             breaches,
             unsaved,
             threads: Vec::new(),
-            arrays: system.layers.path.arrays.len(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A system driven from outside: by SimPy processes, by fio, by a trace.
+//! A system driven from outside: by SimPy processes, by fio.
 //!
 //! The caller submits I/Os at the present and lets the system go on until something comes back
 //! to it: an I/O of its own is complete, or a command wants service by a device of its own.
@@ -7,6 +7,8 @@ use crate::integrity::{DataReport, Integrity};
 use crate::path::agenda::Up;
 use crate::plan::{Action, Plan, Sizes};
 use crate::run::checks;
+use crate::run::io_trace::Observer;
+use crate::run::io_trace::life::Life;
 use crate::run::layers::Layers;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
 use crate::run::report::RunResult;
@@ -17,7 +19,7 @@ use crate::state::log::LogEntry;
 use crate::state::owner::{OUTSIDE_NUMBERS, Owner, OwnerOf};
 use crate::state::records::Outside;
 use raidlab_kernel::{IoId, Op, Part, Time};
-use raidlab_models::Fault;
+use raidlab_models::{EraseBlocks, Fault};
 
 /// A system and the caller's side of it.
 pub struct Simulation {
@@ -28,6 +30,8 @@ pub struct Simulation {
     handed_out: Vec<IoId>,
     /// What had been done at time zero, if the caller wants a report.
     before: Option<Snapshot>,
+    /// Follows single I/Os, if the caller wants it.
+    observer: Option<Observer>,
 }
 
 impl Simulation {
@@ -41,6 +45,7 @@ impl Simulation {
             now: Time::ZERO,
             handed_out: Vec::with_capacity(64),
             before: None,
+            observer: None,
         })
     }
 
@@ -59,7 +64,8 @@ impl Simulation {
     pub(crate) fn recorded_in_steps(plan: &Plan, steps: usize) -> Result<Simulation, Vec<Fault>> {
         let mut new = Simulation::new(plan)?;
         let arrays = new.system.layers.path.arrays.len();
-        new.system.layers.loads.outside_mut().begin(arrays, steps);
+        let outside = new.system.layers.loads.outside_mut();
+        outside.begin(arrays, steps, plan.details);
         new.before = Some(Snapshot::take(&mut new.system, Time::ZERO));
         Ok(new)
     }
@@ -86,10 +92,21 @@ impl Simulation {
     /// A load of the caller's threads is recorded from a time on.
     ///
     /// # Arguments
-    /// `steps`: of its timeline at the most. `slowest`: so many of its slowest I/Os are noted.
-    pub(crate) fn begin_load(&mut self, load: u32, from: Time, steps: usize, slowest: u32) {
+    /// `steps`: of its timeline at the most.
+    pub(crate) fn begin_load(&mut self, load: u32, from: Time, steps: usize) {
         let outside = self.system.layers.loads.outside_mut();
-        outside.begin_load(load, from, steps, slowest);
+        outside.begin_load(load, from, steps);
+    }
+
+    /// The first I/Os that are submitted from a time on are followed, if the plan asks for it.
+    pub(crate) fn follow(&mut self, plan: &Plan) {
+        self.observer = Observer::of(plan, Time::ZERO);
+    }
+
+    /// Those that were followed and are complete.
+    pub(crate) fn followed(&mut self) -> Option<Vec<Life>> {
+        let observer = self.observer.take()?;
+        Some(observer.finish(&mut self.system))
     }
 
     /// The system, to be read out.
@@ -113,9 +130,9 @@ impl Simulation {
         let breaches = checks::check(&self.system, self.now);
         let system = &mut self.system;
         let (until, unsaved) = (self.now, None);
-        Some(RunResult::new(
-            plan, system, until, components, caches, breaches, unsaved,
-        ))
+        let mut report = RunResult::new(plan, system, until, components, caches, breaches, unsaved);
+        report.add_tails(system, plan);
+        Some(report)
     }
 
     /// The caller's clock.
@@ -144,6 +161,12 @@ impl Simulation {
             .iter()
             .position(|a| a.name == name)?;
         Some(position as u32)
+    }
+
+    /// The erase blocks of a drive as they are now; None if it has none, or is not there.
+    pub fn erase_blocks(&self, drive: u32) -> Option<EraseBlocks> {
+        let drive = self.system.layers.path.drives.get(drive as usize)?;
+        drive.device.erase_blocks()
     }
 
     /// When the system's next event is due.
@@ -215,6 +238,9 @@ impl Simulation {
         let thread = self.system.layers.path.outside_thread_of(mark);
         let request = Request { op, offset, bytes };
         self.system.layers.path.calendar.advance_to(self.now);
+        if let Some(observer) = &mut self.observer {
+            observer.begin_looking(&mut self.system, self.now);
+        }
         let on = self.now.max(self.system.layers.path.off_until);
         let owner = Owner::Outside(mark).into();
         let Layers { path, loads, .. } = &mut self.system.layers;
@@ -263,9 +289,14 @@ impl Simulation {
                 }
                 return None;
             }
-            if !self.system.step(limit) && self.system.failed.is_some() {
+            let went = match &mut self.observer {
+                None => self.system.step(limit),
+                Some(observer) => observer.step(&mut self.system, limit),
+            };
+            if !went && self.system.failed.is_some() {
                 return None;
             }
+            self.system.look_at_slow();
             self.now = self.now.max(self.system.now());
             left -= 1;
             if left == 0 {

@@ -36,8 +36,20 @@ const LEAST_FOR_PRECISION: u64 = 4096;
 /// # Errors
 /// The plan's faults, or that the caller asked to stop.
 pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<RunResult, RunError> {
+    run_watched(plan, |_, _| should_continue())
+}
+
+/// The same; `should_continue` hears how many requests of recorded traces were taken, and of how
+/// many: none where the load is no trace.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_watched(
+    plan: &Plan,
+    mut should_continue: impl FnMut(u64, u64) -> bool,
+) -> Result<RunResult, RunError> {
     if let Some(jobs) = &plan.jobs {
-        return fio::run(plan, jobs, should_continue);
+        return fio::run(plan, jobs, || should_continue(0, 0));
     }
     let mut system = System::new(plan).map_err(RunError::Plan)?;
     let mut warm = Time::ZERO + plan.warm_up_ns;
@@ -122,7 +134,7 @@ impl Recording {
         system: &mut System,
         observer: &mut Option<Observer>,
         plan: &Plan,
-        should_continue: &mut impl FnMut() -> bool,
+        should_continue: &mut impl FnMut(u64, u64) -> bool,
     ) -> bool {
         let mut look_at = LEAST_FOR_PRECISION;
         drive(
@@ -201,7 +213,7 @@ fn drive(
     system: &mut System,
     observer: &mut Option<Observer>,
     limit: impl Fn(&System) -> Time,
-    should_continue: &mut impl FnMut() -> bool,
+    should_continue: &mut impl FnMut(u64, u64) -> bool,
     done: impl FnMut(&System) -> bool,
 ) -> bool {
     match observer {
@@ -219,7 +231,7 @@ fn drive_by(
     mut step: impl FnMut(&mut System, Time) -> bool,
     system: &mut System,
     limit: impl Fn(&System) -> Time,
-    should_continue: &mut impl FnMut() -> bool,
+    should_continue: &mut impl FnMut(u64, u64) -> bool,
     mut done: impl FnMut(&System) -> bool,
 ) -> bool {
     let mut recorded = system.layers.loads.recorded();
@@ -239,7 +251,8 @@ fn drive_by(
         }
         system.look_at_clock();
         system.look_at_backlog();
-        if !should_continue() {
+        let (taken, all) = system.layers.loads.traced();
+        if !should_continue(taken, all) {
             return false;
         }
     }

@@ -3,12 +3,16 @@
 //! Columns begin short. When there are as many as there may be, two become one, so that a run of any
 //! length that fills them has between half and all of them.
 
+use crate::plan::UNTIL_OVER;
 use raidlab_kernel::{Histogram, Nanos, Time};
 
 /// Columns at most.
 const COLUMNS: usize = 128;
 /// Columns that the recorded time would have if none became one.
 const FIRST_COLUMNS: u64 = 4096;
+
+/// Length of a column at first where nobody knows how long the recording is.
+const FIRST_STEP: Nanos = Nanos(1_000_000);
 
 /// What one column counts of reads or of writes: bin of [`Histogram::coarse`] and number.
 pub type Column = Vec<(u16, u64)>;
@@ -42,7 +46,10 @@ impl LatencyMap {
 
     /// A map of what completes from `from` on, up to `until` at the latest.
     pub fn new(from: Time, until: Time) -> LatencyMap {
-        let step = Nanos((until.since(from).0 / FIRST_COLUMNS).max(1));
+        let step = match until.since(from) {
+            length if length >= UNTIL_OVER => FIRST_STEP,
+            length => Nanos((length.0 / FIRST_COLUMNS).max(1)),
+        };
         LatencyMap {
             from,
             step,

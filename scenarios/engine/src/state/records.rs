@@ -5,6 +5,7 @@ use crate::plan::Arrival;
 use crate::state::arrivals::Arrivals;
 use crate::state::load::Load;
 use crate::state::measure::Meter;
+use crate::state::traced::Traced;
 use raidlab_kernel::{IoId, Nanos, Op, Queue, Stream, Time, TimeWeighted};
 use raidlab_models::{Chip, Limits, Path};
 
@@ -109,6 +110,14 @@ impl Workload {
     /// True if I/Os arrive whether or not earlier ones have completed.
     pub(crate) fn is_open(&self) -> bool {
         !matches!(self.arrival, Arrival::Closed { .. })
+    }
+
+    /// The trace that is its load.
+    pub(crate) fn trace(&self) -> Option<&Traced> {
+        match &self.arrivals {
+            Some(Arrivals::Traced(traced)) => Some(traced),
+            _ => None,
+        }
     }
 
     /// The pause before a place's next I/O.

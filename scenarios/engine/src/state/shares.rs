@@ -31,6 +31,8 @@ struct Tenant {
     /// 0 goes first.
     priority: u32,
     waiting: Queue,
+    /// Start tag of the last one that went in.
+    begun: u64,
     /// Start tag of the first that waits.
     start: u64,
     /// Finish tag of the last one that went in.
@@ -50,6 +52,7 @@ impl Shares {
                     weight: u64::from(share.weight),
                     priority: share.priority,
                     waiting: Queue::default(),
+                    begun: 0,
                     start: 0,
                     finish: 0,
                 })
@@ -97,6 +100,7 @@ impl Shares {
         let waiting = waiting.filter(|tenant| !tenant.waiting.is_empty());
         let tenant = waiting.min_by_key(|tenant| (tenant.priority, tenant.start))?;
         let id = tenant.waiting.pop(ios)?;
+        tenant.begun = tenant.start;
         let cost = ios[id].bytes.div_ceil(COST_BYTES).max(1);
         tenant.finish = tenant.start + cost * UNIT / tenant.weight;
         // The one behind it starts where it ends.
@@ -105,13 +109,14 @@ impl Shares {
         Some(id)
     }
 
-    /// Start tag of the last I/O of a class that went in: what an idle tenant has missed is gone.
+    /// Start tag of the last I/O of a class that went in; behind an idle time the last finish tag:
+    /// what an idle tenant has missed is gone.
     fn virtual_time(&self, priority: u32) -> u64 {
         let of_class = self.tenants.iter();
         let of_class = of_class.filter(|tenant| tenant.priority == priority);
-        let waiting = of_class.clone().filter(|tenant| !tenant.waiting.is_empty());
-        let least = waiting.map(|tenant| tenant.start).min();
-        least.unwrap_or_else(|| of_class.map(|tenant| tenant.finish).max().unwrap_or(0))
+        let is_idle = self.inside == 0 && of_class.clone().all(|tenant| tenant.waiting.is_empty());
+        let tags = of_class.map(|tenant| if is_idle { tenant.finish } else { tenant.begun });
+        tags.max().unwrap_or(0)
     }
 
     /// The array is empty and nobody waits.

@@ -196,15 +196,16 @@ impl Loads {
         if meter.record(io) {
             self.recorded += 1;
             if meter.slowest.offer(io) {
-                self.notice(index);
+                self.notice(index, io.array);
             }
         }
     }
 
+    /// A record has slow I/Os on an array that somebody should look at.
     #[cold]
-    fn notice(&mut self, workload: u32) {
-        if !self.noticed.contains(&workload) {
-            self.noticed.push(workload);
+    pub(crate) fn notice(&mut self, record: u32, array: u32) {
+        if !self.noticed.contains(&(record, array)) {
+            self.noticed.push((record, array));
         }
     }
 
@@ -228,7 +229,8 @@ impl Loads {
         let workload = &mut self.workloads[index as usize];
         let Arrival::Closed { .. } = workload.arrival else {
             if workload.ends {
-                self.place_over(index, done);
+                let took = (!refused).then(|| path.ios[id].latency());
+                self.trace_request_over(path, id, took, index, done);
             }
             return;
         };

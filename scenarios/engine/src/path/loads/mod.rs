@@ -6,11 +6,15 @@ pub(crate) mod outage;
 pub(crate) mod outside;
 pub(crate) mod submission;
 
+use crate::path::Path;
 use crate::path::loads::outside::OutsideRecord;
 use crate::state::arrivals::Arrivals;
+use crate::state::event::Event;
+use crate::state::measure::Meter;
+use crate::state::owner::Owner;
 use crate::state::records::{Tally, Workload};
 use crate::state::shares::Shares;
-use raidlab_kernel::{Queue, Time};
+use raidlab_kernel::{IoId, Mark, Nanos, Queue, Time};
 use raidlab_models::{Fault, Host};
 
 /// Change of the requests in flight, as a share of those recorded, that matters to nobody.
@@ -34,8 +38,9 @@ pub(crate) struct Loads {
     outside: OutsideRecord,
     tally: Tally,
     recorded: u64,
-    /// Workloads that have completed slow I/Os of which nobody has said what was in work beside them.
-    noticed: Vec<u32>,
+    /// Records that have slow I/Os of which nobody has said what was in work beside them, each
+    /// with the array of these.
+    noticed: Vec<(u32, u32)>,
     /// Whether more arrived than was answered, or less, while it was recorded.
     backlog_changed: bool,
     /// Loads that have an end and have not come to it.
@@ -118,10 +123,35 @@ impl Loads {
         &self.tally
     }
 
-    /// The next workload whose slow I/Os somebody should look at.
+    /// A record with slow I/Os that somebody should look at, and their array.
     #[inline]
-    pub(crate) fn take_noticed(&mut self) -> Option<u32> {
+    pub(crate) fn take_noticed(&mut self) -> Option<(u32, u32)> {
         self.noticed.pop()
+    }
+
+    /// The record of a load or, behind these, of an outside caller.
+    pub(crate) fn meter(&self, at: usize) -> Option<&Meter> {
+        let outside = at.wrapping_sub(self.workloads.len());
+        let own = self.workloads.get(at).map(|load| &load.meter);
+        own.or_else(|| self.outside.meters().get(outside))
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn meter_mut(&mut self, at: usize) -> Option<&mut Meter> {
+        let outside = at.wrapping_sub(self.workloads.len());
+        let own = self.workloads.get_mut(at).map(|load| &mut load.meter);
+        own.or_else(|| self.outside.meter_at(outside))
+    }
+
+    /// The record to which a request with this owner belongs, if there is one.
+    pub(crate) fn load_of(&self, path: &Path, owner: Mark, array: u32) -> Option<usize> {
+        match owner.into() {
+            Owner::Slot(slot) => Some(path.slots[slot as usize].workload as usize),
+            Owner::Outside(number) => {
+                Some(self.workloads.len() + self.outside.place(number, array))
+            }
+            _ => None,
+        }
     }
 
     /// I/Os recorded.
@@ -157,13 +187,38 @@ impl Loads {
         self.backlog_changed
     }
 
+    /// A request of a trace is over at `at`, with its response time if it was served.
+    #[inline(never)]
+    pub(crate) fn trace_request_over(
+        &mut self,
+        path: &mut Path,
+        id: IoId,
+        took: Option<Nanos>,
+        index: u32,
+        at: Time,
+    ) {
+        let workload = &mut self.workloads[index as usize];
+        let Some(Arrivals::Traced(traced)) = &mut workload.arrivals else {
+            return;
+        };
+        if let Some(next) = traced.over(id, took, at) {
+            path.calendar.push(next, Event::Arrival(index));
+        }
+        self.place_over(index, at);
+    }
+
+    /// Requests of traces that were taken so far, and all of them.
+    pub(crate) fn traced(&self) -> (u64, u64) {
+        let traces = self.workloads.iter().filter_map(Workload::trace);
+        traces.fold((0, 0), |(taken, all), trace| {
+            (taken + trace.taken(), all + trace.scan().requests)
+        })
+    }
+
     /// What is wrong with a trace as it was read.
     pub(crate) fn trace_fault(&self) -> Option<Fault> {
         self.workloads.iter().find_map(|load| {
-            let Some(Arrivals::Traced(traced)) = &load.arrivals else {
-                return None;
-            };
-            let fault = traced.fault()?;
+            let fault = load.trace()?.fault()?;
             Some(Fault::new(
                 format!("{}.trace", load.name),
                 &fault.key,

@@ -50,7 +50,7 @@ impl Loads {
                 if let Arrival::Closed { .. } = workload.arrival {
                     path.calendar.push(back, Event::Issue(slot));
                 } else if workload.ends {
-                    self.place_over(index, now);
+                    self.trace_request_over(path, id, None, index, now);
                 }
             }
             // No other request is in flight: no system with a page cache loses its power.

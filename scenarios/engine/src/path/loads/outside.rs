@@ -1,9 +1,9 @@
 //! What is recorded of I/Os that an outside caller issues.
 
 use crate::path::loads::Loads;
+use crate::plan::Details;
 use crate::state::measure::Meter;
 use crate::state::owner::OwnerOf;
-use crate::state::slowest::Slowest;
 use raidlab_kernel::{Io, Nanos, Op, Time};
 
 /// A step of the timeline at first; it doubles whenever there is no space for a further one.
@@ -15,20 +15,26 @@ pub(crate) struct OutsideRecord {
     meters: Vec<Meter>,
     /// The load of each outside thread; empty if arrays count.
     load_of_thread: Vec<u32>,
+    details: Details,
 }
 
 impl OutsideRecord {
     /// Records from now, time zero, to whenever the caller stops; in so many steps at most.
-    pub(crate) fn begin(&mut self, arrays: usize, steps: usize) {
-        let step = if steps > 0 { FIRST_STEP } else { Nanos::ZERO };
-        let meter = |_| Meter::new(Time::ZERO, Time::NEVER, step, steps).without_end();
-        self.meters = (0..arrays).map(meter).collect();
+    pub(crate) fn begin(&mut self, arrays: usize, steps: usize, details: Details) {
+        self.details = details;
+        self.meters = (0..arrays).map(|_| self.fresh(Time::ZERO, steps)).collect();
     }
 
     /// The same, by the load of each outside thread.
     pub(crate) fn begin_by_load(&mut self, load_of_thread: Vec<u32>, loads: usize, steps: usize) {
-        self.begin(loads, steps);
+        self.begin(loads, steps, self.details);
         self.load_of_thread = load_of_thread;
+    }
+
+    fn fresh(&self, from: Time, steps: usize) -> Meter {
+        let step = if steps > 0 { FIRST_STEP } else { Nanos::ZERO };
+        let meter = Meter::new(from, Time::NEVER, step, steps).without_end();
+        meter.with_details(&self.details)
     }
 
     /// By array, or by load.
@@ -36,23 +42,30 @@ impl OutsideRecord {
         &self.meters
     }
 
-    /// A load is recorded from a time on, in so many steps of its timeline, with so many of its
-    /// slowest I/Os.
-    pub(crate) fn begin_load(&mut self, load: u32, from: Time, steps: usize, slowest: u32) {
-        let mut meter = Meter::new(from, Time::NEVER, FIRST_STEP, steps).without_end();
-        meter.slowest = Slowest::new(slowest as usize);
-        self.meters[load as usize] = meter;
+    /// One of them.
+    pub(crate) fn meter_at(&mut self, at: usize) -> Option<&mut Meter> {
+        self.meters.get_mut(at)
     }
 
-    fn meter(&mut self, io: &Io) -> Option<&mut Meter> {
-        if self.load_of_thread.is_empty() {
-            return self.meters.get_mut(io.array as usize);
+    /// A load is recorded from a time on, in so many steps of its timeline.
+    pub(crate) fn begin_load(&mut self, load: u32, from: Time, steps: usize) {
+        self.meters[load as usize] = self.fresh(from, steps);
+    }
+
+    /// Which of the records takes an I/O with this number on an array.
+    pub(crate) fn place(&self, number: u32, array: u32) -> usize {
+        match self.load_of_thread.len() {
+            0 => array as usize,
+            threads => self.load_of_thread[number as usize % threads] as usize,
         }
-        if io.op == Op::Flush {
+    }
+
+    fn meter(&mut self, io: &Io) -> Option<(usize, &mut Meter)> {
+        if io.op == Op::Flush && !self.load_of_thread.is_empty() {
             return None;
         }
-        let thread = io.owner.outside_number() as usize % self.load_of_thread.len();
-        self.meters.get_mut(self.load_of_thread[thread] as usize)
+        let place = self.place(io.owner.outside_number(), io.array);
+        Some((place, self.meters.get_mut(place)?))
     }
 }
 
@@ -60,18 +73,18 @@ impl Loads {
     /// Counts an I/O whose record is charged up to its completion.
     #[inline]
     pub(crate) fn record_outside(&mut self, io: &Io) {
-        if let Some(meter) = self.outside.meter(io) {
+        if let Some((place, meter)) = self.outside.meter(io) {
             if io.refused {
                 meter.fail(io.mark);
-            } else if meter.record(io) {
-                meter.slowest.offer(io);
+            } else if meter.record(io) && meter.slowest.offer(io) {
+                self.notice((self.workloads.len() + place) as u32, io.array);
             }
         }
     }
 
     /// Counts an I/O that a power failure cut off.
     pub(crate) fn outside_cut_off(&mut self, io: &Io) {
-        if let Some(meter) = self.outside.meter(io) {
+        if let Some((_, meter)) = self.outside.meter(io) {
             meter.fail(io.mark);
         }
     }

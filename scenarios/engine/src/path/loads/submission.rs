@@ -57,30 +57,68 @@ impl Loads {
         let Some(arrivals) = &mut workload.arrivals else {
             return Up::None;
         };
+        if let Arrivals::Traced(_) = arrivals {
+            return self.arrive_traced(path, index, now);
+        }
         let own = workload.next_thread;
         workload.next_thread = (own + 1) % workload.threads;
-        let request = match arrivals {
-            Arrivals::Traced(traced) => traced.take(),
-            _ => workload.load.next(own),
-        };
+        let request = workload.load.next(own);
         let next = arrivals.next(now, &mut workload.pauses);
         let Some(request) = request else {
             return Up::None;
         };
-        let (array, thread) = (workload.array, workload.first_thread + own);
-        if next < Time::NEVER {
-            // While the power was off requests of a trace may have come late.
-            path.calendar.push(next.max(now), Event::Arrival(index));
-        } else {
-            // The load is over with the last of its requests.
-            workload.busy_slots -= 1;
-        }
-        workload.busy_slots += u32::from(workload.ends);
+        let array = workload.array;
+        path.calendar.push(next, Event::Arrival(index));
         // The first slots of an open workload are its threads.
         let slot = self.slot_of(path, index, own);
         let id = self.claim(path, request, array, Owner::Slot(slot).into(), now);
-        if self.workloads[index as usize].is_held {
-            return self.hold(path, id, index, now);
+        self.arrived(path, id, slot, now)
+    }
+
+    /// The next request of a trace, if there is one and it has a place.
+    #[inline(never)]
+    fn arrive_traced(&mut self, path: &mut Path, index: u32, now: Time) -> Up {
+        let workload = &mut self.workloads[index as usize];
+        let Some(Arrivals::Traced(traced)) = &mut workload.arrivals else {
+            return Up::None;
+        };
+        let Some((request, since)) = traced.take(now) else {
+            return Up::None;
+        };
+        let own = workload.next_thread;
+        workload.next_thread = (own + 1) % workload.threads;
+        let next = traced.advance();
+        if next == Time::NEVER {
+            // The load is over with the last of its requests.
+            workload.busy_slots -= 1;
+        } else if !traced.is_closed() {
+            // While the power was off requests may have come late.
+            path.calendar.push(next.max(now), Event::Arrival(index));
+        }
+        workload.busy_slots += 1;
+        let array = workload.array;
+        let slot = self.slot_of(path, index, own);
+        let asked = Request {
+            op: request.op,
+            offset: request.offset,
+            bytes: request.bytes,
+        };
+        let id = self.claim(path, asked, array, Owner::Slot(slot).into(), since);
+        let load = &mut self.workloads[index as usize];
+        if let Some(Arrivals::Traced(traced)) = &mut load.arrivals {
+            traced.begin(id, &request);
+        }
+        self.arrived(path, id, slot, now)
+    }
+
+    /// An open load's I/O is there.
+    #[inline(always)]
+    fn arrived(&mut self, path: &mut Path, id: IoId, slot: u32, now: Time) -> Up {
+        let Slot {
+            workload, thread, ..
+        } = path.slots[slot as usize];
+        if self.workloads[workload as usize].is_held {
+            return self.hold(path, id, workload, now);
         }
         self.begin(path, id, thread, now)
     }

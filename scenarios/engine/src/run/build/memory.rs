@@ -69,7 +69,8 @@ impl<'a> Needs<'a> {
                 self.add(format!("the page cache of {}", load.name), memory);
             }
         }
-        if let Some(steps) = plan.duration_ns.0.checked_div(plan.timeline_step_ns.0) {
+        let steps = plan.timeline_steps();
+        if steps > 0 {
             let resident = steps.saturating_mul((plan.workloads.len() * size_of::<Step>()) as u64);
             let memory = Memory {
                 resident,

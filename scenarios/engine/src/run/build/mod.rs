@@ -11,7 +11,7 @@ use crate::path::Path;
 use crate::path::agenda::Agenda;
 use crate::path::interrupts::Interrupts;
 use crate::path::loads::Loads;
-use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, WorkloadPlan};
+use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, UNTIL_OVER, WorkloadPlan};
 use crate::raid::Raid;
 use crate::raid::background::Background;
 use crate::raid::background::rows::Rows;
@@ -152,7 +152,13 @@ impl System {
                     };
                     let first = arrivals.next(Time::ZERO, &mut load.pauses);
                     let event = Event::Arrival(index as u32);
-                    if first < Time::NEVER {
+                    // Each place of a closed loop over a trace takes a request.
+                    let places = match workload.arrival {
+                        _ if first == Time::NEVER => 0,
+                        Arrival::Traced { outstanding, .. } => outstanding.max(1),
+                        _ => 1,
+                    };
+                    for _ in 0..places {
                         self.layers.path.calendar.push(first, event);
                     }
                 }
@@ -274,6 +280,11 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
 fn new_meter(plan: &Plan, from: Time, steps: usize) -> Meter {
     let end = from + plan.duration_ns;
     let meter = Meter::new(from, end, plan.timeline_step_ns, steps);
+    let meter = if plan.duration_ns >= UNTIL_OVER {
+        meter.without_end()
+    } else {
+        meter
+    };
     let meter = meter.with_details(&plan.details);
     let mut meter = meter.one_of(plan.workloads.len());
     if !plan.events.is_empty() {
@@ -323,8 +334,12 @@ fn build_caches(plan: &Plan, first_flusher: u32) -> PageCaches {
     }
 }
 
-fn open_trace(index: usize, trace: &Options, faults: &mut Faults) -> Option<Arrivals> {
-    match Traced::open(trace) {
+fn open_trace(
+    index: usize,
+    (trace, outstanding, each): (&Options, u32, bool),
+    faults: &mut Faults,
+) -> Option<Arrivals> {
+    match Traced::open(trace, outstanding, each) {
         Ok(traced) => Some(Arrivals::Traced(Box::new(traced))),
         Err(found) => {
             for fault in found {
@@ -337,10 +352,7 @@ fn open_trace(index: usize, trace: &Options, faults: &mut Faults) -> Option<Arri
 }
 
 fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot>) {
-    let steps = (plan.warm_up_ns.max(plan.warm_up_most_ns) + plan.duration_ns)
-        .0
-        .checked_div(plan.timeline_step_ns.0);
-    let steps = steps.map_or(0, |steps| steps as usize + 1);
+    let steps = plan.timeline_steps() as usize;
     let (mut workloads, mut slots) = (Vec::new(), Vec::new());
     let mut first_thread = 0;
     for (index, workload) in plan.workloads.iter().enumerate() {
@@ -353,7 +365,11 @@ fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot
         let from = Time::ZERO + plan.warm_up_ns;
         let mut pauses = Stream::new(plan.seed, &workload.name, "pause");
         let arrivals = match &workload.arrival {
-            Arrival::Traced { trace } => open_trace(index, trace, faults),
+            Arrival::Traced {
+                trace,
+                outstanding,
+                each,
+            } => open_trace(index, (trace, *outstanding, *each), faults),
             arrival => Arrivals::of(arrival, &mut pauses),
         };
         let ends = matches!(workload.arrival, Arrival::Traced { .. });

@@ -62,10 +62,8 @@ impl Observer {
         if self.taken == self.wanted && self.open == 0 {
             return system.step(limit);
         }
-        if !self.looks {
-            let next = system.layers.path.calendar.next_time();
-            self.looks = next.is_some_and(|next| next >= self.from);
-            system.layers.path.ios.observe(self.looks);
+        if let Some(next) = system.layers.path.calendar.next_time() {
+            self.begin_looking(system, next);
         }
         let went = system.step(limit);
         if self.looks {
@@ -75,6 +73,15 @@ impl Observer {
             }
         }
         went
+    }
+
+    /// What changes in the records is noted if it is time for it.
+    #[inline]
+    pub(crate) fn begin_looking(&mut self, system: &mut System, at: Time) {
+        if !self.looks && at >= self.from {
+            self.looks = true;
+            system.layers.path.ios.observe(true);
+        }
     }
 
     /// The requests that are complete, by the time at which they were issued.

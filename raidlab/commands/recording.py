@@ -1,0 +1,156 @@
+"""What commands that run loads record besides rates and latencies, and what they write of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from raidlab.commands.common import path
+from raidlab.commands.outputs import Texts
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.units import DURATION
+from raidlab.scenarios.results.chrome_trace import chrome_trace
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.running.details import MOST_IOS, Details
+
+_SLOWEST = 100
+"""Slow I/Os of each workload that the document lists at least."""
+_TRACED = 200
+"""I/Os that are traced where a file of them is asked for."""
+_SIDES = ("read", "write")
+FILES = "result.json", "table.csv", "report.html"
+
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", help=f"Write {FILES[0]}, {FILES[1]} and {FILES[2]} to this folder.", parser=path
+    ),
+]
+SaveState = Annotated[
+    Path | None,
+    typer.Option(
+        "--save-state",
+        help="Write the state of the flash drives at the end to this file, for `run.snapshot`.",
+        parser=path,
+    ),
+]
+TraceIos = Annotated[
+    int,
+    typer.Option(
+        "--trace-ios",
+        min=0,
+        max=MOST_IOS,
+        help="Record the stages of the first so many I/Os after the warm-up of each run.",
+    ),
+]
+TraceFrom = Annotated[
+    str, typer.Option("--trace-from", help='Record the first ones from then on: "2 s".')
+]
+TraceJson = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace-json",
+        help="Write the stages for Perfetto; of 200 I/Os without --trace-ios.",
+        parser=path,
+    ),
+]
+Slowest = Annotated[
+    int,
+    typer.Option("--slowest", min=0, max=MOST_IOS, help="List so many of the slowest I/Os."),
+]
+Goals = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--goal",
+        help='Say how much of the I/Os and of the time meets it: "p99 < 20 ms" ...',
+        show_default=False,
+    ),
+]
+
+
+def details_of(trace_ios: int, trace_from: str, trace_json: Path | None, slowest: int) -> Details:
+    """What a run records, by the options.
+
+    It is the same for every output, so that a rerun for another one finds its runs in the store.
+
+    Raises:
+        SpecError: `trace_from` is no time.
+    """
+    return Details(
+        trace_ios=trace_ios or (_TRACED if trace_json else 0),
+        trace_from_s=_seconds(trace_from),
+        slowest=max(_SLOWEST, slowest),
+        latency_map=True,
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(DURATION.parse(text)) / 1e9
+    except ValueError:
+        raise SpecError([Fault("--trace-from", text, 'a time of the run: "2 s"')]) from None
+
+
+def written(out: Path | None, *others: Path | None) -> list[Path | None]:
+    """The files that a command writes."""
+    return [*others, *(() if out is None else (out / name for name in FILES))]
+
+
+def without_maps(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """Rows without the maps that the page draws: a megabyte for a few points."""
+    return tuple(
+        {**row}
+        | {side: {k: v for k, v in row[side].items() if k != "latency_map"} for side in _SIDES}
+        for row in rows
+    )
+
+
+def document(result: Result) -> str:
+    """The JSON document of a result."""
+    return replace(result, results=without_maps(result.results)).to_json()
+
+
+def traced(result: Result, trace_json: Path | None) -> Texts:
+    """The file for Perfetto, if it is asked for."""
+    return {trace_json: lambda: chrome_trace(result.ios or (), result.title)}
+
+
+def files(
+    result: Result,
+    html: Path | None,
+    out: Path | None,
+    line: str,
+    text: Callable[[], str] | None = None,
+) -> list[Texts]:
+    """The page; and the folder's files. None of a result that has nothing yet.
+
+    Args:
+        result: What was found.
+        html: The page's file, if it is asked for.
+        out: The folder, if it is.
+        line: The command, for the page.
+        text: Makes the JSON document, if it is not that of the result alone.
+    """
+    if not result.results and result.interrupted:
+        return []
+
+    @cache
+    def page() -> str:
+        from raidlab.scenarios.results.report import html_report
+
+        return html_report(result, line)
+
+    found: list[Texts] = [{html: page}]
+    if out is not None:
+        texts: list[Callable[[], str]] = [
+            text or (lambda: document(result)),
+            lambda: result.table().write_csv(),
+            page,
+        ]
+        found.append({out / name: text for name, text in zip(FILES, texts, strict=True)})
+    return found

@@ -1,0 +1,188 @@
+"""Trace files: which format, which columns, which disk, and how their requests are issued.
+
+Every format is described, with a line of each, in docs/reference/formats/traces.md.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.reading import MIB, read_bytes
+from raidlab.scenarios import _engine
+from raidlab.scenarios.spec.schema import TraceFormat
+from raidlab.scenarios.spec.trace_columns import columns_of
+
+FORMATS: tuple[str, ...] = get_args(TraceFormat)
+CLOSED = "disksim-validate"
+"""The format whose requests wait for each other: its times are pauses."""
+Beyond = Literal["refuse", "wrap", "skip", "scale"]
+_LARGEST = 64 * MIB
+"""Of what comes from a pipe."""
+Watch = Callable[[int, int], bool]
+"""Called now and then with requests so far and all of them; true stops the work."""
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """A trace and how it is read."""
+
+    path: Path
+    form: str = ""
+    """One of `FORMATS`; empty for the one that its first lines show."""
+    columns: str = ""
+    """For `csv`: which column means what (see `columns_of`)."""
+    unit: str | None = None
+    """The disk whose requests are wanted; None for all, one disk after the other."""
+
+    def options(self, **placement: Any) -> dict[str, Any]:
+        """What the engine is asked for, with where requests are placed.
+
+        Raises:
+            SpecError: The format or the columns cannot be.
+        """
+        if self.form not in FORMATS:
+            allowed = f"one of {', '.join(FORMATS)}"
+            raise SpecError([Fault("--format", self.form, allowed, FORMATS)])
+        if self.columns and self.form != "csv":
+            allowed = f"nothing for {self.form}: it has no names"
+            raise SpecError([Fault("--columns", self.columns, allowed)])
+        columns = None
+        if self.form == "csv":
+            columns = {
+                meaning: {"name": name, "unit": unit}
+                for meaning, (name, unit) in columns_of(self.columns).items()
+            }
+        asked = {"path": str(self.path), "format": self.form, "columns": columns}
+        return asked | {"unit": self.unit} | placement
+
+    @property
+    def is_pipe(self) -> bool:
+        """True for what is no file and no folder."""
+        try:
+            there, path = self.path.exists(), self.path
+            return there and not path.is_file() and not path.is_dir()
+        except ValueError:
+            return False
+
+    def known(self) -> TraceFile:
+        """The same with its format, as its first lines show it where none is given.
+
+        What comes from a pipe can be read once: its format is known when it is `opened`.
+
+        Raises:
+            SpecError: The file cannot be read, or is of no format that is known.
+        """
+        if not self.form and self.columns:
+            return replace(self, form="csv")
+        if self.form or self.is_pipe:
+            return self
+        with faults_of(self):
+            return replace(self, form=_engine.recognise_trace(self.path))
+
+
+@dataclass(frozen=True)
+class Timing:
+    """When requests are issued, and where."""
+
+    outstanding: int = 0
+    """Requests in flight of a closed loop; 0 for the trace's own times."""
+    pauses: bool = True
+    """Whether a closed loop keeps the trace's pauses between a completion and the next request."""
+    slower: float = 1.0
+    """Times between requests, times this."""
+    beyond: Beyond = "refuse"
+    """What becomes of requests that end beyond the device."""
+
+    def of(self, trace: TraceFile) -> Timing:
+        """The same for a trace: where its times are pauses, at least one request is in flight."""
+        return replace(self, outstanding=self.outstanding or int(trace.form == CLOSED))
+
+    def placement(self, capacity: int, trace: TraceFile) -> dict[str, Any]:
+        """How the engine reads the trace for a device of `capacity` bytes."""
+        keeps = self.pauses or not self.outstanding
+        return {
+            "capacity": capacity,
+            "beyond": self.beyond,
+            "slower": self.slower if keeps else 0.0,
+            "pauses": bool(self.outstanding) and trace.form != CLOSED,
+        }
+
+
+@contextmanager
+def faults_of(trace: TraceFile) -> Iterator[None]:
+    """Turns what the engine finds wrong with a trace into faults of its file."""
+    try:
+        yield
+    except _engine.TraceError as error:
+        raise SpecError(_fault(trace.path, each) for each in json.loads(error.args[0])) from None
+
+
+def _fault(path: Path, found: Mapping[str, Any]) -> Fault:
+    return Fault(found["key"], found["value"], found["allowed"], found["choices"], str(path))
+
+
+@contextmanager
+def opened(trace: TraceFile) -> Iterator[TraceFile]:
+    """The trace, with its format, as a file that can be read twice.
+
+    What comes from a pipe is kept meanwhile.
+
+    Raises:
+        SpecError: It comes from a pipe and is larger than 64 MiB.
+    """
+    if not trace.is_pipe:
+        yield trace.known()
+        return
+    with tempfile.NamedTemporaryFile() as kept:
+        kept.write(read_bytes(trace.path, _LARGEST, "trace"))
+        kept.flush()
+        file = replace(trace, path=Path(kept.name))
+        try:
+            file = file.known()
+        except SpecError as error:
+            faults = [replace(each, file=str(trace.path)) for each in error.faults]
+            raise SpecError(faults) from None
+        yield file
+
+
+def scan(trace: TraceFile, watch: Watch | None = None, **placement: Any) -> dict[str, Any]:
+    """What a trace holds: requests, disks, first and last time; every line is checked.
+
+    Raises:
+        SpecError: Lines are at fault: all of them, up to twenty; or none is a request.
+    """
+    with faults_of(trace):
+        return dict(json.loads(_engine.scan_trace(json.dumps(trace.options(**placement)), watch)))
+
+
+def notes(
+    held: Mapping[str, Any], beyond: Beyond = "refuse", chosen_by: str = "--unit"
+) -> tuple[str, ...]:
+    """What a user should know of where a trace's requests lie.
+
+    Args:
+        held: What `scan` gives.
+        beyond: What becomes of requests that end beyond the device.
+        chosen_by: The option or key that chooses one disk.
+    """
+    found = []
+    units = [each["name"] for each in held["units"]]
+    if len(units) > 1:
+        found.append(
+            f"requests of {len(units)} disks ({', '.join(units[:10])}): their addresses are laid"
+            f" one after the other, {held['extent']} bytes in all; {chosen_by} chooses one"
+        )
+    become = {"wrap": "taken modulo its size", "skip": "left out"}.get(beyond)
+    if beyond == "scale":
+        found.append("addresses are spread over the device, or drawn together, by pieces of 1 MiB")
+    elif held["outside"] and become is not None:
+        how = f"lie beyond the device: {become}"
+        found.append(f"{held['outside']:,} of {held['requests']:,} requests {how}")
+    return tuple(found)
