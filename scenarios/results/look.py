@@ -333,3 +333,14 @@ def line(at: int) -> dict[str, Any]:
         "line": {"color": LINES[at % len(LINES)], "width": 2.5},
         "marker": {"size": 8, "symbol": MARKS[at % len(MARKS)], "color": LINES[at % len(LINES)]},
     }
+
+
+def part_marker(part: str, outline: float = 0.3) -> dict[str, Any]:
+    """How bars of a part of the latency are filled; `outline` in pixels."""
+    colour, pattern, stripes = PARTS.get(part, ("#FFFFFF", "", ""))
+    fill = {"shape": pattern, "fgcolor": stripes, "bgcolor": colour, "solidity": 0.3}
+    return {
+        "color": colour,
+        "line": {"width": outline, "color": OUTLINE},
+        "pattern": fill | {"size": 5} if pattern else {},
+    }
