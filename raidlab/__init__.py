@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from raidlab.scenarios.results.rows import Row as Row
     from raidlab.scenarios.running.live import Command as Command
     from raidlab.scenarios.running.live import Completion as Completion
+    from raidlab.scenarios.running.live import EraseBlocks as EraseBlocks
     from raidlab.scenarios.running.live import LiveSystem as LiveSystem
     from raidlab.scenarios.running.live import OutsideDrive as OutsideDrive
     from raidlab.scenarios.running.live import StorageError as StorageError
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "Command": "raidlab.scenarios.running.live",
     "Completion": "raidlab.scenarios.running.live",
+    "EraseBlocks": "raidlab.scenarios.running.live",
     "LiveSystem": "raidlab.scenarios.running.live",
     "OutsideDrive": "raidlab.scenarios.running.live",
     "StorageError": "raidlab.scenarios.running.live",

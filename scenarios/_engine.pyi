@@ -70,6 +70,9 @@ class Simulation:
     def capacity(self, array: int) -> int:
         """Bytes that an array offers."""
 
+    def erase_blocks(self, drive: int) -> str | None:
+        """Give the erase blocks of a drive (JSON); None if it has none, or is not there."""
+
     def submit(self, array: int, op: int, offset: int, size: int, mark: int) -> int:
         """Submit an I/O now (op: 0 read, 1 write, 2 trim, 3 flush)."""
 

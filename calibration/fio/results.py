@@ -32,6 +32,7 @@ from pydantic import ValidationError
 from raidlab.calibration.fio.logs import Naming, is_log, timeline_of
 from raidlab.calibration.fio.options import JobLoad, OptionError, load_of
 from raidlab.calibration.measurements.bundle import damage
+from raidlab.calibration.measurements.campaign import in_order
 from raidlab.calibration.measurements.distribution import merge
 from raidlab.calibration.measurements.measurement import (
     File,
@@ -96,7 +97,9 @@ def import_fio(paths: Iterable[str | Path], name: str = "") -> Measurement:
         raise SpecError(faults or [Fault("", str(given[0]), "holds no file")])
     return Measurement(
         name=name or Path(_written(given[0].resolve())).stem,
-        points=tuple(sorted(points, key=lambda p: (p.rw, p.bs, p.numjobs, p.iodepth, p.file))),
+        points=tuple(
+            sorted(in_order(points), key=lambda p: (p.rw, p.bs, p.numjobs, p.iodepth, p.file))
+        ),
         files=tuple(files),
         skipped=tuple(skipped),
     )
@@ -245,8 +248,18 @@ def _points(
         timeline = timeline_of(point, options[0], naming, logs)
         used.update(timeline.used, (log for log, _ in timeline.refused))
         skipped += [Skipped(path=_written(log), reason=why) for log, why in timeline.refused]
-        points.append(point.model_copy(update={"timeline": timeline.steps}))
+        ended_s = None if "raidlab" in tree else _ended_s(tree)
+        points.append(point.model_copy(update={"timeline": timeline.steps, "ended_s": ended_s}))
     return points
+
+
+def _ended_s(tree: Mapping[str, Any]) -> float | None:
+    """When fio wrote a document, in seconds since 1970; simulated runs have no such time."""
+    for key, scale in (("timestamp_ms", 1e-3), ("timestamp", 1.0)):
+        stamp = tree.get(key)
+        if isinstance(stamp, int | float) and math.isfinite(stamp) and stamp > 0:
+            return stamp * scale
+    return None
 
 
 def _threads(

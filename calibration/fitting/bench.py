@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from raidlab.calibration.fitting import ssd_state
+from raidlab.calibration.measurements.campaign import mapped_before
 from raidlab.calibration.measurements.measurement import Latency, Point
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
@@ -91,8 +92,8 @@ class Bench:
         drive: Its queue and link.
         host: The host.
         capacity: Bytes that the drive offers, or that a scenario's load has.
-        mapped: Share of a solid-state drive that contained data before the measurement; the rest
-            reads without touching NAND.
+        mapped: Share of a solid-state drive that contained data before the first point; the rest
+            reads without touching NAND. What points write is there for those after them.
         store: Where finished runs are found again and stored, if anywhere.
     """
 
@@ -137,7 +138,8 @@ class Bench:
             effort.ios_for(point, self.shares_time(point)),
             round(effort.programs * ssd_state.ios_of_programs(self.device, point)),
         )
-        device, share = ssd_state.prepared(self.device, point, self.mapped, ios)
+        mapped = mapped_before(point, self.mapped, self.capacity)
+        device, share = ssd_state.prepared(self.device, point, mapped, ios)
         area = max(point.bs * point.numjobs, int(area * share) // point.bs * point.bs)
         topology = connect(self.host, None, [Attached(self.drive, "drive", "device")], Faults())
         expected_ns = ios / point.iops * 1e9

@@ -94,6 +94,14 @@ class Step(_Checked):
     latency_us: float | None = None
 
 
+class Before(_Checked):
+    """What the points before one had written to the drive (`measurements.campaign`)."""
+
+    random_bytes: Annotated[int, Field(ge=0)] = 0
+    sequential_bytes: Annotated[int, Field(ge=0)] = 0
+    """From the beginning of the area on, at most."""
+
+
 class Point(_Checked):
     """One load and what was measured under it."""
 
@@ -110,6 +118,10 @@ class Point(_Checked):
     state: Literal["fresh", "filled", "steady-state"] | None = None
     """The drive before the run, where it is known."""
     runtime_s: Annotated[float, Field(ge=0)] = 0.0
+    ended_s: Annotated[float | None, Field(ge=0)] = None
+    """When the run ended, in seconds since 1970."""
+    before: Before | None = None
+    """None if the order of the points is not known."""
     read: Side | None = None
     write: Side | None = None
     buffered: bool = False

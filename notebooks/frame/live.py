@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import anywidget
 import traitlets
 
-from raidlab.devices.faults import SpecError
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.notebooks.frame import pages
-from raidlab.notebooks.frame.room import Room
+from raidlab.notebooks.frame.room import FOLDER, Room
+from raidlab.notebooks.frame.running import showing
 
 
 class Live(anywidget.AnyWidget):
@@ -22,13 +26,22 @@ class Live(anywidget.AnyWidget):
     about = traitlets.Dict().tag(sync=True)
     """What its script knows of it."""
     question = traitlets.Dict().tag(sync=True)
-    """From the page: `asked` (the index of each control's value), `seed` and its own `number`."""
+    """From the page: `asked` (the index of each control's value), `seed` and its own `number`.
+
+    Where a room takes a folder also `folder`, as it was typed, and after an upload once `files`:
+    the text of each by its path; `folder` is what the page calls them.
+    """
+    progress = traitlets.Dict().tag(sync=True)
+    """To the page: `number`, and how many steps of how many are `done`, `of`."""
     answer = traitlets.Dict().tag(sync=True)
     """To the page: `number`, and what to show or what is `wrong`."""
 
     def __init__(self, room: Room) -> None:
-        super().__init__(body=pages.body(room, live=True, index="/"), about=pages.about(room))
+        super().__init__(
+            body=pages.body(room, live=True, index="/"), about=pages.about(room, live=True)
+        )
         self.room = room
+        self._uploads: dict[str, TemporaryDirectory[str]] = {}
         self.observe(self._reply, names=["question"])
 
     @property
@@ -38,18 +51,47 @@ class Live(anywidget.AnyWidget):
         if not asked:
             return self.room.start
         chosen = zip(self.room.controls, asked, strict=True)
-        return {control.name: control.values[int(at)] for control, at in chosen}
+        values = {control.name: control.values[int(at)] for control, at in chosen}
+        if self.room.folder:
+            named = str(self.question.get("folder", "")).strip()
+            values[FOLDER] = self._uploads[named].name if named in self._uploads else named
+        return values
 
     def _reply(self, change: Any) -> None:
-        self.answer = {"number": self.question.get("number"), **self._answered()}
+        number = self.question.get("number")
+
+        def show(done: int, of: int) -> None:
+            self.progress = {"number": number, "done": done, "of": of}
+
+        with showing(show):
+            self.answer = {"number": number, **self._answered()}
 
     def _answered(self) -> dict[str, Any]:
         seed = self.question.get("seed")
         if not isinstance(seed, int) or seed < 0:
             return {"wrong": f"Seed {seed}: a whole number from 0 to 1,000,000."}
         try:
+            if files := self.question.get("files"):
+                self._uploads[str(self.question.get("folder"))] = _stored(files)
             return pages.answered(self.room, self.values, seed)
         except SpecError as error:
             return {"wrong": "; ".join(str(fault) for fault in error.faults)}
         except Exception as error:  # What fails for one setting may work for the next.
             return {"wrong": f"This setting could not be simulated: {error}"}
+
+
+def _stored(files: Mapping[str, str]) -> TemporaryDirectory[str]:
+    """A folder with uploaded files; it goes with the room.
+
+    Raises:
+        SpecError: A path leads out of the folder.
+    """
+    made = TemporaryDirectory(prefix="raidlab-lab-")
+    for name, text in files.items():
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or not path.parts:
+            raise SpecError([Fault("folder", name, "files inside the folder that is uploaded")])
+        place = Path(made.name, path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    return made

@@ -29,17 +29,23 @@ def body(room: Room, *, live: bool, index: str) -> str:
         index: Address of the list of rooms.
     """
     return _render(
-        "body.html.j2", room=room, live=live, index=index, seed=SEED, version=raidlab.__version__
+        "body.html.j2",
+        room=room,
+        controls=room.offered(live=live),
+        live=live,
+        index=index,
+        seed=SEED,
+        version=raidlab.__version__,
     )
 
 
-def about(room: Room) -> dict[str, Any]:
+def about(room: Room, *, live: bool) -> dict[str, Any]:
     """What the page's script knows of a room; simulates what is to be predicted."""
     outcome = room.prediction.outcome(room.at)
     return {
         "name": room.name,
         "controls": [
-            [control.word(value) for value in control.values] for control in room.controls
+            [control.word(value) for value in control.values] for control in room.offered(live=live)
         ],
         "seed": SEED,
         "unit": room.prediction.unit,
@@ -59,6 +65,7 @@ def answered(room: Room, values: Values, seed: int) -> dict[str, Any]:
     return {
         "result": _render("result.html.j2", answer=answer),
         "scenario": scenario_text(room, values),
+        "files": dict(room.files(values)),
         "pictures": [
             {
                 "seen": picture.seen,
@@ -104,7 +111,7 @@ def page(room: Room, answers: str) -> str:
         body=body(room, live=False, index="index.html"),
         style=style(),
         script=script(),
-        about=json.dumps(about(room)).replace("</", "<\\/"),
+        about=json.dumps(about(room, live=False)).replace("</", "<\\/"),
         answers=answers,
     )
 

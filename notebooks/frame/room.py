@@ -32,6 +32,8 @@ class Control:
     """What values are called, where the number with its unit does not say it."""
     plays: bool = False
     """True for a button that moves the slider from its first value to its last."""
+    live: bool = False
+    """True if it is of use only where there is an engine to ask; pages without one leave it out."""
 
     def __post_init__(self) -> None:
         if self.start not in self.values:
@@ -47,6 +49,15 @@ class Control:
     def is_number(self) -> bool:
         """True for a slider."""
         return not any(isinstance(value, str) for value in self.values)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Text to copy or to read on a room's page: a program, commands."""
+
+    title: str
+    note: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -117,17 +128,29 @@ class Room:
     sources: Sequence[str]
     limits: str = ""
     """What the model leaves out, where that matters to the question."""
+    listing: Listing | None = None
+    folder: str = ""
+    """Label of a folder that a visitor names or uploads, where there is an engine to ask. The
+    setting then has its path under `folder`, or nothing."""
+    files: Callable[[Values], Mapping[str, str]] = lambda values: {}
+    """Further files that the scenario of a setting needs beside it: name and text."""
 
     @property
     def start(self) -> dict[str, Value]:
         """The setting that a visitor finds."""
-        return {control.name: control.start for control in self.controls}
+        folder: dict[str, Value] = {FOLDER: ""} if self.folder else {}
+        return folder | {control.name: control.start for control in self.controls}
+
+    def offered(self, *, live: bool) -> list[Control]:
+        """The controls of a page with an engine to ask, or of one without."""
+        return [control for control in self.controls if live or not control.live]
 
     def settings(self) -> Iterator[dict[str, Value]]:
         """Every setting, the last control varying fastest: the grid of a static page."""
-        names = [control.name for control in self.controls]
-        for values in itertools.product(*(control.values for control in self.controls)):
-            yield dict(zip(names, values, strict=True))
+        controls = self.offered(live=False)
+        names = [control.name for control in controls]
+        for values in itertools.product(*(control.values for control in controls)):
+            yield self.start | dict(zip(names, values, strict=True))
 
     def at(self, **changed: Value) -> Mapping[str, Any]:
         """The numbers where these controls differ from their start; seed 1."""
@@ -137,6 +160,8 @@ class Room:
         return _numbers(self.answer, tuple((self.start | changed).items()))
 
 
+FOLDER = "folder"
+"""Name of the visitor's folder in a setting."""
 SEED = 1
 """Of every answer, unless a visitor asks for another."""
 

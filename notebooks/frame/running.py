@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache, partial
 from typing import Any
 
@@ -14,6 +16,24 @@ _KEPT = 512
 """Results that a process remembers."""
 _TRACES = 16
 """And traces, which are larger."""
+
+
+_shown: ContextVar[Callable[[int, int], None]] = ContextVar("shown", default=lambda done, of: None)
+
+
+def progress(done: int, of: int) -> None:
+    """Shows a visitor who waits how many steps of a long answer are done."""
+    _shown.get()(done, of)
+
+
+@contextmanager
+def showing(show: Callable[[int, int], None]) -> Iterator[None]:
+    """Progress of what runs inside goes to `show`."""
+    token = _shown.set(show)
+    try:
+        yield
+    finally:
+        _shown.reset(token)
 
 
 def run(scenario: Mapping[str, Any], seed: int) -> raidlab.Result:
@@ -33,6 +53,16 @@ def run_all(scenarios: Sequence[Mapping[str, Any]], seed: int) -> list[raidlab.R
     """
     with ThreadPoolExecutor() as pool:
         return list(pool.map(partial(run, seed=seed), scenarios))
+
+
+def at_once(*jobs: Callable[[], Any]) -> list[Any]:
+    """Answers of several functions that run side by side.
+
+    Raises:
+        SpecError: One cannot be answered.
+    """
+    with ThreadPoolExecutor() as pool:
+        return [each.result() for each in [pool.submit(job) for job in jobs]]
 
 
 def traced(scenario: Mapping[str, Any], seed: int, ios: int) -> Sequence[Mapping[str, Any]]:

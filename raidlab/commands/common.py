@@ -66,6 +66,15 @@ OwnSeed = Annotated[
     typer.Option("--seed", min=0, max=SEED_MAX, help="Replace the scenario's seed."),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=SEED_MAX, help="Of the random numbers.")]
+Draws = Annotated[
+    int,
+    typer.Option(
+        "--draws",
+        min=0,
+        max=10_000,
+        help="Simulate so many draws of what data sheets leave open; gives intervals.",
+    ),
+]
 Workers = Annotated[
     int | None,
     typer.Option("--workers", min=1, max=1024, help="Threads; the number of cores by default."),

@@ -131,12 +131,14 @@ def compare(
         )  # fmt: skip
         return html_comparison(title, measured, rows, notes, seed, line)
 
+    agreement = None if tolerance is None else within(rows, tolerance)
+
     def show() -> None:
         if json:
             document = {
                 "points": [row.to_dict() for row in rows],
                 "summary": summary(rows),
-                "agreement": None if tolerance is None else within(rows, tolerance),
+                "agreement": agreement,
                 "mapped": mapped,
                 "seed": seed,
                 "warnings": notes,
@@ -148,7 +150,7 @@ def compare(
     deliver([{page: html_page}], show)
     for note in notes:
         say(f"note: {note}")
-    end_by_tolerance(None if tolerance is None else within(rows, tolerance))
+    end_by_tolerance(agreement)
 
 
 def _bench(device: str, host: str, scenario: str) -> Bench:

@@ -9,6 +9,7 @@ import typer
 
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
+    Draws,
     Html,
     Json,
     Seed,
@@ -29,15 +30,7 @@ def plan(
         Path,
         typer.Argument(help="A question file (docs/reference/formats/question.md).", parser=path),
     ],
-    draws: Annotated[
-        int,
-        typer.Option(
-            "--draws",
-            min=0,
-            max=10_000,
-            help="Simulate so many draws of what data sheets leave open; gives intervals.",
-        ),
-    ] = 0,
+    draws: Draws = 0,
     store: StoreFile = None,
     json: Json = False,
     html: Html = None,

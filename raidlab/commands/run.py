@@ -12,6 +12,7 @@ import typer
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     INTERRUPTED,
+    Draws,
     Html,
     Json,
     OwnSeed,
@@ -71,15 +72,7 @@ def run(
             "--what-if", help="Simulate what twice the lanes, cores, drives ... would give."
         ),
     ] = False,
-    draws: Annotated[
-        int,
-        typer.Option(
-            "--draws",
-            min=0,
-            max=10_000,
-            help="Simulate so many draws of what data sheets leave open; gives intervals.",
-        ),
-    ] = 0,
+    draws: Draws = 0,
     save_state: SaveState = None,
     trace_ios: TraceIos = 0,
     trace_from: TraceFrom = "0 s",

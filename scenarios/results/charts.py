@@ -14,7 +14,6 @@ from raidlab.scenarios.results.bottleneck import PLURALS, leading, limits
 from raidlab.scenarios.results.look import (
     BLUE,
     GREY,
-    OUTLINE,
     PARTS,
     apart,
     depth_axis,
@@ -24,6 +23,7 @@ from raidlab.scenarios.results.look import (
     figure,
     line,
     log_axis,
+    part_marker,
     part_name,
 )
 from raidlab.scenarios.results.page import Heat
@@ -205,25 +205,13 @@ def breakdown(summary: Sequence[Row], workload: str) -> go.Figure:
             100 * sum(row["breakdown_us"].get(each, 0.0) for each in members) / (_total(row) or 1.0)
             for row in rows
         ]
-        colour, pattern, stripes = PARTS.get(part, ("#FFFFFF", "", ""))
         drawn.add_trace(
             go.Bar(
                 x=values if flat else axis.words(rows),
                 y=[part_name(part)] if flat else values,
                 orientation="h" if flat else "v",
                 name=part_name(part),
-                marker={
-                    "color": colour,
-                    "line": {"width": 0.75, "color": OUTLINE},
-                    "pattern": {
-                        "shape": pattern,
-                        "fgcolor": stripes,
-                        "bgcolor": colour,
-                        "solidity": 0.3,
-                    }
-                    if pattern
-                    else {},
-                },
+                marker=part_marker(part, outline=0.75),
                 text=[f"{value:.0f} %" for value in values] if flat else None,
                 textposition="outside" if flat else "none",
                 cliponaxis=False,

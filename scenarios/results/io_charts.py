@@ -11,13 +11,13 @@ import plotly.graph_objects as go
 from raidlab.devices.printable import label, printable
 from raidlab.scenarios.results.io_lanes import WAITS, in_order_of_the_way
 from raidlab.scenarios.results.look import (
-    OUTLINE,
     PARTS,
     Cell,
     Column,
     Kind,
     Table,
     dress,
+    part_marker,
     part_name,
 )
 
@@ -178,7 +178,7 @@ def _gantt(
     end = max(io["issued_ns"] + io["latency_ns"] for io in ios)
     scale, unit = (1e6, "ms") if end - begin >= 2_000_000 else (1e3, "us")
     figure = go.Figure()
-    for part, (colour, pattern, stripes) in PARTS.items():
+    for part in PARTS:
         own = [bar for bar in bars if bar[0] == part]
         if not own:
             continue
@@ -192,14 +192,7 @@ def _gantt(
                 textposition="none",
                 name=part_name(part),
                 width=0.8,
-                marker={
-                    "color": colour,
-                    "line": {"width": 0.3, "color": OUTLINE},
-                    "pattern": {"shape": pattern, "fgcolor": stripes, "bgcolor": colour,
-                                "solidity": 0.3, "size": 5}
-                    if pattern
-                    else {},
-                },
+                marker=part_marker(part),
                 hovertemplate=subject + part_name(part) + ": %{x:.4~g} " + unit
                 + " from %{base:.6~g} " + unit + "<extra></extra>",
             )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 Map = Mapping[str, Any]
@@ -22,14 +23,13 @@ def merge_maps(maps: Sequence[Map | None]) -> Map | None:
     known = [each for each in maps if each is not None and each["t_s"]]
     if not known:
         return next((each for each in maps if each is not None), None)
-    widest = max(known, key=_step)
-    ends = max((each["t_s"] for each in (_widened(one, _step(widest)) for one in known)), key=len)
-    columns: list[dict[int, int]] = [{} for _ in ends]
-    for each in known:
-        for at, column in enumerate(_widened(each, _step(widest))["columns"]):
-            for begin, count in column:
-                columns[at][begin] = columns[at].get(begin, 0) + count
-    return {"t_s": ends, "columns": [[list(bin) for bin in sorted(c.items())] for c in columns]}
+    step = max(_step(each) for each in known)
+    widened = [_widened(each, step) for each in known]
+    beside = zip_longest(*(each["columns"] for each in widened), fillvalue=())
+    return {
+        "t_s": max((each["t_s"] for each in widened), key=len),
+        "columns": [_added(columns) for columns in beside],
+    }
 
 
 def _step(each: Map) -> float:

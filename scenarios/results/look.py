@@ -131,6 +131,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %" if share < 0.0995 else f"{100 * share:.0f} %"
 
 
+def times(factor: float) -> str:
+    """A factor in words: `2.4 times`, `138 times`."""
+    return f"{factor:,.0f} times" if factor >= 9.95 else f"{factor:.2g} times"
+
+
 def spread(value: float, low: float | None, high: float | None) -> str:
     """What stands behind a value for its 95 % interval: ` ± 11`.
 
@@ -332,4 +337,15 @@ def line(at: int) -> dict[str, Any]:
     return {
         "line": {"color": LINES[at % len(LINES)], "width": 2.5},
         "marker": {"size": 8, "symbol": MARKS[at % len(MARKS)], "color": LINES[at % len(LINES)]},
+    }
+
+
+def part_marker(part: str, outline: float = 0.3) -> dict[str, Any]:
+    """How bars of a part of the latency are filled; `outline` in pixels."""
+    colour, pattern, stripes = PARTS.get(part, ("#FFFFFF", "", ""))
+    fill = {"shape": pattern, "fgcolor": stripes, "bgcolor": colour, "solidity": 0.3}
+    return {
+        "color": colour,
+        "line": {"width": outline, "color": OUTLINE},
+        "pattern": fill | {"size": 5} if pattern else {},
     }

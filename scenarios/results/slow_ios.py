@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from raidlab.devices.printable import label
 from raidlab.scenarios.results.look import (
-    OUTLINE,
     PARTS,
     Column,
     Kind,
     Table,
     dress,
+    part_marker,
     part_name,
 )
 from raidlab.scenarios.results.result import Row
@@ -91,7 +91,6 @@ def figure(row: Row) -> go.Figure:
         values = [
             sum(slow["breakdown_us"].get(part, 0.0) for part in parts) / 1e3 for slow in slowest
         ]
-        colour, pattern, stripes = PARTS.get(name, ("#FFFFFF", "", ""))
         drawn.add_trace(
             go.Bar(
                 x=ranks,
@@ -99,14 +98,7 @@ def figure(row: Row) -> go.Figure:
                 name=part_name(name),
                 text=causes,
                 textposition="none",
-                marker={
-                    "color": colour,
-                    "line": {"width": 0.3, "color": OUTLINE},
-                    "pattern": {"shape": pattern, "fgcolor": stripes, "bgcolor": colour,
-                                "solidity": 0.3, "size": 5}
-                    if pattern
-                    else {},
-                },
+                marker=part_marker(name),
                 hovertemplate="number %{x}: %{text}<br>" + part_name(name)
                 + " %{y:.3~g} ms<extra></extra>",
             )

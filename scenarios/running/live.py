@@ -25,7 +25,7 @@ from raidlab.scenarios.running.details import plan_of
 from raidlab.scenarios.running.live_result import live_result
 from raidlab.sim.environment import Back, Environment, to_nanoseconds
 
-__all__ = ["Command", "Completion", "LiveSystem", "OutsideDrive", "StorageError"]
+__all__ = ["Command", "Completion", "EraseBlocks", "LiveSystem", "OutsideDrive", "StorageError"]
 
 _OPS = ("read", "write", "trim", "flush")
 _WHY = (
@@ -70,6 +70,22 @@ class Completion(NamedTuple):
     """Number of bytes."""
     latency: float
     """Seconds from issue to completion."""
+
+
+class EraseBlocks(NamedTuple):
+    """The erase blocks of an SSD at one instant: die by die, the blocks of a die side by side."""
+
+    dies: int
+    """Number of dies; each has the same number of blocks."""
+    units: int
+    """Mapping units that a block holds."""
+    states: tuple[str, ...]
+    """Of each block: free (erased), open (new data go there), closed (full; some of its data may be
+    out of date) or emptying (garbage collection moves what is valid)."""
+    valid: tuple[int, ...]
+    """Mapping units of each block whose data are up to date."""
+    erases: tuple[int, ...]
+    """Of each block so far."""
 
 
 class StorageError(Exception):
@@ -239,6 +255,29 @@ class LiveSystem:
         self._catch_up()
         data = self._engine.data()
         return None if data is None else json.loads(data)
+
+    def erase_blocks(self, target: int | str = 0, drive: int = 0) -> EraseBlocks:
+        """The erase blocks of an SSD as they are now.
+
+        Looking costs the simulation nothing: nothing is recorded for it.
+
+        Args:
+            target: The array, by name or number.
+            drive: Which of its drives; spares are behind the others.
+
+        Raises:
+            ValueError: There is no such drive, or it is no SSD of the engine's own.
+        """
+        drives = drives_of(self._arrays[self._array(target)])
+        there = _is_whole(drive) and drive < len(drives)
+        _check("drive", drive, there, f"0 to {len(drives) - 1}, spares behind the others")
+        self._catch_up()
+        found = self._engine.erase_blocks(drives[drive])
+        if found is None:
+            raise ValueError(f"drive = {drive!r}: allowed is an SSD; this drive has no blocks")
+        blocks = json.loads(found)
+        lists = (tuple(blocks[key]) for key in ("states", "valid", "erases"))
+        return EraseBlocks(blocks["dies"], blocks["units"], *lists)
 
     def result(self) -> Result:
         """The outcome so far, as that of `simulate`: rates, utilisation, bottleneck, events.

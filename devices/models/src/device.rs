@@ -1,7 +1,7 @@
 //! Every kind of device behind one static dispatch.
 
 use crate::hdd::{Hdd, HddModel};
-use crate::ssd::{Direct, DriveState, HostFtl, Ssd, SsdParams, Written};
+use crate::ssd::{Direct, DriveState, EraseBlocks, HostFtl, Ssd, SsdParams, Written};
 use crate::station::{FixedStation, StationParams};
 use crate::volume::{Volume, VolumeParams};
 use crate::{Fault, Port};
@@ -235,6 +235,17 @@ impl Device {
         match self {
             Device::Ssd(ssd) => Some(ssd.state(name)),
             Device::HostFtl(ssd) => Some(ssd.state(name)),
+            Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
+                None
+            }
+        }
+    }
+
+    /// The device's erase blocks as they are now; only SSDs have any.
+    pub fn erase_blocks(&self) -> Option<EraseBlocks> {
+        match self {
+            Device::Ssd(ssd) => Some(ssd.erase_blocks()),
+            Device::HostFtl(ssd) => Some(ssd.erase_blocks()),
             Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
                 None
             }

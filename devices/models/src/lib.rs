@@ -35,9 +35,9 @@ pub use memory::Memory;
 pub use port::Port;
 pub use power::{ArmPowerParams, FlashPowerParams};
 pub use ssd::{
-    BufferParams, CollectionParams, CompressionParams, Direct, DriveState, FirmwareParams,
-    HistoryAccess, HistoryLoad, HostFtl, NandParams, Policy, PrefetchParams, Ssd, SsdParams,
-    TemperatureParams, ThrottleStep, Written, read_states, write_states,
+    BlockState, BufferParams, CollectionParams, CompressionParams, Direct, DriveState, EraseBlocks,
+    FirmwareParams, HistoryAccess, HistoryLoad, HostFtl, NandParams, Policy, PrefetchParams, Ssd,
+    SsdParams, TemperatureParams, ThrottleStep, Written, read_states, write_states,
 };
 pub use station::{FixedStation, ServiceTime, StationParams};
 pub use stripe_thread::StripeThread;

@@ -1,11 +1,14 @@
 // A room: what its page does, with Python behind it or with all answers in the page.
 //
-// `ask({asked, seed})` gives the answer to one setting: `asked` has the index of each control's value.
+// `ask(question, progress)` gives the answer to one setting: `asked` of the question has the index of
+// each control's value. It may call `progress(done, of)` meanwhile.
+const MOST_BYTES = 50e6;  // of an upload
+
 function room(root, about, ask) {
   const find = (name) => root.querySelector(`#${name}`);
   const inputs = about.controls.map((_, at) => find(`control-${at}`));
   const config = {displayModeBar: false, responsive: true, doubleClick: false};
-  let shown = null, under_way = false, again = false;
+  let shown = null, under_way = false, again = false, uploaded = null;
 
   const values = () => inputs.map((input) => Number(input.value));
   function label() {
@@ -22,7 +25,12 @@ function room(root, about, ask) {
     if (under_way) { again = true; return; }
     under_way = true;
     const soon = setTimeout(() => { find("busy").hidden = false; root.classList.add("busy"); }, 300);
-    const answer = await ask({asked: values(), seed: Number(find("seed")?.value ?? about.seed)});
+    find("steps").textContent = "";
+    find("busy").querySelector("progress").removeAttribute("value");
+    const question = {asked: values(), seed: Number(find("seed")?.value ?? about.seed)};
+    if (find("folder")) question.folder = find("folder").value;
+    if (uploaded) { question.files = uploaded; uploaded = null; }
+    const answer = await ask(question, progress);
     clearTimeout(soon);
     find("busy").hidden = true;
     root.classList.remove("busy");
@@ -34,8 +42,24 @@ function room(root, about, ask) {
     if (again) { again = false; update(); }
   }
 
+  function progress(done, of) {
+    const bar = find("busy").querySelector("progress");
+    bar.max = of;
+    bar.value = done;
+    find("steps").textContent = `step ${Math.min(done + 1, of)} of ${of}`;
+  }
+
+  function link(name, text) {
+    const made = document.createElement("a");
+    made.download = made.textContent = name;
+    made.href = "data:application/toml;charset=utf-8," + encodeURIComponent(text);
+    return made;
+  }
+
   function show() {
     find("result").innerHTML = shown.result;
+    const others = Object.entries(shown.files).flatMap(([name, text]) => [", ", link(name, text)]);
+    find("files").replaceChildren(...(others.length ? [" beside ", ...others.slice(1)] : []));
     find("scenario").textContent = shown.scenario;
     find("download").href = "data:application/toml;charset=utf-8," + encodeURIComponent(shown.scenario);
     for (const figure of root.querySelectorAll("figure")) figure.hidden = true;
@@ -58,7 +82,12 @@ function room(root, about, ask) {
     const place = figure.querySelector(".plot");
     place.setAttribute("aria-label", `${picture.seen}: ${picture.drawn}`);
     place.style.height = `${picture.layout.height}px`;
-    Plotly.react(place, picture.data, fitted(picture.layout, place), config);
+    const layout = fitted(picture.layout, place);
+    // What moves glides to its next place, unless the visitor wants no motion.
+    if (layout.meta?.moves && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      layout.transition = {duration: 350, easing: "cubic-in-out"};
+    }
+    Plotly.react(place, picture.data, layout, config);
   }
 
   // A prediction stays what it was when it was first made, in this browser.
@@ -95,6 +124,22 @@ function room(root, about, ask) {
     });
   }
   for (const input of [...inputs, find("seed")]) input?.addEventListener("input", update);
+  find("folder")?.addEventListener("change", update);
+  find("upload")?.addEventListener("change", async (event) => {
+    const files = [...event.target.files].filter((file) => /\.(json|log|toml|txt)$|manifest/.test(file.name));
+    const name = event.target.files[0]?.webkitRelativePath.split("/")[0];
+    if (!name) return;
+    if (files.reduce((sum, file) => sum + file.size, 0) > MOST_BYTES) {
+      find("wrong").hidden = false;
+      find("wrong").textContent = `${name}: more than ${MOST_BYTES / 1e6} MB; type its path instead.`;
+      return;
+    }
+    const texts = await Promise.all(files.map(async (file) => [file.webkitRelativePath, await file.text()]));
+    uploaded = Object.fromEntries(texts);
+    find("folder").value = `${name}, uploaded (${files.length} files)`;
+    if (!files.length) uploaded = {[`${name}/nothing`]: ""};
+    update();
+  });
   let was = narrow();
   window.addEventListener("resize", () => {
     if (narrow() !== was && shown) { was = narrow(); show(); }

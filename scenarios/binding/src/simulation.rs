@@ -52,6 +52,11 @@ impl Simulation {
         capacity.ok_or_else(|| PyValueError::new_err(format!("no array {array}")))
     }
 
+    /// The erase blocks of a drive as they are now (JSON); None if it has none, or is not there.
+    fn erase_blocks(&self, drive: u32) -> Option<String> {
+        serde_json::to_string(&self.0.erase_blocks(drive)?).ok()
+    }
+
     /// Submits an I/O now; `mark` comes back with its completion.
     fn submit(&mut self, array: u32, op: u8, offset: u64, size: u64, mark: u32) -> PyResult<u32> {
         let op = convert::op(op)?;

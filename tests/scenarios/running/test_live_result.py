@@ -1,5 +1,7 @@
 """What a live system has to say at its end."""
 
+import math
+
 import pytest
 import simpy.rt
 
@@ -222,3 +224,35 @@ def test_a_realtime_environment_that_is_late_raises_when_strict(monkeypatch):
 def test_other_environments_are_refused_by_name():
     with pytest.raises(ValueError, match=r"RealtimeEnvironment"):
         LiveSystem(simpy.rt.RealtimeEnvironment(), DISK)
+
+
+def test_erase_blocks_of_a_drive_that_is_written():
+    """Uniform writes: of w units written, U (1 - exp(-w / U)) differ (the collector's problem)."""
+    env = raidlab.Environment()
+    live = raidlab.LiveSystem(
+        env,
+        {
+            "array": [
+                {"name": "ssd", "drives": [{"model": "teaching-ssd"}]},
+                {"name": "disk", "drives": [{"model": "five"}]},
+            ],
+            "workload": [
+                {"target": "ssd", "rw": "randwrite", "block_size": "4 KiB", "outstanding": 32}
+            ],
+        },
+    )
+    fresh = live.erase_blocks()
+    assert fresh.states == ("free",) * 1024 and sum(fresh.valid) == 0
+    env.run(until=0.5)
+    now = live.erase_blocks(0, 0)
+    written = live.result().rows[0].iops * 0.5
+    units = 501747712 // 4096
+    assert sum(now.valid) == pytest.approx(units * (1 - math.exp(-written / units)), rel=0.01)
+    assert now.states.count("open") == now.dies == 8 and now.units == 128
+    assert all(
+        valid == 0 for state, valid in zip(now.states, now.valid, strict=True) if state == "free"
+    )
+    with pytest.raises(ValueError, match="no blocks"):
+        live.erase_blocks(1)
+    with pytest.raises(ValueError, match="0 to 0"):
+        live.erase_blocks(0, 1)

@@ -7,6 +7,7 @@ use crate::ssd::front::Front;
 use crate::ssd::nand::endurance;
 use crate::ssd::nand::temperature::Temperature;
 use crate::ssd::snapshot::{self, DriveState};
+use crate::ssd::translation::erase_blocks::EraseBlocks;
 use crate::ssd::written::Written;
 use raidlab_kernel::{Nanos, Time};
 
@@ -60,6 +61,11 @@ impl<F: Front> Ssd<F> {
     pub fn state(&self, name: &str) -> DriveState {
         let temperature = self.temperature.as_ref().map(Temperature::saved);
         snapshot::save(&self.params, name, &self.translation, temperature)
+    }
+
+    /// The erase blocks as they are now.
+    pub fn erase_blocks(&self) -> EraseBlocks {
+        self.translation.erase_blocks()
     }
 
     /// Why garbage collection can free nothing any more, and what to change, if it cannot.

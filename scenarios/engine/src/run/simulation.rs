@@ -19,7 +19,7 @@ use crate::state::log::LogEntry;
 use crate::state::owner::{OUTSIDE_NUMBERS, Owner, OwnerOf};
 use crate::state::records::Outside;
 use raidlab_kernel::{IoId, Op, Part, Time};
-use raidlab_models::Fault;
+use raidlab_models::{EraseBlocks, Fault};
 
 /// A system and the caller's side of it.
 pub struct Simulation {
@@ -161,6 +161,12 @@ impl Simulation {
             .iter()
             .position(|a| a.name == name)?;
         Some(position as u32)
+    }
+
+    /// The erase blocks of a drive as they are now; None if it has none, or is not there.
+    pub fn erase_blocks(&self, drive: u32) -> Option<EraseBlocks> {
+        let drive = self.system.layers.path.drives.get(drive as usize)?;
+        drive.device.erase_blocks()
     }
 
     /// When the system's next event is due.

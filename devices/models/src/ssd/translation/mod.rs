@@ -6,6 +6,7 @@ mod audit;
 pub mod background;
 pub mod blocks;
 mod emptying;
+pub mod erase_blocks;
 pub mod policy;
 mod tiles;
 

@@ -1,0 +1,64 @@
+//! The erase blocks of a drive, to look at.
+
+use super::Translation;
+use crate::ssd::map::slot::NONE;
+use serde::Serialize;
+
+/// What a block is to the translation layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockState {
+    /// Erased.
+    Free,
+    /// New data go there.
+    Open,
+    /// Full: some of its data may be out of date.
+    Closed,
+    /// Garbage collection moves its valid data elsewhere.
+    Emptying,
+}
+
+/// All erase blocks of a drive at one instant, the blocks of a die side by side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EraseBlocks {
+    /// Number of dies.
+    pub dies: u32,
+    /// Mapping units that a block holds.
+    pub units: u32,
+    /// Of each block.
+    pub states: Vec<BlockState>,
+    /// Mapping units of each block whose data are up to date.
+    pub valid: Vec<u32>,
+    /// Erases of each block so far.
+    pub erases: Vec<u32>,
+}
+
+impl Translation {
+    /// The erase blocks as they are now.
+    pub(crate) fn erase_blocks(&self) -> EraseBlocks {
+        let every = 0..self.blocks.count();
+        let mut states = vec![BlockState::Emptying; every.len()];
+        for block in every.clone().filter(|&block| self.blocks.is_closed(block)) {
+            states[block as usize] = BlockState::Closed;
+        }
+        for die in &self.dies {
+            for &block in &die.free {
+                states[block as usize] = BlockState::Free;
+            }
+            let open = die.frontiers.iter().map(|frontier| frontier.block);
+            for block in open.filter(|&block| block != NONE) {
+                states[block as usize] = BlockState::Open;
+            }
+        }
+        EraseBlocks {
+            dies: self.dies.len() as u32,
+            units: self.block_of.get(),
+            states,
+            valid: every
+                .clone()
+                .map(|block| self.blocks.valid(block))
+                .collect(),
+            erases: every.map(|block| self.blocks.erases(block)).collect(),
+        }
+    }
+}
